@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# GNU's OpenMP runtime, the one that the vendor libraries here bring, whatever the compiler: target Gomp::Gomp.
+find_library(Gomp_LIBRARY NAMES libgomp.so.1)
+if(NOT Gomp_LIBRARY)
+  execute_process(COMMAND gcc -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp_of_gcc OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(IS_ABSOLUTE "${gomp_of_gcc}")
+    set_property(CACHE Gomp_LIBRARY PROPERTY VALUE "${gomp_of_gcc}")
+  endif()
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Gomp REQUIRED_VARS Gomp_LIBRARY)
+if(Gomp_FOUND AND NOT TARGET Gomp::Gomp)
+  add_library(Gomp::Gomp UNKNOWN IMPORTED)
+  set_target_properties(Gomp::Gomp PROPERTIES IMPORTED_LOCATION "${Gomp_LIBRARY}")
+endif()
+mark_as_advanced(Gomp_LIBRARY)
