@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// emit_suite: a suite as a C++ translation unit on Google Benchmark, one layer a line:
+//
+//   constexpr op::Conv conv[] = {
+//       // resnet50 x3: layer1.0.conv2
+//       {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
+//   };
+//
+// It compiles in a second or two, names the libraries it measures, and needs no ONNX, protobuf or JSON to be built and
+// run elsewhere. The text depends on nothing but its source: no date, host or path. Layers come in the order of their
+// signatures, so that adding a model inserts lines and edits none but the banner.
+#pragma once
+
+#include <benanza/layer_set.hpp>
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+struct SuiteSource {
+  std::string name{};                   ///< what is no letter, digit, `_`, `.` or `-` becomes `_`
+  std::string command{};                ///< of the banner: canonical, as one would type it, models not expanded
+  std::vector<std::string> backends{};  ///< each a header `benanza/backend/<name>.hpp`
+  LayerSet layers{};                    ///< views and opaque layers are left out: there is nothing to measure
+};
+
+/// Writes the suite. Throws UsageError for a backend's name that cannot be one.
+void emit_suite(const SuiteSource& source, std::ostream& out);
+
+}  // namespace benanza

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// DataType: the element types of ONNX (TensorProto.DataType), by the short names that the field uses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace benanza {
+
+enum class DataType : std::uint8_t {
+  f32,
+  f16,
+  bf16,
+  f64,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  boolean,
+  f8e4m3,
+  f8e4m3fnuz,
+  f8e5m2,
+  f8e5m2fnuz,
+  f8e8m0,
+  f4e2m1,
+  i4,
+  u4,
+  c64,
+  c128,
+  string
+};
+
+namespace detail {
+struct DataTypeFacts {
+  std::string_view name;
+  int bits;  // storage of one element
+  int onnx;  // number in TensorProto.DataType
+};
+inline constexpr std::array<DataTypeFacts, 24> data_type_facts{{
+    {"f32", 32, 1},    {"f16", 16, 10},       {"bf16", 16, 16},  {"f64", 64, 11},    {"i8", 8, 3},
+    {"u8", 8, 2},      {"i16", 16, 5},        {"u16", 16, 4},    {"i32", 32, 6},     {"u32", 32, 12},
+    {"i64", 64, 7},    {"u64", 64, 13},       {"bool", 8, 9},    {"f8e4m3", 8, 17},  {"f8e4m3fnuz", 8, 18},
+    {"f8e5m2", 8, 19}, {"f8e5m2fnuz", 8, 20}, {"f8e8m0", 8, 24}, {"f4e2m1", 4, 23},  {"i4", 4, 22},
+    {"u4", 4, 21},     {"c64", 64, 14},       {"c128", 128, 15}, {"string", 128, 8},
+}};
+}  // namespace detail
+
+/// The short name: `f32`, `bool`, `f8e4m3` (ONNX's FLOAT8E4M3FN).
+[[nodiscard]] constexpr std::string_view name(DataType type) {
+  return detail::data_type_facts[static_cast<std::size_t>(type)].name;
+}
+
+/// Bits that one element takes in memory. Strings count 128, the size of a pointer and a length.
+[[nodiscard]] constexpr int bits(DataType type) { return detail::data_type_facts[static_cast<std::size_t>(type)].bits; }
+
+[[nodiscard]] constexpr std::optional<DataType> data_type_from_name(std::string_view text) {
+  for (std::size_t i = 0; i < detail::data_type_facts.size(); ++i)
+    if (detail::data_type_facts[i].name == text) return static_cast<DataType>(i);
+  return std::nullopt;
+}
+
+/// From the number in TensorProto.DataType (onnx.proto); nothing for UNDEFINED and for numbers that ONNX does not have.
+[[nodiscard]] constexpr std::optional<DataType> data_type_from_onnx(int number) {
+  for (std::size_t i = 0; i < detail::data_type_facts.size(); ++i)
+    if (detail::data_type_facts[i].onnx == number) return static_cast<DataType>(i);
+  return std::nullopt;
+}
+
+[[nodiscard]] constexpr bool is_float(DataType type) {
+  switch (type) {
+    case DataType::f32:
+    case DataType::f16:
+    case DataType::bf16:
+    case DataType::f64:
+    case DataType::f8e4m3:
+    case DataType::f8e4m3fnuz:
+    case DataType::f8e5m2:
+    case DataType::f8e5m2fnuz:
+    case DataType::f8e8m0:
+    case DataType::f4e2m1: return true;
+    default: return false;
+  }
+}
+
+}  // namespace benanza

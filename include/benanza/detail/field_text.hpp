@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of operators as text, both ways: what signatures, JSON and reports write and the parser reads. One pair of
+// functions for each type of field; `for_each_set_field` finds the fields that are worth writing at all.
+#pragma once
+
+#include <benanza/data_type.hpp>
+#include <benanza/epilogue.hpp>
+#include <benanza/inline_text.hpp>
+#include <benanza/tensor_shape.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace benanza::detail {
+
+/// An enumeration with an `enum_names(E)` beside it: the word of each enumerator, in order.
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires(E e) {
+  { enum_names(e)[0] } -> std::convertible_to<std::string_view>;
+};
+
+template <NamedEnum E>
+[[nodiscard]] constexpr std::string_view enum_name(E e) {
+  return enum_names(e)[static_cast<std::size_t>(e)];
+}
+template <NamedEnum E>
+[[nodiscard]] constexpr std::optional<E> enum_from_name(std::string_view text) {
+  const auto& names = enum_names(E{});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == text) return static_cast<E>(i);
+  return std::nullopt;
+}
+
+/// Calls `visit(key, value)` for each field of an operator that is not at its default, in order.
+template <class Op, class Visit>
+constexpr void for_each_set_field(const Op& op, Visit&& visit) {
+  constexpr std::size_t most = 32;
+  const Op defaults{};
+  std::array<const void*, most> at{};  // of the defaults' fields, in order
+  std::size_t count = 0;
+  Op::fields(defaults, [&](std::string_view, const auto& value) { at[count++] = &value; });
+  count = 0;
+  Op::fields(op, [&](std::string_view key, const auto& value) {
+    using Field = std::remove_cvref_t<decltype(value)>;
+    if (value != *static_cast<const Field*>(at[count++])) visit(key, value);
+  });
+}
+
+// Writing.
+
+inline void append_text(std::string& out, std::integral auto number) {
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+inline void append_text(std::string& out, bool truth) { out += truth ? '1' : '0'; }
+/// The shortest text that reads back as the same number, without '+'.
+inline void append_text(std::string& out, double number) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number == 0 ? 0.0 : number).ptr;
+  std::copy_if(digits.data(), end, std::back_inserter(out), [](char c) { return c != '+'; });
+}
+inline void append_text(std::string& out, DataType type) { out += name(type); }
+inline void append_text(std::string& out, NamedEnum auto e) { out += enum_name(e); }
+inline void append_text(std::string& out, const InlineText& text) { out += text.view(); }
+template <std::size_t N>
+void append_text(std::string& out, const InlineInts<N>& list) {
+  if (list.empty()) out += "none";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) out += 'x';
+    append_text(out, list[i]);
+  }
+}
+template <class T>
+void append_text(std::string& out, const std::optional<T>& value) {
+  if (value) append_text(out, *value);
+  else out += "none";
+}
+/// `bias`, `relu`, `clip:0:6`, `add` (a tensor of the result's own shape), `mul:channel`, `mul:1x64x1x1`,
+/// `sub:1x1:swapped`.
+inline void append_text(std::string& out, const PostOp& op) {
+  if (op == bias) {
+    out += "bias";
+    return;
+  }
+  out += enum_name(op.fn);
+  if (is_binary(op.fn)) {
+    if (op.channel) out += ":channel";
+    else if (!op.shape.empty()) append_text(out += ':', op.shape);
+    if (op.swapped) out += ":swapped";
+  } else if (op.alpha != 0 || op.beta != 0) {
+    append_text(out += ':', op.alpha);
+    if (op.beta != 0) append_text(out += ':', op.beta);
+  }
+}
+inline void append_text(std::string& out, const Epilogue& post) {
+  if (post.empty()) out += "none";
+  for (std::size_t i = 0; i < post.size(); ++i) {
+    if (i > 0) out += ',';
+    append_text(out, post[i]);
+  }
+}
+
+// Reading. Each takes the whole of `text` and returns nothing when it worked, otherwise what was expected.
+
+using Expected = std::optional<std::string_view>;
+
+/// Splits off what stands before the first `separator`.
+[[nodiscard]] constexpr std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view head = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
+  return head;
+}
+
+inline Expected read_text(std::string_view text, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return "a whole number";
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, bool& truth) {
+  if (text != "0" && text != "1") return "0 or 1";
+  truth = text == "1";
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, double& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number != number) return "a number";
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, DataType& type) {
+  const auto found = data_type_from_name(text);
+  if (!found) return "an element type such as f32";
+  type = *found;
+  return std::nullopt;
+}
+template <NamedEnum E>
+Expected read_text(std::string_view text, E& e) {
+  const auto found = enum_from_name<E>(text);
+  if (!found) return "one of this field's words";
+  e = *found;
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, InlineText& word) {
+  word = InlineText(text);
+  if (text.empty() || word.view() != text) return "at most 48 of A-Za-z0-9_.-";
+  return std::nullopt;
+}
+template <std::size_t N>
+Expected read_text(std::string_view text, InlineInts<N>& list) {
+  constexpr Expected sizes = "whole numbers joined by x";
+  list = {};
+  if (text == "none") return std::nullopt;
+  while (true) {
+    const bool last = text.find('x') == std::string_view::npos;
+    std::int64_t number = 0;
+    if (list.size() == N || read_text(take_until(text, 'x'), number)) return sizes;
+    list.push_back(number);
+    if (last) return std::nullopt;
+  }
+}
+template <class T>
+Expected read_text(std::string_view text, std::optional<T>& value) {
+  value.reset();
+  if (text == "none") return std::nullopt;
+  return read_text(text, value.emplace());
+}
+inline Expected read_text(std::string_view text, PostOp& op) {
+  op = {};
+  if (text == "bias") {
+    op = bias;
+    return std::nullopt;
+  }
+  const auto fn = enum_from_name<ElementwiseFn>(take_until(text, ':'));
+  if (!fn) return "steps such as bias,relu";
+  op.fn = *fn;
+  for (int word = 0; !text.empty(); ++word) {
+    const std::string_view token = take_until(text, ':');
+    if (!is_binary(op.fn)) {
+      if (word > 1 || read_text(token, word == 0 ? op.alpha : op.beta))
+        return "at most two numbers behind the function";
+    } else if (token == "swapped" && !op.swapped) {
+      op.swapped = true;
+    } else if (token == "channel" && word == 0) {
+      op.channel = true;
+    } else if (word > 0 || read_text(token, op.shape) || op.shape.empty()) {
+      return "channel, swapped or an operand's shape";
+    }
+  }
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, Epilogue& post) {
+  post = {};
+  if (text == "none") return std::nullopt;
+  while (true) {
+    const bool last = text.find(',') == std::string_view::npos;
+    PostOp op;
+    if (const auto expected = read_text(take_until(text, ','), op)) return expected;
+    if (post.size() == Epilogue::capacity) return "at most eight steps";
+    post.push_back(op);
+    if (last) return std::nullopt;
+  }
+}
+
+}  // namespace benanza::detail

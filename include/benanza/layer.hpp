@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer: what every operator of the variant can be asked, and the layer of a node.
+#pragma once
+
+#include <benanza/cost.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/graph.hpp>
+#include <benanza/op/ops.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace benanza {
+
+[[nodiscard]] inline std::string_view kind(const Layer& layer) {
+  return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::kind; }, layer);
+}
+[[nodiscard]] inline DataType type(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.type; }, layer);
+}
+[[nodiscard]] inline Operands operands(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.operands(); }, layer);
+}
+[[nodiscard]] inline Cost cost(const Layer& layer) {
+  return std::visit([](const auto& op) { return cost(op); }, layer);
+}
+
+/// Whether its sizes fit together, so that it can be computed at all.
+[[nodiscard]] inline bool is_consistent(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.consistent(); }, layer);
+}
+
+/// Costs nothing by a named rule (architecture: a layer is measured, modelled, free or missing).
+[[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
+/// Known by its bytes only.
+[[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
+/// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
+[[nodiscard]] inline bool is_movement(const Layer& layer) {
+  return std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Concat>(layer) ||
+         std::holds_alternative<op::Split>(layer) || std::holds_alternative<op::Slice>(layer) ||
+         std::holds_alternative<op::Transpose>(layer) || std::holds_alternative<op::Expand>(layer);
+}
+
+/// The epilogue of an operator that can carry one; nothing for the others.
+[[nodiscard]] inline const Epilogue* epilogue(const Layer& layer) {
+  return std::visit(
+      [](const auto& op) -> const Epilogue* {
+        if constexpr (requires { op.post; }) return &op.post;
+        else return nullptr;
+      },
+      layer);
+}
+
+namespace detail {
+
+template <std::size_t I = 0>
+[[nodiscard]] Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
+  using Op = std::variant_alternative_t<I, Layer>;
+  if constexpr (I + 1 == std::variant_size_v<Layer>) {
+    static_assert(std::is_same_v<Op, op::Opaque>, "the last operator takes every node");
+    return *Op::from(node, graph);
+  } else {
+    if (std::find(Op::onnx_types.begin(), Op::onnx_types.end(), type) != Op::onnx_types.end())
+      if (const auto op = Op::from(node, graph); op && op->consistent()) return *op;
+    return first_description<I + 1>(node, graph, type);
+  }
+}
+
+}  // namespace detail
+
+/// The layer that a node is: of the first operator in the list that describes it, at last Opaque. What yields no
+/// element costs nothing. Throws InputError for a node that lacks an input, has an attribute of another type than ONNX
+/// gives it, or is larger than 2^63 bytes.
+[[nodiscard]] inline Layer make_layer(const Node& node, const Graph& graph) {
+  bool empty = true;
+  for (const auto& output : node.outputs) empty = empty && (!output || graph.value(*output).elements() == 0);
+  if (empty && node.has_output(0))
+    return op::View{.type = graph.output(node, 0).type, .rule = op::ViewRule::no_op, .x = {0}};
+  return detail::first_description(node, graph, detail::onnx_type(node));
+}
+
+}  // namespace benanza

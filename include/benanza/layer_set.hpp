@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerSet: the unique layers over any number of models, and where each occurs.
+#pragma once
+
+#include <benanza/layer.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// How often one model has a layer, and the first node that is one.
+struct Users {
+  std::string model{};
+  std::int64_t count = 0;  ///< with repeats of loops
+  std::string node{};      ///< the first by order of the file
+};
+
+struct UniqueLayer {
+  Layer layer{};
+  std::vector<Users> users{};  ///< in the order the models were added
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t total = 0;
+    for (const auto& user : users) total += user.count;
+    return total;
+  }
+};
+
+class LayerSet {
+ public:
+  void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
+    auto& entry = layers_[LayerSignature(layer)];
+    entry.layer = layer;
+    if (entry.users.empty() || entry.users.back().model != model) entry.users.push_back({model, 0, node});
+    entry.users.back().count += count;
+  }
+  /// Ordered by signature: operators in list order, sizes in natural order.
+  [[nodiscard]] const std::map<LayerSignature, UniqueLayer>& layers() const { return layers_; }
+  [[nodiscard]] std::size_t size() const { return layers_.size(); }
+
+ private:
+  std::map<LayerSignature, UniqueLayer> layers_;
+};
+
+}  // namespace benanza

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurement: one timed row: a layer, by one algorithm of one backend, in one cache state.
+#pragma once
+
+#include <benanza/units.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+enum class CacheState : std::uint8_t { hot, cold_weights, cold };
+[[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(CacheState) {
+  return {"hot", "cold-weights", "cold"};
+}
+
+struct Measurement {
+  std::string backend{};
+  std::string algorithm{};  ///< `name[,key=value]...,threads=N`
+  CacheState cache = CacheState::hot;
+  std::string signature{};  ///< canonical text of the layer's signature
+
+  int threads = 1;
+  std::int64_t samples = 0;               ///< visits that count
+  std::int64_t calls_per_sample = 1;      ///< N: fixed so that a window is at least 100 timer floors
+  Seconds min{}, p10{}, median{}, p90{};  ///< of one call, over samples
+  double cv = 0;                          ///< coefficient of variation over samples
+  Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
+  std::int64_t workspace_bytes = 0;
+  bool saves_multiplications = false;  ///< Winograd, FFT
+  bool contended = false;              ///< no sample passed the sentinel
+  bool noisy = false;                  ///< still uncertain when the budget ended
+  double difference = 0;               ///< to the reference, relative
+  std::vector<double> rounds_s{};      ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
+                                       ///< contended; empty for a plan that was not chosen
+  std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
+  std::string name() const {
+    return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +
+           signature;
+  }
+};
+
+/// A measured ceiling, kept as a row beside the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level>
+/// (bytes/s) or Timer/floor (s).
+struct CeilingRow {
+  std::string quantity{};
+  std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it
+  int threads = 1;
+  double value = 0;
+  double in_front_bytes = 0;  ///< of a bandwidth
+};
+
+}  // namespace benanza

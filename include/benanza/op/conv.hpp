@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution, 2-D and 3-D (1-D is spelled as 2-D with height 1: the same memory, the same work).
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/detail/window.hpp>
+#include <benanza/detail/window_axes.hpp>
+#include <benanza/epilogue.hpp>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace benanza::op {
+
+struct Conv {
+  static constexpr std::string_view kind = "Conv";
+  static constexpr std::array<std::string_view, 3> onnx_types{"Conv", "ConvInteger", "QLinearConv"};
+  DataType type = DataType::f32;  ///< of x
+  TensorShape x{};                ///< N C spatial...
+  TensorShape w{};                ///< M C/group kernel...
+  TensorShape pads{};             ///< all begins, then all ends; empty: none
+  TensorShape strides{};          ///< empty: 1
+  TensorShape dilations{};        ///< empty: 1
+  std::int64_t group = 1;
+  bool w_constant = true;
+  std::optional<DataType> w_type{};  ///< when it is not `type` (quantised)
+  std::optional<DataType> y_type{};
+  Epilogue post{};
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("w", self.w);
+    visit("pads", self.pads);
+    visit("strides", self.strides);
+    visit("dilations", self.dilations);
+    visit("group", self.group);
+    visit("w_constant", self.w_constant);
+    visit("w_type", self.w_type);
+    visit("y_type", self.y_type);
+    visit("post", self.post);
+  }
+  constexpr bool operator==(const Conv&) const = default;
+
+  /// Also ConvInteger and QLinearConv. Axes on which nothing happens are dropped: the 1-D and 2-D spellings of one
+  /// convolution are one layer.
+  [[nodiscard]] static std::optional<Conv> from(const Node& node, const Graph& graph) {
+    const bool rescaled = node.op_type == "QLinearConv";
+    const Value& x_value = graph.input(node, 0);
+    const Value& w_value = graph.input(node, rescaled ? 3 : 1);
+    const Value* b = node.op_type == "ConvInteger" ? nullptr : detail::optional_input(node, graph, rescaled ? 8 : 2);
+    const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
+    if (x_dims.size() < 3 || w_dims.size() != x_dims.size()) return std::nullopt;
+    auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
+    if (!axes) return std::nullopt;
+    axes->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
+    axes->canonicalise();
+    const DataType y_type = graph.output(node, 0).type;
+    Conv conv{.type = x_value.type,
+              .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),
+              .w = axes->shape(w_dims[0], w_dims[1], &detail::Window::kernel),
+              .pads = axes->pads(),
+              .strides = axes->strides(),
+              .dilations = axes->dilations(),
+              .group = node.attribute<std::int64_t>("group", 1),
+              .w_constant = w_value.constant,
+              .w_type = detail::if_other(w_value.type, x_value.type),
+              .y_type = detail::if_other(y_type, x_value.type)};
+    if (b && b->constant) {
+      conv.post.push_back(bias);
+    } else if (b) {
+      TensorShape channels = TensorShape::filled(conv.x.size(), 1);
+      channels[1] = w_dims[0];
+      conv.post.push_back({ElementwiseFn::add, channels});
+    }
+    return conv;
+  }
+
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape{x[0], w[0]};
+    for (std::size_t i = 0; i + 2 < x.size(); ++i)
+      shape.push_back(detail::window(x, i, w[i + 2], pads, strides, dilations).outputs());
+    return shape;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    const auto touched = detail::touched_elements(x, std::span(w.begin() + 2, w.end()), pads, strides, dilations);
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched},
+                               {.name = "w", .type = w_type.value_or(type), .shape = w, .constant = w_constant}},
+                    .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), 1);
+    return result;
+  }
+
+  /// ONNX Conv: y[n,m,o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]. FLOPs are 2 N M
+  /// C/group times the in-range (output, tap) pairs of each axis, plus one per element and step of the epilogue.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
+    std::int64_t nominal = channels, in_range = channels;
+    for (std::size_t i = 0; i + 2 < x.size(); ++i) {
+      const auto axis = detail::window(x, i, w[i + 2], pads, strides, dilations);
+      nominal = checked_product(nominal, checked_product(axis.outputs(), axis.kernel));
+      in_range = checked_product(in_range, axis.in_range_taps());
+    }
+    return {.macs = nominal,
+            .flops = 2.0 * static_cast<double>(in_range) +
+                     static_cast<double>(post.size()) * static_cast<double>(element_count(y()))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    const std::size_t rank = x.size();
+    if (rank < 3 || rank > 6 || !detail::are_sizes(x) || !detail::are_sizes(w, rank) || !detail::is_size(group))
+      return false;
+    if (!detail::are_windows(rank - 2, pads, strides, dilations) || x[1] % group != 0 || x[1] / group != w[1] ||
+        w[0] % group != 0)
+      return false;
+    for (std::size_t i = 0; i + 2 < rank; ++i)
+      if (!detail::is_window(detail::window(x, i, w[i + 2], pads, strides, dilations))) return false;
+    return detail::fits(post, y());
+  }
+};
+static_assert(Operator<Conv>, "Conv: fields() must visit every member");
+
+}  // namespace benanza::op

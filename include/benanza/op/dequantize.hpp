@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// DequantizeLinear.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/detail/scaled_dims.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace benanza::op {
+
+struct Dequantize {
+  static constexpr std::string_view kind = "Dequantize";
+  static constexpr std::array<std::string_view, 1> onnx_types{"DequantizeLinear"};
+  DataType type = DataType::u8;
+  DataType to = DataType::f32;
+  TensorShape x{};  ///< outer channels inner; per tensor: 1 n 1
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("to", self.to);
+    visit("x", self.x);
+  }
+  constexpr bool operator==(const Dequantize&) const = default;
+
+  [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const auto x = detail::scaled_dims(node, graph);
+    if (!x) return std::nullopt;
+    return Dequantize{.type = x_value.type, .to = graph.output(node, 0).type, .x = *x};
+  }
+
+  [[nodiscard]] Operands operands() const {
+    const TensorShape scales{x[0] == 1 && x[2] == 1 ? 1 : x[1]};
+    return {
+        .inputs = {{.name = "x", .type = type, .shape = x, .contents = Contents::indices, .limit = 100},
+                   {.name = "x_scale", .type = to, .shape = scales, .constant = true, .contents = Contents::positive},
+                   {.name = "x_zero_point",
+                    .type = type,
+                    .shape = scales,
+                    .constant = true,
+                    .contents = Contents::indices,
+                    .limit = 8}},
+        .outputs = {{.name = "y", .type = to, .shape = x}}};
+  }
+  /// ONNX DequantizeLinear: y = (x - zero_point) * scale, 2 an element.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    return {.flops = 2.0 * static_cast<double>(element_count(x))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+};
+static_assert(Operator<Dequantize>, "Dequantize: fields() must visit every member");
+
+}  // namespace benanza::op

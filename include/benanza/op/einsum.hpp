@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Einsum of one or two tensors that is no plain matrix product. Labels are small integers, one for each index letter.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza::op {
+
+struct Einsum {
+  static constexpr std::string_view kind = "Einsum";
+  static constexpr std::array<std::string_view, 1> onnx_types{"Einsum"};
+  DataType type = DataType::f32;
+  TensorShape a{};
+  TensorShape b{};         ///< rank 0 with no labels: one operand
+  TensorShape a_labels{};  ///< one for each axis of a
+  TensorShape b_labels{};
+  TensorShape y_labels{};  ///< of the result; a label that is missing here is summed over
+  bool two_operands = true;
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("a", self.a);
+    visit("b", self.b);
+    visit("a_labels", self.a_labels);
+    visit("b_labels", self.b_labels);
+    visit("y_labels", self.y_labels);
+    visit("two_operands", self.two_operands);
+  }
+  constexpr bool operator==(const Einsum&) const = default;
+
+  [[nodiscard]] static std::optional<Einsum> from(const Node& node, const Graph& graph) {
+    if (node.inputs.empty() || node.inputs.size() > 2) return std::nullopt;
+    const Value& a_value = graph.input(node, 0);
+    const Value* b_value = detail::optional_input(node, graph, 1);
+    const auto labels = detail::EinsumLabels::parse(node.attribute<std::string>("equation", ""), a_value.dims.size(),
+                                                    b_value ? std::optional(b_value->dims.size()) : std::nullopt);
+    if (!labels) return std::nullopt;
+    return Einsum{.type = a_value.type,
+                  .a = TensorShape(a_value.dims),
+                  .b = b_value ? TensorShape(b_value->dims) : TensorShape{},
+                  .a_labels = labels->a,
+                  .b_labels = labels->b,
+                  .y_labels = labels->y,
+                  .two_operands = b_value != nullptr};
+  }
+
+  [[nodiscard]] constexpr std::int64_t extent(std::int64_t label) const {
+    std::int64_t size = 1;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a_labels[i] == label && a[i] != 1) size = a[i];
+    for (std::size_t i = 0; i < b.size(); ++i)
+      if (b_labels[i] == label && b[i] != 1) size = b[i];
+    return size;
+  }
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape;
+    for (auto label : y_labels) shape.push_back(extent(label));
+    return shape;
+  }
+  [[nodiscard]] Operands operands() const {
+    Operands result{.inputs = {{.name = "a", .type = type, .shape = a}},
+                    .outputs = {{.name = "output", .type = type, .shape = y()}}};
+    if (two_operands) result.inputs.push_back({.name = "b", .type = type, .shape = b});
+    return result;
+  }
+
+  /// ONNX Einsum: one multiply-add for each point of the space of all labels; with one operand one addition.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    TensorShape seen;
+    std::int64_t points = 1;
+    const auto visit = [&](const TensorShape& labels) {
+      for (auto label : labels)
+        if (std::find(seen.begin(), seen.end(), label) == seen.end()) {
+          seen.push_back(label);
+          points = checked_product(points, extent(label));
+        }
+    };
+    visit(a_labels);
+    visit(b_labels);
+    return {.macs = two_operands ? points : 0, .flops = (two_operands ? 2.0 : 1.0) * static_cast<double>(points)};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    if (a.size() != a_labels.size() || b.size() != b_labels.size() || (!two_operands && !b.empty())) return false;
+    TensorShape sizes = TensorShape::filled(TensorShape::capacity, 1);  // of each label
+    const auto agree = [&sizes](const TensorShape& shape, const TensorShape& labels) {
+      for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!detail::is_size(shape[i]) || labels[i] < 0 || labels[i] >= static_cast<std::int64_t>(sizes.size()))
+          return false;
+        std::int64_t& size = sizes[static_cast<std::size_t>(labels[i])];
+        if (size != 1 && shape[i] != 1 && size != shape[i]) return false;
+        size = size == 1 ? shape[i] : size;
+      }
+      return true;
+    };
+    if (!agree(a, a_labels) || !agree(b, b_labels)) return false;
+    for (auto label : y_labels)
+      if (std::count(y_labels.begin(), y_labels.end(), label) != 1 ||
+          (!detail::contains(a_labels, label) && !detail::contains(b_labels, label)))
+        return false;
+    return true;
+  }
+};
+static_assert(Operator<Einsum>, "Einsum: fields() must visit every member");
+
+}  // namespace benanza::op

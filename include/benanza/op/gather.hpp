@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather of whole slices along one axis (an embedding look-up).
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace benanza::op {
+
+struct Gather {
+  static constexpr std::string_view kind = "Gather";
+  static constexpr std::array<std::string_view, 1> onnx_types{"Gather"};
+  DataType type = DataType::f32;
+  TensorShape x{};           ///< outer axis inner
+  std::int64_t indices = 1;  ///< how many are looked up; uniform over the axis when measured
+  DataType index_type = DataType::i64;
+  bool constant = false;  ///< x is constant (an embedding table)
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("indices", self.indices);
+    visit("index_type", self.index_type);
+    visit("constant", self.constant);
+  }
+  constexpr bool operator==(const Gather&) const = default;
+
+  [[nodiscard]] static std::optional<Gather> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const Value& indices = graph.input(node, 1);
+    const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", 0), x_value.dims.size());
+    if (!axis) return std::nullopt;
+    return Gather{.type = x_value.type,
+                  .x = detail::around(x_value.dims, *axis),
+                  .indices = indices.elements(),
+                  .index_type = indices.type,
+                  .constant = x_value.constant};
+  }
+
+  [[nodiscard]] Operands operands() const {
+    const std::int64_t rows = std::min(indices, x[1]);
+    return {
+        .inputs =
+            {{.name = "data",
+              .type = type,
+              .shape = x,
+              .constant = constant,
+              .touched = checked_product(checked_product(x[0], rows), x[2])},
+             {.name = "indices", .type = index_type, .shape = {indices}, .contents = Contents::indices, .limit = x[1]}},
+        .outputs = {{.name = "output", .type = type, .shape = {x[0], indices, x[2]}}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && detail::is_size(indices); }
+};
+static_assert(Operator<Gather>, "Gather: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix product with broadcast batch dimensions: MatMul, Gemm, their quantised forms, and an Einsum that is one.
+#pragma once
+
+#include <benanza/detail/collapse.hpp>
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/epilogue.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::op {
+
+struct MatMul {
+  static constexpr std::string_view kind = "MatMul";
+  static constexpr std::array<std::string_view, 6> onnx_types{
+      "MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "com.microsoft.QGemm", "Einsum"};
+  DataType type = DataType::f32;
+  TensorShape a{};  ///< batch... M K (logical: after trans_a)
+  TensorShape
+      b{};  ///< batch... K N (logical: after trans_b); 2-D when it has no batch, with a's batch then folded into M
+  bool trans_a = false;  ///< a lies in memory as batch... K M; never set on a constant a
+  bool trans_b =
+      false;  ///< b lies in memory as batch... N K; never set on a constant b, which is re-laid out beforehand
+  bool a_constant = false;
+  bool b_constant = false;
+  std::optional<DataType> b_type{};  ///< when it is not `type` (quantised)
+  std::optional<DataType> y_type{};
+  Epilogue post{};
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("a", self.a);
+    visit("b", self.b);
+    visit("trans_a", self.trans_a);
+    visit("trans_b", self.trans_b);
+    visit("a_constant", self.a_constant);
+    visit("b_constant", self.b_constant);
+    visit("b_type", self.b_type);
+    visit("y_type", self.y_type);
+    visit("post", self.post);
+  }
+  constexpr bool operator==(const MatMul&) const = default;
+
+  /// A vector is a matrix of one row (a) or column (b).
+  [[nodiscard]] static std::optional<MatMul> from(const Node& node, const Graph& graph) {
+    if (node.op_type == "Einsum") return from_einsum(node, graph);
+    const bool gemm = node.op_type == "Gemm" || node.op_type == "QGemm";
+    const bool scaled = node.op_type == "QLinearMatMul" || node.op_type == "QGemm";
+    const Value& a_value = graph.input(node, 0);
+    const Value& b_value = graph.input(node, scaled ? 3 : 1);
+    detail::Dims a_dims = a_value.dims, b_dims = b_value.dims;
+    if (a_dims.empty() || b_dims.empty()) return std::nullopt;
+    if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
+    if (b_dims.size() == 1) b_dims.push_back(1);
+    const bool a_transposed = gemm && node.attribute<std::int64_t>("transA", 0) != 0;
+    const bool b_transposed = gemm && node.attribute<std::int64_t>("transB", 0) != 0;
+    if (a_transposed) std::swap(a_dims[a_dims.size() - 1], a_dims[a_dims.size() - 2]);
+    if (b_transposed) std::swap(b_dims[b_dims.size() - 1], b_dims[b_dims.size() - 2]);
+    auto result = canonical(a_value, a_dims, a_transposed, b_value, b_dims, b_transposed);
+    if (!result) return std::nullopt;
+    result->y_type = detail::if_other(graph.output(node, 0).type, a_value.type);
+    const Value* c = gemm ? detail::optional_input(node, graph, scaled ? 6 : 2) : nullptr;
+    if (c) {
+      const auto step = addend(*c, result->y());
+      if (!step) return std::nullopt;
+      result->post.push_back(*step);
+    }
+    return result;
+  }
+
+  [[nodiscard]] constexpr std::int64_t m() const { return a[a.size() - 2]; }
+  [[nodiscard]] constexpr std::int64_t k() const { return a[a.size() - 1]; }
+  [[nodiscard]] constexpr std::int64_t n() const { return b[b.size() - 1]; }
+  /// Broadcast batch dimensions, empty for a plain product.
+  [[nodiscard]] constexpr TensorShape batch() const {
+    const auto leading = [](const TensorShape& shape) {
+      return TensorShape(std::span(shape.begin(), shape.size() - 2));
+    };
+    return broadcast(leading(a), leading(b));
+  }
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape = batch();
+    shape.push_back(m());
+    shape.push_back(n());
+    return shape;
+  }
+
+  /// The operands' shapes are the ones in memory: with trans_a the last two dimensions of a are exchanged.
+  [[nodiscard]] Operands operands() const {
+    const auto stored = [](TensorShape shape, bool transposed) {
+      if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+      return shape;
+    };
+    Operands result{
+        .inputs = {{.name = "a", .type = type, .shape = stored(a, trans_a), .constant = a_constant},
+                   {.name = "b", .type = b_type.value_or(type), .shape = stored(b, trans_b), .constant = b_constant}},
+        .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), y().size() - 1);
+    return result;
+  }
+
+  /// ONNX MatMul (numpy.matmul): M N K multiply-adds for each batch entry.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    const std::int64_t outputs = element_count(y());
+    const std::int64_t macs = checked_product(outputs, k());
+    return {.macs = macs,
+            .flops = 2.0 * static_cast<double>(macs) + static_cast<double>(post.size()) * static_cast<double>(outputs)};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    if (a.size() < 2 || b.size() < 2 || !detail::are_sizes(a) || !detail::are_sizes(b) || k() != b[b.size() - 2])
+      return false;
+    const auto leading = [](const TensorShape& shape) {
+      return TensorShape(std::span(shape.begin(), shape.size() - 2));
+    };
+    return detail::broadcasts(leading(a), leading(b)) && detail::fits(post, y());
+  }
+
+ private:
+  /// One spelling for each product: dimensions are the logical ones, `transposed` says how they lie in memory.
+  [[nodiscard]] static std::optional<MatMul> canonical(const Value& a_value, detail::Dims a_dims, bool a_transposed,
+                                                       const Value& b_value, detail::Dims b_dims, bool b_transposed) {
+    const std::int64_t rows = a_dims[a_dims.size() - 2], depth = a_dims.back(), columns = b_dims.back();
+    MatMul result{.type = a_value.type,
+                  .a_constant = a_value.constant,
+                  .b_constant = b_value.constant,
+                  .b_type = detail::if_other(b_value.type, a_value.type)};
+    result.trans_a = a_transposed && !a_value.constant && rows != 1 && depth != 1;
+    result.trans_b = b_transposed && !b_value.constant && columns != 1 && depth != 1;
+    a_dims.resize(a_dims.size() - 2);
+    const std::int64_t b_rows = b_dims[b_dims.size() - 2];
+    b_dims.resize(b_dims.size() - 2);
+    const std::int64_t batch = element_count(a_dims);
+    if (element_count(b_dims) == 1 && (!result.trans_a || batch == 1)) {
+      result.a = {checked_product(batch, rows), depth};
+      result.b = {b_rows, columns};
+      return result;
+    }
+    auto batches = detail::collapse(std::vector<detail::Dims>{a_dims, b_dims});
+    batches[0].insert(batches[0].end(), {rows, depth});
+    batches[1].insert(batches[1].end(), {b_rows, columns});
+    const auto a_shape = detail::to_shape(batches[0]), b_shape = detail::to_shape(batches[1]);
+    if (!a_shape || !b_shape) return std::nullopt;
+    result.a = *a_shape;
+    result.b = *b_shape;
+    return result;
+  }
+
+  /// Gemm's C as a step of the epilogue: a bias when it is a constant row, a tensor of the result's shape, or what
+  /// broadcasts to it.
+  [[nodiscard]] static std::optional<PostOp> addend(const Value& c, const TensorShape& y) {
+    const auto shape = detail::to_shape(detail::padded(c.dims, y.size()));
+    if (!shape || !detail::broadcasts_to(*shape, y)) return std::nullopt;
+    if (c.constant && *shape == TensorShape{1, y[1]}) return bias;
+    return PostOp(ElementwiseFn::add, *shape == y ? TensorShape{} : *shape);
+  }
+
+  /// An Einsum whose letters are batch, rows, depth and columns, each a run in the same order wherever it occurs, batch
+  /// first and rows before columns in the result: `bhid,bhjd->bhij`.
+  [[nodiscard]] static std::optional<MatMul> from_einsum(const Node& node, const Graph& graph) {
+    if (node.inputs.size() != 2) return std::nullopt;
+    const Value& a_value = graph.input(node, 0);
+    const Value& b_value = graph.input(node, 1);
+    const auto labels = detail::EinsumLabels::parse(node.attribute<std::string>("equation", ""), a_value.dims.size(),
+                                                    b_value.dims.size());
+    if (!labels) return std::nullopt;
+    const auto& [a_labels, b_labels, y_labels] = *labels;
+    using detail::contains;
+    TensorShape batch, rows, depth, columns;
+    detail::Dims batch_dims, a_dims, b_dims;
+    std::int64_t m = 1, k = 1, n = 1;
+    for (std::size_t i = 0; i < a_labels.size(); ++i) {
+      const auto label = a_labels[i], size = a_value.dims[i];
+      const bool in_b = contains(b_labels, label), in_y = contains(y_labels, label);
+      if (in_b) {
+        const auto at = static_cast<std::size_t>(std::find(b_labels.begin(), b_labels.end(), label) - b_labels.begin());
+        if (b_value.dims[at] != size) return std::nullopt;
+      }
+      if (in_b && in_y) batch.push_back(label), batch_dims.push_back(size);
+      else if (in_y) rows.push_back(label), m = checked_product(m, size);
+      else if (in_b) depth.push_back(label), k = checked_product(k, size);
+      else return std::nullopt;
+    }
+    for (std::size_t i = 0; i < b_labels.size(); ++i) {
+      if (contains(a_labels, b_labels[i])) continue;
+      if (!contains(y_labels, b_labels[i])) return std::nullopt;
+      columns.push_back(b_labels[i]);
+      n = checked_product(n, b_value.dims[i]);
+    }
+    const auto is = [&batch](const TensorShape& term, const TensorShape& first, const TensorShape& second) {
+      detail::Dims expected(batch.begin(), batch.end());
+      expected.insert(expected.end(), first.begin(), first.end());
+      expected.insert(expected.end(), second.begin(), second.end());
+      return std::equal(term.begin(), term.end(), expected.begin(), expected.end());
+    };
+    if (depth.empty() || !is(y_labels, rows, columns)) return std::nullopt;
+    const bool a_transposed = !is(a_labels, rows, depth), b_transposed = !is(b_labels, depth, columns);
+    if ((a_transposed && !is(a_labels, depth, rows)) || (b_transposed && !is(b_labels, columns, depth)))
+      return std::nullopt;
+    a_dims = b_dims = batch_dims;
+    a_dims.insert(a_dims.end(), {m, k});
+    b_dims.insert(b_dims.end(), {k, n});
+    return canonical(a_value, a_dims, a_transposed, b_value, b_dims, b_transposed);
+  }
+};
+static_assert(Operator<MatMul>, "MatMul: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator: what every operator header fulfils. An operator is an aggregate of named, defaulted fields that holds
+// everything that decides its speed and nothing else. `fields` visits them in order; signature, parser, code emission,
+// JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or returns
+// nothing when it does not describe the node; `consistent` says whether the fields fit together, so that shapes and
+// costs can be computed. The concept counts visited fields against aggregate members, since a forgotten field would
+// merge different layers: the worst bug that this design can have.
+#pragma once
+
+#include <benanza/data_type.hpp>
+#include <benanza/tensor_shape.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+struct Graph;
+struct Node;
+
+/// What a tensor is filled with when it is measured or checked.
+enum class Contents : std::uint8_t {
+  uniform,   ///< random, non-zero, scaled so that nothing overflows or becomes denormal
+  positive,  ///< random in [0.5, 1.5]: variances, scales, divisors
+  indices,   ///< uniform in [0, limit)
+  boolean,   ///< 0 or 1
+};
+
+/// One tensor that a layer reads or writes. Plans take their buffers in this order.
+struct Operand {
+  std::string_view name{};  ///< the ONNX specification's letter or word
+  DataType type = DataType::f32;
+  TensorShape shape{};
+  bool constant = false;  ///< known before the first call: may be re-laid out outside the timed region
+  Contents contents = Contents::uniform;
+  std::int64_t limit = 0;                 ///< of indices
+  std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
+
+  [[nodiscard]] std::int64_t elements() const { return element_count(shape); }
+  [[nodiscard]] std::int64_t bytes() const { return (checked_product(elements(), bits(type)) + 7) / 8; }
+  [[nodiscard]] std::int64_t touched_bytes() const {
+    return (checked_product(touched.value_or(elements()), bits(type)) + 7) / 8;
+  }
+};
+
+struct Operands {
+  std::vector<Operand> inputs{};
+  std::vector<Operand> outputs{};
+};
+
+/// Arithmetic of one call.
+struct Arithmetic {
+  std::int64_t macs = 0;  ///< nominal multiply-adds of convolutions and matrix products, taps in the padding included:
+                          ///< the figure that everyone quotes
+  double flops =
+      0;  ///< what has to be computed: in-range taps only, two per multiply-add, one per element-wise function
+};
+
+namespace detail {
+
+struct ConvertibleToAny {
+  template <class T>
+  operator T() const;  // never defined: used in unevaluated operands only
+};
+
+template <class T, std::size_t... I>
+constexpr bool initializable_with(std::index_sequence<I...>) {
+  return requires { T{(static_cast<void>(I), ConvertibleToAny{})...}; };
+}
+
+template <class T>
+consteval std::size_t visited_fields() {
+  std::size_t count = 0;
+  T op{};
+  T::fields(op, [&count](std::string_view, auto&) { ++count; });
+  return count;
+}
+
+/// Whether `fields` visits as many fields as the aggregate has members: it can be initialised with that many values,
+/// and not with one more.
+template <class T>
+consteval bool visits_every_member() {
+  constexpr std::size_t count = visited_fields<T>();
+  return initializable_with<T>(std::make_index_sequence<count>{}) &&
+         !initializable_with<T>(std::make_index_sequence<count + 1>{});
+}
+
+}  // namespace detail
+
+template <class T>
+concept Operator = std::is_aggregate_v<T> && requires(const T& op, const Node& node, const Graph& graph) {
+  { T::kind } -> std::convertible_to<std::string_view>;
+  { op.operands() } -> std::same_as<Operands>;
+  { op.arithmetic() } -> std::same_as<Arithmetic>;
+  { op.type } -> std::convertible_to<DataType>;
+  { op.consistent() } -> std::same_as<bool>;
+  {std::string_view(*T::onnx_types.begin())};
+  { T::from(node, graph) } -> std::same_as<std::optional<T>>;
+} && detail::visits_every_member<T>();
+
+}  // namespace benanza

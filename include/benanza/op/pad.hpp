@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pad with a constant or by reflection, edge or wrap-around.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/field_text.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza::op {
+
+enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
+[[nodiscard]] constexpr auto enum_names(PadMode) {
+  return std::array<std::string_view, 4>{"constant", "reflect", "edge", "wrap"};
+}
+
+struct Pad {
+  static constexpr std::string_view kind = "Pad";
+  static constexpr std::array<std::string_view, 1> onnx_types{"Pad"};
+  DataType type = DataType::f32;
+  TensorShape x{};
+  TensorShape begins{};  ///< cells before each axis
+  TensorShape ends{};    ///< cells behind each axis
+  PadMode mode = PadMode::constant;
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("begins", self.begins);
+    visit("ends", self.ends);
+    visit("mode", self.mode);
+  }
+  constexpr bool operator==(const Pad&) const = default;
+
+  /// Adjacent dimensions without padding are folded. Padding by nothing is left to View.
+  [[nodiscard]] static std::optional<Pad> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const auto& dims = x_value.dims;
+    const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1),
+               axes = detail::given_ints(node, graph, "axes", 3);
+    const std::string mode = node.attribute<std::string>("mode", "constant");
+    const auto named = detail::enum_from_name<PadMode>(mode);
+    if (!pads.given || !pads.known || !axes.known || !named ||
+        pads.values.size() != 2 * (axes.given ? axes.values.size() : dims.size()))
+      return std::nullopt;
+    const std::size_t count = pads.values.size() / 2;
+    detail::Dims before(dims.size(), 0), behind(dims.size(), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
+      if (!axis) return std::nullopt;
+      before[*axis] = pads.values[i];
+      behind[*axis] = pads.values[i + count];
+    }
+    Pad pad{.type = x_value.type, .mode = *named};
+    bool untouched = false, any = false;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      const bool padded = before[i] != 0 || behind[i] != 0;
+      any = any || padded;
+      if (!padded && dims[i] == 1) continue;
+      if (!padded && untouched) {
+        pad.x[pad.x.size() - 1] = checked_product(pad.x.back(), dims[i]);
+        continue;
+      }
+      if (pad.x.size() == TensorShape::capacity) return std::nullopt;
+      pad.x.push_back(dims[i]);
+      pad.begins.push_back(before[i]);
+      pad.ends.push_back(behind[i]);
+      untouched = !padded;
+    }
+    if (!any) return std::nullopt;
+    return pad;
+  }
+
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape;
+    for (std::size_t i = 0; i < x.size(); ++i) shape.push_back(x[i] + begins[i] + ends[i]);
+    return shape;
+  }
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "data", .type = type, .shape = x}},
+            .outputs = {{.name = "output", .type = type, .shape = y()}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    if (!detail::are_sizes(x) || begins.size() != x.size() || ends.size() != x.size()) return false;
+    for (const auto* list : {&begins, &ends})
+      for (auto cells : *list)
+        if (cells < -detail::largest_size || cells > detail::largest_size) return false;
+    return detail::are_sizes(y());
+  }
+};
+static_assert(Operator<Pad>, "Pad: fields() must visit every member");
+
+}  // namespace benanza::op

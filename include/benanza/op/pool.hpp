@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling over windows; a global pool is one whose kernel is the whole plane.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/detail/window.hpp>
+#include <benanza/detail/window_axes.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace benanza::op {
+
+enum class PoolMode : std::uint8_t { max, average, lp };
+[[nodiscard]] constexpr auto enum_names(PoolMode) { return std::array<std::string_view, 3>{"max", "average", "lp"}; }
+
+struct Pool {
+  static constexpr std::string_view kind = "Pool";
+  static constexpr std::array<std::string_view, 8> onnx_types{"MaxPool",
+                                                              "AveragePool",
+                                                              "LpPool",
+                                                              "GlobalMaxPool",
+                                                              "GlobalAveragePool",
+                                                              "GlobalLpPool",
+                                                              "com.microsoft.QLinearAveragePool",
+                                                              "com.microsoft.QLinearGlobalAveragePool"};
+  DataType type = DataType::f32;
+  PoolMode mode = PoolMode::max;
+  TensorShape x{};  ///< N C spatial...
+  TensorShape kernel{};
+  TensorShape pads{};       ///< all begins, then all ends, ceil_mode's extra cells added to the ends; empty: none
+  TensorShape strides{};    ///< empty: 1
+  TensorShape dilations{};  ///< empty: 1
+  bool include_pad =
+      false;  ///< average: divide by the kernel's size, not by the in-range taps (ceil_mode's cells never count)
+  TensorShape ceil_pads{};  ///< the part of the end pads that ceil_mode added; empty: none, and without include_pad
+  bool indices = false;     ///< max: the second output, i64
+  std::int64_t p = 2;       ///< of lp
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("mode", self.mode);
+    visit("x", self.x);
+    visit("kernel", self.kernel);
+    visit("pads", self.pads);
+    visit("strides", self.strides);
+    visit("dilations", self.dilations);
+    visit("include_pad", self.include_pad);
+    visit("ceil_pads", self.ceil_pads);
+    visit("indices", self.indices);
+    visit("p", self.p);
+  }
+  constexpr bool operator==(const Pool&) const = default;
+
+  [[nodiscard]] static std::optional<Pool> from(const Node& node, const Graph& graph) {
+    const std::string_view name = node.op_type;
+    const Value& x_value = graph.input(node, 0);
+    const std::span<const std::int64_t> x_dims = x_value.dims;
+    if (x_dims.size() < 3 || x_dims.size() > TensorShape::capacity ||
+        node.attribute<std::int64_t>("channels_last", 0) != 0)
+      return std::nullopt;
+    Pool pool{.type = x_value.type,
+              .mode = name.ends_with("MaxPool")       ? PoolMode::max
+                      : name.ends_with("AveragePool") ? PoolMode::average
+                                                      : PoolMode::lp};
+    if (pool.mode == PoolMode::lp) {
+      if (node.opset < 2) return std::nullopt;  // p was no integer yet
+      pool.p = node.attribute<std::int64_t>("p", 2);
+    }
+    const bool global = name.find("Global") != std::string_view::npos;
+    const auto kernel =
+        global ? detail::Dims(x_dims.begin() + 2, x_dims.end()) : node.attribute<detail::Dims>("kernel_shape", {});
+    auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), kernel);
+    if (!axes) return std::nullopt;
+    const std::string auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
+    axes->resolve_same_padding(auto_pad);
+    const bool padded = !axes->pads().empty();
+    if (node.attribute<std::int64_t>("ceil_mode", 0) != 0 && !auto_pad.starts_with("SAME")) axes->resolve_ceil_mode();
+    axes->canonicalise();
+    pool.x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size);
+    pool.kernel = axes->kernel();
+    pool.pads = axes->pads();
+    pool.strides = axes->strides();
+    pool.dilations = axes->dilations();
+    pool.include_pad =
+        pool.mode == PoolMode::average && padded && node.attribute<std::int64_t>("count_include_pad", 0) != 0;
+    if (pool.include_pad) pool.ceil_pads = axes->ceil_pads();
+    pool.indices = pool.mode == PoolMode::max && node.has_output(1);
+    return pool;
+  }
+
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape{x[0], x[1]};
+    for (std::size_t i = 0; i + 2 < x.size(); ++i)
+      shape.push_back(detail::window(x, i, kernel[i], pads, strides, dilations).outputs());
+    return shape;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    const auto touched = detail::touched_elements(x, std::span(kernel.begin(), kernel.end()), pads, strides, dilations);
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched}},
+                    .outputs = {{.name = "y", .type = type, .shape = y()}}};
+    if (indices) result.outputs.push_back({.name = "indices", .type = DataType::i64, .shape = y()});
+    return result;
+  }
+
+  /// ONNX MaxPool, AveragePool, LpPool: one operation for each in-range tap.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    std::int64_t taps = checked_product(x[0], x[1]);
+    for (std::size_t i = 0; i + 2 < x.size(); ++i)
+      taps = checked_product(taps, detail::window(x, i, kernel[i], pads, strides, dilations).in_range_taps());
+    return {.flops = static_cast<double>(taps)};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    const std::size_t rank = x.size();
+    if (rank < 3 || rank > 6 || !detail::are_sizes(x) || !detail::are_sizes(kernel, rank - 2) || p < 1) return false;
+    if (!detail::are_windows(rank - 2, pads, strides, dilations) ||
+        (!ceil_pads.empty() && (ceil_pads.size() != rank - 2 || pads.empty())))
+      return false;
+    for (std::size_t i = 0; i + 2 < rank; ++i) {
+      if (!detail::is_window(detail::window(x, i, kernel[i], pads, strides, dilations))) return false;
+      if (!ceil_pads.empty() && (ceil_pads[i] < 0 || ceil_pads[i] > pads[i + rank - 2])) return false;
+    }
+    return true;
+  }
+};
+static_assert(Operator<Pool>, "Pool: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear and DynamicQuantizeLinear.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/detail/scaled_dims.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace benanza::op {
+
+struct Quantize {
+  static constexpr std::string_view kind = "Quantize";
+  static constexpr std::array<std::string_view, 2> onnx_types{"QuantizeLinear", "DynamicQuantizeLinear"};
+  DataType type = DataType::f32;
+  DataType to = DataType::u8;
+  TensorShape x{};       ///< outer channels inner; per tensor: 1 n 1
+  bool dynamic = false;  ///< scale and zero point are computed from x (DynamicQuantizeLinear)
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("to", self.to);
+    visit("x", self.x);
+    visit("dynamic", self.dynamic);
+  }
+  constexpr bool operator==(const Quantize&) const = default;
+
+  [[nodiscard]] static std::optional<Quantize> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const auto x = detail::scaled_dims(node, graph);
+    if (!x) return std::nullopt;
+    return Quantize{.type = x_value.type,
+                    .to = graph.output(node, 0).type,
+                    .x = *x,
+                    .dynamic = node.op_type == "DynamicQuantizeLinear"};
+  }
+
+  [[nodiscard]] Operands operands() const {
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
+                    .outputs = {{.name = "y", .type = to, .shape = x}}};
+    if (dynamic) {
+      result.outputs.push_back({.name = "y_scale", .type = type, .shape = {}});
+      result.outputs.push_back({.name = "y_zero_point", .type = to, .shape = {}});
+    } else {
+      const TensorShape scales{x[0] == 1 && x[2] == 1 ? 1 : x[1]};
+      result.inputs.push_back(
+          {.name = "y_scale", .type = type, .shape = scales, .constant = true, .contents = Contents::positive});
+      result.inputs.push_back({.name = "y_zero_point",
+                               .type = to,
+                               .shape = scales,
+                               .constant = true,
+                               .contents = Contents::indices,
+                               .limit = 8});
+    }
+    return result;
+  }
+  /// ONNX QuantizeLinear: y = saturate(round(x / scale) + zero_point), 3 an element; the dynamic form finds minimum and
+  /// maximum first.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    return {.flops = (dynamic ? 5.0 : 3.0) * static_cast<double>(element_count(x))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+};
+static_assert(Operator<Quantize>, "Quantize: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// LSTM, GRU and RNN: a recurrent layer over a whole sequence.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::op {
+
+enum class Cell : std::uint8_t { rnn, gru, lstm };
+[[nodiscard]] constexpr auto enum_names(Cell) { return std::array<std::string_view, 3>{"rnn", "gru", "lstm"}; }
+
+struct Recurrent {
+  static constexpr std::string_view kind = "Recurrent";
+  static constexpr std::array<std::string_view, 3> onnx_types{"LSTM", "GRU", "RNN"};
+  DataType type = DataType::f32;
+  Cell cell = Cell::lstm;
+  TensorShape x{};  ///< sequence batch input
+  std::int64_t hidden = 1;
+  std::int64_t directions = 1;
+  bool reverse = false;  ///< one direction, from the end
+  bool bias = true;
+  bool initial_state = false;
+  bool linear_before_reset = false;  ///< of GRU
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("cell", self.cell);
+    visit("x", self.x);
+    visit("hidden", self.hidden);
+    visit("directions", self.directions);
+    visit("reverse", self.reverse);
+    visit("bias", self.bias);
+    visit("initial_state", self.initial_state);
+    visit("linear_before_reset", self.linear_before_reset);
+  }
+  constexpr bool operator==(const Recurrent&) const = default;
+
+  /// Sequences of one length, ONNX's default activations, no peepholes and no clipping.
+  [[nodiscard]] static std::optional<Recurrent> from(const Node& node, const Graph& graph) {
+    Recurrent result{.cell = node.op_type == "LSTM" ? Cell::lstm : node.op_type == "GRU" ? Cell::gru : Cell::rnn};
+    const Value& x_value = graph.input(node, 0);
+    const Value& r_value = graph.input(node, 2);
+    if (x_value.dims.size() != 3 || r_value.dims.size() != 3 || node.has_input(7)) return std::nullopt;
+    if (node.attributes.contains("clip") || node.attribute<std::int64_t>("input_forget", 0) != 0) return std::nullopt;
+    const bool batch_first = node.attribute<std::int64_t>("layout", 0) != 0;
+    const std::int64_t batch = x_value.dims[batch_first ? 0 : 1], steps = x_value.dims[batch_first ? 1 : 0];
+    if (batch_first && batch != 1) return std::nullopt;  // another order in memory
+    if (const Value* lengths = detail::optional_input(node, graph, 4)) {
+      if (!lengths->literal) return std::nullopt;
+      for (auto length : lengths->literal->ints)
+        if (length != steps) return std::nullopt;
+    }
+    const std::string direction = node.attribute<std::string>("direction", "forward");
+    result.type = x_value.type;
+    result.x = {steps, batch, x_value.dims[2]};
+    result.hidden = r_value.dims[2];
+    result.directions = direction == "bidirectional" ? 2 : 1;
+    result.reverse = direction == "reverse";
+    result.bias = node.has_input(3);
+    result.initial_state = node.has_input(5) || node.has_input(6);
+    result.linear_before_reset =
+        result.cell == Cell::gru && node.attribute<std::int64_t>("linear_before_reset", 0) != 0;
+    std::vector<std::string> activations;  // ONNX's defaults
+    for (std::int64_t i = 0; i < result.directions; ++i) {
+      if (result.cell != Cell::rnn) activations.push_back("Sigmoid");
+      activations.push_back("Tanh");
+      if (result.cell == Cell::lstm) activations.push_back("Tanh");
+    }
+    if (node.attribute<std::vector<std::string>>("activations", activations) != activations) return std::nullopt;
+    return result;
+  }
+
+  [[nodiscard]] constexpr std::int64_t gates() const { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
+
+  /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c; outputs y, y_h and
+  /// y_c in ONNX's layout 0. Activations are ONNX's defaults.
+  [[nodiscard]] Operands operands() const {
+    const TensorShape state{directions, x[1], hidden};
+    Operands result{
+        .inputs = {{.name = "x", .type = type, .shape = x},
+                   {.name = "w", .type = type, .shape = {directions, gates() * hidden, x[2]}, .constant = true},
+                   {.name = "r", .type = type, .shape = {directions, gates() * hidden, hidden}, .constant = true}},
+        .outputs = {{.name = "y", .type = type, .shape = {x[0], directions, x[1], hidden}},
+                    {.name = "y_h", .type = type, .shape = state}}};
+    if (bias)
+      result.inputs.push_back(
+          {.name = "b", .type = type, .shape = {directions, 2 * gates() * hidden}, .constant = true});
+    if (initial_state) result.inputs.push_back({.name = "initial_h", .type = type, .shape = state});
+    if (initial_state && cell == Cell::lstm)
+      result.inputs.push_back({.name = "initial_c", .type = type, .shape = state});
+    if (cell == Cell::lstm) result.outputs.push_back({.name = "y_c", .type = type, .shape = state});
+    return result;
+  }
+
+  /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden; the element-wise part
+  /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations a hidden unit besides the biases.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    const std::int64_t cells = checked_product(checked_product(x[0], x[1]), checked_product(directions, hidden));
+    const std::int64_t macs = checked_product(checked_product(cells, gates()), x[2] + hidden);
+    const double pointwise = cell == Cell::lstm ? 9.0 : cell == Cell::gru ? 8.0 : 2.0;
+    return {.macs = macs, .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells)};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x, 3) && detail::is_size(hidden) && (directions == 1 || (directions == 2 && !reverse)) &&
+           (cell == Cell::gru || !linear_before_reset);
+  }
+};
+static_assert(Operator<Recurrent>, "Recurrent: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize and Upsample: interpolation over the spatial axes.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/field_text.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza::op {
+
+enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
+[[nodiscard]] constexpr auto enum_names(ResizeMode) {
+  return std::array<std::string_view, 3>{"nearest", "linear", "cubic"};
+}
+enum class ResizeCoordinates : std::uint8_t {
+  half_pixel,
+  align_corners,
+  asymmetric,
+  pytorch_half_pixel,
+  half_pixel_symmetric
+};
+[[nodiscard]] constexpr auto enum_names(ResizeCoordinates) {
+  return std::array<std::string_view, 5>{"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
+                                         "half_pixel_symmetric"};
+}
+enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
+[[nodiscard]] constexpr auto enum_names(ResizeRounding) {
+  return std::array<std::string_view, 4>{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+}
+
+struct Resize {
+  static constexpr std::string_view kind = "Resize";
+  static constexpr std::array<std::string_view, 2> onnx_types{"Resize", "Upsample"};
+  DataType type = DataType::f32;
+  TensorShape x{};
+  TensorShape y{};  ///< the result's shape
+  ResizeMode mode = ResizeMode::nearest;
+  ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
+  ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< of nearest
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("y", self.y);
+    visit("mode", self.mode);
+    visit("coordinates", self.coordinates);
+    visit("rounding", self.rounding);
+  }
+  constexpr bool operator==(const Resize&) const = default;
+
+  /// Upsample and Resize of opset 10 pick and interpolate by `asymmetric` coordinates, rounded down.
+  [[nodiscard]] static std::optional<Resize> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const auto x = detail::to_shape(x_value.dims), y = detail::to_shape(graph.output(node, 0).dims);
+    if (!x || !y || x->size() != y->size() || *x == *y) return std::nullopt;
+    if (node.attribute<std::int64_t>("antialias", 0) != 0) return std::nullopt;
+    const bool early = node.op_type == "Upsample" || node.opset < 11;
+    std::string mode = node.attribute<std::string>("mode", "nearest");
+    if (mode == "bilinear") mode = "linear";
+    const auto named_mode = detail::enum_from_name<ResizeMode>(mode);
+    const auto coordinates = detail::enum_from_name<ResizeCoordinates>(
+        early ? "asymmetric" : node.attribute<std::string>("coordinate_transformation_mode", "half_pixel"));
+    const auto rounding = detail::enum_from_name<ResizeRounding>(
+        early ? "floor" : node.attribute<std::string>("nearest_mode", "round_prefer_floor"));
+    if (!named_mode || !coordinates || !rounding) return std::nullopt;
+    Resize resize{.type = x_value.type, .x = *x, .y = *y, .mode = *named_mode, .coordinates = *coordinates};
+    if (resize.mode == ResizeMode::nearest) resize.rounding = *rounding;
+    return resize;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = y}}};
+  }
+
+  /// ONNX Resize: nearest copies; linear and cubic interpolate axis by axis, one multiply-add for each of 2 or 4 taps
+  /// along each resized axis, the axes taken one after the other (a lower count than the full stencil), counted at the
+  /// output's size once.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    if (mode == ResizeMode::nearest) return {};
+    return {.flops = (mode == ResizeMode::linear ? 4.0 : 8.0) * static_cast<double>(element_count(y))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x) && detail::are_sizes(y, x.size()); }
+};
+static_assert(Operator<Resize>, "Resize: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise function of one tensor. Without an epilogue the shape is one flat dimension: equal work, equal
+// signature.
+#pragma once
+
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/elementwise.hpp>
+#include <benanza/epilogue.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza::detail {
+
+struct UnaryFunction {
+  std::string_view onnx_type;
+  ElementwiseFn fn;
+  std::string_view alpha_key{};  // attribute that becomes alpha
+  double alpha = 0;              // its default
+  std::string_view beta_key{};
+  double beta = 0;
+};
+inline constexpr std::array unary_functions{
+    UnaryFunction{"Abs", ElementwiseFn::abs},
+    UnaryFunction{"Acos", ElementwiseFn::acos},
+    UnaryFunction{"Acosh", ElementwiseFn::acosh},
+    UnaryFunction{"Asin", ElementwiseFn::asin},
+    UnaryFunction{"Asinh", ElementwiseFn::asinh},
+    UnaryFunction{"Atan", ElementwiseFn::atan},
+    UnaryFunction{"Atanh", ElementwiseFn::atanh},
+    UnaryFunction{"BitwiseNot", ElementwiseFn::bitwise_not},
+    UnaryFunction{"Ceil", ElementwiseFn::ceil},
+    UnaryFunction{"Celu", ElementwiseFn::celu, "alpha", 1},
+    UnaryFunction{"Cos", ElementwiseFn::cos},
+    UnaryFunction{"Cosh", ElementwiseFn::cosh},
+    UnaryFunction{"Elu", ElementwiseFn::elu, "alpha", 1},
+    UnaryFunction{"Erf", ElementwiseFn::erf},
+    UnaryFunction{"Exp", ElementwiseFn::exp},
+    UnaryFunction{"Floor", ElementwiseFn::floor},
+    UnaryFunction{"Gelu", ElementwiseFn::gelu},
+    UnaryFunction{"com.microsoft.Gelu", ElementwiseFn::gelu},
+    UnaryFunction{"com.microsoft.FastGelu", ElementwiseFn::gelu_tanh},
+    UnaryFunction{"HardSigmoid", ElementwiseFn::hard_sigmoid, "alpha", 0.2, "beta", 0.5},
+    UnaryFunction{"HardSwish", ElementwiseFn::hard_swish},
+    UnaryFunction{"IsInf", ElementwiseFn::is_inf},
+    UnaryFunction{"IsNaN", ElementwiseFn::is_nan},
+    UnaryFunction{"LeakyRelu", ElementwiseFn::leaky_relu, "alpha", 0.01},
+    UnaryFunction{"Log", ElementwiseFn::log},
+    UnaryFunction{"Mish", ElementwiseFn::mish},
+    UnaryFunction{"Neg", ElementwiseFn::neg},
+    UnaryFunction{"Not", ElementwiseFn::logical_not},
+    UnaryFunction{"Reciprocal", ElementwiseFn::reciprocal},
+    UnaryFunction{"Relu", ElementwiseFn::relu},
+    UnaryFunction{"Round", ElementwiseFn::round},
+    UnaryFunction{"Selu", ElementwiseFn::selu, "alpha", 1.67326319217681884765625, "gamma", 1.05070102214813232421875},
+    UnaryFunction{"Shrink", ElementwiseFn::shrink, "bias", 0, "lambd", 0.5},
+    UnaryFunction{"Sigmoid", ElementwiseFn::sigmoid},
+    UnaryFunction{"Sign", ElementwiseFn::sign},
+    UnaryFunction{"Sin", ElementwiseFn::sin},
+    UnaryFunction{"Sinh", ElementwiseFn::sinh},
+    UnaryFunction{"Softplus", ElementwiseFn::softplus},
+    UnaryFunction{"Softsign", ElementwiseFn::softsign},
+    UnaryFunction{"Sqrt", ElementwiseFn::sqrt},
+    UnaryFunction{"Swish", ElementwiseFn::swish, "alpha", 1},
+    UnaryFunction{"com.microsoft.QuickGelu", ElementwiseFn::swish, "alpha", 1.702},
+    UnaryFunction{"Tan", ElementwiseFn::tan},
+    UnaryFunction{"Tanh", ElementwiseFn::tanh},
+    UnaryFunction{"ThresholdedRelu", ElementwiseFn::thresholded_relu, "alpha", 1},
+};
+consteval auto unary_types() {
+  std::array<std::string_view, unary_functions.size() + 3> types{};
+  std::size_t count = 0;
+  for (const auto& row : unary_functions) types[count++] = row.onnx_type;
+  for (const auto* type : {"Clip", "Pow", "Mul"}) types[count++] = type;
+  return types;
+}
+}  // namespace benanza::detail
+
+namespace benanza::op {
+
+struct Unary {
+  static constexpr std::string_view kind = "Unary";
+  static constexpr auto onnx_types = detail::unary_types();
+  DataType type = DataType::f32;
+  ElementwiseFn fn = ElementwiseFn::relu;
+  TensorShape x{};
+  double alpha = 0;
+  double beta = 0;
+  Epilogue post{};
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("fn", self.fn);
+    visit("x", self.x);
+    visit("alpha", self.alpha);
+    visit("beta", self.beta);
+    visit("post", self.post);
+  }
+  constexpr bool operator==(const Unary&) const = default;
+
+  /// Also Clip with known bounds, Pow with an exponent that has a function of its own, and a product of a tensor with
+  /// itself.
+  [[nodiscard]] static std::optional<Unary> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    Unary unary{.type = x_value.type, .x = {x_value.elements()}};
+    if (node.op_type == "Clip") {
+      const auto lower = bound(node, graph, "min", 1), upper = bound(node, graph, "max", 2);
+      if (!lower || !upper) return std::nullopt;
+      unary.fn =
+          *lower == 0 && *upper == std::numeric_limits<double>::infinity() ? ElementwiseFn::relu : ElementwiseFn::clip;
+      if (unary.fn == ElementwiseFn::clip) unary.alpha = *lower, unary.beta = *upper;
+      return unary;
+    }
+    if (node.op_type == "Mul") {
+      unary.fn = ElementwiseFn::square;
+      return detail::is_same_input(node, 0, 1) ? std::optional(unary) : std::nullopt;
+    }
+    if (node.op_type == "Pow") {
+      const auto exponent = detail::scalar(graph.input(node, 1));
+      if (graph.input(node, 1).dims.size() > x_value.dims.size()) return std::nullopt;
+      if (exponent == 2.0) unary.fn = ElementwiseFn::square;
+      else if (exponent == 0.5) unary.fn = ElementwiseFn::sqrt;
+      else if (exponent == -1.0) unary.fn = ElementwiseFn::reciprocal;
+      else return std::nullopt;
+      return unary;
+    }
+    if (node.op_type == "FastGelu" && node.has_input(1)) return std::nullopt;  // adds a bias first
+    const std::string type = detail::onnx_type(node);
+    for (const auto& row : detail::unary_functions) {
+      if (row.onnx_type != type) continue;
+      unary.fn = row.fn;
+      if (!row.alpha_key.empty()) unary.alpha = detail::decimal(node.attribute<double>(row.alpha_key, row.alpha));
+      if (!row.beta_key.empty()) unary.beta = detail::decimal(node.attribute<double>(row.beta_key, row.beta));
+      if (unary.fn == ElementwiseFn::gelu && node.attribute<std::string>("approximate", "none") == "tanh")
+        unary.fn = ElementwiseFn::gelu_tanh;
+      return unary;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    const DataType result_type = is_predicate(fn) ? DataType::boolean : type;
+    Operands result{.inputs = {{.name = "x",
+                                .type = type,
+                                .shape = x,
+                                .contents = type == DataType::boolean ? Contents::boolean : Contents::uniform}},
+                    .outputs = {{.name = "y", .type = result_type, .shape = x}}};
+    using enum ElementwiseFn;
+    if (fn == log || fn == sqrt || fn == reciprocal || fn == acosh) result.inputs[0].contents = Contents::positive;
+    detail::append_epilogue_operands(result, post, result_type, x, 0);
+    return result;
+  }
+
+  /// One operation an element and function: the least that any implementation does.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    return {.flops = (1.0 + static_cast<double>(post.size())) * static_cast<double>(element_count(x))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return !is_binary(fn) && detail::are_sizes(x) && alpha == alpha && beta == beta && detail::fits(post, x);
+  }
+
+ private:
+  /// Clip's bound: attribute (before opset 11) or input; infinite when left out, nothing when it is computed at run
+  /// time.
+  [[nodiscard]] static std::optional<double> bound(const Node& node, const Graph& graph, std::string_view key,
+                                                   std::size_t i) {
+    const bool is_lower = i == 1;
+    std::optional<double> value =
+        is_lower ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    if (node.attributes.contains(key)) value = node.attribute<double>(key, 0);
+    else if (const Value* input = detail::optional_input(node, graph, i)) value = detail::scalar(*input);
+    if (!value || *value != *value) return std::nullopt;
+    constexpr double largest = std::numeric_limits<float>::max();  // older operator sets spell "no bound" this way
+    if (std::fabs(*value) >= largest)
+      return *value < 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    return detail::decimal(*value);
+  }
+};
+static_assert(Operator<Unary>, "Unary: fields() must visit every member");
+
+}  // namespace benanza::op

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where: a choice by a condition, with broadcasting; adjacent dimensions that broadcast alike are folded.
+#pragma once
+
+#include <benanza/detail/collapse.hpp>
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace benanza::op {
+
+struct Where {
+  static constexpr std::string_view kind = "Where";
+  static constexpr std::array<std::string_view, 1> onnx_types{"Where"};
+  DataType type = DataType::f32;
+  TensorShape c{};  ///< condition, bool
+  TensorShape x{};  ///< taken where true; all three of one rank
+  TensorShape y{};  ///< taken where false
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("c", self.c);
+    visit("x", self.x);
+    visit("y", self.y);
+  }
+  constexpr bool operator==(const Where&) const = default;
+
+  [[nodiscard]] static std::optional<Where> from(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 1);
+    const auto operands =
+        detail::collapse(std::vector<detail::Dims>{graph.input(node, 0).dims, x_value.dims, graph.input(node, 2).dims});
+    const auto c = detail::to_shape(operands[0]), x = detail::to_shape(operands[1]), y = detail::to_shape(operands[2]);
+    if (!c || !x || !y) return std::nullopt;
+    return Where{.type = x_value.type, .c = *c, .x = *x, .y = *y};
+  }
+
+  [[nodiscard]] constexpr TensorShape output() const { return broadcast(broadcast(c, x), y); }
+
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "condition", .type = DataType::boolean, .shape = c, .contents = Contents::boolean},
+                       {.name = "x", .type = type, .shape = x},
+                       {.name = "y", .type = type, .shape = y}},
+            .outputs = {{.name = "output", .type = type, .shape = output()}}};
+  }
+
+  /// ONNX Where: one choice an element.
+  [[nodiscard]] constexpr Arithmetic arithmetic() const {
+    return {.flops = static_cast<double>(element_count(output()))};
+  }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    if (!detail::are_sizes(c) || !detail::are_sizes(x, c.size()) || !detail::are_sizes(y, c.size())) return false;
+    return detail::broadcasts(c, x) && detail::broadcasts(c, y) && detail::broadcasts(x, y);
+  }
+};
+static_assert(Operator<Where>, "Where: fields() must visit every member");
+
+}  // namespace benanza::op

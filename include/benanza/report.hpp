@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports: what was found, as a table for people, JSON and CSV for programs. A report is plain data; a view writes it
+// to a stream.
+#pragma once
+
+#include <benanza/analysis.hpp>
+#include <benanza/layer_set.hpp>
+#include <benanza/machine.hpp>
+#include <benanza/results.hpp>
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Of `bound` and `analyze`.
+struct BoundReport {
+  Machine machine{};
+  std::vector<BackendVersion> backends{};
+  std::vector<Analysis> models{};
+  std::string footer{};  ///< how it was measured, one line; empty: none
+};
+
+/// A model's figures in a LayersReport.
+struct ModelSummary {
+  std::string model{}, file{};
+  std::int64_t batch = 1;
+  std::map<std::string, std::int64_t> dims{};
+  std::int64_t layers = 0, unique_layers = 0, groups = 0;
+  std::int64_t free = 0, opaque = 0;  ///< occurrences that cost nothing by rule, and that are known by their bytes only
+  std::int64_t macs = 0;
+  Flops flops{};
+  Bytes bytes{}, weights{};
+  std::vector<std::string> unknown{};  ///< why counts are partial
+};
+
+/// Of `layers`: the unique layers over a set of models.
+struct LayersReport {
+  std::vector<ModelSummary> models{};
+  LayerSet layers{};
+  [[nodiscard]] std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (const auto& model : models) sum += model.layers;
+    return sum;
+  }
+};
+
+struct TableOptions {
+  bool all = false;  ///< every row, not only those that matter
+  bool color = false;
+  int width = 80;
+};
+
+void write_table(std::ostream& out, const BoundReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const BoundReport& report);
+void write_csv(std::ostream& out, const BoundReport& report);
+
+void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const LayersReport& report);
+void write_csv(std::ostream& out, const LayersReport& report);
+
+/// The machine with its ceilings, one line each; `benanza machine`.
+struct MachineReport {
+  struct BackendLine {
+    std::string name{}, version{};
+    std::string unavailable{};  ///< why it cannot be used here; empty when it can
+  };
+  Machine machine{};
+  std::vector<BackendLine> backends{};
+  std::vector<CeilingRow> ceilings{};  ///< the highest of each quantity and thread count
+};
+void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const MachineReport& report);
+void write_csv(std::ostream& out, const MachineReport& report);
+
+/// A layer in words: `Conv 1x256x14x14, 256 of 3x3, +bias +relu`.
+[[nodiscard]] std::string describe(const Layer& layer);
+
+}  // namespace benanza

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// ResultDatabase: everything measured, as a folder of Google Benchmark JSON files: one run one file, written whole and
+// renamed. No JSON library in sight.
+#pragma once
+
+#include <benanza/machine.hpp>
+#include <benanza/measurement.hpp>
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+struct BackendVersion {
+  std::string name{};
+  std::string version{};
+  auto operator<=>(const BackendVersion&) const = default;
+};
+
+/// One run: what was measured together. Round r of all its rows was taken in the same pass.
+struct Run {
+  std::string file{};     ///< where it was read from; empty for one not yet written
+  std::string name{};     ///< suite or model
+  std::string started{};  ///< ISO 8601, UTC
+  std::string tool{};     ///< Benanza's version
+  int signature_version = 1;
+  Machine machine{};
+  std::vector<BackendVersion> backends{};
+  std::vector<CeilingRow> ceilings{};
+  std::vector<Measurement> rows{};
+};
+
+/// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed, or whose time is
+/// 0, NaN, Infinity or absent, come back excluded. Throws InputError with file and byte or row: for a file that is cut
+/// or broken, that names no machine, has a newer signature version, or a row whose name is not
+/// `<backend>/<algorithm>/<cache state>/<signature>`.
+[[nodiscard]] Run read_run(const std::filesystem::path& file);
+/// Writes to a temporary file beside and renames: a killed program leaves the old file or the new one. A time that is
+/// not a positive number makes its row an excluded one; times keep ten digits, rounds seven. Throws EnvironmentError.
+void write_run(const Run& run, const std::filesystem::path& file);
+/// What the file's `context` says of a run, as text, in order: date, versions, machine, backends. Also what a generated
+/// suite hands to Google Benchmark as custom context, so that a file of Google Benchmark's own reporter can be read
+/// too.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> run_context(const Run& run);
+
+class ResultDatabase {
+ public:
+  ResultDatabase() = default;
+  /// All `*.json` and `*.json.gz` of a folder, in order of their names; an absent folder is an empty database. A file
+  /// that cannot be read does not make the others useless: it is left out and named in `warnings`.
+  [[nodiscard]] static ResultDatabase open(const std::filesystem::path& folder);
+  /// From stored files alone. Throws InputError for one that cannot be read.
+  [[nodiscard]] static ResultDatabase load(std::span<const std::filesystem::path> files);
+
+  void add(Run run) { runs_.push_back(std::move(run)); }
+  /// Writes the run as a new file of the folder, `<UTC time>-<name>-<process>.json`, and adds it. Any number of
+  /// processes may append at once. Throws EnvironmentError; the run is in the database even then.
+  void append(Run run, const std::filesystem::path& folder);
+  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  /// One line for each file that `open` left out; `select` keeps them.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// The part that belongs to one machine and these backend versions: rows of a run count only for backends whose
+  /// version there is the one wanted. A backend that is not listed contributes nothing.
+  [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
+
+  /// The machines in it, ordered by id.
+  [[nodiscard]] std::vector<Machine> machines() const;
+  /// Running maxima over all runs at one thread count; `timer_floor` is the least seen.
+  [[nodiscard]] Ceilings ceilings(int threads) const;
+
+ private:
+  std::vector<Run> runs_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace benanza
