@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: product of queries and keys, scale, mask, softmax, product with the values.
+#pragma once
+
+#include <benanza/fusion/epilogue_group.hpp>
+#include <benanza/fusion/normalization.hpp>
+
+namespace benanza::detail {
+
+/// Dimensions as batch, heads, rows, columns; nothing for a tensor that has more.
+[[nodiscard]] inline std::optional<TensorShape> four_dims(const std::vector<std::int64_t>& dims) {
+  if (dims.size() < 2 || dims.size() > 4) return std::nullopt;
+  TensorShape shape = TensorShape::filled(4 - dims.size(), 1);
+  for (auto dim : dims) shape.push_back(dim);
+  return shape;
+}
+
+/// `at` is the product of queries and keys.
+[[nodiscard]] inline std::optional<Match> match_attention(const LayerGraph& graph, std::size_t at) {
+  using enum ElementwiseFn;
+  const Occurrence& scores = graph.layers[at];
+  const auto* product = plain<op::MatMul>(&scores);
+  if (!product || product->a_constant || product->b_constant || product->trans_a || scores.inputs.size() < 2)
+    return std::nullopt;
+  const auto q = four_dims(graph.tensors[*scores.inputs[0]].dims);
+  auto k = four_dims(graph.tensors[*scores.inputs[1]].dims);
+  if (!q || !k) return std::nullopt;
+  if (!product->trans_b) std::swap((*k)[2], (*k)[3]);  // the second operand of a product is depth by keys
+
+  Chain chain(graph, at);
+  TensorShape mask;
+  const auto binary_next = [&] { return plain<op::Binary>(chain.next()); };
+  if (const auto* scale = binary_next(); scale && (scale->fn == mul || scale->fn == div)) {
+    const auto factor = other_input(*chain.next(), chain.result());
+    if (!factor || !graph.tensors[*factor].scalar) return std::nullopt;
+    chain.take_next();
+  }
+  if (const auto* masked = binary_next(); masked && masked->fn == add) {
+    const auto operand = other_input(*chain.next(), chain.result());
+    if (!operand) return std::nullopt;
+    const auto& dims = graph.tensors[*operand].dims;
+    if (dims.size() > 4) return std::nullopt;
+    mask = TensorShape::filled(4 - dims.size(), 1);
+    for (auto dim : dims) mask.push_back(dim);
+    chain.take_next();
+  }
+  const auto* softmax = plain<op::Softmax>(chain.next());
+  if (!softmax || softmax->log || softmax->x[2] != 1 || softmax->x[1] != (*k)[2]) return std::nullopt;
+  chain.take_next();
+  const auto* mixed = plain<op::MatMul>(chain.next());
+  if (!mixed || mixed->trans_a || mixed->trans_b || chain.next()->inputs[0] != chain.result()) return std::nullopt;
+  const auto v = four_dims(graph.tensors[*chain.next()->inputs[1]].dims);
+  if (!v || (*v)[2] != (*k)[2]) return std::nullopt;
+  for (std::size_t i = 0; i < 2; ++i)
+    if ((*k)[i] != (*v)[i] || (*q)[i] % (*k)[i] != 0) return std::nullopt;
+  if ((*q)[0] != (*k)[0]) return std::nullopt;
+  chain.take_next();
+
+  Match match{.members = chain.sorted()};
+  match.pieces = {
+      {0, match.members.size(),
+       op::Attention{
+           .type = product->type, .q = *q, .k = *k, .v = *v, .mask = mask, .k_transposed = !product->trans_b}}};
+  if (auto first = EpilogueGroup(graph, at).match())  // the product with scale and mask in its epilogue is one call too
+    for (const auto& piece : first->pieces)
+      if (piece.count < match.members.size() &&
+          std::equal(first->members.begin(), first->members.begin() + static_cast<std::ptrdiff_t>(piece.count),
+                     match.members.begin()))
+        match.pieces.push_back(piece);
+  return match;
+}
+
+}  // namespace benanza::detail

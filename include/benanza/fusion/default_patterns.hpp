@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default patterns, in the order in which they are applied: what was written out in parts first becomes one layer
+// again, then attention is gathered, then epilogues swallow what follows.
+#pragma once
+
+#include <benanza/fusion/activation.hpp>
+#include <benanza/fusion/attention.hpp>
+#include <benanza/fusion/epilogue_group.hpp>
+#include <benanza/fusion/normalization.hpp>
+
+namespace benanza {
+
+inline std::vector<Pattern> default_patterns() {
+  return {{"activation", detail::match_activation},
+          {"norm", detail::match_norm},
+          {"attention", detail::match_attention},
+          {"product_epilogue", detail::match_product_epilogue},
+          {"elementwise_chain", detail::match_elementwise_chain}};
+}
+
+}  // namespace benanza
