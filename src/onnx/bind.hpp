@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binding: from the inputs that a file declares and what the caller asks for to inputs of known shape.
+#pragma once
+
+#include <benanza/onnx.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::importer {
+
+struct BoundInput {
+  const onnx::ValueInfoProto* proto = nullptr;
+  DataType type = DataType::f32;
+  std::vector<std::int64_t> dims{};
+  bool opaque = false;                  ///< a sequence, a map or an optional: no shape
+  std::optional<std::int64_t> value{};  ///< bound to a number: a constant, no input any more
+};
+
+struct Binding {
+  std::vector<BoundInput> inputs{};
+  std::map<std::string, std::int64_t> dims{};
+  std::int64_t batch = 1;
+  /// The batch that the file was made for, when another one is wanted: 1 where the file leaves it open.
+  std::optional<std::int64_t> old_batch{};
+};
+
+/// Throws InputError that names all that is left unbound, UsageError when an option names nothing in the model.
+[[nodiscard]] Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
+
+/// The same inputs at the batch that the file was made for.
+[[nodiscard]] Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph);
+
+}  // namespace benanza::importer

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build.hpp"
+
+#include "fold.hpp"
+#include "guard.hpp"
+#include "infer.hpp"
+#include "proto.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace benanza::importer {
+namespace {
+
+// Each draws anew: two of them are two values, and none is a constant.
+constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "RandomNormal",
+                                      "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+
+// Output sizes that only the data says.
+constexpr std::array data_sized_operators{"Compress", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+
+template <std::size_t n>
+bool one_of(const std::array<const char*, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
+
+onnx::TypeProto type_of(const Value& value) { return make_type(value.type, value.dims); }
+
+Value constant_value(const std::string& name, Constant constant) {
+  return {.name = name,
+          .type = constant.type,
+          .dims = std::move(constant.dims),
+          .constant = true,
+          .literal = std::move(constant.literal)};
+}
+
+Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value.dims, .data = *value.literal}; }
+
+}  // namespace
+
+Builder::Builder(const onnx::ModelProto& model, const Binding& binding, const History* before, History* record)
+    : model_(model), binding_(binding), before_(before), record_(record) {
+  for (const auto& import : model.opset_import())
+    opsets_[canonical_domain(import.domain())] = static_cast<int>(import.version());
+}
+
+Graph Builder::build() {
+  Scope scope{.frame = root_, .parent = nullptr, .source = model_.graph()};
+  root_.graph.batch = binding_.batch;
+  root_.graph.dims = binding_.dims;
+  add_initializers(scope);
+  for (const auto& input : binding_.inputs) {
+    Value value{.name = input.proto->name(), .type = input.type, .dims = input.dims, .data_dependent = input.opaque};
+    try {
+      (void)value.elements();
+    } catch (const InputError& error) {
+      throw LocatedError("input '" + value.name + "': " + error.what());
+    }
+    if (input.value) {
+      value.constant = true;
+      value.literal = Literal{.ints = {*input.value}, .floats = {}};
+    }
+    onnx::TypeProto type = input.opaque ? input.proto->type() : type_of(value);
+    const ValueId id = root_.add(std::move(value), std::move(type));
+    if (!input.value) root_.graph.inputs.push_back(id);
+    scope.ids[input.proto->name()] = id;
+    remember(scope, input.proto->name(), id);
+  }
+  walk(scope);
+  root_.graph.outputs = outputs_of(scope);
+  prune(root_.graph);
+  return std::move(root_.graph);
+}
+
+void Builder::add_initializers(Scope& scope) {
+  scope.ids.reserve(static_cast<std::size_t>(scope.source.initializer_size() + scope.source.node_size()));
+  for (const auto& initializer : scope.source.initializer()) {
+    Value value = constant_value(initializer.name(), decode(initializer));
+    onnx::TypeProto type = type_of(value);
+    scope.ids[initializer.name()] = scope.frame.add(std::move(value), std::move(type));
+    remember(scope, initializer.name(), scope.ids[initializer.name()]);
+  }
+}
+
+std::vector<ValueId> Builder::outputs_of(const Scope& scope) {
+  std::vector<ValueId> outputs;
+  for (const auto& output : scope.source.output()) {
+    const auto id = find_value(scope, output.name());
+    if (!id) throw LocatedError("output '" + output.name() + "' is made by no node");
+    outputs.push_back(*id);
+  }
+  return outputs;
+}
+
+void Builder::walk(Scope& scope) {
+  for (const auto& node : scope.source.node()) {
+    try {
+      visit(scope, node);
+    } catch (const LocatedError&) {
+      throw;
+    } catch (const std::exception& error) {
+      const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+      throw LocatedError("node '" + name + "' (" + node.op_type() + "): " + one_line(error.what()));
+    }
+  }
+}
+
+int Builder::opset_of(const std::string& domain) const {
+  const auto found = opsets_.find(domain);
+  return found == opsets_.end() ? 1 : found->second;
+}
+
+const onnx::OpSchema* Builder::find_schema(const std::string& domain, const std::string& op_type) {
+  const auto [found, added] = schemas_.try_emplace(domain + ":" + op_type, nullptr);
+  if (added) found->second = onnx::OpSchemaRegistry::Schema(op_type, opset_of(domain), domain);
+  return found->second;
+}
+
+bool Builder::deterministic(const Step& step) const {
+  if (!step.node.domain.empty())
+    return step.schema != nullptr || find_rule(step.node.domain, step.node.op_type) != nullptr;
+  if (one_of(random_operators, step.node.op_type)) return false;
+  if (step.node.op_type != "Dropout" || step.inputs.size() < 3 || !step.inputs[2]) return true;
+  const auto& training = step.scope.frame.graph.values[*step.inputs[2]].literal;
+  return training && training->ints == std::vector<std::int64_t>{0};
+}
+
+void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
+  Step step{.proto = proto, .scope = scope};
+  Frame& frame = scope.frame;
+  step.node.domain = canonical_domain(proto.domain());
+  step.node.op_type = proto.op_type();
+  step.node.opset = opset_of(step.node.domain);
+  step.schema = find_schema(step.node.domain, step.node.op_type);
+  step.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
+  step.constant = true;
+  for (const auto& name : proto.input()) {
+    std::optional<ValueId> id;
+    if (!name.empty()) {
+      id = find_value(scope, name);
+      if (!id) throw InputError("input '" + name + "' is not made by any earlier node");
+      step.constant &= frame.graph.values[*id].constant;
+      step.data_dependent |= frame.graph.values[*id].data_dependent;
+    }
+    step.inputs.push_back(id);
+  }
+  if (visit_constant(step)) return;
+  if (step.node.domain.empty() && step.node.op_type == "Identity" && !step.inputs.empty() && step.inputs[0])
+    return alias(step, 0, *step.inputs[0]);
+  copy_attributes(proto, step.node);
+  step.merge = deterministic(step);
+  step.constant &= step.merge;
+  if (step.node.domain.empty() && step.node.op_type == "If") return visit_if(step);
+  if (step.node.domain.empty() && step.node.op_type == "Loop") return visit_loop(step);
+  if (step.node.domain.empty() && step.node.op_type == "Scan") return visit_scan(step);
+  if (before_ && !step.constant) {
+    adapt_sizes(step);
+    adapt_constants(step);
+  }
+  if (visit_folded(step)) return;
+  define(step, types_of(step));
+}
+
+bool Builder::visit_constant(Step& step) {
+  if (step.node.op_type != "Constant" || !step.node.domain.empty() || step.proto.output_size() != 1) return false;
+  if (step.proto.attribute_size() != 1)
+    throw InputError(std::to_string(step.proto.attribute_size()) + " attributes, expected one value");
+  const auto& attribute = step.proto.attribute(0);
+  Constant constant;
+  const auto list = [&](DataType type, auto first, auto last, auto member) {
+    constant = {.type = type, .dims = {static_cast<std::int64_t>(last - first)}, .literal = Literal{}};
+    ((*constant.literal).*member).assign(first, last);
+  };
+  switch (attribute.type()) {
+    case onnx::AttributeProto::TENSOR: constant = decode(attribute.t()); break;
+    case onnx::AttributeProto::INT:
+      constant = {.type = DataType::i64, .dims = {}, .literal = Literal{.ints = {attribute.i()}, .floats = {}}};
+      break;
+    case onnx::AttributeProto::FLOAT:
+      constant = {.type = DataType::f32, .dims = {}, .literal = Literal{.ints = {}, .floats = {attribute.f()}}};
+      break;
+    case onnx::AttributeProto::INTS:
+      list(DataType::i64, attribute.ints().begin(), attribute.ints().end(), &Literal::ints);
+      break;
+    case onnx::AttributeProto::FLOATS:
+      list(DataType::f32, attribute.floats().begin(), attribute.floats().end(), &Literal::floats);
+      break;
+    case onnx::AttributeProto::STRING:
+      constant = {.type = DataType::string, .dims = {}, .literal = std::nullopt};
+      break;
+    case onnx::AttributeProto::STRINGS:
+      constant = {.type = DataType::string, .dims = {attribute.strings_size()}, .literal = std::nullopt};
+      break;
+    default: throw InputError("attribute '" + attribute.name() + "' holds no constant");
+  }
+  Value value = constant_value(step.proto.output(0), std::move(constant));
+  onnx::TypeProto type = type_of(value);
+  define_value(step, step.proto.output(0), std::move(value), std::move(type));
+  return true;
+}
+
+/// Shape arithmetic: Shape and Size from the dimensions, the rest from the numbers.
+bool Builder::visit_folded(Step& step) {
+  if (!step.node.domain.empty()) return false;
+  auto& values = step.scope.frame.graph.values;
+  std::vector<Tensor> results;
+  const std::string& op = step.node.op_type;
+  if ((op == "Shape" || op == "Size") && !step.inputs.empty() && step.inputs[0]) {
+    if (!step.scope.frame.facts[*step.inputs[0]].type.has_tensor_type()) return false;
+    const Dims& dims = values[*step.inputs[0]].dims;
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    const auto bounded = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank); };
+    const std::int64_t first = bounded(step.node.attribute<std::int64_t>("start", 0)),
+                       last = bounded(step.node.attribute<std::int64_t>("end", rank));
+    if (op == "Size")
+      results.push_back({.type = DataType::i64, .dims = {}, .data = {.ints = {element_count(dims)}, .floats = {}}});
+    else {
+      Dims part(dims.begin() + first, dims.begin() + std::max(first, last));
+      results.push_back({.type = DataType::i64,
+                         .dims = {static_cast<std::int64_t>(part.size())},
+                         .data = {.ints = std::move(part), .floats = {}}});
+    }
+  } else {
+    if (!step.constant) return false;
+    const Fold fold = find_fold(op);
+    if (!fold) return false;
+    for (const auto& id : step.inputs)
+      if (id && !values[*id].literal) return false;
+    std::vector<Tensor> tensors;
+    tensors.reserve(step.inputs.size());
+    std::vector<const Tensor*> inputs;
+    for (const auto& id : step.inputs) {
+      if (id) tensors.push_back(tensor_of(values[*id]));
+      inputs.push_back(id ? &tensors.back() : nullptr);
+    }
+    std::optional<Tensor> value;
+    if (const auto* attribute = find_attribute(step.proto, "value"); attribute && attribute->has_t())
+      if (Constant constant = decode(attribute->t()); constant.literal)
+        value = Tensor{.type = constant.type, .dims = constant.dims, .data = *constant.literal};
+    step.node.outputs.resize(static_cast<std::size_t>(step.proto.output_size()));
+    auto folded = fold({.node = step.node, .inputs = inputs, .value = value ? &*value : nullptr});
+    if (!folded || folded->size() < static_cast<std::size_t>(step.proto.output_size())) return false;
+    results = std::move(*folded);
+  }
+  for (int i = 0; i < step.proto.output_size(); ++i) {
+    Tensor& result = results[static_cast<std::size_t>(i)];
+    Value value{.name = step.proto.output(i),
+                .type = result.type,
+                .dims = std::move(result.dims),
+                .constant = true,
+                .literal = std::move(result.data)};
+    onnx::TypeProto type = type_of(value);
+    define_value(step, step.proto.output(i), std::move(value), std::move(type));
+  }
+  return true;
+}
+
+std::vector<const Value*> Builder::operands(const Step& step) {
+  std::vector<const Value*> inputs;
+  for (const auto& id : step.inputs) inputs.push_back(id ? &step.scope.frame.graph.values[*id] : nullptr);
+  return inputs;
+}
+
+Builder::Types Builder::rule_types(Step& step, Rule rule) {
+  const auto inputs = operands(step);
+  Types types;
+  for (const auto& result : rule({.node = step.node, .inputs = inputs}))
+    types.push_back(result ? make_type(result->type, result->dims) : onnx::TypeProto());
+  return types;
+}
+
+Builder::Types Builder::library_types(Step& step) {
+  if (!step.schema->has_type_and_shape_inference_function()) return {};
+  try {
+    return infer_types(*step.schema, step.proto, step.scope.frame, step.inputs);
+  } catch (const std::exception&) {
+    // Where the least size that data can have is 0, a rule may find too few elements for, say, a TopK: what the file
+    // declares decides.
+    if (!step.data_dependent) throw;
+    return {};
+  }
+}
+
+Builder::Types Builder::types_of(Step& step) {
+  guard_node(step.node, operands(step));
+  const std::string &domain = step.node.domain, &op = step.node.op_type;
+  if (domain.empty() && op == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
+  if (domain.empty() && op == "Expand") return expand_types(step);
+  if (const Rule rule = find_rule(domain, op)) return rule_types(step, rule);
+  if (step.schema && step.schema->has_type_and_shape_inference_function()) return library_types(step);
+  if (const Rule rule = find_gap_rule(domain, op)) return rule_types(step, rule);
+  return {};
+}
+
+std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const std::string& name) {
+  Scope& scope = step.scope;
+  if (scope.declared.empty())
+    for (const auto* list : {&scope.source.value_info(), &scope.source.output()})
+      for (const auto& info : *list) scope.declared[info.name()] = &info;
+  const auto found = scope.declared.find(name);
+  if (found == scope.declared.end() || !found->second->has_type()) return std::nullopt;
+  onnx::TypeProto type = found->second->type();
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return type;
+  auto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    auto& dim = *shape.mutable_dim(i);
+    if (const auto bound = binding_.dims.find(dim.dim_param()); dim.has_dim_param() && bound != binding_.dims.end())
+      dim.set_dim_value(bound->second);
+    else if (i == 0 && binding_.old_batch && dim.has_dim_value() && dim.dim_value() == *binding_.old_batch)
+      dim.set_dim_value(binding_.batch);
+  }
+  return type;
+}
+
+/// The value that an output becomes. A size that stays unknown is an error, but where only data can tell it is the
+/// least one: 0.
+Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& type) {
+  const auto complete = [](const onnx::TypeProto& t) {
+    if (!element_type(t)) return false;
+    if (!t.has_tensor_type()) return true;
+    if (!t.tensor_type().has_shape()) return false;
+    const auto& dims = t.tensor_type().shape().dim();
+    return std::all_of(dims.begin(), dims.end(), [](const auto& dim) { return dim.has_dim_value(); });
+  };
+  const bool data_sized = one_of(data_sized_operators, step.node.op_type);
+  const bool may_guess = data_sized || step.data_dependent || step.scope.frame.inside_loop;
+  Value value{.name = name, .data_dependent = step.data_dependent || data_sized};
+  if (!complete(type))
+    if (auto declared = declared_type(step, name);
+        declared && (complete(*declared) || !element_type(type) || (may_guess && !type.tensor_type().has_shape()))) {
+      if (!data_sized || !type.tensor_type().has_shape()) type = std::move(*declared);
+    }
+  const auto element = element_type(type);
+  if (!element) {
+    if (step.schema == nullptr && find_rule(step.node.domain, step.node.op_type) == nullptr)
+      throw InputError("unknown operator of domain '" + step.node.domain +
+                       "', and value_info does not give the shape of its output '" + name + "'");
+    throw InputError("the type of its output '" + name + "' is not known");
+  }
+  value.type = *element;
+  if (!type.has_tensor_type()) {
+    value.dims = {0};
+    value.data_dependent = true;
+    return value;
+  }
+  if (!type.tensor_type().has_shape())
+    throw InputError("the shape of its output '" + name + "' is not known, not even its rank: it depends on data");
+  auto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    auto& dim = *shape.mutable_dim(i);
+    if (!dim.has_dim_value()) {
+      if (!may_guess)
+        throw InputError("dimension " + std::to_string(i) + " of its output '" + name +
+                         "' is not known: it depends on data (--value NAME=N binds a scalar input)");
+      dim.set_dim_value(0);
+      value.data_dependent = true;
+    }
+    if (dim.dim_value() < 0 || dim.dim_value() > std::int64_t{1} << 48)
+      throw InputError("dimension " + std::to_string(i) + " of its output '" + name + "' is " +
+                       std::to_string(dim.dim_value()) + ", expected 0 to 2^48");
+    value.dims.push_back(dim.dim_value());
+  }
+  try {
+    (void)value.elements();
+  } catch (const InputError& error) {
+    throw InputError("output '" + name + "' of shape " + shape_text(value.dims) + ": " + error.what());
+  }
+  return value;
+}
+
+void Builder::define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type) {
+  if (name.empty()) return;
+  const ValueId id = step.scope.frame.add(std::move(value), std::move(type));
+  step.scope.ids[name] = id;
+  remember(step.scope, name, id);
+}
+
+void Builder::alias(Step& step, int output, ValueId id) {
+  const std::string& name = step.proto.output(output);
+  if (name.empty()) return;
+  step.scope.ids[name] = id;
+  remember(step.scope, name, id);
+}
+
+void Builder::define(Step& step, Types types) {
+  types.resize(static_cast<std::size_t>(step.proto.output_size()));
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const std::string& name = step.proto.output(static_cast<int>(i));
+    values.push_back(name.empty() ? Value{} : settled(step, name, types[i]));
+  }
+  // A constant reshaped is the same numbers: Reshape's own rule has said to what.
+  if (step.constant && step.node.op_type == "Reshape" && step.node.domain.empty()) {
+    const auto& x = step.scope.frame.graph.values[*step.inputs[0]];
+    values[0].literal = x.literal;
+  }
+  emit(step, std::move(values), std::move(types));
+}
+
+void Builder::emit(Step& step, std::vector<Value> values, Types types) {
+  Frame& frame = step.scope.frame;
+  if (!step.constant && step.merge && merged(step)) return;
+  step.node.outputs.assign(values.size(), std::nullopt);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& name = step.proto.output(static_cast<int>(i));
+    if (name.empty()) continue;
+    values[i].constant = step.constant;
+    define_value(step, name, std::move(values[i]), std::move(types[i]));
+    step.node.outputs[i] = step.scope.ids[name];
+  }
+  inherit_position(step);
+  if (step.constant) return;
+  step.node.name = unique_name(frame, step.proto);
+  step.node.inputs = step.inputs;
+  frame.graph.nodes.push_back(std::move(step.node));
+}
+
+/// Equal integers and equal scalars are one operand, whoever holds them; weights are told apart by their names alone.
+std::size_t Builder::identity_of(Frame& frame, ValueId id) {
+  const Value& value = frame.graph.values[id];
+  if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)
+    return id;
+  std::string key = std::string(name(value.type)) + shape_text(value.dims) + shape_text(value.literal->ints);
+  for (const double v : value.literal->floats) key.append(reinterpret_cast<const char*>(&v), sizeof v);
+  return frame.known_literals.try_emplace(std::move(key), id).first->second;
+}
+
+bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step) {
+  if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
+      earlier.inputs.size() != step.inputs.size())
+    return false;
+  if (earlier_proto.output_size() < step.proto.output_size() ||
+      earlier_proto.attribute_size() != step.proto.attribute_size())
+    return false;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    if (earlier.inputs[i].has_value() != step.inputs[i].has_value()) return false;
+    if (step.inputs[i] && identity_of(frame, *earlier.inputs[i]) != identity_of(frame, *step.inputs[i])) return false;
+  }
+  for (int i = 0; i < step.proto.output_size(); ++i)
+    if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
+  for (const auto& attribute : step.proto.attribute()) {
+    const auto* other = find_attribute(earlier_proto, attribute.name());
+    if (other == nullptr || other->SerializeAsString() != attribute.SerializeAsString()) return false;
+  }
+  return true;
+}
+
+/// Whether an earlier node computes the same; its outputs then go by these names too.
+bool Builder::merged(Step& step) {
+  Frame& frame = step.scope.frame;
+  std::size_t key = std::hash<std::string>()(step.node.op_type);
+  for (const auto& id : step.inputs) key = key * 1000003 + (id ? identity_of(frame, *id) + 1 : 0);
+  const auto [first, last] = frame.known_nodes.equal_range(key);
+  for (auto at = first; at != last; ++at) {
+    const Node& earlier = frame.graph.nodes[at->second.first];
+    if (!same_node(frame, earlier, *at->second.second, step)) continue;
+    for (int i = 0; i < step.proto.output_size(); ++i)
+      if (!step.proto.output(i).empty()) alias(step, i, *earlier.outputs[static_cast<std::size_t>(i)]);
+    return true;
+  }
+  frame.known_nodes.emplace(key, std::pair{frame.graph.nodes.size(), &step.proto});
+  return false;
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builder: walks a checked model once, in order, and infers, folds, removes common subexpressions and emits nodes as it
+// goes. In topological order one walk is a fixed point: when a node's turn comes, all that can be known of its inputs
+// is known.
+#pragma once
+
+#include "bind.hpp"
+#include "frame.hpp"
+#include "rebatch.hpp"
+#include "rules.hpp"
+#include <benanza/graph.hpp>
+
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace benanza::importer {
+
+/// An error that already says where.
+struct LocatedError : InputError {
+  using InputError::InputError;
+};
+
+class Builder {
+ public:
+  /// `before` is what a walk at the file's own batch saw; that walk fills `record`.
+  Builder(const onnx::ModelProto& model, const Binding& binding, const History* before = nullptr,
+          History* record = nullptr);
+
+  [[nodiscard]] Graph build();
+
+ private:
+  using Ids = std::vector<std::optional<ValueId>>;
+  using Types = std::vector<onnx::TypeProto>;
+
+  /// One node on its way through the passes.
+  struct Step {
+    const onnx::NodeProto& proto;
+    Scope& scope;
+    Ids inputs{};
+    Node node{};
+    const onnx::OpSchema* schema = nullptr;
+    bool constant = false;           ///< computed from constants alone
+    bool data_dependent = false;     ///< some input is
+    bool merge = true;               ///< may stand for an equal node
+    std::optional<Within> within{};  ///< of its output, when it is a Reshape that a new batch went through
+  };
+
+  // build.cpp
+  void add_initializers(Scope& scope);
+  void walk(Scope& scope);
+  void visit(Scope& scope, const onnx::NodeProto& proto);
+  [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type);
+  [[nodiscard]] int opset_of(const std::string& domain) const;
+  [[nodiscard]] bool deterministic(const Step& step) const;
+  bool visit_constant(Step& step);
+  bool visit_folded(Step& step);
+  [[nodiscard]] Types types_of(Step& step);
+  [[nodiscard]] static std::vector<const Value*> operands(const Step& step);
+  [[nodiscard]] Types rule_types(Step& step, Rule rule);
+  [[nodiscard]] Types library_types(Step& step);
+  [[nodiscard]] std::optional<onnx::TypeProto> declared_type(const Step& step, const std::string& name);
+  [[nodiscard]] Value settled(Step& step, const std::string& name, onnx::TypeProto& type);
+  void define(Step& step, Types types);
+  void define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type);
+  void alias(Step& step, int output, ValueId id);
+  void emit(Step& step, std::vector<Value> values, Types types);
+  [[nodiscard]] bool merged(Step& step);
+  [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);
+  [[nodiscard]] bool same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto,
+                               const Step& step);
+  [[nodiscard]] std::vector<ValueId> outputs_of(const Scope& scope);
+
+  // frozen_batch.cpp
+  [[nodiscard]] Types reshape_types(Step& step);
+  [[nodiscard]] Types expand_types(Step& step);
+  void adapt_sizes(Step& step);
+  void adapt_constants(Step& step);
+  void resize_constant(Step& step, std::size_t input, Dims dims);
+  void remember(const Scope& scope, const std::string& name, ValueId id);
+  [[nodiscard]] const PastValue* past(const Scope& scope, const std::string& name) const;
+  [[nodiscard]] bool accepted_by_consumers(Step& step, const Dims& candidate);
+  void inherit_position(Step& step);
+
+  // control_flow.cpp
+  void visit_if(Step& step);
+  void visit_loop(Step& step);
+  void visit_scan(Step& step);
+  [[nodiscard]] const onnx::GraphProto& body_of(const Step& step, const std::string& attribute) const;
+  [[nodiscard]] std::unique_ptr<Frame> open_body(Step& step);
+  void finish_body(Step& step, Scope& scope, const std::string& label);
+  void finish_control_flow(Step& step, std::vector<Value> values, const Frame& body);
+  [[nodiscard]] ValueId add_formal(Scope& scope, const std::string& name, Value value,
+                                   const onnx::TypeProto* outer = nullptr);
+
+  const onnx::ModelProto& model_;
+  const Binding& binding_;
+  const History* before_;
+  History* record_;
+  Frame root_{};
+  int depth_ = 0;
+  std::map<std::string, int, std::less<>> opsets_{};
+  std::unordered_map<std::string, const onnx::OpSchema*> schemas_{};
+  std::map<std::pair<const Frame*, ValueId>, Within> within_{};
+};
+
+}  // namespace benanza::importer

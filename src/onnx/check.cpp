@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check.hpp"
+
+#include "proto.hpp"
+#include <benanza/error.hpp>
+
+#include <onnx/checker.h>
+#include <onnx/inliner/inliner.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace benanza::importer {
+namespace {
+
+// Inlining a function that calls another twice, which calls another twice, ... grows without bound from a small file.
+constexpr std::int64_t most_inlined_nodes = 4'000'000;
+
+template <class Visit>
+void for_each_body(onnx::NodeProto& node, Visit&& visit) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g()) visit(*attribute.mutable_g());
+    for (auto& graph : *attribute.mutable_graphs()) visit(graph);
+  }
+}
+
+std::string described(const onnx::NodeProto& node) {
+  const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+  return "node '" + name + "' (" + node.op_type() + ")";
+}
+
+using Names = std::vector<std::string_view>;
+
+/// What a node reads: its inputs, and what its bodies take from the graph around them.
+void add_inputs(onnx::NodeProto& node, Names& names) {
+  for (const auto& input : node.input()) names.push_back(input);
+  for_each_body(node, [&](onnx::GraphProto& body) {
+    Names read;
+    std::unordered_set<std::string_view> own;
+    for (const auto& input : body.input()) own.insert(input.name());
+    for (const auto& initializer : body.initializer()) own.insert(initializer.name());
+    for (auto& inner : *body.mutable_node()) {
+      add_inputs(inner, read);
+      for (const auto& output : inner.output()) own.insert(output);
+    }
+    for (const auto& output : body.output()) read.push_back(output.name());
+    for (const auto name : read)
+      if (!own.contains(name)) names.push_back(name);
+  });
+}
+
+/// Which node makes a value.
+using Makers = std::unordered_map<std::string_view, int>;
+
+bool in_order(onnx::GraphProto& graph, const Makers& makers) {
+  Names names;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    names.clear();
+    add_inputs(*graph.mutable_node(i), names);
+    for (const auto name : names)
+      if (const auto maker = makers.find(name); maker != makers.end() && maker->second >= i) return false;
+  }
+  return true;
+}
+
+/// Sorts the nodes of a graph and of its bodies; files that are sorted, as the standard demands, are left as they are.
+void sort_nodes(onnx::GraphProto& graph) {
+  Makers makers;
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const auto& output : graph.node(i).output())
+      if (!output.empty()) makers.emplace(output, i);
+  for (auto& node : *graph.mutable_node()) for_each_body(node, sort_nodes);
+  if (in_order(graph, makers)) return;
+
+  enum class State : std::uint8_t { unseen, open, done };
+  std::vector<State> states(static_cast<std::size_t>(graph.node_size()), State::unseen);
+  std::vector<int> order;
+  struct Visit {
+    int node = 0;
+    std::vector<int> needs{};
+    std::size_t next = 0;
+  };
+  const auto visit = [&](int i) {
+    Visit result{.node = i};
+    Names names;
+    add_inputs(*graph.mutable_node(i), names);
+    for (const auto name : names)
+      if (const auto maker = makers.find(name); maker != makers.end()) result.needs.push_back(maker->second);
+    states[static_cast<std::size_t>(i)] = State::open;
+    return result;
+  };
+  for (int root = 0; root < graph.node_size(); ++root) {
+    if (states[static_cast<std::size_t>(root)] != State::unseen) continue;
+    std::vector<Visit> path{visit(root)};
+    while (!path.empty()) {
+      Visit& top = path.back();
+      if (top.next == top.needs.size()) {
+        states[static_cast<std::size_t>(top.node)] = State::done;
+        order.push_back(top.node);
+        path.pop_back();
+        continue;
+      }
+      const int need = top.needs[top.next++];
+      if (states[static_cast<std::size_t>(need)] == State::open)
+        throw InputError(described(graph.node(top.node)) + " is on a cycle: it needs the result of " +
+                         described(graph.node(need)) + ", which needs its own");
+      if (states[static_cast<std::size_t>(need)] == State::unseen) path.push_back(visit(need));
+    }
+  }
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> sorted;
+  for (const int i : order) *sorted.Add() = std::move(*graph.mutable_node(i));
+  graph.mutable_node()->Swap(&sorted);
+}
+
+using FunctionKey = std::pair<std::string, std::string>;
+
+class FunctionSizes {
+ public:
+  explicit FunctionSizes(onnx::ModelProto& model) {
+    for (auto& function : *model.mutable_functions()) functions_[{function.domain(), function.name()}] = &function;
+  }
+
+  /// Nodes after inlining. Throws InputError on recursion and on growth without bound.
+  std::int64_t count(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+    std::int64_t total = 0;
+    for (auto& node : nodes) {
+      total += 1;
+      const auto function = functions_.find({node.domain(), node.op_type()});
+      if (function != functions_.end()) total += of(function->first, *function->second);
+      for_each_body(node, [&](onnx::GraphProto& body) { total += count(*body.mutable_node()); });
+      if (total > most_inlined_nodes)
+        throw InputError("its functions grow to more than " + std::to_string(most_inlined_nodes) + " nodes");
+    }
+    return total;
+  }
+
+ private:
+  std::int64_t of(const FunctionKey& key, onnx::FunctionProto& function) {
+    if (const auto known = sizes_.find(key); known != sizes_.end()) return known->second;
+    if (!open_.insert(key).second) throw InputError("function '" + key.first + "." + key.second + "' calls itself");
+    if (open_.size() > 256) throw InputError("functions are nested more than 256 deep");
+    const std::int64_t size = count(*function.mutable_node());
+    open_.erase(key);
+    sizes_[key] = size;
+    return size;
+  }
+
+  std::map<FunctionKey, onnx::FunctionProto*> functions_{};
+  std::map<FunctionKey, std::int64_t> sizes_{};
+  std::set<FunctionKey> open_{};
+};
+
+/// What real files leave out and the checker insists on, although nothing depends on it.
+void add_formalities(onnx::ModelProto& model) {
+  auto& graph = *model.mutable_graph();
+  if (graph.name().empty()) graph.set_name("graph");
+  for (auto* list : {graph.mutable_input(), graph.mutable_output()})
+    for (auto& info : *list)
+      if (info.type().has_tensor_type() && !info.type().tensor_type().has_shape() && list == graph.mutable_output())
+        info.mutable_type()->mutable_tensor_type()->mutable_shape();
+}
+
+void check_opsets(const onnx::ModelProto& model) {
+  const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  for (const auto& import : model.opset_import()) {
+    const auto range = known.find(import.domain() == "ai.onnx" ? "" : import.domain());
+    if (range != known.end() && (import.version() < 1 || import.version() > range->second.second))
+      throw InputError("operator set " + std::to_string(import.version()) + " of domain '" + import.domain() +
+                       "', expected 1 to " + std::to_string(range->second.second));
+  }
+}
+
+}  // namespace
+
+void check_and_inline(onnx::ModelProto& model) {
+  if (!model.has_graph() || (model.graph().node_size() == 0 && model.graph().output_size() == 0))
+    throw InputError("the graph is empty, expected at least one node");
+  if (model.graph().node_size() == 0) throw InputError("the graph has no nodes, expected at least one");
+  check_opsets(model);
+  add_formalities(model);
+  sort_nodes(*model.mutable_graph());
+  try {
+    onnx::checker::check_model(model, false, true);
+    if (model.functions_size() > 0) {
+      (void)FunctionSizes(model).count(*model.mutable_graph()->mutable_node());
+      onnx::inliner::InlineLocalFunctions(model);
+    }
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw InputError(one_line(error.what()));
+  }
+}
+
+}  // namespace benanza::importer

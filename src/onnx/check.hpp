@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold of a model before it is walked.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+namespace benanza::importer {
+
+/// Brings the model into the form that the walk expects: nodes in topological order, local functions inlined, nothing
+/// that the ONNX checker refuses. Throws InputError with the checker's finding on one line, or naming a node on a
+/// cycle.
+void check_and_inline(onnx::ModelProto& model);
+
+}  // namespace benanza::importer

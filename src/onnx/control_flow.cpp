@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builder's part for If, Loop and Scan. Their bodies become graphs of their own; shapes inside are those of the first
+// iteration.
+#include "build.hpp"
+#include "fold.hpp"
+#include "proto.hpp"
+
+#include <algorithm>
+
+namespace benanza::importer {
+namespace {
+
+constexpr int deepest_body = 24;
+
+std::size_t to_size(std::int64_t v) { return static_cast<std::size_t>(v); }
+
+std::optional<std::int64_t> scalar_of(const Frame& frame, const std::optional<ValueId>& id) {
+  if (!id) return std::nullopt;
+  const auto& literal = frame.graph.values[*id].literal;
+  return literal && literal->ints.size() == 1 ? std::optional(literal->ints[0]) : std::nullopt;
+}
+
+/// What both may be: where they differ, the least size. Of different ranks, the one with fewer elements.
+Value smaller_of(const Value& a, const Value& b) {
+  Value result = a;
+  result.data_dependent = a.data_dependent || b.data_dependent || a.dims != b.dims;
+  if (a.dims.size() != b.dims.size()) result.dims = a.elements() <= b.elements() ? a.dims : b.dims;
+  else
+    for (std::size_t i = 0; i < a.dims.size(); ++i) result.dims[i] = std::min(a.dims[i], b.dims[i]);
+  return result;
+}
+
+Value plain(const Value& value) {
+  return {.name = {}, .type = value.type, .dims = value.dims, .data_dependent = value.data_dependent};
+}
+
+/// `value` once per iteration, along `axis`.
+Value stacked(const Value& value, std::optional<std::int64_t> count, std::int64_t axis = 0) {
+  Value result = plain(value);
+  const std::size_t at = normal_axis(axis, value.dims.size() + 1);
+  result.dims.insert(result.dims.begin() + static_cast<std::ptrdiff_t>(at), count.value_or(0));
+  result.data_dependent = result.data_dependent || !count;
+  return result;
+}
+
+}  // namespace
+
+const onnx::GraphProto& Builder::body_of(const Step& step, const std::string& attribute) const {
+  const auto* found = find_attribute(step.proto, attribute);
+  if (found == nullptr || !found->has_g()) throw InputError("attribute '" + attribute + "' is missing");
+  if (depth_ >= deepest_body) throw InputError("bodies are nested more than " + std::to_string(deepest_body) + " deep");
+  return found->g();
+}
+
+std::unique_ptr<Frame> Builder::open_body(Step& step) {
+  auto frame = std::make_unique<Frame>();
+  frame->parent = &step.scope.frame;
+  frame->inside_loop = step.scope.frame.inside_loop;
+  return frame;
+}
+
+ValueId Builder::add_formal(Scope& scope, const std::string& name, Value value, const onnx::TypeProto* outer) {
+  value.name = name;
+  // A sequence stays one; what enters a Scan is a slice of a tensor.
+  const bool tensor = outer == nullptr || outer->has_tensor_type();
+  onnx::TypeProto type = tensor ? make_type(value.type, value.dims) : *outer;
+  const ValueId id = scope.frame.add(std::move(value), std::move(type));
+  scope.ids[name] = id;
+  scope.frame.graph.inputs.push_back(id);
+  remember(scope, name, id);
+  return id;
+}
+
+void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
+  ++depth_;
+  add_initializers(scope);
+  walk(scope);
+  --depth_;
+  Graph& graph = scope.frame.graph;
+  graph.name = label;
+  graph.batch = binding_.batch;
+  graph.outputs = outputs_of(scope);
+  for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
+  for (const auto& node : graph.nodes)
+    step.constant &= node.domain.empty() && node.bodies.empty() && !node.op_type.starts_with("Random") &&
+                     node.op_type != "Bernoulli" && node.op_type != "Multinomial";
+  step.node.bodies.push_back({.label = label, .graph = std::move(graph)});
+}
+
+void Builder::finish_control_flow(Step& step, std::vector<Value> values, const Frame& body) {
+  if (values.size() < to_size(step.proto.output_size()))
+    throw InputError("its body gives " + std::to_string(values.size()) + " outputs, expected " +
+                     std::to_string(step.proto.output_size()));
+  values.resize(to_size(step.proto.output_size()));
+  Types types;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i].name = step.proto.output(static_cast<int>(i));
+    (void)values[i].elements();
+    // Of an If and a Loop's first outputs: a sequence in the body is a sequence outside.
+    const auto& outputs = step.node.bodies.back().graph.outputs;
+    const std::size_t inside = step.node.op_type == "Loop" ? i + 1 : i;
+    const bool tensor = inside >= outputs.size() || body.facts[outputs[inside]].type.has_tensor_type();
+    types.push_back(tensor ? make_type(values[i].type, values[i].dims) : body.facts[outputs[inside]].type);
+  }
+  step.merge = false;
+  emit(step, std::move(values), std::move(types));
+}
+
+void Builder::visit_if(Step& step) {
+  const auto& then_branch = body_of(step, "then_branch");
+  const auto& else_branch = body_of(step, "else_branch");
+  if (const auto condition = step.inputs.empty() ? std::nullopt : scalar_of(step.scope.frame, step.inputs[0])) {
+    Scope scope{
+        .frame = step.scope.frame, .parent = &step.scope, .source = *condition != 0 ? then_branch : else_branch};
+    ++depth_;
+    add_initializers(scope);
+    walk(scope);
+    --depth_;
+    const auto outputs = outputs_of(scope);
+    if (outputs.size() < to_size(step.proto.output_size()))
+      throw InputError("its branch gives " + std::to_string(outputs.size()) + " outputs, expected " +
+                       std::to_string(step.proto.output_size()));
+    for (int i = 0; i < step.proto.output_size(); ++i) alias(step, i, outputs[to_size(i)]);
+    return;
+  }
+  std::vector<Value> values;
+  std::unique_ptr<Frame> frame;
+  for (const auto* branch : {&then_branch, &else_branch}) {
+    frame = open_body(step);
+    Scope scope{.frame = *frame, .parent = &step.scope, .source = *branch};
+    finish_body(step, scope, branch == &then_branch ? "then_branch" : "else_branch");
+    const Graph& graph = step.node.bodies.back().graph;
+    if (branch == &else_branch && graph.outputs.size() != values.size())
+      throw InputError("its branches give " + std::to_string(values.size()) + " and " +
+                       std::to_string(graph.outputs.size()) + " outputs");
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      const Value value = plain(graph.values[graph.outputs[i]]);
+      if (branch == &then_branch) values.push_back(value);
+      else values[i] = smaller_of(values[i], value);
+    }
+  }
+  finish_control_flow(step, std::move(values), *frame);
+}
+
+// Inputs: trip count, condition, carried values. Body: iteration, condition, carried -> condition, carried, scan
+// outputs.
+void Builder::visit_loop(Step& step) {
+  const auto& body = body_of(step, "body");
+  Frame& outer = step.scope.frame;
+  if (step.inputs.size() < 2) throw InputError("expected a trip count and a condition");
+  const auto carried = static_cast<int>(step.inputs.size()) - 2;
+  if (body.input_size() != carried + 2)
+    throw InputError("its body has " + std::to_string(body.input_size()) + " inputs, expected " +
+                     std::to_string(carried + 2));
+  if (body.output_size() < carried + 1)
+    throw InputError("its body has " + std::to_string(body.output_size()) + " outputs, expected " +
+                     std::to_string(carried + 1) + " or more");
+  const auto limit = scalar_of(outer, step.inputs[0]);
+  const auto first_condition = step.inputs[1] ? scalar_of(outer, step.inputs[1]) : std::optional<std::int64_t>(1);
+
+  const auto frame = open_body(step);
+  frame->inside_loop = true;
+  Scope scope{.frame = *frame, .parent = &step.scope, .source = body};
+  (void)add_formal(scope, body.input(0).name(), {.name = {}, .type = DataType::i64, .dims = {}});
+  Value condition{.name = {}, .type = DataType::boolean, .dims = {}};
+  // If it was true on entering and the body then hands on a true one, it is true in every iteration.
+  if (first_condition == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
+  condition.constant = condition.literal.has_value();
+  (void)add_formal(scope, body.input(1).name(), condition);
+  for (int i = 0; i < carried; ++i) {
+    const auto& initial = step.inputs[to_size(i + 2)];
+    if (!initial) throw InputError("carried value " + std::to_string(i) + " has no initial one");
+    (void)add_formal(scope, body.input(i + 2).name(), plain(outer.graph.values[*initial]), &outer.facts[*initial].type);
+  }
+  finish_body(step, scope, "body");
+  Graph& graph = step.node.bodies.back().graph;
+  const auto& handed_on = graph.values[graph.outputs[0]].literal;
+  const bool stays_true = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{1};
+  if (first_condition == 0) step.node.trip_count = 0;
+  else if (limit && (stays_true || *limit <= 0)) step.node.trip_count = std::max<std::int64_t>(*limit, 0);
+
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < graph.outputs.size() - 1; ++i) {
+    const Value result = plain(graph.values[graph.outputs[i + 1]]);
+    if (i < to_size(carried)) {
+      const Value initial = plain(outer.graph.values[*step.inputs[i + 2]]);
+      // A value that grows: after one iteration at least, if there is one.
+      values.push_back(step.node.trip_count == 0 ? initial
+                       : step.node.trip_count    ? result
+                                                 : smaller_of(initial, result));
+      values.back().data_dependent =
+          values.back().data_dependent || (initial.dims != result.dims && step.node.trip_count != 0);
+    } else {
+      values.push_back(stacked(result, step.node.trip_count));
+    }
+  }
+  step.constant &= step.node.trip_count.has_value();
+  finish_control_flow(step, std::move(values), *frame);
+}
+
+// Since operator set 9: states, then sequences; the body sees one element of each sequence along its axis. Operator set
+// 8 has an optional vector of lengths before them and a batch as the first dimension of everything, over which it loops
+// as well.
+void Builder::visit_scan(Step& step) {
+  const auto& body = body_of(step, "body");
+  Frame& outer = step.scope.frame;
+  const bool batched = step.node.opset < 9;
+  const std::size_t skipped = batched ? 1 : 0;
+  const std::size_t sequences =
+      to_size(std::max<std::int64_t>(step.node.attribute<std::int64_t>("num_scan_inputs", 0), 0));
+  if (step.inputs.size() < sequences + skipped || sequences == 0)
+    throw InputError("num_scan_inputs is " + std::to_string(sequences) + " of " + std::to_string(step.inputs.size()) +
+                     " inputs");
+  const std::size_t states = step.inputs.size() - sequences - skipped;
+  if (to_size(body.input_size()) != states + sequences)
+    throw InputError("its body has " + std::to_string(body.input_size()) + " inputs, expected " +
+                     std::to_string(states + sequences));
+  if (to_size(body.output_size()) < states)
+    throw InputError("its body has " + std::to_string(body.output_size()) + " outputs, expected " +
+                     std::to_string(states) + " or more");
+  const auto axes =
+      step.node.attribute<std::vector<std::int64_t>>("scan_input_axes", std::vector<std::int64_t>(sequences, 0));
+  const auto output_axes = step.node.attribute<std::vector<std::int64_t>>("scan_output_axes", {});
+  if (axes.size() != sequences)
+    throw InputError("scan_input_axes has " + std::to_string(axes.size()) + " values, expected " +
+                     std::to_string(sequences));
+
+  const auto frame = open_body(step);
+  frame->inside_loop = true;
+  Scope scope{.frame = *frame, .parent = &step.scope, .source = body};
+  std::optional<std::int64_t> length;
+  std::int64_t batch = 1;
+  for (std::size_t i = 0; i < states + sequences; ++i) {
+    const auto& input = step.inputs[i + skipped];
+    if (!input) throw InputError("input " + std::to_string(i + skipped) + " is missing");
+    Value value = plain(outer.graph.values[*input]);
+    if (batched) {
+      if (value.dims.empty())
+        throw InputError("input " + std::to_string(i + skipped) + " is a scalar, expected a batch");
+      batch = value.dims.front();
+      value.dims.erase(value.dims.begin());
+    }
+    if (i >= states) {
+      const std::size_t axis = normal_axis(axes[i - states], value.dims.size());
+      if (length && *length != value.dims[axis])
+        throw InputError("sequences of " + std::to_string(*length) + " and " + std::to_string(value.dims[axis]) +
+                         " elements");
+      length = value.dims[axis];
+      value.dims.erase(value.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    (void)add_formal(scope, body.input(static_cast<int>(i)).name(), std::move(value));
+  }
+  finish_body(step, scope, "body");
+  step.node.trip_count = checked_product(*length, batch);
+  const Graph& graph = step.node.bodies.back().graph;
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const Value& result = graph.values[graph.outputs[i]];
+    values.push_back(i < states
+                         ? plain(result)
+                         : stacked(result, length, i - states < output_axes.size() ? output_axes[i - states] : 0));
+    if (batched) values.back().dims.insert(values.back().dims.begin(), batch);
+  }
+  finish_control_flow(step, std::move(values), *frame);
+}
+
+}  // namespace benanza::importer

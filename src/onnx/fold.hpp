@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant folding: evaluates the operators that exporters use for shape arithmetic, on small tensors.
+#pragma once
+
+#include "tensor.hpp"
+#include <benanza/graph.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace benanza::importer {
+
+/// What one evaluation sees: the node, its inputs (nullptr where an optional one is left out), and the one tensor
+/// attribute that ConstantOfShape has.
+struct FoldArguments {
+  const Node& node;
+  std::span<const Tensor* const> inputs;
+  const Tensor* value = nullptr;
+
+  [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  /// Input `i`; throws InputError when it is left out.
+  [[nodiscard]] const Tensor& in(std::size_t i) const {
+    if (!has(i)) throw InputError("input " + std::to_string(i) + " is missing");
+    return *inputs[i];
+  }
+};
+
+/// Nothing when the case is not worth evaluating (an unusual type, too large a result); the node then stays as it is.
+using FoldResult = std::optional<std::vector<Tensor>>;
+using Fold = FoldResult (*)(const FoldArguments&);
+
+/// The function that evaluates `op_type` of ai.onnx; nullptr when there is none.
+[[nodiscard]] Fold find_fold(std::string_view op_type);
+
+struct FoldEntry {
+  std::string_view op_type;
+  Fold fold;
+};
+/// The two halves of the table.
+[[nodiscard]] std::span<const FoldEntry> elementwise_folds();
+[[nodiscard]] std::span<const FoldEntry> movement_folds();
+
+/// `count` elements of `dims` are few enough to compute.
+[[nodiscard]] inline bool small_enough(std::span<const std::int64_t> dims) {
+  std::int64_t count = 1;
+  for (const auto dim : dims) {
+    if (dim < 0) return false;
+    if (dim == 0) return true;
+    if (dim > folded_elements || (count *= dim) > folded_elements) return false;
+  }
+  return true;
+}
+
+/// `axis` counted from the front; throws InputError when it is outside [-rank, rank).
+[[nodiscard]] inline std::size_t normal_axis(std::int64_t axis, std::size_t rank) {
+  const auto r = static_cast<std::int64_t>(rank);
+  if (axis < -r || axis >= r)
+    throw InputError("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+/// The integers of an optional input, or of the attribute that older operator sets have in its place.
+[[nodiscard]] inline std::optional<std::vector<std::int64_t>> ints_of(const FoldArguments& a, std::size_t input,
+                                                                      std::string_view attribute) {
+  if (a.has(input)) return a.in(input).data.ints;
+  if (a.node.attributes.contains(attribute)) return a.node.attribute<std::vector<std::int64_t>>(attribute, {});
+  return std::nullopt;
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frame.hpp"
+
+namespace benanza::importer {
+namespace {
+
+ValueId capture(Frame& frame, Frame& owner, ValueId id) {
+  if (&frame == &owner) return id;
+  if (const auto found = frame.captured.find({&owner, id}); found != frame.captured.end()) return found->second;
+  const ValueId outer = capture(*frame.parent, owner, id);
+  const ValueId here = frame.add(frame.parent->graph.values[outer], frame.parent->facts[outer].type);
+  frame.graph.captures.emplace_back(here, outer);
+  frame.captured.emplace(std::pair{&owner, id}, here);
+  return here;
+}
+
+}  // namespace
+
+std::optional<ValueId> find_value(const Scope& scope, std::string_view name) {
+  for (const Scope* at = &scope; at != nullptr; at = at->parent)
+    if (const auto found = at->ids.find(name); found != at->ids.end())
+      return capture(scope.frame, at->frame, found->second);
+  return std::nullopt;
+}
+
+std::string unique_name(Frame& frame, const onnx::NodeProto& node) {
+  std::string name = node.name();
+  if (name.empty()) {
+    name = node.op_type();
+    for (const auto& output : node.output())
+      if (!output.empty()) {
+        name += "_" + output;
+        break;
+      }
+  }
+  if (frame.node_names.insert(name).second) return name;
+  for (std::size_t i = 2;; ++i)
+    if (std::string numbered = name + "_" + std::to_string(i); frame.node_names.insert(numbered).second)
+      return numbered;
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frame and Scope: a Graph while it is being built. A Frame is one Graph; a Scope is one set of names. They differ
+// where the branch of an If with a constant condition is put in the If's place: names of its own, values of the graph
+// around it.
+#pragma once
+
+#include <benanza/graph.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace benanza::importer {
+
+/// What shape inference needs to know of a value besides what Value says.
+struct TypeFacts {
+  onnx::TypeProto type{};
+  std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first asks
+};
+
+struct Frame {
+  Graph graph{};
+  Frame* parent = nullptr;
+  bool inside_loop = false;        ///< dimensions that stay unknown are data dependent here
+  std::vector<TypeFacts> facts{};  ///< beside graph.values
+  std::map<std::pair<Frame*, ValueId>, ValueId> captured{};
+  std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>
+      known_nodes{};  ///< for common subexpressions
+  std::unordered_map<std::string, ValueId> known_literals{};
+  std::unordered_set<std::string> node_names{};
+
+  ValueId add(Value value, onnx::TypeProto type) {
+    graph.values.push_back(std::move(value));
+    facts.push_back({.type = std::move(type), .tensor = std::nullopt});
+    return graph.values.size() - 1;
+  }
+};
+
+struct Scope {
+  Frame& frame;
+  const Scope* parent = nullptr;
+  const onnx::GraphProto& source;
+  std::unordered_map<std::string_view, ValueId> ids{};
+  std::unordered_map<std::string_view, const onnx::ValueInfoProto*> declared{};  ///< value_info, read when first needed
+  std::unordered_map<std::string_view, std::vector<const onnx::NodeProto*>> consumers{};  ///< likewise
+};
+
+/// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture.
+/// Nothing when no enclosing scope has the name.
+[[nodiscard]] std::optional<ValueId> find_value(const Scope& scope, std::string_view name);
+
+/// A name for a node that no other node of the frame has: its own, or one made from its type and first output.
+[[nodiscard]] std::string unique_name(Frame& frame, const onnx::NodeProto& node);
+
+/// Drops nodes that nothing depends on, optional outputs that nobody reads and values that are left over, numbers that
+/// no layer needs.
+void prune(Graph& graph);
+
+}  // namespace benanza::importer

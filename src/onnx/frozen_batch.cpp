@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builder's part that lets a new batch through Reshape, Expand and constants (rebatch.hpp says why).
+#include "build.hpp"
+#include "fold.hpp"
+#include "proto.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace benanza::importer {
+namespace {
+
+constexpr std::array broadcasting_operators{
+    "Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max",   "Mean",
+    "Min", "Mod", "Mul", "Or",    "Pow",     "PRelu",          "Sub",  "Sum",         "Where", "Xor"};
+constexpr std::array recurrent_operators{"GRU", "LSTM", "RNN"};
+
+bool listed(std::span<const char* const> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+void Builder::remember(const Scope& scope, const std::string& name, ValueId id) {
+  if (!record_) return;
+  const Value& value = scope.frame.graph.values[id];
+  PastValue past{.dims = value.dims, .ints = std::nullopt};
+  if (value.literal && !is_float(value.type)) past.ints = value.literal->ints;
+  record_->insert_or_assign(std::pair<const void*, std::string>{&scope.source, name}, std::move(past));
+}
+
+const PastValue* Builder::past(const Scope& scope, const std::string& name) const {
+  if (!before_) return nullptr;
+  for (const Scope* at = &scope; at != nullptr; at = at->parent)
+    if (at->ids.contains(name) || at == &scope) {
+      const auto found = before_->find({&at->source, name});
+      if (found != before_->end()) return &found->second;
+    }
+  return nullptr;
+}
+
+Builder::Types Builder::reshape_types(Step& step) {
+  auto& values = step.scope.frame.graph.values;
+  if (!step.inputs[0] || !step.inputs[1]) throw InputError("expected data and a target");
+  if (!values[*step.inputs[1]].literal) return library_types(step);
+  const DataType type = values[*step.inputs[0]].type;
+  const Dims x = values[*step.inputs[0]].dims, target = values[*step.inputs[1]].literal->ints;
+  const PastValue* old_x = past(step.scope, step.proto.input(0));
+  const PastValue* old_target = past(step.scope, step.proto.input(1));
+  const PastValue* old_y = past(step.scope, step.proto.output(0));
+  // A target that was computed from the input's shape has followed the batch already.
+  if (old_x && old_y && old_target && old_target->ints == target && old_x->dims != x) {
+    const auto known = within_.find({&step.scope.frame, *step.inputs[0]});
+    const Within within = known == within_.end() ? 1 : known->second;
+    for (const auto& candidate : rebatched_targets(old_x->dims, x, within, *binding_.old_batch, old_y->dims, target)) {
+      if (!accepted_by_consumers(step, candidate.dims)) continue;
+      step.within = candidate.within;
+      resize_constant(step, 1, {static_cast<std::int64_t>(target.size())});
+      values[*step.inputs[1]].literal = Literal{.ints = candidate.dims, .floats = {}};
+      return {make_type(type, candidate.dims)};
+    }
+  }
+  return {make_type(type, resolved_target(x, target, step.node.attribute<std::int64_t>("allowzero", 0) != 0))};
+}
+
+Builder::Types Builder::expand_types(Step& step) {
+  auto& values = step.scope.frame.graph.values;
+  if (step.inputs.size() != 2 || !step.inputs[0] || !step.inputs[1]) throw InputError("expected data and a shape");
+  if (!values[*step.inputs[1]].literal) return library_types(step);
+  const Dims x = values[*step.inputs[0]].dims;
+  Dims target = values[*step.inputs[1]].literal->ints;
+  const PastValue* old_x = past(step.scope, step.proto.input(0));
+  const PastValue* old_target = past(step.scope, step.proto.input(1));
+  if (const auto axis =
+          old_x && old_target && old_target->ints == target ? changed_axis(old_x->dims, x) : std::nullopt) {
+    const std::size_t from_right = x.size() - *axis;
+    if (from_right <= target.size() && target[target.size() - from_right] == old_x->dims[*axis]) {
+      target[target.size() - from_right] = x[*axis];
+      resize_constant(step, 1, {static_cast<std::int64_t>(target.size())});
+      values[*step.inputs[1]].literal = Literal{.ints = target, .floats = {}};
+    }
+  }
+  for (const auto size : target)
+    if (size < 0) throw InputError("shape " + shape_text(target) + " holds a negative size");
+  return {make_type(values[*step.inputs[0]].type, broadcast_shapes(x, target))};
+}
+
+/// Input `input` of this node alone becomes a constant of other dimensions.
+void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
+  Frame& frame = step.scope.frame;
+  Value value = frame.graph.values[*step.inputs[input]];
+  value.dims = std::move(dims);
+  value.literal.reset();
+  onnx::TypeProto type = make_type(value.type, value.dims);
+  step.inputs[input] = frame.add(std::move(value), std::move(type));
+}
+
+/// The batch in the `sizes` of a Resize and in the ends of a Slice that takes all of it.
+void Builder::adapt_sizes(Step& step) {
+  auto& values = step.scope.frame.graph.values;
+  const std::string& op = step.node.op_type;
+  if ((op != "Resize" && op != "Slice") || !step.node.domain.empty() || step.inputs.empty() || !step.inputs[0]) return;
+  const PastValue* old = past(step.scope, step.proto.input(0));
+  const auto axis = old ? changed_axis(old->dims, values[*step.inputs[0]].dims) : std::nullopt;
+  const std::size_t which = op == "Resize" ? 3 : 2;
+  const auto ints = [&](std::size_t i) {
+    const bool known = i < step.inputs.size() && step.inputs[i] && values[*step.inputs[i]].literal;
+    return known ? values[*step.inputs[i]].literal->ints : std::vector<std::int64_t>();
+  };
+  std::vector<std::int64_t> sizes = ints(which);
+  if (!axis || sizes.empty()) return;
+  const std::vector<std::int64_t> starts = op == "Slice" ? ints(1) : Dims(sizes.size(), 0),
+                                  axes = op == "Slice" ? ints(3) : step.node.attribute<Dims>("axes", {});
+  const PastValue* old_sizes = past(step.scope, step.proto.input(static_cast<int>(which)));
+  if (!old_sizes || old_sizes->ints != sizes) return;
+  const std::size_t rank = old->dims.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t at = i < axes.size() ? normal_axis(axes[i], rank) : i;
+    if (at != *axis || sizes[i] != old->dims[at] || i >= starts.size() || starts[i] != 0) continue;
+    sizes[i] = values[*step.inputs[0]].dims[at];
+    resize_constant(step, which, {static_cast<std::int64_t>(sizes.size())});
+    values[*step.inputs[which]].literal = Literal{.ints = sizes, .floats = {}};
+  }
+}
+
+/// Constants of the old batch that meet values of the new one: a class token in a Concat, the initial state of an LSTM.
+void Builder::adapt_constants(Step& step) {
+  auto& values = step.scope.frame.graph.values;
+  if (!step.node.domain.empty() || step.constant) return;
+  const std::string& op = step.node.op_type;
+  // as_strided is exported as a Gather from the flattened value, with indices that count through one batch.
+  if (op == "Gather" && step.inputs.size() == 2 && step.inputs[0] && step.inputs[1] &&
+      values[*step.inputs[1]].constant) {
+    const PastValue* old = past(step.scope, step.proto.input(0));
+    Dims dims = values[*step.inputs[1]].dims;
+    if (!old || old->dims.size() != 1 || dims.size() < 2 || dims[0] != *binding_.old_batch ||
+        old->dims == values[*step.inputs[0]].dims)
+      return;
+    dims[0] = binding_.batch;
+    return resize_constant(step, 1, std::move(dims));
+  }
+  const bool concat = op == "Concat", recurrent = listed(recurrent_operators, op),
+             broadcasting = listed(broadcasting_operators, op);
+  if (!concat && !recurrent && !broadcasting) return;
+  for (std::size_t from = 0; from < step.inputs.size(); ++from) {
+    if (!step.inputs[from] || values[*step.inputs[from]].constant) continue;
+    const PastValue* old = past(step.scope, step.proto.input(static_cast<int>(from)));
+    const Dims x = values[*step.inputs[from]].dims;
+    const auto axis = old ? changed_axis(old->dims, x) : std::nullopt;
+    if (!axis) continue;
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      if (!step.inputs[i] || !values[*step.inputs[i]].constant) continue;
+      Dims dims = values[*step.inputs[i]].dims;
+      std::size_t at = dims.size();
+      if (recurrent && (i == 5 || i == 6) && from == 0 && dims.size() == 3)
+        at = step.node.attribute<std::int64_t>("layout", 0) != 0 ? 0 : 1;
+      if (concat && dims.size() == x.size() &&
+          *axis != normal_axis(step.node.attribute<std::int64_t>("axis", 1), x.size()))
+        at = *axis;
+      // Where operands broadcast, a 1 serves every batch.
+      if (broadcasting && dims.size() >= x.size() - *axis && old->dims[*axis] != 1)
+        at = dims.size() - (x.size() - *axis);
+      if (at >= dims.size() || dims[at] != old->dims[*axis]) continue;
+      dims[at] = x[*axis];
+      resize_constant(step, i, std::move(dims));
+    }
+  }
+}
+
+/// Whether the nodes that read this output could work with `candidate`: of the shapes that a frozen Reshape may have,
+/// those that the next matrix product refuses are out.
+bool Builder::accepted_by_consumers(Step& step, const Dims& candidate) {
+  Scope& scope = step.scope;
+  if (scope.consumers.empty())
+    for (const auto& node : scope.source.node())
+      for (const auto& input : node.input()) scope.consumers[input].push_back(&node);
+  const std::string& name = step.proto.output(0);
+  for (const auto* consumer : scope.consumers[name]) {
+    const std::string& op = consumer->op_type();
+    if ((op != "Gemm" && op != "MatMul") || consumer->input_size() < 2) continue;
+    const bool first = consumer->input(0) == name;
+    const auto other = find_value(scope, consumer->input(first ? 1 : 0));
+    if (!other) continue;
+    const Dims& dims = scope.frame.graph.values[*other].dims;
+    const auto flag = [&](const char* key) {
+      const auto* attribute = find_attribute(*consumer, key);
+      return attribute != nullptr && attribute->i() != 0;
+    };
+    try {
+      if (first) (void)product_shape(candidate, dims, flag("transA"), flag("transB"));
+      else (void)product_shape(dims, candidate, flag("transA"), flag("transB"));
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// An output whose changed axis is like that of an input has the batch at the same place within it.
+void Builder::inherit_position(Step& step) {
+  if (step.within && *step.within != 1 && step.node.outputs[0])
+    within_[{&step.scope.frame, *step.node.outputs[0]}] = *step.within;
+  if (!before_ || within_.empty() || step.node.op_type == "Reshape") return;
+  auto& frame = step.scope.frame;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!step.inputs[i]) continue;
+    const auto known = within_.find({&frame, *step.inputs[i]});
+    const PastValue* old_x = past(step.scope, step.proto.input(static_cast<int>(i)));
+    if (known == within_.end() || !old_x) continue;
+    const Within within = known->second;
+    const Dims& x = frame.graph.values[*step.inputs[i]].dims;
+    const auto axis = changed_axis(old_x->dims, x);
+    if (!axis) continue;
+    for (std::size_t k = 0; k < step.node.outputs.size(); ++k) {
+      if (!step.node.outputs[k]) continue;
+      const PastValue* old_y = past(step.scope, step.proto.output(static_cast<int>(k)));
+      const Dims& y = frame.graph.values[*step.node.outputs[k]].dims;
+      const auto changed = old_y ? changed_axis(old_y->dims, y) : std::nullopt;
+      if (changed && y[*changed] == x[*axis] && old_y->dims[*changed] == old_x->dims[*axis])
+        within_[{&frame, *step.node.outputs[k]}] = within;
+    }
+  }
+}
+
+}  // namespace benanza::importer

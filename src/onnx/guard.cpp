@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard.hpp"
+
+#include <benanza/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace benanza::importer {
+namespace {
+
+// Beyond this, products of two of them would overflow.
+constexpr std::int64_t largest = std::int64_t{1} << 31;
+
+struct Limit {
+  std::string_view attribute;
+  std::int64_t least;
+};
+
+constexpr std::array limits{
+    Limit{"blocksize", 1},      Limit{"dilations", 1},         Limit{"group", 1},
+    Limit{"hidden_size", 1},    Limit{"kernel_shape", 1},      Limit{"kv_num_heads", 1},
+    Limit{"num_groups", 1},     Limit{"num_heads", 1},         Limit{"num_outputs", 1},
+    Limit{"output_padding", 0}, Limit{"output_shape", 0},      Limit{"pads", -largest},
+    Limit{"q_num_heads", 1},    Limit{"scan_input_axes", -64}, Limit{"scan_output_axes", -64},
+    Limit{"strides", 1},
+};
+
+void check(std::string_view what, std::int64_t value, std::int64_t least) {
+  if (value < least || value > largest)
+    throw InputError(std::string(what) + " holds " + std::to_string(value) + ", expected " + std::to_string(least) +
+                     " to " + std::to_string(largest));
+}
+
+struct InputOf {
+  std::string_view op_type;
+  std::size_t input;
+};
+// Constant inputs that rules divide by.
+constexpr std::array divisors{InputOf{"Col2Im", 2}, InputOf{"SplitToSequence", 1}, InputOf{"STFT", 1}};
+// Inputs whose length is the rank of the output: a rule makes that many dimensions.
+constexpr std::array shapes{InputOf{"AffineGrid", 1},      InputOf{"CenterCropPad", 1}, InputOf{"Col2Im", 0},
+                            InputOf{"ConstantOfShape", 0}, InputOf{"Expand", 1},        InputOf{"MaxUnpool", 2},
+                            InputOf{"Reshape", 1},         InputOf{"Resize", 1},        InputOf{"Resize", 2},
+                            InputOf{"Resize", 3},          InputOf{"Tile", 1},          InputOf{"Upsample", 1}};
+constexpr std::int64_t highest_rank = 64;
+
+// Ranks that rules rely on without a look: at least `least`, and that of input `as`, where it is another one.
+struct RankOf {
+  std::string_view op_type;
+  std::size_t input;
+  std::size_t least;
+  std::size_t as;
+};
+constexpr std::array ranks{
+    RankOf{"Attention", 1, 3, 0},   RankOf{"Attention", 2, 3, 0},     RankOf{"Attention", 4, 4, 4},
+    RankOf{"Attention", 5, 4, 5},   RankOf{"Col2Im", 0, 2, 0},        RankOf{"Conv", 1, 2, 0},
+    RankOf{"ConvInteger", 1, 2, 0}, RankOf{"ConvTranspose", 1, 2, 0}, RankOf{"DFT", 0, 2, 0},
+    RankOf{"DeformConv", 1, 2, 0},  RankOf{"DeformConv", 2, 2, 0},    RankOf{"Det", 0, 2, 0},
+    RankOf{"GridSample", 0, 2, 0},  RankOf{"GridSample", 1, 2, 0},    RankOf{"MaxRoiPool", 0, 2, 0},
+    RankOf{"MaxRoiPool", 1, 1, 1},  RankOf{"QLinearConv", 3, 2, 0},   RankOf{"STFT", 0, 2, 0},
+    RankOf{"STFT", 2, 1, 2},
+};
+
+}  // namespace
+
+void guard_node(const Node& node, std::span<const Value* const> inputs) {
+  for (const auto& [attribute, least] : limits) {
+    const auto found = node.attributes.find(attribute);
+    if (found == node.attributes.end()) continue;
+    const std::string what = "attribute '" + std::string(attribute) + "'";
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) check(what, *one, least);
+    if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second))
+      for (const auto value : *many) check(what, value, least);
+  }
+  for (const auto& [op_type, input] : divisors)
+    if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && inputs[input]->literal)
+      for (const auto value : inputs[input]->literal->ints) check("input " + std::to_string(input), value, 1);
+  for (const auto& [op_type, input, least, as] : ranks) {
+    if (node.op_type != op_type || input >= inputs.size() || inputs[input] == nullptr) continue;
+    const std::size_t rank = inputs[input]->dims.size();
+    if (rank < least)
+      throw InputError("input " + std::to_string(input) + " has rank " + std::to_string(rank) + ", expected " +
+                       std::to_string(least) + " or more");
+    if (inputs[as] != nullptr && rank != inputs[as]->dims.size())
+      throw InputError("input " + std::to_string(input) + " has rank " + std::to_string(rank) +
+                       ", expected that of input " + std::to_string(as) + ", " +
+                       std::to_string(inputs[as]->dims.size()));
+  }
+  for (const auto& [op_type, input] : shapes)
+    if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && !inputs[input]->dims.empty() &&
+        inputs[input]->dims[0] > highest_rank)
+      throw InputError("input " + std::to_string(input) + " is a shape of " + std::to_string(inputs[input]->dims[0]) +
+                       " dimensions, expected at most " + std::to_string(highest_rank));
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ONNX library's shape rules take on trust and would crash on, refused before they are asked.
+#pragma once
+
+#include <benanza/graph.hpp>
+
+#include <span>
+
+namespace benanza::importer {
+
+/// Throws InputError when an attribute or a constant input that rules divide by, or use as a size, is out of range.
+void guard_node(const Node& node, std::span<const Value* const> inputs);
+
+}  // namespace benanza::importer

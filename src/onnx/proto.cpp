@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto.hpp"
+
+#include "scan.hpp"
+#include <benanza/error.hpp>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace benanza::importer {
+namespace {
+
+DataType known_type(int number, const std::string& name) {
+  const auto type = data_type_from_onnx(number);
+  if (!type) throw InputError("tensor '" + name + "': element type " + std::to_string(number) + " is none of ONNX's");
+  return *type;
+}
+
+template <class T>
+T read_as(const std::string& raw, std::size_t index) {
+  static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
+  T value{};
+  std::memcpy(&value, raw.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+double from_half(std::uint16_t h) {
+  const int exponent = (h >> 10) & 31, mantissa = h & 1023;
+  double v = 0;
+  if (exponent == 31) v = mantissa != 0 ? std::nan("") : HUGE_VAL;
+  else v = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+  return (h >> 15) != 0 ? -v : v;
+}
+
+double from_bfloat(std::uint16_t h) { return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16); }
+
+void decode_raw(const std::string& raw, DataType type, std::size_t count, Literal& literal) {
+  for (std::size_t i = 0; i < count; ++i) switch (type) {
+      case DataType::f32: literal.floats.push_back(read_as<float>(raw, i)); break;
+      case DataType::f64: literal.floats.push_back(read_as<double>(raw, i)); break;
+      case DataType::f16: literal.floats.push_back(from_half(read_as<std::uint16_t>(raw, i))); break;
+      case DataType::bf16: literal.floats.push_back(from_bfloat(read_as<std::uint16_t>(raw, i))); break;
+      case DataType::i8: literal.ints.push_back(read_as<std::int8_t>(raw, i)); break;
+      case DataType::u8:
+      case DataType::boolean: literal.ints.push_back(read_as<std::uint8_t>(raw, i)); break;
+      case DataType::i16: literal.ints.push_back(read_as<std::int16_t>(raw, i)); break;
+      case DataType::u16: literal.ints.push_back(read_as<std::uint16_t>(raw, i)); break;
+      case DataType::i32: literal.ints.push_back(read_as<std::int32_t>(raw, i)); break;
+      case DataType::u32: literal.ints.push_back(read_as<std::uint32_t>(raw, i)); break;
+      default: literal.ints.push_back(read_as<std::int64_t>(raw, i));
+    }
+}
+
+void decode_fields(const onnx::TensorProto& tensor, DataType type, Literal& literal) {
+  switch (type) {
+    case DataType::f32: literal.floats.assign(tensor.float_data().begin(), tensor.float_data().end()); break;
+    case DataType::f64: literal.floats.assign(tensor.double_data().begin(), tensor.double_data().end()); break;
+    case DataType::f16:
+      for (const auto v : tensor.int32_data()) literal.floats.push_back(from_half(static_cast<std::uint16_t>(v)));
+      break;
+    case DataType::bf16:
+      for (const auto v : tensor.int32_data()) literal.floats.push_back(from_bfloat(static_cast<std::uint16_t>(v)));
+      break;
+    case DataType::i64: literal.ints.assign(tensor.int64_data().begin(), tensor.int64_data().end()); break;
+    case DataType::u32:
+    case DataType::u64:
+      for (const auto v : tensor.uint64_data()) literal.ints.push_back(static_cast<std::int64_t>(v));
+      break;
+    default: literal.ints.assign(tensor.int32_data().begin(), tensor.int32_data().end());
+  }
+}
+
+bool has_numbers(DataType type) {
+  switch (type) {
+    case DataType::f32:
+    case DataType::f64:
+    case DataType::f16:
+    case DataType::bf16:
+    case DataType::i64:
+    case DataType::i32:
+    case DataType::i16:
+    case DataType::i8:
+    case DataType::u64:
+    case DataType::u32:
+    case DataType::u16:
+    case DataType::u8:
+    case DataType::boolean: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Constant decode(const onnx::TensorProto& tensor) {
+  Constant constant{.type = known_type(tensor.data_type(), tensor.name())};
+  const std::string& mark = tensor.doc_string();
+  if (mark.starts_with(stand_in_mark)) {
+    const char* at = mark.data() + stand_in_mark.size();
+    const char* end = mark.data() + mark.size();
+    while (at < end) {
+      std::int64_t dim = 0;
+      at = std::from_chars(at, end, dim).ptr + 1;
+      constant.dims.push_back(dim);
+    }
+    return constant;
+  }
+  constant.dims.assign(tensor.dims().begin(), tensor.dims().end());
+  if (!has_numbers(constant.type)) return constant;
+  const auto count = static_cast<std::size_t>(element_count(constant.dims));
+  Literal literal;
+  // The pre-scan has compared the size of raw_data with the dimensions.
+  if (tensor.has_raw_data())
+    decode_raw(tensor.raw_data(), constant.type,
+               std::min(count, tensor.raw_data().size() * 8 / static_cast<std::size_t>(bits(constant.type))), literal);
+  else decode_fields(tensor, constant.type, literal);
+  const std::size_t found = is_float(constant.type) ? literal.floats.size() : literal.ints.size();
+  if (found != count)
+    throw InputError("tensor '" + tensor.name() + "': " + std::to_string(found) + " elements of data, expected " +
+                     std::to_string(count));
+  constant.literal = std::move(literal);
+  return constant;
+}
+
+std::optional<onnx::TensorProto> encode(DataType type, const std::vector<std::int64_t>& dims, const Literal& literal) {
+  onnx::TensorProto tensor;
+  for (const auto dim : dims) tensor.add_dims(dim);
+  tensor.set_data_type(benanza::detail::data_type_facts[static_cast<std::size_t>(type)].onnx);
+  switch (type) {
+    case DataType::f32:
+      for (const auto v : literal.floats) tensor.add_float_data(static_cast<float>(v));
+      break;
+    case DataType::f64:
+      for (const auto v : literal.floats) tensor.add_double_data(v);
+      break;
+    case DataType::i64:
+      for (const auto v : literal.ints) tensor.add_int64_data(v);
+      break;
+    case DataType::u32:
+    case DataType::u64:
+      for (const auto v : literal.ints) tensor.add_uint64_data(static_cast<std::uint64_t>(v));
+      break;
+    case DataType::i32:
+    case DataType::i16:
+    case DataType::i8:
+    case DataType::u16:
+    case DataType::u8:
+    case DataType::boolean:
+      for (const auto v : literal.ints) tensor.add_int32_data(static_cast<std::int32_t>(v));
+      break;
+    default: return std::nullopt;
+  }
+  return tensor;
+}
+
+onnx::TypeProto make_type(DataType type, const std::vector<std::int64_t>& dims) {
+  onnx::TypeProto proto;
+  auto& tensor = *proto.mutable_tensor_type();
+  tensor.set_elem_type(benanza::detail::data_type_facts[static_cast<std::size_t>(type)].onnx);
+  auto& shape = *tensor.mutable_shape();
+  for (const auto dim : dims) shape.add_dim()->set_dim_value(dim);
+  return proto;
+}
+
+std::optional<DataType> element_type(const onnx::TypeProto& type) {
+  switch (type.value_case()) {
+    case onnx::TypeProto::kTensorType: return data_type_from_onnx(type.tensor_type().elem_type());
+    case onnx::TypeProto::kSparseTensorType: return data_type_from_onnx(type.sparse_tensor_type().elem_type());
+    case onnx::TypeProto::kSequenceType: return element_type(type.sequence_type().elem_type());
+    case onnx::TypeProto::kOptionalType: return element_type(type.optional_type().elem_type());
+    case onnx::TypeProto::kMapType: return element_type(type.map_type().value_type());
+    default: return std::nullopt;
+  }
+}
+
+void copy_attributes(const onnx::NodeProto& from, Node& to) {
+  for (const auto& attribute : from.attribute()) {
+    using Proto = onnx::AttributeProto;
+    const auto put = [&](Attribute value) { to.attributes.insert_or_assign(attribute.name(), std::move(value)); };
+    switch (attribute.type()) {
+      case Proto::INT: put(attribute.i()); break;
+      case Proto::FLOAT: put(static_cast<double>(attribute.f())); break;
+      case Proto::STRING: put(attribute.s()); break;
+      case Proto::INTS: put(std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end())); break;
+      case Proto::FLOATS: put(std::vector<double>(attribute.floats().begin(), attribute.floats().end())); break;
+      case Proto::STRINGS: put(std::vector<std::string>(attribute.strings().begin(), attribute.strings().end())); break;
+      case Proto::TENSOR:
+        if (auto constant = decode(attribute.t()); constant.literal) put(std::move(*constant.literal));
+        break;
+      default: break;
+    }
+  }
+}
+
+const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
+  for (const auto& attribute : node.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const bool space = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!space) line += c;
+    else if (!line.empty() && line.back() != ' ') line += ' ';
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frame.hpp"
+
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+
+namespace benanza::importer {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+// Longer literals were needed to fold; layers need axes, pads, sizes, scales.
+constexpr std::size_t most_ints = 1024, most_floats = 64;
+
+bool is_optional_output(const Node& node, std::size_t index) {
+  if (node.outputs.size() < 2 || !node.bodies.empty()) return false;
+  const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type, node.opset, node.domain);
+  return schema != nullptr && index < schema->outputs().size() &&
+         schema->outputs()[index].GetOption() == onnx::OpSchema::Optional;
+}
+
+std::vector<bool> used_values(Graph& graph) {
+  std::vector<bool> used(graph.values.size(), false);
+  for (const auto id : graph.outputs) used[id] = true;
+  std::vector<bool> live(graph.nodes.size(), false);
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    Node& node = graph.nodes[i];
+    for (const auto& output : node.outputs) live[i] = live[i] || (output && used[*output]);
+    if (!live[i]) continue;
+    for (std::size_t k = 0; k < node.outputs.size(); ++k)
+      if (node.outputs[k] && !used[*node.outputs[k]]) {
+        if (is_optional_output(node, k)) node.outputs[k].reset();
+        else used[*node.outputs[k]] = true;
+      }
+    while (!node.outputs.empty() && !node.outputs.back()) node.outputs.pop_back();
+    for (const auto& input : node.inputs)
+      if (input) used[*input] = true;
+    for (auto& body : node.bodies) {
+      prune(body.graph);
+      for (const auto& [here, outer] : body.graph.captures) used[outer] = true;
+    }
+  }
+  std::size_t next = 0;
+  std::erase_if(graph.nodes, [&](const Node&) { return !live[next++]; });
+  return used;
+}
+
+}  // namespace
+
+void prune(Graph& graph) {
+  std::vector<bool> used = used_values(graph);
+  std::erase_if(graph.captures, [&](const auto& capture) { return !used[capture.first]; });
+  for (const auto id : graph.inputs) used[id] = true;
+
+  std::vector<ValueId> renumbered(graph.values.size(), none);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    if (!used[i]) continue;
+    renumbered[i] = count;
+    if (i != count) graph.values[count] = std::move(graph.values[i]);
+    auto& literal = graph.values[count].literal;
+    if (literal && (literal->ints.size() > most_ints || literal->floats.size() > most_floats)) literal.reset();
+    ++count;
+  }
+  graph.values.resize(count);
+
+  for (auto& id : graph.inputs) id = renumbered[id];
+  for (auto& id : graph.outputs) id = renumbered[id];
+  for (auto& capture : graph.captures) capture.first = renumbered[capture.first];
+  for (auto& node : graph.nodes) {
+    for (auto* list : {&node.inputs, &node.outputs})
+      for (auto& id : *list)
+        if (id) id = renumbered[*id];
+    for (auto& body : node.bodies)
+      for (auto& capture : body.graph.captures) capture.second = renumbered[capture.second];
+  }
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of Benanza's own: for the operators of com.microsoft, which the ONNX library does not know, and for those
+// of ONNX for which it has no rule, or none that binds a frozen batch (Reshape, Expand: rebatch.hpp).
+#pragma once
+
+#include <benanza/graph.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace benanza::importer {
+
+struct TypedShape {
+  DataType type = DataType::f32;
+  std::vector<std::int64_t> dims{};
+};
+
+/// A node and its inputs (nullptr where an optional one is left out).
+struct RuleArguments {
+  const Node& node;
+  std::span<const Value* const> inputs;
+
+  [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  /// Input `i`; throws InputError when it is left out.
+  [[nodiscard]] const Value& in(std::size_t i) const {
+    if (!has(i)) throw InputError("input " + std::to_string(i) + " is missing");
+    return *inputs[i];
+  }
+};
+
+/// One entry per output; nothing where the rule cannot tell.
+using RuleResult = std::vector<std::optional<TypedShape>>;
+using Rule = RuleResult (*)(const RuleArguments&);
+
+/// The rule that goes before the ONNX library's; nullptr when there is none.
+[[nodiscard]] Rule find_rule(std::string_view domain, std::string_view op_type);
+
+/// The rule for an operator for which the library has none in its operator set; nullptr when there is none here either.
+[[nodiscard]] Rule find_gap_rule(std::string_view domain, std::string_view op_type);
+
+/// Shape of a product of two stacks of matrices (ONNX MatMul); throws InputError when the inner sizes differ.
+[[nodiscard]] std::vector<std::int64_t> product_shape(std::vector<std::int64_t> a, std::vector<std::int64_t> b,
+                                                      bool transpose_a = false, bool transpose_b = false);
+
+/// NumPy's broadcasting of any rank; throws InputError that shows both shapes.
+[[nodiscard]] std::vector<std::int64_t> broadcast_shapes(std::span<const std::int64_t> a,
+                                                         std::span<const std::int64_t> b);
+
+/// `[1, 3, 224, 224]`
+[[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
+
+}  // namespace benanza::importer

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan.hpp"
+
+#include "wire.hpp"
+#include <benanza/data_type.hpp>
+#include <benanza/error.hpp>
+#include <benanza/tensor_shape.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace benanza::importer {
+namespace {
+
+// Field numbers of onnx.proto.
+namespace model {
+enum : std::uint32_t { ir_version = 1, producer_name = 2, graph = 7, opset_import = 8, functions = 25 };
+}
+namespace graph {
+enum : std::uint32_t {
+  node = 1,
+  name = 2,
+  initializer = 5,
+  input = 11,
+  output = 12,
+  value_info = 13,
+  sparse_initializer = 15
+};
+}
+namespace node {
+enum : std::uint32_t { attribute = 5, doc_string = 6, metadata_props = 9, device_configurations = 10 };
+}
+namespace attribute {
+enum : std::uint32_t {
+  name = 1,
+  t = 5,
+  g = 6,
+  tensors = 10,
+  graphs = 11,
+  doc_string = 13,
+  type = 20,
+  sparse_tensor = 22,
+  sparse_tensors = 23
+};
+}
+namespace function {
+enum : std::uint32_t { node = 7, doc_string = 8, attribute_proto = 11, metadata_props = 14 };
+}
+namespace tensor {
+enum : std::uint32_t {
+  dims = 1,
+  data_type = 2,
+  float_data = 4,
+  int32_data = 5,
+  string_data = 6,
+  int64_data = 7,
+  name = 8,
+  raw_data = 9,
+  double_data = 10,
+  uint64_data = 11,
+  doc_string = 12,
+  external_data = 13,
+  data_location = 14
+};
+}
+namespace sparse {
+enum : std::uint32_t { values = 1, dims = 3 };
+}
+namespace entry {
+enum : std::uint32_t { key = 1, value = 2 };
+}
+constexpr std::uint64_t attribute_type_tensor = 4;
+
+// Protobuf itself parses 100 nested messages; a body takes three (graph, node, attribute).
+constexpr int deepest_body = 24;
+constexpr std::size_t highest_rank = 64;
+
+/// What the wire says about a tensor.
+struct TensorFacts {
+  std::string_view name{};
+  std::vector<std::int64_t> dims{};
+  std::uint64_t type = 0;
+  std::size_t raw_bytes = 0, other_bytes = 0;
+  bool external = false;
+};
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view file) : file_(file) {}
+
+  [[nodiscard]] std::string model() const {
+    std::string out;
+    bool has_graph = false;
+    for (auto fields = read(file_); auto field = fields.next();) {
+      switch (field->number) {
+        case model::ir_version:
+        case model::producer_name:
+        case model::opset_import: out += field->whole; break;
+        case model::graph:
+          has_graph = true;
+          write_bytes(out, field->number, graph(bytes(*field), 0));
+          break;
+        case model::functions: write_bytes(out, field->number, function(bytes(*field))); break;
+        default: break;
+      }
+    }
+    if (!has_graph) throw InputError("not an ONNX model: no graph found in " + std::to_string(file_.size()) + " bytes");
+    return out;
+  }
+
+ private:
+  [[nodiscard]] WireReader read(std::string_view message) const { return {message, file_.data()}; }
+
+  [[nodiscard]] std::string_view bytes(const WireField& field) const {
+    if (field.kind != WireField::Kind::bytes)
+      throw InputError("not a readable ONNX file: at byte " + std::to_string(field.whole.data() - file_.data()) +
+                       " found a number where a message is expected");
+    return field.bytes;
+  }
+
+  [[nodiscard]] std::string graph(std::string_view message, int depth) const {
+    if (depth > deepest_body) throw InputError("bodies are nested more than " + std::to_string(deepest_body) + " deep");
+    std::string out;
+    out.reserve(std::min<std::size_t>(message.size(), 1 << 16));
+    for (auto fields = read(message); auto field = fields.next();) {
+      switch (field->number) {
+        case graph::node: write_bytes(out, field->number, node(bytes(*field), depth)); break;
+        case graph::initializer: write_bytes(out, field->number, tensor(bytes(*field))); break;
+        case graph::sparse_initializer: write_bytes(out, graph::initializer, sparse_tensor(bytes(*field))); break;
+        case graph::name:
+        case graph::input:
+        case graph::output:
+        case graph::value_info: out += field->whole; break;
+        default: break;
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string function(std::string_view message) const {
+    std::string out;
+    for (auto fields = read(message); auto field = fields.next();) {
+      switch (field->number) {
+        case function::node: write_bytes(out, field->number, node(bytes(*field), 0)); break;
+        case function::attribute_proto: write_bytes(out, field->number, attribute(bytes(*field), 0)); break;
+        case function::doc_string:
+        case function::metadata_props: break;
+        default: out += field->whole;
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string node(std::string_view message, int depth) const {
+    std::string out;
+    for (auto fields = read(message); auto field = fields.next();) {
+      switch (field->number) {
+        case node::attribute: write_bytes(out, field->number, attribute(bytes(*field), depth)); break;
+        case node::doc_string:
+        case node::metadata_props:
+        case node::device_configurations: break;
+        default: out += field->whole;
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string attribute(std::string_view message, int depth) const {
+    std::string out;
+    bool sparse = false;
+    for (auto fields = read(message); auto field = fields.next();) sparse |= field->number == attribute::sparse_tensor;
+    for (auto fields = read(message); auto field = fields.next();) {
+      switch (field->number) {
+        case attribute::t:
+        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field))); break;
+        case attribute::g:
+        case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
+        // A sparse Constant becomes a dense one: `sparse_value` has no other use than `value`.
+        case attribute::sparse_tensor: write_bytes(out, attribute::t, sparse_tensor(bytes(*field))); break;
+        case attribute::name:
+          if (sparse && bytes(*field) == "sparse_value") write_bytes(out, field->number, "value");
+          else out += field->whole;
+          break;
+        case attribute::type:
+          if (sparse) write_number(out, field->number, attribute_type_tensor);
+          else out += field->whole;
+          break;
+        case attribute::sparse_tensors:
+        case attribute::doc_string: break;
+        default: out += field->whole;
+      }
+    }
+    return out;
+  }
+
+  void append_dims(std::vector<std::int64_t>& dims, const WireField& field) const {
+    if (field.kind == WireField::Kind::bytes)
+      for (WireReader packed = read(field.bytes); !packed.done();)
+        dims.push_back(static_cast<std::int64_t>(packed.varint())), check_rank(dims);
+    else dims.push_back(static_cast<std::int64_t>(field.value)), check_rank(dims);
+  }
+
+  static void check_rank(const std::vector<std::int64_t>& dims) {
+    if (dims.size() > highest_rank) throw InputError("a tensor of rank above " + std::to_string(highest_rank));
+  }
+
+  [[nodiscard]] TensorFacts facts(std::string_view message) const {
+    TensorFacts facts;
+    for (auto fields = read(message); auto field = fields.next();) {
+      switch (field->number) {
+        case tensor::dims: append_dims(facts.dims, *field); break;
+        case tensor::data_type: facts.type = field->value; break;
+        case tensor::name: facts.name = bytes(*field); break;
+        case tensor::raw_data: facts.raw_bytes += bytes(*field).size(); break;
+        case tensor::float_data:
+        case tensor::int32_data:
+        case tensor::string_data:
+        case tensor::int64_data:
+        case tensor::double_data:
+        case tensor::uint64_data: facts.other_bytes += field->whole.size(); break;
+        case tensor::external_data:
+          facts.external = true;
+          check_location(bytes(*field), message);
+          break;
+        case tensor::data_location: facts.external |= field->value == 1; break;
+        default: break;
+      }
+    }
+    return facts;
+  }
+
+  // Never opened, yet refused: whoever runs the model would open it.
+  void check_location(std::string_view message, std::string_view tensor) const {
+    std::string_view key, value;
+    for (auto fields = read(message); auto field = fields.next();)
+      if (field->number == entry::key) key = bytes(*field);
+      else if (field->number == entry::value) value = bytes(*field);
+    if (key != "location") return;
+    std::string name;
+    for (auto fields = read(tensor); auto field = fields.next();)
+      if (field->number == tensor::name) name = bytes(*field);
+    std::string path(value);
+    std::replace(path.begin(), path.end(), '\\', '/');
+    const std::filesystem::path location(path);
+    const bool drive = path.size() > 1 && path[1] == ':';
+    if (drive || location.is_absolute() || std::find(location.begin(), location.end(), "..") != location.end())
+      throw InputError("tensor '" + name + "': external data at '" + std::string(value) +
+                       "', expected a path inside the model's folder");
+  }
+
+  static std::int64_t checked_elements(const TensorFacts& facts) {
+    for (const auto dim : facts.dims)
+      if (dim < 0)
+        throw InputError("tensor '" + std::string(facts.name) + "': dimension " + std::to_string(dim) +
+                         ", expected 0 or more");
+    try {
+      return element_count(facts.dims);
+    } catch (const InputError&) {
+      throw InputError("tensor '" + std::string(facts.name) + "': its element count overflows 64 bits");
+    }
+  }
+
+  static bool wanted(const TensorFacts& facts, std::int64_t elements) {
+    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
+    if (!type || facts.external) return false;
+    switch (*type) {
+      case DataType::i64:
+      case DataType::i32:
+      case DataType::boolean:
+        if (elements > kept_integers) return false;
+        break;
+      case DataType::f32:
+      case DataType::f64:
+      case DataType::f16:
+      case DataType::bf16:
+      case DataType::i8:
+      case DataType::u8:
+      case DataType::i16:
+      case DataType::u16:
+      case DataType::u32:
+      case DataType::u64:
+        if (elements > kept_floats) return false;
+        break;
+      default: return false;
+    }
+    if (elements == 0) return facts.raw_bytes == 0 && facts.other_bytes == 0;
+    if (facts.raw_bytes == 0 && facts.other_bytes == 0) return false;
+    const auto needed = static_cast<std::size_t>(elements * bits(*type) / 8);
+    if (facts.other_bytes == 0 && facts.raw_bytes != needed)
+      throw InputError("tensor '" + std::string(facts.name) + "': " + std::to_string(facts.raw_bytes) +
+                       " bytes of data, expected " + std::to_string(needed));
+    // A varint takes at most 10 bytes, and each may have a tag of its own.
+    if (facts.other_bytes > 16 + 12 * static_cast<std::size_t>(elements))
+      throw InputError("tensor '" + std::string(facts.name) + "': more data than its " + std::to_string(elements) +
+                       " elements take");
+    return true;
+  }
+
+  static std::string stand_in(const TensorFacts& facts) {
+    std::string out, mark(stand_in_mark);
+    for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
+    write_number(out, tensor::dims, 1);
+    write_number(out, tensor::data_type, facts.type);
+    if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
+    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
+    if (type == DataType::string) write_bytes(out, tensor::string_data, "");
+    else
+      write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
+    write_bytes(out, tensor::doc_string, mark);
+    return out;
+  }
+
+  [[nodiscard]] std::string tensor(std::string_view message) const {
+    const TensorFacts found = facts(message);
+    if (!wanted(found, checked_elements(found))) return stand_in(found);
+    std::string out;
+    for (auto fields = read(message); auto field = fields.next();)
+      if (field->number < tensor::doc_string) out += field->whole;
+    return out;
+  }
+
+  [[nodiscard]] std::string sparse_tensor(std::string_view message) const {
+    TensorFacts found;
+    std::vector<std::int64_t> dims;
+    for (auto fields = read(message); auto field = fields.next();) {
+      if (field->number == sparse::values) found = facts(bytes(*field));
+      if (field->number == sparse::dims) append_dims(dims, *field);
+    }
+    found.dims = dims;
+    (void)checked_elements(found);
+    return stand_in(found);
+  }
+
+  std::string_view file_;
+};
+
+}  // namespace
+
+std::string drop_payloads(std::string_view file) {
+  if (file.empty()) throw InputError("the file is empty, expected an ONNX model");
+  return Scanner(file).model();
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wire-level pre-scan: an ONNX file without its weights, so that a model of any size costs its structure.
+//
+// Every tensor whose numbers Benanza has no use for is replaced by a stand-in of one element, which the checker accepts
+// wherever it accepted the tensor: as an initializer, as an attribute, in a subgraph and in a function, external or
+// sparse or not. The true dimensions stand in the stand-in's doc_string, where nothing else can be: all documentation
+// is dropped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace benanza::importer {
+
+/// What a stand-in's doc_string starts with; the dimensions follow, each with a comma behind it.
+inline constexpr std::string_view stand_in_mark = "dims:";
+
+/// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
+/// of Clip.
+inline constexpr std::int64_t kept_integers = 8192;
+inline constexpr std::int64_t kept_floats = 64;
+
+/// The serialized model without payloads, documentation, training information and metadata. Throws InputError on bytes
+/// that are no protobuf message, on negative or overflowing dimensions, on bodies nested too deeply and on external
+/// data outside the folder.
+[[nodiscard]] std::string drop_payloads(std::string_view file);
+
+}  // namespace benanza::importer
