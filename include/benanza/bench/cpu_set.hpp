@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processors that a measurement may use: one hardware thread of each physical core of one NUMA node, so that
+// neither SMT siblings nor remote memory blur a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
+#pragma once
+
+#include <vector>
+
+namespace benanza {
+
+/// Operating-system numbers of the processors, ascending; at least one. The process's affinity is read at the first
+/// call (or first binding) and remembered, since binding a thread would narrow what a later reading sees.
+[[nodiscard]] const std::vector<int>& cpus();
+
+/// Binds the calling thread to one processor. Returns false where the system does not allow it; a measurement goes on
+/// unbound.
+bool bind_this_thread(int cpu);
+
+}  // namespace benanza

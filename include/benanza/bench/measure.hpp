@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// measure: the measuring session. Select: every plan of a layer that the database lacks is checked against the
+// reference and timed in visits spread over the run, rivals alternating, clear losers dropped. Estimate: rounds that
+// time every chosen plan once, so that totals are taken per round and not summed from biased per-row quantiles
+// (measurement.md, section 2).
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+#include <benanza/machine.hpp>
+#include <benanza/measurement.hpp>
+#include <benanza/results.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace benanza::bench {
+
+/// A layer to be measured.
+struct Wanted {
+  Layer layer{};
+  double weight = 1;                 ///< occurrences in a model: where the budget is spent
+  std::vector<Measurement> known{};  ///< rows of the database: such a layer is not selected again, only timed in rounds
+};
+
+/// What a progress bar shows.
+struct Progress {
+  std::string_view phase{};         ///< ceilings, select, rounds
+  std::size_t done = 0, total = 0;  ///< layers or rounds of the phase
+  Seconds elapsed{}, remaining{};   ///< of the whole session, estimated
+  std::string_view what{};          ///< the layer at hand
+};
+
+struct MeasureOptions {
+  int threads = 0;  ///< the most threads; 0: one for each physical core of one NUMA node
+  std::vector<CacheState> caches{CacheState::hot};
+  Seconds budget{60};
+  std::optional<std::vector<CeilingRow>>
+      ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
+  std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
+  std::function<void(const Progress&)> progress{};
+  const std::atomic<bool>* cancelled =
+      nullptr;  ///< set by a signal handler: the session ends early and returns what it has
+};
+
+/// Runs a session on this machine. Rows come back for every rival of the layers that were selected (excluded ones with
+/// their reason) and for the chosen plans of known layers; chosen rows carry rounds. Never throws for a layer that
+/// cannot run: its row says why.
+[[nodiscard]] Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
+                          const MeasureOptions& options);
+
+/// This machine, restricted to `threads` cores (0: all of one NUMA node).
+[[nodiscard]] Machine this_machine(int threads = 0);
+
+}  // namespace benanza::bench

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluate.hpp"
+#include "function.hpp"
+#include "index.hpp"
+
+namespace benanza::reference {
+
+namespace {
+
+/// An index as ONNX writes it: negative ones count from the end.
+std::int64_t index_at(const ConstTensor& indices, std::int64_t i, std::int64_t limit) {
+  const auto value = static_cast<std::int64_t>(indices[i]);
+  const std::int64_t index = value < 0 ? value + limit : value;
+  if (index < 0 || index >= limit)
+    throw UsageError("reference: index " + std::to_string(value) + " is outside an axis of " + std::to_string(limit));
+  return index;
+}
+
+double combine(op::ScatterReduction reduction, DataType type, double old, double update) {
+  switch (reduction) {
+    case op::ScatterReduction::add: return apply(ElementwiseFn::add, type, old, update);
+    case op::ScatterReduction::mul: return apply(ElementwiseFn::mul, type, old, update);
+    case op::ScatterReduction::max: return apply(ElementwiseFn::max, type, old, update);
+    case op::ScatterReduction::min: return apply(ElementwiseFn::min, type, old, update);
+    case op::ScatterReduction::none: break;
+  }
+  return update;
+}
+
+/// The wanted elements of a scatter's output: found by flat index while the updates are walked through in order.
+class Targets {
+ public:
+  Targets(const Query& query, op::ScatterReduction reduction) : type_(query.input(0).type), reduction_(reduction) {
+    for (auto flat : query.indices) elements_.emplace_back(flat, query.input(0)[flat]);
+    std::sort(elements_.begin(), elements_.end());
+    elements_.erase(
+        std::unique(elements_.begin(), elements_.end(), [](auto& a, auto& b) { return a.first == b.first; }),
+        elements_.end());
+  }
+  /// `updates` consecutive elements of the updates from `first`, written to `flat` and what follows.
+  void write(std::int64_t flat, std::int64_t count, const ConstTensor& updates, std::int64_t first) {
+    for (auto found = lower_bound(flat); found != elements_.end() && found->first < flat + count; ++found)
+      found->second = combine(reduction_, type_, found->second, updates[first + found->first - flat]);
+  }
+  [[nodiscard]] Elements result(const Query& query) {
+    return query.map([&](std::int64_t flat) { return lower_bound(flat)->second; });
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, double>>::iterator lower_bound(std::int64_t flat) {
+    return std::lower_bound(elements_.begin(), elements_.end(), flat,
+                            [](const auto& element, std::int64_t index) { return element.first < index; });
+  }
+
+  DataType type_;
+  op::ScatterReduction reduction_;
+  std::vector<std::pair<std::int64_t, double>> elements_{};
+};
+
+/// Flat position of the slice that an index tuple picks, in units of slices; the tuple's axes are `first_axis` and the
+/// following.
+std::int64_t slice_position(const ConstTensor& indices, std::int64_t tuple, const TensorShape& x,
+                            std::size_t first_axis, std::int64_t prefix) {
+  const std::int64_t length = indices.shape.back();
+  std::int64_t position = prefix;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const std::int64_t limit = x[first_axis + static_cast<std::size_t>(i)];
+    position = position * limit + index_at(indices, tuple * length + i, limit);
+  }
+  return position;
+}
+
+}  // namespace
+
+Elements compute(const op::Gather& gather, const Query& query) {
+  return query.map([&](std::int64_t flat) {
+    const TensorShape at = coordinates({gather.x[0], gather.indices, gather.x[2]}, flat);
+    const std::int64_t row = index_at(query.input(1), at[1], gather.x[1]);
+    return query.input(0)[(at[0] * gather.x[1] + row) * gather.x[2] + at[2]];
+  });
+}
+
+Elements compute(const op::GatherElements& gather, const Query& query) {
+  const auto axis = static_cast<std::size_t>(gather.axis);
+  return query.map([&](std::int64_t flat) {
+    TensorShape at = coordinates(gather.indices, flat);
+    at[axis] = index_at(query.input(1), flat, gather.x[axis]);
+    return query.input(0)[flat_index(gather.x, at)];
+  });
+}
+
+Elements compute(const op::GatherNd& gather, const Query& query) {
+  const auto batch_dims = static_cast<std::size_t>(gather.batch_dims);
+  const std::int64_t slice = element_count(gather.slice());
+  const std::int64_t tuples = element_count(part(gather.indices, 0, gather.indices.size() - 1));
+  const std::int64_t tuples_of_batch = tuples / std::max<std::int64_t>(element_count(part(gather.x, 0, batch_dims)), 1);
+  return query.map([&](std::int64_t flat) {
+    const std::int64_t tuple = flat / slice;
+    const std::int64_t position = slice_position(query.input(1), tuple, gather.x, batch_dims, tuple / tuples_of_batch);
+    return query.input(0)[position * slice + flat % slice];
+  });
+}
+
+Elements compute(const op::ScatterElements& scatter, const Query& query) {
+  const auto axis = static_cast<std::size_t>(scatter.axis);
+  Targets targets(query, scatter.reduction);
+  if (element_count(scatter.indices) == 0) return targets.result(query);
+  TensorShape at = TensorShape::filled(scatter.indices.size(), 0);
+  std::int64_t i = 0;
+  do {
+    TensorShape to = at;
+    to[axis] = index_at(query.input(1), i, scatter.x[axis]);
+    targets.write(flat_index(scatter.x, to), 1, query.input(2), i);
+    ++i;
+  } while (advance(scatter.indices, at));
+  return targets.result(query);
+}
+
+Elements compute(const op::ScatterNd& scatter, const Query& query) {
+  const auto indexed = static_cast<std::size_t>(scatter.indices.back());
+  const std::int64_t slice = element_count(part(scatter.x, indexed, scatter.x.size()));
+  const std::int64_t tuples = element_count(part(scatter.indices, 0, scatter.indices.size() - 1));
+  Targets targets(query, scatter.reduction);
+  for (std::int64_t tuple = 0; tuple < tuples; ++tuple)
+    targets.write(slice_position(query.input(1), tuple, scatter.x, 0, 0) * slice, slice, query.input(2), tuple * slice);
+  return targets.result(query);
+}
+
+}  // namespace benanza::reference

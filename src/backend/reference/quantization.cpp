@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluate.hpp"
+#include "function.hpp"
+
+#include <cmath>
+
+namespace benanza::reference {
+
+namespace {
+
+/// Scale and zero point of DynamicQuantizeLinear, which maps [min(x, 0), max(x, 0)] to the integers of the type.
+struct DynamicRange {
+  double scale = 1;
+  double zero_point = 0;
+};
+DynamicRange dynamic_range(const ConstTensor& x, DataType to) {
+  double smallest = 0, largest_x = 0;
+  for (std::int64_t i = 0; i < element_count(x.shape); ++i) {
+    smallest = std::min(smallest, x[i]);
+    largest_x = std::max(largest_x, x[i]);
+  }
+  const auto [least, largest] = integer_range(to);
+  const double scale = round_to(x.type, (largest_x - smallest) / (largest - least));
+  if (scale == 0) return {.scale = 0, .zero_point = 0};
+  return {.scale = scale, .zero_point = std::clamp(std::nearbyint(least - smallest / scale), least, largest)};
+}
+
+/// Which entry of a list of scales belongs to an element: one for all, or one a channel.
+std::int64_t channel(const TensorShape& x, const ConstTensor& scales, std::int64_t flat) {
+  return element_count(scales.shape) == 1 ? 0 : flat / x[2] % x[1];
+}
+
+/// y = saturate(round(x / scale) + zero_point). The quotient is rounded to the type of x first, as ONNX computes it.
+double quantized(double x, double scale, double zero_point, DataType from, DataType to) {
+  const double quotient = scale == 0 ? 0 : round_to(from, x / scale);
+  return is_float(to) ? round_to(to, quotient + zero_point) : round_to(to, std::nearbyint(quotient) + zero_point);
+}
+
+}  // namespace
+
+Elements compute(const op::Cast& cast, const Query& query) {
+  return query.map([&](std::int64_t flat) {
+    const double x = query.input(0)[flat];
+    if (cast.to == DataType::boolean) return x != 0 ? 1.0 : 0.0;
+    if (is_float(cast.to)) return round_to(cast.to, x);
+    return wrap(cast.to, std::trunc(x));
+  });
+}
+
+Elements compute(const op::Quantize& quantize, const Query& query) {
+  const ConstTensor& x = query.input(0);
+  if (quantize.dynamic) {
+    const DynamicRange range = dynamic_range(x, quantize.to);
+    return query.map([&](std::int64_t flat) {
+      if (query.output == 1) return range.scale;
+      if (query.output == 2) return range.zero_point;
+      return quantized(x[flat], range.scale, range.zero_point, quantize.type, quantize.to);
+    });
+  }
+  const ConstTensor &scales = query.input(1), &zero_points = query.input(2);
+  return query.map([&](std::int64_t flat) {
+    const std::int64_t c = channel(quantize.x, scales, flat);
+    return quantized(x[flat], scales[c], zero_points[c], quantize.type, quantize.to);
+  });
+}
+
+Elements compute(const op::Dequantize& dequantize, const Query& query) {
+  const ConstTensor &scales = query.input(1), &zero_points = query.input(2);
+  return query.map([&](std::int64_t flat) {
+    const std::int64_t c = channel(dequantize.x, scales, flat);
+    return (query.input(0)[flat] - zero_points[c]) * scales[c];
+  });
+}
+
+}  // namespace benanza::reference

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations and no peepholes. Gates lie in
+// ONNX's order: LSTM input, output, forget, cell; GRU update, reset, hidden.
+#include "evaluate.hpp"
+
+#include <cmath>
+
+namespace benanza::reference {
+
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// With separate accumulators, so that additions need not wait for each other.
+template <class T>
+double dot(const T* a, const double* b, std::size_t length) {
+  constexpr std::size_t lanes = 8;
+  double sums[lanes]{};
+  std::size_t i = 0;
+  for (; i + lanes <= length; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += static_cast<double>(a[i + lane]) * b[i + lane];
+  for (; i < length; ++i) sums[0] += static_cast<double>(a[i]) * b[i];
+  return std::accumulate(sums, sums + lanes, 0.0);
+}
+
+template <class T>
+std::vector<T> load_all(const ConstTensor& tensor) {
+  std::vector<T> result(static_cast<std::size_t>(element_count(tensor.shape)));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<T>(tensor[static_cast<std::int64_t>(i)]);
+  return result;
+}
+
+/// Everything that the layer writes.
+struct Outputs {
+  std::vector<double> y{}, y_h{}, y_c{};
+};
+
+/// `T` holds weights without loss: float, but double where they are.
+template <class T>
+class Recurrence {
+ public:
+  Recurrence(const op::Recurrent& op, const Query& query)
+      : op_(op),
+        steps_(size(op.x[0])),
+        batch_(size(op.x[1])),
+        input_(size(op.x[2])),
+        hidden_(size(op.hidden)),
+        gates_(size(op.gates())),
+        x_(load_all<double>(query.input(0))),
+        w_(load_all<T>(query.input(1))),
+        r_(load_all<T>(query.input(2))) {
+    const std::size_t rows = gates_ * hidden_, directions = size(op.directions);
+    std::size_t next = 3;
+    b_ = op.bias ? load_all<double>(query.input(next++)) : std::vector<double>(directions * 2 * rows);
+    h_ = op.initial_state ? load_all<double>(query.input(next++)) : std::vector<double>(directions * batch_ * hidden_);
+    c_ = op.initial_state && op.cell == op::Cell::lstm ? load_all<double>(query.input(next))
+                                                       : std::vector<double>(h_.size());
+    y_.resize(steps_ * directions * batch_ * hidden_);
+  }
+
+  Outputs run() {
+    for (std::size_t direction = 0; direction < size(op_.directions); ++direction) run_direction(direction);
+    return {std::move(y_), std::move(h_), std::move(c_)};
+  }
+
+ private:
+  static std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+  void run_direction(std::size_t direction) {
+    const std::size_t rows = gates_ * hidden_;
+    const T* w = w_.data() + direction * rows * input_;
+    const T* r = r_.data() + direction * rows * hidden_;
+    // All steps' products with the inputs at once: each row of w is read one time.
+    std::vector<double> from_input(steps_ * batch_ * rows);
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t i = 0; i < steps_ * batch_; ++i)
+        from_input[i * rows + row] = dot(w + row * input_, x_.data() + i * input_, input_);
+
+    const bool backward = direction == 1 || op_.reverse;
+    std::vector<double> from_state(batch_ * rows);
+    for (std::size_t step = 0; step < steps_; ++step) {
+      const std::size_t t = backward ? steps_ - 1 - step : step;
+      double* h = h_.data() + direction * batch_ * hidden_;
+      for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t n = 0; n < batch_; ++n)
+          from_state[n * rows + row] = dot(r + row * hidden_, h + n * hidden_, hidden_);
+      for (std::size_t n = 0; n < batch_; ++n) {
+        const std::size_t state = (direction * batch_ + n) * hidden_;
+        update(direction, from_input.data() + (t * batch_ + n) * rows, from_state.data() + n * rows, r, state);
+        std::copy_n(h_.data() + state, hidden_,
+                    y_.data() + ((t * size(op_.directions) + direction) * batch_ + n) * hidden_);
+      }
+    }
+  }
+
+  /// One step of one sequence: `wx` and `rh` are the products of all gates.
+  void update(std::size_t direction, const double* wx, const double* rh, const T* r, std::size_t state) {
+    const std::size_t rows = gates_ * hidden_;
+    const double* wb = b_.data() + direction * 2 * rows;
+    const double* rb = wb + rows;
+    const auto sum = [&](std::size_t gate, std::size_t j) {
+      const std::size_t row = gate * hidden_ + j;
+      return wx[row] + rh[row] + wb[row] + rb[row];
+    };
+    double* h = h_.data() + state;
+    double* c = c_.data() + state;
+    switch (op_.cell) {
+      case op::Cell::rnn:
+        for (std::size_t j = 0; j < hidden_; ++j) h[j] = std::tanh(sum(0, j));
+        break;
+      case op::Cell::lstm:
+        for (std::size_t j = 0; j < hidden_; ++j) {
+          c[j] = sigmoid(sum(2, j)) * c[j] + sigmoid(sum(0, j)) * std::tanh(sum(3, j));
+          h[j] = sigmoid(sum(1, j)) * std::tanh(c[j]);
+        }
+        break;
+      case op::Cell::gru: update_gru(sum, wx, rh, wb, rb, r, h); break;
+    }
+  }
+
+  template <class Sum>
+  void update_gru(Sum sum, const double* wx, const double* rh, const double* wb, const double* rb, const T* r,
+                  double* h) {
+    std::vector<double> reset_h(hidden_), candidate(hidden_);
+    for (std::size_t j = 0; j < hidden_; ++j) reset_h[j] = sigmoid(sum(1, j)) * h[j];
+    for (std::size_t j = 0; j < hidden_; ++j) {
+      const std::size_t row = 2 * hidden_ + j;
+      candidate[j] = op_.linear_before_reset
+                         ? std::tanh(wx[row] + wb[row] + sigmoid(sum(1, j)) * (rh[row] + rb[row]))
+                         : std::tanh(wx[row] + wb[row] + dot(r + row * hidden_, reset_h.data(), hidden_) + rb[row]);
+    }
+    for (std::size_t j = 0; j < hidden_; ++j) {
+      const double z = sigmoid(sum(0, j));
+      h[j] = (1 - z) * candidate[j] + z * h[j];
+    }
+  }
+
+  const op::Recurrent& op_;
+  std::size_t steps_, batch_, input_, hidden_, gates_;
+  std::vector<double> x_;
+  std::vector<T> w_, r_;
+  std::vector<double> b_{}, h_{}, c_{}, y_{};
+};
+
+}  // namespace
+
+Elements compute(const op::Recurrent& recurrent, const Query& query) {
+  const Outputs outputs = recurrent.type == DataType::f64 ? Recurrence<double>(recurrent, query).run()
+                                                          : Recurrence<float>(recurrent, query).run();
+  const auto& wanted = query.output == 0 ? outputs.y : query.output == 1 ? outputs.y_h : outputs.y_c;
+  return query.map([&](std::int64_t flat) { return wanted[static_cast<std::size_t>(flat)]; });
+}
+
+}  // namespace benanza::reference

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize: ONNX's coordinate transformations and interpolations, one axis' weights times the next axis'.
+#include "evaluate.hpp"
+#include "index.hpp"
+
+#include <cmath>
+
+namespace benanza::reference {
+
+namespace {
+
+/// One cell of an axis and its weight.
+struct Tap {
+  std::int64_t at = 0;
+  double weight = 1;
+};
+
+class Axis {
+ public:
+  Axis(const op::Resize& resize, std::size_t axis, const Parameters& parameters)
+      : resize_(resize),
+        parameters_(parameters),
+        in_(resize.x[axis]),
+        out_(resize.y[axis]),
+        scale_(parameters.resize_scales.empty() ? static_cast<double>(out_) / static_cast<double>(in_)
+                                                : parameters.resize_scales[axis]) {}
+
+  [[nodiscard]] std::vector<Tap> taps(std::int64_t y) const {
+    if (in_ == out_ && scale_ == 1) return {{.at = y}};
+    const double x = original(static_cast<double>(y));
+    switch (resize_.mode) {
+      case op::ResizeMode::nearest: return {{.at = std::clamp<std::int64_t>(nearest(x), 0, in_ - 1)}};
+      case op::ResizeMode::linear: return neighbours(x, 1, [](double distance) { return 1 - distance; });
+      case op::ResizeMode::cubic: break;
+    }
+    const double a = parameters_.cubic_coefficient;
+    return neighbours(x, 2, [a](double d) {  // Keys 1981: cubic convolution
+      return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    });
+  }
+
+ private:
+  /// ONNX Resize, coordinate_transformation_mode.
+  [[nodiscard]] double original(double y) const {
+    const auto in = static_cast<double>(in_), out = static_cast<double>(out_);
+    const double resized = scale_ * in;  // not rounded to whole cells
+    switch (resize_.coordinates) {
+      case op::ResizeCoordinates::asymmetric: return y / scale_;
+      case op::ResizeCoordinates::align_corners: return resized == 1 ? 0 : y * (in - 1) / (resized - 1);
+      case op::ResizeCoordinates::pytorch_half_pixel: return out_ == 1 ? 0 : (y + 0.5) / scale_ - 0.5;
+      case op::ResizeCoordinates::half_pixel_symmetric: {
+        const double adjustment = out / resized;
+        return in / 2 * (1 - adjustment) + (y + 0.5) / scale_ - 0.5;
+      }
+      case op::ResizeCoordinates::half_pixel: break;
+    }
+    return (y + 0.5) / scale_ - 0.5;
+  }
+  [[nodiscard]] std::int64_t nearest(double x) const {
+    switch (resize_.rounding) {
+      case op::ResizeRounding::round_prefer_floor: return static_cast<std::int64_t>(std::ceil(x - 0.5));
+      case op::ResizeRounding::round_prefer_ceil: return static_cast<std::int64_t>(std::floor(x + 0.5));
+      case op::ResizeRounding::floor: return static_cast<std::int64_t>(std::floor(x));
+      case op::ResizeRounding::ceil: break;
+    }
+    return static_cast<std::int64_t>(std::ceil(x));
+  }
+  /// The `reach` cells on either side, weighted by distance. Cells outside repeat the border.
+  template <class Weight>
+  [[nodiscard]] std::vector<Tap> neighbours(double x, std::int64_t reach, Weight weight) const {
+    std::vector<Tap> result;
+    double sum = 0;
+    const auto left = static_cast<std::int64_t>(std::floor(x));
+    for (std::int64_t cell = left - reach + 1; cell <= left + reach; ++cell) {
+      if (parameters_.exclude_outside && (cell < 0 || cell >= in_)) continue;
+      result.push_back({std::clamp<std::int64_t>(cell, 0, in_ - 1), weight(std::fabs(x - static_cast<double>(cell)))});
+      sum += result.back().weight;
+    }
+    if (parameters_.exclude_outside)
+      for (Tap& tap : result) tap.weight /= sum;
+    return result;
+  }
+
+  const op::Resize& resize_;
+  const Parameters& parameters_;
+  std::int64_t in_, out_;
+  double scale_;
+};
+
+/// Sum over the taps of axis `i` and those behind it.
+double interpolate(const ConstTensor& x, std::span<const std::vector<Tap>> taps, std::size_t i, std::int64_t base) {
+  if (i == taps.size()) return x[base];
+  double sum = 0;
+  for (const Tap& tap : taps[i]) sum += tap.weight * interpolate(x, taps, i + 1, base * x.shape[i] + tap.at);
+  return sum;
+}
+
+}  // namespace
+
+Elements compute(const op::Resize& resize, const Query& query) {
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < resize.x.size(); ++i) axes.emplace_back(resize, i, query.parameters);
+  return query.map([&](std::int64_t flat) {
+    const TensorShape at = coordinates(resize.y, flat);
+    std::vector<std::vector<Tap>> taps;
+    for (std::size_t i = 0; i < axes.size(); ++i) taps.push_back(axes[i].taps(at[i]));
+    const double value = interpolate(query.input(0), taps, 0, 0);
+    if (is_float(resize.type)) return value;
+    const auto [least, largest] = integer_range(resize.type);
+    return std::clamp(std::nearbyint(value), least, largest);
+  });
+}
+
+}  // namespace benanza::reference
