@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN (3.2 or later) on the CPU: every algorithm, implementation and activation layout that it offers for a layer,
+// except its reference implementations, which take seconds and bound nothing.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+
+#include <memory>
+
+namespace benanza::onednn {
+
+/// Its plans run on GNU OpenMP's threads. A plan keeps the buffers of its last call, so that calls with the same ones
+/// cost least: it is not to be executed from two threads at once.
+[[nodiscard]] std::shared_ptr<const Backend> backend();
+
+}  // namespace benanza::onednn

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenBLAS: a second opinion on matrix products of f32 on the CPU.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+
+#include <memory>
+
+namespace benanza::openblas {
+
+/// Its plans run on the OpenMP threads that oneDNN uses, so that no second runtime's threads spin inside a timed
+/// region.
+[[nodiscard]] std::shared_ptr<const Backend> backend();
+
+}  // namespace benanza::openblas

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+
+#include "context.hpp"
+#include <benanza/bench/cpu_set.hpp>
+
+#include <mutex>
+#include <vector>
+
+namespace benanza::native {
+
+namespace {
+
+class NativeBackend final : public Backend {
+ public:
+  explicit NativeBackend(Isa isa) : kernels_(kernels(isa)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "native"; }
+  /// Raised with every change of a kernel that may change a time.
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
+    const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads};
+    return std::visit([&](const auto& op) { return native::plans(op, context); }, layer);
+  }
+
+ private:
+  /// A pool of as many threads as processors; of more if a caller insists, which then share processors.
+  std::shared_ptr<const ThreadPool> pool(int threads) const {
+    const std::lock_guard lock(mutex_);
+    if (pool_ == nullptr || pool_->size() < threads) {
+      std::vector<int> where = threads > 1 ? cpus() : std::vector<int>{0};
+      const std::size_t processors = where.size();
+      while (where.size() < static_cast<std::size_t>(threads)) where.push_back(where[where.size() % processors]);
+      pool_ = std::make_shared<ThreadPool>(where);
+    }
+    return pool_;
+  }
+
+  const Kernels& kernels_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const ThreadPool> pool_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> backend(Isa isa) { return std::make_shared<NativeBackend>(isa); }
+std::shared_ptr<const Backend> backend() { return backend(widest_isa()); }
+
+}  // namespace benanza::native

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator families of the native backend share: where they run, and plans made of a function.
+#pragma once
+
+#include "isa.hpp"
+#include <benanza/bench/backend.hpp>
+#include <benanza/bench/thread_pool.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace benanza::native {
+
+using Result = std::variant<Plans, Unsupported>;
+
+struct Context {
+  const Kernels& kernels;
+  std::shared_ptr<const ThreadPool> pool{};
+  int threads = 1;
+};
+
+/// Results from this size on are also offered with non-temporal stores; smaller ones are read back from a cache.
+inline constexpr std::int64_t stream_bytes = 1 << 20;
+inline constexpr float epsilon = 1e-5F;
+
+class FunctionPlan final : public Plan {
+ public:
+  using Function = std::function<void(const Arguments&)>;
+  FunctionPlan(Description description, Function function)
+      : Plan(std::move(description)), function_(std::move(function)) {}
+  using Plan::Description;
+
+ private:
+  void do_execute(const Arguments& arguments) const override { function_(arguments); }
+  Function function_;
+};
+
+/// A plan on row-major operands; `algorithm` without its last key, the threads.
+template <class Function>
+void add_plan(Plans& plans, const Context& context, const Operands& operands, const std::string& algorithm,
+              Function function, std::size_t workspace_bytes = 0, double tolerance = 1e-4) {
+  plans.push_back(std::make_unique<FunctionPlan>(
+      FunctionPlan::Description{.algorithm = algorithm + ",threads=" + std::to_string(context.threads),
+                                .threads = context.threads,
+                                .inputs = plain_layouts(operands.inputs),
+                                .outputs = plain_layouts(operands.outputs),
+                                .workspace_bytes = workspace_bytes,
+                                .tolerance = tolerance},
+      std::move(function)));
+}
+template <class Function>
+[[nodiscard]] Plans one_plan(const Context& context, const Operands& operands, const std::string& algorithm,
+                             Function function, std::size_t workspace_bytes = 0, double tolerance = 1e-4) {
+  Plans plans;
+  add_plan(plans, context, operands, algorithm, std::move(function), workspace_bytes, tolerance);
+  return plans;
+}
+
+/// Position of an element size of 1, 2, 4, 8 or 16 bytes in the tables of movement kernels; nothing for others.
+[[nodiscard]] std::optional<std::size_t> size_class(std::size_t bytes);
+[[nodiscard]] std::optional<Stored> stored(DataType type);
+/// The type that arithmetic on `type` is done in; f16 and bf16 are widened to f32.
+[[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
+[[nodiscard]] inline std::size_t bytes_of(DataType type) { return static_cast<std::size_t>(bits(type)) / 8; }
+
+/// Of results of a floating-point type: what rounding to it may do.
+[[nodiscard]] inline double tolerance_of(DataType type) {
+  return type == DataType::f16 ? 1e-3 : type == DataType::bf16 ? 8e-3 : 1e-4;
+}
+
+/// "no f64 Softmax in backend native".
+[[nodiscard]] Unsupported unsupported(std::string_view kind, DataType type);
+
+template <class T>
+[[nodiscard]] const T* input(const Arguments& arguments, std::size_t i) {
+  return static_cast<const T*>(arguments.inputs[i]);
+}
+template <class T>
+[[nodiscard]] T* output(const Arguments& arguments, std::size_t i = 0) {
+  return static_cast<T*>(arguments.outputs[i]);
+}
+
+// One for each operator that has native kernels, in the file of its family.
+[[nodiscard]] Result plans(const op::Unary& op, const Context& context);
+[[nodiscard]] Result plans(const op::Binary& op, const Context& context);
+[[nodiscard]] Result plans(const op::Nary& op, const Context& context);
+[[nodiscard]] Result plans(const op::Where& op, const Context& context);
+[[nodiscard]] Result plans(const op::BatchNorm& op, const Context& context);
+[[nodiscard]] Result plans(const op::Transpose& op, const Context& context);
+[[nodiscard]] Result plans(const op::Concat& op, const Context& context);
+[[nodiscard]] Result plans(const op::Split& op, const Context& context);
+[[nodiscard]] Result plans(const op::Slice& op, const Context& context);
+[[nodiscard]] Result plans(const op::Expand& op, const Context& context);
+[[nodiscard]] Result plans(const op::Tile& op, const Context& context);
+[[nodiscard]] Result plans(const op::Pad& op, const Context& context);
+[[nodiscard]] Result plans(const op::Gather& op, const Context& context);
+[[nodiscard]] Result plans(const op::GatherElements& op, const Context& context);
+[[nodiscard]] Result plans(const op::GatherNd& op, const Context& context);
+[[nodiscard]] Result plans(const op::ScatterElements& op, const Context& context);
+[[nodiscard]] Result plans(const op::ScatterNd& op, const Context& context);
+[[nodiscard]] Result plans(const op::Softmax& op, const Context& context);
+[[nodiscard]] Result plans(const op::LayerNorm& op, const Context& context);
+[[nodiscard]] Result plans(const op::GroupNorm& op, const Context& context);
+[[nodiscard]] Result plans(const op::Lrn& op, const Context& context);
+[[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
+[[nodiscard]] Result plans(const op::TopK& op, const Context& context);
+[[nodiscard]] Result plans(const op::Pool& op, const Context& context);
+[[nodiscard]] Result plans(const op::Resize& op, const Context& context);
+[[nodiscard]] Result plans(const op::Cast& op, const Context& context);
+[[nodiscard]] Result plans(const op::Quantize& op, const Context& context);
+[[nodiscard]] Result plans(const op::Dequantize& op, const Context& context);
+[[nodiscard]] Result plans(const op::Einsum& op, const Context& context);
+[[nodiscard]] Result plans(const op::Attention& op, const Context& context);
+
+/// What libraries do well (convolution, matrix product, recurrence) or what is no work.
+template <Operator Op>
+[[nodiscard]] Result plans(const Op&, const Context&) {
+  return Unsupported{"no " + std::string(Op::kind) + " in backend native"};
+}
+
+}  // namespace benanza::native

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unary, Binary, Nary, Where and BatchNorm as chains.
+#include "chain.hpp"
+
+#include <cmath>
+
+namespace benanza::native {
+
+namespace {
+
+/// Plans of a finished chain: ordinary stores, and non-temporal ones where the result is large.
+Plans plans_of(Chain chain, const Context& context, const Operands& operands, const std::string& family) {
+  chain.finish();
+  const std::size_t scratch = (chain.scratch_bytes() + 63) / 64 * 64;
+  const auto runner = [&](bool stream) {
+    return [chain, scratch, stream, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+      pool->parallel(threads, [&](int thread) {
+        const Range mine = share(chain.elements(), threads, thread, 64);
+        if (mine.size() > 0)
+          chain.run(arguments, {}, mine.begin, mine.end, stream,
+                    static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch);
+      });
+    };
+  };
+  const std::size_t workspace = scratch * static_cast<std::size_t>(context.threads);
+  const double tolerance = tolerance_of(operands.inputs[0].type);
+  Plans plans = one_plan(context, operands, family, runner(false), workspace, tolerance);
+  if (operands.outputs[0].bytes() >= stream_bytes)
+    add_plan(plans, context, operands, family + ",store=nontemporal", runner(true), workspace, tolerance);
+  return plans;
+}
+
+Unsupported no_kernel(std::string_view kind, ElementwiseFn fn, DataType type) {
+  return {"no " + std::string(name(type)) + " " + std::string(kind) + " " +
+          std::string(enum_names(fn)[static_cast<std::size_t>(fn)]) + " (with its epilogue) in backend native"};
+}
+
+}  // namespace
+
+Result plans(const op::Unary& op, const Context& context) {
+  Chain chain(context.kernels, op.type, op.x);
+  chain.add_input(0, op.type, op.x);
+  if (!chain.add_unary(op.fn, op.alpha, op.beta) || !chain.add_epilogue(op.post, 1, 0))
+    return no_kernel(op.kind, op.fn, op.type);
+  return plans_of(std::move(chain), context, op.operands(), "elementwise");
+}
+
+Result plans(const op::Binary& op, const Context& context) {
+  Chain chain(context.kernels, op.type, op.y());
+  const std::size_t a = chain.add_input(0, op.type, op.a);
+  const std::size_t b = op.same ? a : chain.add_input(1, op.type, op.b);
+  if (!chain.add_binary(op.fn, b, false) || !chain.add_epilogue(op.post, op.same ? 1 : 2, 0))
+    return no_kernel(op.kind, op.fn, op.type);
+  return plans_of(std::move(chain), context, op.operands(), "elementwise");
+}
+
+Result plans(const op::Nary& op, const Context& context) {
+  Chain chain(context.kernels, op.type, op.x);
+  for (std::int64_t i = 0; i < op.count; ++i) {
+    const std::size_t operand = chain.add_input(static_cast<std::size_t>(i), op.type, op.x);
+    if (i > 0 && !chain.add_binary(op.fn, operand, false)) return no_kernel(op.kind, op.fn, op.type);
+  }
+  if (op.mean && !chain.add_scale(1.0F / static_cast<float>(op.count))) return no_kernel(op.kind, op.fn, op.type);
+  return plans_of(std::move(chain), context, op.operands(), "elementwise");
+}
+
+Result plans(const op::Where& op, const Context& context) {
+  Chain chain(context.kernels, op.type, op.output());
+  chain.add_input(0, DataType::boolean, op.c);
+  const std::size_t yes = chain.add_input(1, op.type, op.x), no = chain.add_input(2, op.type, op.y);
+  if (!chain.set_where(yes, no, op.type)) return unsupported(op.kind, op.type);
+  return plans_of(std::move(chain), context, op.operands(), "elementwise");
+}
+
+Result plans(const op::BatchNorm& op, const Context& context) {
+  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  Chain chain(context.kernels, op.type, op.x);
+  chain.add_input(0, op.type, op.x);
+  const TensorShape per_channel{op.x[1], 1};
+  chain.add_affine(chain.add_parameter(0, per_channel), chain.add_parameter(1, per_channel));
+  if (!chain.add_epilogue(op.post, 5, 1)) return Unsupported{"no such epilogue of a BatchNorm in backend native"};
+  chain.finish();
+
+  const std::int64_t channels = op.x[1], inner = op.x[2];
+  const std::size_t vectors = (static_cast<std::size_t>(channels) * 2 * sizeof(float) + 63) / 64 * 64;
+  const std::size_t scratch = vectors + (chain.scratch_bytes() + 63) / 64 * 64;
+  const auto runner = [&](bool stream) {
+    return [chain, channels, inner, vectors, scratch, stream, pool = context.pool,
+            threads = context.threads](const Arguments& arguments) {
+      pool->parallel(threads, [&](int thread) {
+        const Range mine = share(chain.elements(), threads, thread, 64);
+        if (mine.size() <= 0) return;
+        // Each thread folds the four vectors into two for the channels that it meets; nothing is waited for.
+        auto* workspace = static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch;
+        auto* factor = reinterpret_cast<float*>(workspace);
+        float* shift = factor + channels;
+        const auto *scale = input<float>(arguments, 1), *b = input<float>(arguments, 2),
+                   *mean = input<float>(arguments, 3), *var = input<float>(arguments, 4);
+        const auto fold = [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t c = begin; c < end; ++c) {
+            factor[c] = scale[c] / std::sqrt(var[c] + epsilon);
+            shift[c] = b[c] - mean[c] * factor[c];
+          }
+        };
+        const std::int64_t first = mine.begin / inner, last = (mine.end - 1) / inner;  // rows of one channel each
+        if (last - first + 1 >= channels) {
+          fold(0, channels);
+        } else if (first % channels <= last % channels) {
+          fold(first % channels, last % channels + 1);
+        } else {
+          fold(first % channels, channels);
+          fold(0, last % channels + 1);
+        }
+        const float* const parameters[] = {factor, shift};
+        chain.run(arguments, parameters, mine.begin, mine.end, stream, workspace + vectors);
+      });
+    };
+  };
+  const std::size_t workspace = scratch * static_cast<std::size_t>(context.threads);
+  Plans plans = one_plan(context, op.operands(), "elementwise", runner(false), workspace);
+  if (op.operands().outputs[0].bytes() >= stream_bytes)
+    add_plan(plans, context, op.operands(), "elementwise,store=nontemporal", runner(true), workspace);
+  return plans;
+}
+
+}  // namespace benanza::native

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: what each instruction set provides, as function pointers on raw memory; one table is filled by the kernel
+// files for each instruction set, and one is chosen at run time. Threads, shapes and operators are the business of the
+// files beside this one.
+#pragma once
+
+#include <benanza/elementwise.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace benanza::native {
+
+using Index = std::int64_t;
+
+/// Element types that arithmetic is done in.
+enum class Arithmetic : std::uint8_t { f32, i32, i64, boolean };
+inline constexpr std::size_t arithmetic_types = 4;
+inline constexpr std::size_t elementwise_fns = static_cast<std::size_t>(ElementwiseFn::sub) + 1;
+
+/// y[i] = fn(x[i]); predicates write bytes.
+using UnaryKernel = void (*)(const void* x, void* y, Index n, float alpha, float beta);
+/// y[i] = fn(a[i], b[i]); predicates write bytes.
+using BinaryKernel = void (*)(const void* a, const void* b, void* y, Index n);
+/// Which operand of a binary kernel is one element for the whole run.
+enum class Form : std::uint8_t { vectors, scalar_a, scalar_b };
+inline constexpr std::size_t forms = 3;
+
+/// Types that casts know; f32 and i64 are the hubs that all others go through.
+enum class Stored : std::uint8_t { f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64, boolean };
+inline constexpr std::size_t stored_types = 13;
+using ConvertKernel = void (*)(const void* from, void* to, Index n);
+
+/// Rows of a softmax, normalised along `n`; consecutive.
+using RowsKernel = void (*)(const float* x, float* y, Index rows, Index n);
+/// The same along axis `n` with `inner` elements between neighbours; columns [begin, end) of one outer index.
+using ColumnsKernel = void (*)(const float* x, float* y, Index n, Index inner, Index begin, Index end);
+
+/// Count, mean and sum of squared deviations of a run of elements.
+struct Moments {
+  double count = 0, mean = 0, m2 = 0;
+};
+
+/// Tile of a blocked 2-D transpose: y[j * y_stride + i] = x[i * x_stride + j] for i < rows, j < columns; strides in
+/// elements.
+using TransposeKernel = void (*)(const void* x, Index x_stride, void* y, Index y_stride, Index rows, Index columns);
+
+/// What a row reduction gives: f32 value, partial results can be combined.
+enum class Fold : std::uint8_t { sum, max, min, prod, l1, sum_square };
+inline constexpr std::size_t folds = 6;
+
+struct AttentionArguments {
+  const float* q = nullptr;     ///< rows x depth
+  const float* k = nullptr;     ///< keys x depth, or depth x keys
+  const float* v = nullptr;     ///< keys x value_depth
+  float* y = nullptr;           ///< rows x value_depth
+  const float* mask = nullptr;  ///< of the first row, or none
+  Index rows = 0, keys = 0, depth = 0, value_depth = 0;
+  Index queries = 0;  ///< rows of one head; row r is query (first_row + r) % queries
+  Index first_row = 0;
+  Index mask_head_stride = 0, mask_query_stride = 0, mask_key_stride = 0;
+  bool causal = false, k_transposed = false;
+  float scale = 1;
+  float* packed_k = nullptr;  ///< filled by attention_pack
+  float* scratch = nullptr;   ///< attention_scratch() floats
+};
+
+struct Kernels {
+  UnaryKernel unary[arithmetic_types][elementwise_fns]{};
+  BinaryKernel binary[arithmetic_types][forms][elementwise_fns]{};
+  BinaryKernel add_relu[forms]{};  ///< max(a + b, 0) of f32
+  /// y = x * scale + shift; in the second form no less than 0.
+  void (*affine[2])(const float* x, const float* scale, const float* shift, float* y, Index n){};
+  void (*affine_scalar[2])(const float* x, float scale, float shift, float* y, Index n){};
+  /// y[i] = condition[i] ? a[i] : b[i] by element size 1, 2, 4, 8; strides of 0 repeat one element.
+  void (*where[4])(const std::uint8_t* condition, const void* a, Index a_stride, const void* b, Index b_stride, void* y,
+                   Index n){};
+
+  ConvertKernel to_f32[stored_types]{}, from_f32[stored_types]{}, to_i64[stored_types]{}, from_i64[stored_types]{};
+  /// y = saturate(round(x / scale) + zero point), by signedness of the result.
+  void (*quantize[2])(const float* x, void* y, Index n, float scale, std::int32_t zero_point){};
+  void (*quantize_each[2])(const float* x, void* y, Index n, const float* scale, const void* zero_point){};
+  void (*dequantize[2])(const void* x, float* y, Index n, float scale, std::int32_t zero_point){};
+  void (*dequantize_each[2])(const void* x, float* y, Index n, const float* scale, const void* zero_point){};
+
+  void (*copy)(const void* from, void* to, std::size_t bytes) = nullptr;
+  void (*stream)(const void* from, void* to, std::size_t bytes) = nullptr;  ///< past the caches
+  void (*fence)() = nullptr;                                                ///< behind the last `stream` of a thread
+  void (*fill[5])(const void* element, void* to, Index n){};                ///< by element size 1, 2, 4, 8, 16
+  /// y[i] = x[i * stride], by element size.
+  void (*strided[5])(const void* x, Index stride, void* y, Index n){};
+  TransposeKernel transpose[5]{},
+      transpose_stream[5]{};  ///< tiles of at most 16 KiB in the second form; fence as above
+  /// y[i] = x[index[i]]; negative indices count from `size`. By element size and width of the indices (i32, i64).
+  void (*gather[5][2])(const void* x, Index size, const void* index, void* y, Index n){};
+  /// y[i] = x[index[i] * stride + i].
+  void (*gather_columns[5][2])(const void* x, Index size, Index stride, const void* index, void* y, Index n){};
+
+  RowsKernel softmax = nullptr, log_softmax = nullptr;
+  ColumnsKernel softmax_columns = nullptr, log_softmax_columns = nullptr;
+  void (*layer_norm)(const float* x, const float* scale, const float* bias, float* y, Index rows, Index n,
+                     float epsilon) = nullptr;
+  void (*rms_norm)(const float* x, const float* scale, const float* bias, float* y, Index rows, Index n,
+                   float epsilon) = nullptr;
+  void (*moments)(const float* x, Index n, Moments& moments) = nullptr;  ///< adds a run to what is there
+  /// y = x * (bias + factor * sum of squares of `size` neighbours along the channels)^-beta, columns [begin, end) of
+  /// one image.
+  void (*lrn)(const float* x, float* y, Index channels, Index inner, Index size, float beta, float factor, float bias,
+              Index begin, Index end) = nullptr;
+
+  double (*fold[folds])(const float* x, Index n){};  ///< of a run
+  /// accumulator[i] = fold of it and of x[r * stride + i], for `rows` rows.
+  void (*fold_rows[folds])(float* accumulator, const float* x, Index stride, Index rows, Index n){};
+  double (*sum_of_exp)(const float* x, Index n, float shift) = nullptr;  ///< of exp(x - shift)
+  void (*add_exp)(float* accumulator, const float* x, const float* shift, Index n) = nullptr;
+  Index (*find)(const float* x, Index n, float value) = nullptr;        ///< first position that holds value; n if none
+  Index (*find_above)(const float* x, Index n, float limit) = nullptr;  ///< first position above limit; n if none
+  Index (*find_below)(const float* x, Index n, float limit) = nullptr;
+  /// Where x is better than best (above or below it), takes it and notes `position`.
+  void (*arg_into[2])(float* best, std::int64_t* at, const float* x, Index n, std::int64_t position){};
+
+  /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
+  void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
+  void (*slide_sum)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
+  void (*scale_add)(float* accumulator, const float* x, float factor,
+                    Index n) = nullptr;  ///< accumulator += factor * x
+  void (*multiply_add)(float* accumulator, const float* a, const float* b,
+                       Index n) = nullptr;  ///< accumulator += a * b
+  float (*dot)(const float* a, const float* b, Index n) = nullptr;
+  /// y[i] = sum over taps t of weight[t * n + i] * x[index[t * n + i]].
+  void (*interpolate)(const float* x, const std::int32_t* index, const float* weight, Index taps, float* y,
+                      Index n) = nullptr;
+
+  Index (*attention_packed_floats)(Index keys, Index depth) = nullptr;
+  Index (*attention_scratch_floats)(Index depth, Index value_depth) = nullptr;
+  void (*attention_pack)(const AttentionArguments& a) =
+      nullptr;  ///< brings k into the blocked form that attention reads
+  void (*attention)(const AttentionArguments& a) = nullptr;
+  void (*attention_few_rows)(const AttentionArguments& a) = nullptr;  ///< for decoding: reads k where it lies
+};
+
+}  // namespace benanza::native

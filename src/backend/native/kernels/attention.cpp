@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaled dot-product attention in one pass: for a block of rows, the scores of a chunk of keys, their softmax with a
+// running maximum and sum (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al.,
+// "FlashAttention", 2022), and the products with the values; no score ever leaves the caches.
+#include "kernels.hpp"
+#include "kernels/math.hpp"
+#include "kernels/transpose_block.hpp"
+
+namespace benanza::native::BENANZA_NATIVE_ISA {
+namespace {
+
+constexpr int panel_rows = 6;  // with two vectors: 12 accumulators, two operands and a broadcast fit 16 registers
+constexpr Index panel_keys = 2 * lanes;
+constexpr Index block_rows = 4 * panel_rows;
+constexpr Index chunk_keys = 256;  // scores of a block: 24 KiB
+constexpr Index few_rows = 4;
+constexpr float lowest = -3.402823466e+38F;
+
+constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
+
+Index packed_floats(Index keys, Index depth) { return round_up(keys, panel_keys) * depth; }
+/// Scaled rows, scores of a chunk (or of all keys for few rows), results.
+Index scratch_floats(Index depth, Index value_depth) {
+  return block_rows * (depth + chunk_keys + round_up(value_depth, lanes)) + 64;
+}
+
+/// Panels of `panel_keys` keys, depth outermost: panel[d][key]. Absent keys are zero.
+void pack(const AttentionArguments& a) {
+  for (Index first = 0; first < a.keys; first += panel_keys) {
+    float* panel = a.packed_k + first * a.depth;
+    const Index some = a.keys - first < panel_keys ? a.keys - first : panel_keys;
+    if (a.k_transposed) {
+      for (Index d = 0; d < a.depth; ++d)
+        for (Index j = 0; j < panel_keys; ++j)
+          panel[d * panel_keys + j] = j < some ? a.k[d * a.keys + first + j] : 0.0F;
+      continue;
+    }
+    const float* k = a.k + first * a.depth;
+    Index d = 0;
+    if (some == panel_keys) {
+      for (; d + lanes <= a.depth; d += lanes)
+        for (int half = 0; half < 2; ++half)
+          transpose_block(reinterpret_cast<const std::uint32_t*>(k + half * lanes * a.depth + d), a.depth,
+                          reinterpret_cast<std::uint32_t*>(panel + d * panel_keys + half * lanes), panel_keys);
+    }
+    for (; d < a.depth; ++d)
+      for (Index j = 0; j < panel_keys; ++j) panel[d * panel_keys + j] = j < some ? k[j * a.depth + d] : 0.0F;
+  }
+}
+
+/// y[r][0 .. width vectors) (+)= sum over i of x[r * x_stride + i * x_step] * w[i * w_stride ...].
+template <int rows, int width>
+inline void product(const float* x, Index x_stride, const float* w, Index w_stride, Index n, float* y, Index y_stride,
+                    bool add) {
+  F acc[rows][width];
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int j = 0; j < width; ++j) acc[r][j] = add ? load(y + r * y_stride + j * lanes) : splat(0.0F);
+  for (Index i = 0; i < n; ++i) {
+    F operand[width];
+#pragma GCC unroll 8
+    for (int j = 0; j < width; ++j) operand[j] = load(w + i * w_stride + j * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r) {
+      const F broadcast = splat(x[r * x_stride + i]);
+#pragma GCC unroll 8
+      for (int j = 0; j < width; ++j) acc[r][j] += broadcast * operand[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int j = 0; j < width; ++j) store(y + r * y_stride + j * lanes, acc[r][j]);
+}
+/// The last columns, fewer than a vector.
+inline void product_tail(const float* x, const float* w, Index w_stride, Index n, float* y, Index some, bool add) {
+  F acc = add ? load(y) : splat(0.0F);
+  for (Index i = 0; i < n; ++i) acc += splat(x[i]) * load_some(w + i * w_stride, some, 0.0F);
+  store(y, acc);
+}
+
+template <int width>
+void product_of_rows(Index rows, const float* x, Index x_stride, const float* w, Index w_stride, Index n, float* y,
+                     Index y_stride, bool add) {
+  switch (rows) {
+    case 1: return product<1, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+    case 2: return product<2, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+    case 3: return product<3, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+    case 4: return product<4, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+    case 5: return product<5, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+    default: return product<6, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
+  }
+}
+
+/// Rows of probabilities times values; y has whole vectors in each row.
+void weigh(Index rows, const float* p, Index p_stride, const float* v, Index value_depth, Index n, float* y,
+           Index y_stride, bool add) {
+  for (Index r = 0; r < rows; r += panel_rows) {
+    const Index some = rows - r < panel_rows ? rows - r : panel_rows;
+    const float* x = p + r * p_stride;
+    float* out = y + r * y_stride;
+    Index c = 0;
+    if (some == 1)
+      for (; c + 8 * lanes <= value_depth; c += 8 * lanes)
+        product<1, 8>(x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+    for (; c + 2 * lanes <= value_depth; c += 2 * lanes)
+      product_of_rows<2>(some, x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+    for (; c + lanes <= value_depth; c += lanes)
+      product_of_rows<1>(some, x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+    if (c < value_depth)
+      for (Index i = 0; i < some; ++i)
+        product_tail(x + i * p_stride, v + c, value_depth, n, out + i * y_stride + c, value_depth - c, add);
+  }
+}
+
+struct Running {
+  float largest = lowest, total = 0;
+};
+
+/// Scores of keys [first, first + n) of one row become exp(score + mask - largest); absent keys up to `padded` become
+/// 0. Returns by what earlier results of the row are to be scaled.
+inline float soften(const AttentionArguments& a, Index row, float* s, Index first, Index n, Index padded,
+                    Running& running) {
+  const Index query = (a.first_row + row) % a.queries, head = (a.first_row + row) / a.queries;
+  Index valid = n;
+  if (a.causal) {  // as ONNX Attention has it: query i sees key j if j <= i
+    valid = query + 1 - first;
+    valid = valid < 0 ? 0 : valid < n ? valid : n;
+  }
+  for (Index j = valid; j < padded; ++j) s[j] = -__builtin_inff();
+  const float* mask =
+      a.mask == nullptr ? nullptr
+                        : a.mask + head * a.mask_head_stride + query * a.mask_query_stride + first * a.mask_key_stride;
+  F largest = splat(running.largest);
+  Index i = 0;
+  if (mask != nullptr && a.mask_key_stride == 1) {
+    for (; i + lanes <= valid; i += lanes) {
+      const F v = load(s + i) + load(mask + i);
+      store(s + i, v);
+      largest = max(largest, v);
+    }
+    for (; i < valid; ++i) s[i] += mask[i];
+    i = valid / lanes * lanes;  // the last vector is read again, whole
+  } else if (mask != nullptr) {
+    for (Index j = 0; j < valid; ++j) s[j] += *mask;
+  }
+  for (; i < padded; i += lanes) largest = max(largest, load(s + i));
+  const float now = max_of(largest);
+  const F shift = splat(now);
+  F total[2] = {};
+  for (i = 0; i + 2 * lanes <= padded; i += 2 * lanes) {
+    const F e0 = exp_bounded(load(s + i) - shift), e1 = exp_bounded(load(s + i + lanes) - shift);
+    store(s + i, e0);
+    store(s + i + lanes, e1);
+    total[0] += e0;
+    total[1] += e1;
+  }
+  const float change = exp_bounded(splat(running.largest - now))[0];
+  running.total = running.total * change + sum(total[0] + total[1]);
+  running.largest = now;
+  return change;
+}
+
+/// One block of at most `block_rows` rows.
+void attend(const AttentionArguments& a, Index first_row, Index rows) {
+  float* q = a.scratch;
+  float* s = q + block_rows * a.depth;
+  float* o = s + block_rows * chunk_keys;
+  const Index o_stride = round_up(a.value_depth, lanes);
+  for (Index i = 0; i < rows * a.depth; ++i) q[i] = a.q[first_row * a.depth + i] * a.scale;
+
+  Index keys = a.keys;
+  if (a.causal) {  // what the last query of the block may see
+    Index last = 0;
+    for (Index r = 0; r < rows; ++r) {
+      const Index query = (a.first_row + first_row + r) % a.queries;
+      last = query > last ? query : last;
+    }
+    keys = last + 1 < keys ? last + 1 : keys;
+  }
+  Running running[block_rows];
+  for (Index first = 0; first < keys; first += chunk_keys) {
+    const Index n = keys - first < chunk_keys ? keys - first : chunk_keys;
+    const Index padded = round_up(n, panel_keys);
+    for (Index j = 0; j < padded; j += panel_keys)
+      for (Index r = 0; r < rows; r += panel_rows)
+        product_of_rows<2>(rows - r < panel_rows ? rows - r : panel_rows, q + r * a.depth, a.depth,
+                           a.packed_k + (first + j) * a.depth, panel_keys, a.depth, s + r * chunk_keys + j, chunk_keys,
+                           false);
+    for (Index r = 0; r < rows; ++r) {
+      const float change = soften(a, first_row + r, s + r * chunk_keys, first, n, padded, running[r]);
+      if (first == 0 || change == 1.0F) continue;
+      for (Index c = 0; c < o_stride; c += lanes) store(o + r * o_stride + c, load(o + r * o_stride + c) * change);
+    }
+    weigh(rows, s, chunk_keys, a.v + first * a.value_depth, a.value_depth, n, o, o_stride, first != 0);
+  }
+  for (Index r = 0; r < rows; ++r) {
+    const F factor = splat(1.0F / running[r].total);
+    float* y = a.y + (first_row + r) * a.value_depth;
+    for (Index c = 0; c < a.value_depth; c += lanes) {
+      const F v = load(o + r * o_stride + c) * factor;
+      if (c + lanes <= a.value_depth) store(y + c, v);
+      else store_some(y + c, v, a.value_depth - c);
+    }
+  }
+}
+
+void attention(const AttentionArguments& a) {
+  for (Index r = 0; r < a.rows; r += block_rows) attend(a, r, a.rows - r < block_rows ? a.rows - r : block_rows);
+}
+
+/// Scores of one row where k lies: dot products along the depth, a vector of keys at a time; or, transposed, sums of
+/// scaled rows.
+void scores_in_place(const AttentionArguments& a, const float* q, Index first, Index n, float* s) {
+  if (a.k_transposed) {
+    Index j = 0;
+    for (; j + 8 * lanes <= n; j += 8 * lanes) product<1, 8>(q, 0, a.k + first + j, a.keys, a.depth, s + j, 0, false);
+    for (; j + lanes <= n; j += lanes) product<1, 1>(q, 0, a.k + first + j, a.keys, a.depth, s + j, 0, false);
+    if (j < n) product_tail(q, a.k + first + j, a.keys, a.depth, s + j, n - j, false);
+    return;
+  }
+  const Index whole = a.depth / lanes * lanes;
+  for (Index j = 0; j < n; j += lanes) {
+    const Index some = n - j < lanes ? n - j : lanes;
+    float partial[lanes * lanes];
+    for (Index i = 0; i < some; ++i) {
+      const float* k = a.k + (first + j + i) * a.depth;
+      F acc[2] = {};
+      Index d = 0;
+      for (; d + 2 * lanes <= whole; d += 2 * lanes) {
+        acc[0] += load(k + d) * load(q + d);
+        acc[1] += load(k + d + lanes) * load(q + d + lanes);
+      }
+      if (d < whole) acc[0] += load(k + d) * load(q + d);
+      if (whole < a.depth)
+        acc[1] += load_some(k + whole, a.depth - whole, 0.0F) * load_some(q + whole, a.depth - whole, 0.0F);
+      store(partial + i * lanes, acc[0] + acc[1]);
+    }
+    for (Index i = some; i < lanes; ++i) store(partial + i * lanes, splat(0.0F));
+    float columns[lanes * lanes];
+    transpose_block(reinterpret_cast<const std::uint32_t*>(partial), lanes, reinterpret_cast<std::uint32_t*>(columns),
+                    lanes);
+    F total = load(columns);
+    for (int i = 1; i < lanes; ++i) total += load(columns + i * lanes);
+    store(s + j, total);
+  }
+}
+
+void attention_few_rows(const AttentionArguments& a) {
+  float* q = a.scratch;
+  float* s = q + block_rows * a.depth;
+  float* o = s + block_rows * chunk_keys;
+  const Index o_stride = round_up(a.value_depth, lanes);
+  for (Index begin = 0; begin < a.rows;
+       begin += few_rows) {  // rows that share the keys and values of a chunk while it is in the caches
+    const Index rows = a.rows - begin < few_rows ? a.rows - begin : few_rows;
+    for (Index i = 0; i < rows * a.depth; ++i) q[i] = a.q[begin * a.depth + i] * a.scale;
+    Running running[few_rows];
+    for (Index first = 0; first < a.keys; first += chunk_keys) {
+      const Index n = a.keys - first < chunk_keys ? a.keys - first : chunk_keys;
+      for (Index r = 0; r < rows; ++r) {
+        scores_in_place(a, q + r * a.depth, first, n, s + r * chunk_keys);
+        const float change = soften(a, begin + r, s + r * chunk_keys, first, n, round_up(n, panel_keys), running[r]);
+        if (first == 0 || change == 1.0F) continue;
+        for (Index c = 0; c < o_stride; c += lanes) store(o + r * o_stride + c, load(o + r * o_stride + c) * change);
+      }
+      weigh(rows, s, chunk_keys, a.v + first * a.value_depth, a.value_depth, n, o, o_stride, first != 0);
+    }
+    for (Index r = 0; r < rows; ++r) {
+      const float factor = 1.0F / running[r].total;
+      for (Index c = 0; c < a.value_depth; ++c) a.y[(begin + r) * a.value_depth + c] = o[r * o_stride + c] * factor;
+    }
+  }
+}
+
+}  // namespace
+
+void add_attention(Kernels& kernels) {
+  kernels.attention_packed_floats = packed_floats;
+  kernels.attention_scratch_floats = scratch_floats;
+  kernels.attention_pack = pack;
+  kernels.attention = attention;
+  kernels.attention_few_rows = attention_few_rows;
+}
+
+}  // namespace benanza::native::BENANZA_NATIVE_ISA

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families.hpp"
+#include <benanza/backend/onednn.hpp>
+
+namespace benanza::onednn {
+namespace {
+
+class OneDnn final : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "onednn"; }
+  [[nodiscard]] std::string version() const override { return Library::version(); }
+  [[nodiscard]] bool uses_openmp() const override { return true; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
+    return std::visit([&](const auto& op) { return plans_of(op, threads); }, layer);
+  }
+
+ private:
+  template <class Op>
+  [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Op& op, int threads) const {
+    if constexpr (Offered<Op>) {
+      if (op.type != DataType::f32)
+        return Unsupported{"backend onednn runs f32 only so far, not " + std::string(benanza::name(op.type))};
+      Library::use_threads(threads);
+      Rivals rivals(library_, op, threads);
+      try {
+        add_plans(op, rivals);
+      } catch (const dnnl::error& error) {
+        // A problem that oneDNN has no words for is not a failure.
+        if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments)
+          check(error.status, error.what());
+        rivals.refuse("oneDNN " + Library::version() + " " + error.what());
+      }
+      return std::move(rivals).result();
+    } else {
+      return Unsupported{"no " + std::string(Op::kind) + " in oneDNN " + Library::version()};
+    }
+  }
+
+  std::shared_ptr<const Library> library_ = std::make_shared<const Library>();
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> backend() { return std::make_shared<const OneDnn>(); }
+
+}  // namespace benanza::onednn

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and transposed convolution: direct and Winograd, each implementation in the layouts of its choice, plain,
+// and channels-last.
+#include "families.hpp"
+#include "post_ops.hpp"
+#include <benanza/detail/window.hpp>
+
+#include <array>
+
+namespace benanza::onednn {
+namespace {
+
+/// What the two have in common, in oneDNN's terms.
+struct Problem {
+  Dims x{}, w{}, y{};
+  Desc plain_w{};  ///< memory of w in the dimensions of `w`, which has the groups first
+  Dims strides{}, dilations{}, pads_begin{}, pads_end{};
+  bool w_constant = true;
+};
+
+/// Form of x and y; nothing stands for oneDNN's choice.
+using Choice = std::optional<Form>;
+
+std::optional<Desc> described_x(const Dims& x, Choice choice) { return choice ? in_form(x, *choice) : any(x); }
+/// A result of one element a channel has no other form than the plain one.
+Desc described_y(const Dims& y, Choice choice) { return choice ? in_form(y, *choice).value_or(row_major(y)) : any(y); }
+
+Problem make_problem(const TensorShape& x, const TensorShape& y, const TensorShape& pads, const TensorShape& strides,
+                     const TensorShape& dilations) {
+  Problem problem{.x = dims(x), .y = dims(y)};
+  const std::size_t spatial = x.size() - 2;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    problem.strides.push_back(detail::at_or(strides, i, 1));
+    problem.dilations.push_back(detail::at_or(dilations, i, 1) - 1);
+    problem.pads_begin.push_back(detail::at_or(pads, i, 0));
+    problem.pads_end.push_back(detail::at_or(pads, i + spatial, 0));
+  }
+  return problem;
+}
+
+template <class Primitive>
+void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm algorithm,
+                   const std::vector<Choice>& choices, Rivals& rivals) {
+  const bool has_bias = starts_with_bias(post);
+  const bool saves =
+      algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
+  const auto operands = epilogue_dims(post, TensorShape(std::span(problem.y)), 1);
+  const Dims channels{problem.y[1]};
+  for (const auto& choice : choices) {
+    const auto x = described_x(problem.x, choice);
+    if (!x) continue;
+    auto made = make_post_ops(post, has_bias ? 1 : 0, operands, 2, problem.y, choice);
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+    const auto& post_ops = std::get<PostOps>(made);
+    typename Primitive::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm, *x,
+                                             problem.w_constant ? any(problem.w) : problem.plain_w,
+                                             has_bias ? row_major(channels) : Desc(), described_y(problem.y, choice),
+                                             problem.strides, problem.dilations, problem.pads_begin, problem.pads_end,
+                                             post_ops.attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      if (!settled(descriptor, post_ops)) return;
+      std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(problem.x)},
+                            {DNNL_ARG_WEIGHTS, input(1), problem.plain_w},
+                            {DNNL_ARG_DST, output(), row_major(problem.y)}};
+      if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
+      uses.insert(uses.end(), post_ops.uses.begin(), post_ops.uses.end());
+      Draft draft{.algorithm = implementation, .saves_multiplications = saves, .tolerance = saves ? 2e-3 : 1e-4};
+      draft.step(descriptor, std::move(uses));
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+}  // namespace
+
+void add_plans(const op::Conv& op, Rivals& rivals) {
+  if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
+    return rivals.refuse("backend onednn runs f32 only so far, not a quantised convolution");
+  Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
+  problem.w = dims(op.w);
+  if (op.group > 1) {
+    problem.w.front() /= op.group;
+    problem.w.insert(problem.w.begin(), op.group);
+  }
+  problem.plain_w = row_major(problem.w);
+  problem.w_constant = op.w_constant;
+  const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
+  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, rivals);
+  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_winograd, {std::nullopt},
+                                           rivals);
+}
+
+void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
+  Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
+  // ONNX: y = stride * (x - 1) + output_padding + ...; oneDNN has no output padding, but it is a negative pad.
+  for (std::size_t i = 0; i < problem.pads_end.size(); ++i)
+    problem.pads_end[i] -= detail::at_or(op.output_padding, i, 0);
+  // ONNX stores w as C M/group kernel, oneDNN names its dimensions group M/group C/group kernel.
+  const std::int64_t in = op.x[1] / op.group, out = op.w[1];
+  Dims kernel(op.w.begin() + 2, op.w.end()), strides = row_major_strides(dims(op.w));
+  problem.w = {out, in};
+  problem.w.insert(problem.w.end(), kernel.begin(), kernel.end());
+  std::swap(strides[0], strides[1]);
+  if (op.group > 1) {
+    problem.w.insert(problem.w.begin(), op.group);
+    strides.insert(strides.begin(), in * strides[1]);
+  }
+  problem.plain_w = strided(problem.w, strides);
+  problem.w_constant = op.w_constant;
+  const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
+  add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, rivals);
+}
+
+}  // namespace benanza::onednn

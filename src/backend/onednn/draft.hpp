@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draft: a plan in the making: primitives in order, and where each argument comes from.
+#pragma once
+
+#include "memory_layout.hpp"
+#include <benanza/bench/backend.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::onednn {
+
+/// Memory that a primitive reads or writes, `offset` bytes behind the start of an operand, of the workspace, or of
+/// constants that the plan itself holds.
+struct Slot {
+  enum class Kind { input, output, workspace, held };
+  Kind kind = Kind::input;
+  std::size_t index = 0;
+  std::size_t offset = 0;
+};
+[[nodiscard]] inline Slot input(std::size_t i, std::size_t offset = 0) { return {Slot::Kind::input, i, offset}; }
+[[nodiscard]] inline Slot output(std::size_t i = 0, std::size_t offset = 0) { return {Slot::Kind::output, i, offset}; }
+
+/// An argument of a primitive. With `plain`, which describes the operand's row-major memory in the primitive's
+/// dimensions, the plan takes or gives that operand in the primitive's own layout.
+struct Use {
+  int argument = 0;
+  Slot slot{};
+  std::optional<Desc> plain{};
+};
+
+/// Changes the values of a constant before it is laid out, from row-major to row-major; the name goes into the
+/// layout's.
+struct Transform {
+  std::string name{};
+  std::function<std::vector<float>(const float*)> apply{};
+};
+
+/// How the plan takes or gives one operand.
+struct OperandLayout {
+  Desc plain{}, packed{};
+  std::optional<Transform> transform{};
+};
+
+struct Step {
+  dnnl::primitive_desc_base descriptor{};
+  std::vector<Use> uses{};
+};
+
+struct Draft {
+  std::string algorithm{};  ///< without layouts and threads
+  std::vector<Step> steps{};
+  std::vector<std::vector<float>> held{};
+  std::size_t workspace_bytes = 0;  ///< of intermediate results; scratchpads come on top
+  bool saves_multiplications = false;
+  double tolerance = 1e-4;
+  std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< of operands that are not row-major
+
+  /// Appends a primitive; its scratchpad is taken care of.
+  void step(dnnl::primitive_desc_base descriptor, std::vector<Use> uses);
+  /// Space for an intermediate result.
+  [[nodiscard]] Slot reserve(std::size_t bytes);
+  /// Constants of the plan's own.
+  [[nodiscard]] Slot hold(std::vector<float> values);
+  /// Takes input `i`, a constant, transformed. Called behind the steps that use it.
+  void transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform);
+};
+
+}  // namespace benanza::onednn

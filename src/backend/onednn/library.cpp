@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.hpp"
+
+#include <benanza/error.hpp>
+
+#include <oneapi/dnnl/dnnl_debug.h>
+
+// oneDNN counts its threads by GNU OpenMP's routines. Declared here, because the header of another compiler's OpenMP
+// would do no harm but its library would.
+extern "C" void omp_set_num_threads(int count);
+
+namespace benanza::onednn {
+
+std::string Library::version() {
+  const dnnl_version_t* v = dnnl_version();
+  return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+}
+
+int Library::channel_block() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::isa_default:
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx2_vnni:
+    case dnnl::cpu_isa::avx2_vnni_2: return 8;
+    default: return 16;
+  }
+}
+
+void Library::use_threads(int count) { omp_set_num_threads(count); }
+
+void check(dnnl_status_t status, const char* call, const char* file, int line) {
+  if (status == dnnl_success) return;
+  throw EnvironmentError(std::string(file) + ":" + std::to_string(line) + ": oneDNN's " + call + " returned " +
+                         dnnl_status2str(status));
+}
+
+}  // namespace benanza::onednn

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory_layout.hpp"
+
+#include "library.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace benanza::onednn {
+namespace {
+
+constexpr auto f32 = dnnl::memory::data_type::f32;
+
+/// Blocks of a dimension over all levels: `ABcd4a16b4a` has 16 for a.
+std::int64_t block_of(const Desc& desc, std::size_t dim) {
+  const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
+  std::int64_t block = 1;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (indices[i] == static_cast<std::int64_t>(dim)) block *= blocks[i];
+  return block;
+}
+
+}  // namespace
+
+Dims dims(const TensorShape& shape) { return {shape.begin(), shape.end()}; }
+
+Dims row_major_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+Desc strided(const Dims& dims, const Dims& strides) { return {dims, f32, strides}; }
+
+Desc row_major(const Dims& dims) { return strided(dims, row_major_strides(dims)); }
+
+Desc transposed(const Dims& dims) {
+  Dims stored = dims;
+  std::swap(stored[stored.size() - 1], stored[stored.size() - 2]);
+  Dims strides = row_major_strides(stored);
+  std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
+  return strided(dims, strides);
+}
+
+Desc any(const Dims& dims) { return {dims, f32, dnnl::memory::format_tag::any}; }
+
+Desc broadcast_to(Form form, const Dims& operand) {
+  using tag = dnnl::memory::format_tag;
+  const int block = Library::channel_block();
+  if (form != Form::blocked || operand[1] == 1) return row_major(operand);
+  const std::size_t rank = operand.size() - 3;
+  return {operand, f32,
+          block == 8 ? std::array{tag::aBc8b, tag::aBcd8b, tag::aBcde8b}[rank]
+                     : std::array{tag::aBc16b, tag::aBcd16b, tag::aBcde16b}[rank]};
+}
+
+std::optional<Desc> in_form(const Dims& dims, Form form) {
+  using tag = dnnl::memory::format_tag;
+  if (form == Form::plain) return row_major(dims);
+  if (dims.size() < 3 || dims.size() > 5 || dims[1] == 1) return std::nullopt;
+  if (std::all_of(dims.begin() + 2, dims.end(), [](auto dim) { return dim == 1; })) return std::nullopt;
+  const std::size_t rank = dims.size() - 3;
+  if (form == Form::channels_last) return Desc{dims, f32, std::array{tag::acb, tag::acdb, tag::acdeb}[rank]};
+  if (dims[1] % Library::channel_block() != 0) return std::nullopt;
+  return broadcast_to(Form::blocked, dims);
+}
+
+bool is_opaque(const Desc& desc) { return desc.get_format_kind() != dnnl::memory::format_kind::blocked; }
+
+bool same_memory(const Desc& a, const Desc& b) {
+  if (is_opaque(a) || is_opaque(b) || a.get_dims() != b.get_dims()) return false;
+  if (a.get_inner_nblks() != 0 || b.get_inner_nblks() != 0) return false;
+  const Dims sizes = a.get_dims(), as = a.get_strides(), bs = b.get_strides();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1 && as[i] != bs[i]) return false;
+  return true;
+}
+
+std::string layout_name(const Desc& desc, const Desc& plain) {
+  if (same_memory(desc, plain)) return "plain";
+  if (is_opaque(desc)) return "opaque" + std::to_string(desc.get_size());
+  const Dims strides = desc.get_strides();
+  std::vector<std::size_t> order(strides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
+  std::string name;
+  for (auto i : order) name += static_cast<char>((block_of(desc, i) > 1 ? 'A' : 'a') + static_cast<int>(i));
+  const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    name += std::to_string(blocks[i]) + static_cast<char>('a' + indices[i]);
+  return name;
+}
+
+}  // namespace benanza::onednn

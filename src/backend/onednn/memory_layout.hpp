@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory descriptors from Benanza's shapes, and Benanza's names for them.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <optional>
+#include <string>
+
+namespace benanza::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+/// How a tensor with channels as its second dimension lies in memory.
+enum class Form { plain, channels_last, blocked };
+
+[[nodiscard]] Dims dims(const TensorShape& shape);
+/// Of a dense row-major tensor.
+[[nodiscard]] Dims row_major_strides(const Dims& dims);
+[[nodiscard]] Desc row_major(const Dims& dims);
+/// Row-major, with the last two dimensions exchanged in memory.
+[[nodiscard]] Desc transposed(const Dims& dims);
+[[nodiscard]] Desc strided(const Dims& dims, const Dims& strides);
+/// Whatever oneDNN prefers.
+[[nodiscard]] Desc any(const Dims& dims);
+/// Nothing for a form that the tensor does not have, or that is the same memory as the plain one.
+[[nodiscard]] std::optional<Desc> in_form(const Dims& dims, Form form);
+
+/// Of an operand that broadcasts to a tensor of the given form: row-major, except that channels in blocks meet channels
+/// in blocks, which for an operand without further dimensions is the same memory.
+[[nodiscard]] Desc broadcast_to(Form form, const Dims& operand);
+
+/// Whether two descriptors of equal dimensions place every element alike, without padding. Strides of dimensions of 1
+/// do not count.
+[[nodiscard]] bool same_memory(const Desc& a, const Desc& b);
+/// Whether oneDNN's own hidden formats, as opposed to strides and blocks.
+[[nodiscard]] bool is_opaque(const Desc& desc);
+/// "plain" when `desc` places the elements as `plain` does; otherwise in oneDNN's spelling (`aBcd8b`).
+[[nodiscard]] std::string layout_name(const Desc& desc, const Desc& plain);
+
+}  // namespace benanza::onednn

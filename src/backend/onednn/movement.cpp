@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that only move or convert elements: reorders between strided views of their operands, and concatenation.
+#include "families.hpp"
+
+#include <algorithm>
+
+namespace benanza::onednn {
+namespace {
+
+using dnnl::memory;
+
+/// A reorder of one tensor as the whole plan.
+void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Rivals& rivals) {
+  dnnl_primitive_desc_t raw = nullptr;
+  const auto attr = common_attributes();
+  if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
+                                         attr.get()) != dnnl_success)
+    return;
+  for_each_implementation(dnnl::reorder::primitive_desc(raw),
+                          [&](const auto& descriptor, const std::string& implementation) {
+                            Draft draft{.algorithm = "reorder:" + implementation};
+                            draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output()}});
+                            rivals.add(std::move(draft));
+                          });
+}
+
+}  // namespace
+
+void add_plans(const op::Transpose& op, Rivals& rivals) {
+  const Dims from = row_major_strides(dims(op.x));
+  Dims strides;
+  for (auto axis : op.perm) strides.push_back(from[static_cast<std::size_t>(axis)]);
+  const Dims y = dims(op.y());
+  add_reorder(strided(y, strides), 0, row_major(y), rivals);
+}
+
+void add_plans(const op::Slice& op, Rivals& rivals) {
+  const Dims from = row_major_strides(dims(op.x));
+  Dims strides;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < op.x.size(); ++i) {
+    const std::int64_t step = op.steps.empty() ? 1 : op.steps[i];
+    if (step < 0 && op.y[i] > 1) return rivals.refuse("oneDNN " + Library::version() + " has no negative strides");
+    strides.push_back(from[i] * std::max<std::int64_t>(step, 1));
+    first += op.starts[i] * from[i];
+  }
+  const Dims y = dims(op.y);
+  add_reorder(strided(y, strides), static_cast<std::size_t>(first) * sizeof(float), row_major(y), rivals);
+}
+
+void add_plans(const op::Split& op, Rivals& rivals) {
+  std::int64_t total = 0;
+  for (auto size : op.sizes) total += size;
+  const Dims strides = row_major_strides({op.outer, total, op.inner});
+  Draft draft;
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < op.sizes.size(); ++i) {
+    const Dims y{op.outer, op.sizes[i], op.inner};
+    const Desc from = strided(y, strides), to = row_major(y);
+    dnnl_primitive_desc_t raw = nullptr;
+    const auto attr = common_attributes();
+    if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
+                                           attr.get()) != dnnl_success)
+      return;
+    const dnnl::reorder::primitive_desc descriptor(raw);
+    const std::string implementation = descriptor.impl_info_str();
+    if (!is_rival(implementation)) return;
+    if (i == 0) draft.algorithm = "reorders:" + implementation;
+    draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output(i)}});
+    offset += static_cast<std::size_t>(op.sizes[i] * op.inner) * sizeof(float);
+  }
+  rivals.add(std::move(draft));
+}
+
+void add_plans(const op::Concat& op, Rivals& rivals) {
+  std::int64_t total = 0;
+  for (auto size : op.sizes) total += size;
+  const Dims y{op.outer, total, op.inner};
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto target = in_form(y, form);
+    if (!target) continue;
+    std::vector<Desc> sources;
+    for (auto size : op.sizes)
+      if (const auto source =
+              in_form({op.outer, size, op.inner}, form == Form::channels_last && size == 1 ? Form::plain : form))
+        sources.push_back(*source);
+    if (sources.size() != op.sizes.size()) continue;
+    dnnl_primitive_desc_t raw = nullptr;
+    std::vector<const_dnnl_memory_desc_t> raw_sources;
+    for (const auto& source : sources) raw_sources.push_back(source.get());
+    const auto attr = common_attributes();
+    if (dnnl_concat_primitive_desc_create(&raw, rivals.engine().get(), target->get(), static_cast<int>(sources.size()),
+                                          1, raw_sources.data(), attr.get()) != dnnl_success)
+      continue;
+    for_each_implementation(
+        dnnl::concat::primitive_desc(raw), [&](const auto& descriptor, const std::string& implementation) {
+          std::vector<Use> uses{{DNNL_ARG_DST, output(), row_major(y)}};
+          for (std::size_t i = 0; i < sources.size(); ++i)
+            uses.push_back(
+                {DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), input(i), row_major({op.outer, op.sizes[i], op.inner})});
+          Draft draft{.algorithm = implementation};
+          draft.step(descriptor, std::move(uses));
+          rivals.add(std::move(draft));
+        });
+  }
+}
+
+void add_plans(const op::Cast& op, Rivals& rivals) {
+  if (op.to != DataType::f16 && op.to != DataType::bf16)
+    return rivals.refuse("oneDNN " + Library::version() + " has no conversion from f32 to " + std::string(name(op.to)) +
+                         " as ONNX defines it");
+  const Dims x = dims(op.x.empty() ? TensorShape{1} : op.x);
+  const auto type = op.to == DataType::f16 ? memory::data_type::f16 : memory::data_type::bf16;
+  add_reorder(row_major(x), 0, Desc(x, type, row_major_strides(x)), rivals);
+}
+
+}  // namespace benanza::onednn

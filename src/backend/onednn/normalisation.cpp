@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch, layer and local response normalisation, and softmax.
+#include "families.hpp"
+#include "post_ops.hpp"
+
+#include <cmath>
+
+namespace benanza::onednn {
+namespace {
+
+constexpr float epsilon = 1e-5F;  // decides no speed; what results are checked with
+constexpr auto inference = dnnl::prop_kind::forward_inference;
+
+void add_batch_normalization(const op::BatchNorm& op, Rivals& rivals) {
+  const Dims x = dims(op.x);
+  auto flags = dnnl::normalization_flags::use_global_stats | dnnl::normalization_flags::use_scale |
+               dnnl::normalization_flags::use_shift;
+  if (!op.post.empty()) flags |= dnnl::normalization_flags::fuse_norm_relu;
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto desc = in_form(x, form);
+    if (!desc) continue;
+    dnnl::batch_normalization_forward::primitive_desc first(rivals.engine(), inference, *desc, *desc, epsilon, flags,
+                                                            common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation};
+      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)},
+                              {DNNL_ARG_SCALE, input(1)},
+                              {DNNL_ARG_SHIFT, input(2)},
+                              {DNNL_ARG_MEAN, input(3)},
+                              {DNNL_ARG_VARIANCE, input(4)},
+                              {DNNL_ARG_DST, output(), row_major(x)}});
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+/// x - mean, and then 1 / sqrt(var + epsilon), prepared as the constant that it is, scale and b as post-ops: takes any
+/// epilogue.
+void add_binary_chain(const op::BatchNorm& op, Rivals& rivals) {
+  const Dims x = dims(op.x), channels{1, op.x[1], 1};
+  const Transform inverse_deviation{"rsqrt", [count = static_cast<std::size_t>(op.x[1])](const float* variance) {
+                                      std::vector<float> result(variance, variance + count);
+                                      for (auto& value : result) value = 1.0F / std::sqrt(value + epsilon);
+                                      return result;
+                                    }};
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto desc = in_form(x, form);
+    if (!desc) continue;
+    PostOps chain;
+    using enum ElementwiseFn;
+    chain.append(mul, false, input(4), channels, x, form);
+    chain.append(mul, false, input(1), channels, x, form);
+    chain.append(add, false, input(2), channels, x, form);
+    auto made = make_post_ops(op.post, 0, epilogue_dims(op.post, op.x, 1), 5, x, form, std::move(chain));
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+    const auto& post = std::get<PostOps>(made);
+    dnnl::binary::primitive_desc first(rivals.engine(), dnnl::algorithm::binary_sub, *desc,
+                                       broadcast_to(form, channels), *desc, post.attributes(), true);
+    std::vector<Use> uses{
+        {DNNL_ARG_SRC_0, input(0), row_major(x)}, {DNNL_ARG_SRC_1, input(3)}, {DNNL_ARG_DST, output(), row_major(x)}};
+    uses.insert(uses.end(), post.uses.begin(), post.uses.end());
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = "binary:" + implementation};
+      draft.step(descriptor, uses);
+      draft.transform(4, row_major({op.x[1]}), row_major({op.x[1]}), inverse_deviation);
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+}  // namespace
+
+void add_plans(const op::BatchNorm& op, Rivals& rivals) {
+  if (op.post.empty() || op.post == Epilogue{ElementwiseFn::relu}) add_batch_normalization(op, rivals);
+  add_binary_chain(op, rivals);
+}
+
+void add_plans(const op::LayerNorm& op, Rivals& rivals) {
+  if (op.rms) return rivals.refuse("no RMS norm in oneDNN " + Library::version());
+  auto flags = dnnl::normalization_flags::none;
+  if (op.scale) flags |= dnnl::normalization_flags::use_scale;
+  if (op.bias) flags |= dnnl::normalization_flags::use_shift;
+  const Desc x = row_major(dims(op.x));
+  dnnl::layer_normalization_forward::primitive_desc first(rivals.engine(), inference, x, x, epsilon, flags,
+                                                          common_attributes(), true);
+  for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+    std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}};
+    if (op.scale) uses.push_back({DNNL_ARG_SCALE, input(1)});
+    if (op.bias) uses.push_back({DNNL_ARG_SHIFT, input(op.scale ? 2 : 1)});
+    Draft draft{.algorithm = implementation};
+    draft.step(descriptor, std::move(uses));
+    rivals.add(std::move(draft));
+  });
+}
+
+void add_plans(const op::Lrn& op, Rivals& rivals) {
+  const Dims x{op.x[0], op.x[1], op.x[2], 1};  // its kernels want two spatial dimensions
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto desc = in_form(x, form);
+    if (!desc) continue;
+    dnnl::lrn_forward::primitive_desc first(rivals.engine(), inference, dnnl::algorithm::lrn_across_channels, *desc,
+                                            *desc, op.size, 1e-4F, static_cast<float>(op.beta), 1.0F,
+                                            common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation};
+      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(x)}});
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+void add_plans(const op::Softmax& op, Rivals& rivals) {
+  const Dims x = op.x[2] == 1 ? Dims{op.x[0], op.x[1]} : dims(op.x);
+  const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto desc = in_form(x, form);
+    if (!desc) continue;
+    dnnl::softmax_forward::primitive_desc first(rivals.engine(), inference, algorithm, *desc, *desc, 1,
+                                                common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation};
+      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(x)}});
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+}  // namespace benanza::onednn

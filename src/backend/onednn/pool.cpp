@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling; a mean over whole planes also as a reduction.
+#include "families.hpp"
+#include "reduction.hpp"
+#include <benanza/detail/window.hpp>
+
+#include <algorithm>
+
+namespace benanza::onednn {
+namespace {
+
+dnnl::algorithm algorithm_of(const op::Pool& op) {
+  if (op.mode == op::PoolMode::max) return dnnl::algorithm::pooling_max;
+  return op.include_pad ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_avg_exclude_padding;
+}
+
+bool has_nonzero(const TensorShape& list) {
+  return std::any_of(list.begin(), list.end(), [](auto value) { return value != 0; });
+}
+
+}  // namespace
+
+void add_plans(const op::Pool& op, Rivals& rivals) {
+  const std::string none = "oneDNN " + Library::version() + " has no ";
+  if (op.mode == op::PoolMode::lp) return rivals.refuse(none + "Lp pooling");
+  if (op.indices) return rivals.refuse(none + "pooling with ONNX's indices");
+  if (op.mode == op::PoolMode::average && op.include_pad && has_nonzero(op.ceil_pads))
+    return rivals.refuse(none + "average over padding without the cells of ceil_mode");
+
+  const std::size_t spatial = op.x.size() - 2;
+  const Dims x = dims(op.x), y = dims(op.y()), kernel = dims(op.kernel);
+  Dims strides, dilations, begins, ends;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    strides.push_back(detail::at_or(op.strides, i, 1));
+    dilations.push_back(detail::at_or(op.dilations, i, 1) - 1);
+    begins.push_back(detail::at_or(op.pads, i, 0));
+    ends.push_back(detail::at_or(op.pads, i + spatial, 0));
+  }
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto source = in_form(x, form);
+    if (!source) continue;
+    dnnl::pooling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm_of(op),
+                                                *source, any(y), strides, kernel, dilations, begins, ends,
+                                                common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation};
+      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(y)}});
+      rivals.add(std::move(draft));
+    });
+  }
+  const bool whole_plane =
+      std::equal(kernel.begin(), kernel.end(), x.begin() + 2) && !has_nonzero(op.pads) && !has_nonzero(op.ceil_pads);
+  if (whole_plane) {
+    const auto fn = op.mode == op::PoolMode::max ? dnnl::algorithm::reduction_max : dnnl::algorithm::reduction_mean;
+    add_reduction(fn, 0, {x[0] * x[1], element_count(std::span(op.x.begin() + 2, spatial))}, {x[0] * x[1], 1}, {},
+                  rivals);
+  }
+}
+
+}  // namespace benanza::onednn

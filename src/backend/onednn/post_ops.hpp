@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostOps: a layer's epilogue as attributes of a primitive.
+#pragma once
+
+#include "draft.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace benanza::onednn {
+
+/// One function of one operand as oneDNN has it.
+struct Eltwise {
+  dnnl::algorithm algorithm = dnnl::algorithm::undef;
+  float alpha = 0;
+  float beta = 0;
+};
+/// Nothing when oneDNN lacks the function.
+[[nodiscard]] std::optional<Eltwise> eltwise(ElementwiseFn fn, double alpha, double beta);
+/// Nothing when oneDNN lacks the function.
+[[nodiscard]] std::optional<dnnl::algorithm> binary(ElementwiseFn fn);
+
+struct PostOps {
+  dnnl::post_ops ops{};
+  std::vector<Use> uses{};  ///< the operands that they read
+
+  /// Appends a function of one operand; false when oneDNN lacks it.
+  bool append(ElementwiseFn fn, double alpha, double beta);
+  /// Appends a function with operand `slot`, whose dimensions are `operand` in a result of dimensions `result` and the
+  /// given form (of any form when there is none); false when oneDNN lacks it.
+  bool append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dims& operand, const Dims& result,
+              std::optional<Form> form);
+  [[nodiscard]] dnnl::primitive_attr attributes() const;
+};
+
+/// Dimensions of the operands of an epilogue on a result of dimensions `y`, of the rank of y.
+[[nodiscard]] std::vector<Dims> epilogue_dims(const Epilogue& post, const TensorShape& y, std::size_t channel_axis);
+
+/// Whether the first step is a bias, which primitives with weights take as an argument of its own.
+[[nodiscard]] inline bool starts_with_bias(const Epilogue& post) { return !post.empty() && post[0] == bias; }
+
+/// Appends steps `first` and later. `operands` are the dimensions of the operands of all steps, of which the first is
+/// input `input_base`. Returns the reason when oneDNN lacks one.
+[[nodiscard]] std::variant<PostOps, Unsupported> make_post_ops(const Epilogue& post, std::size_t first,
+                                                               const std::vector<Dims>& operands,
+                                                               std::size_t input_base, const Dims& y,
+                                                               std::optional<Form> form, PostOps before = {});
+
+/// Whether the implementation settled on a layout for every operand.
+[[nodiscard]] bool settled(const dnnl::primitive_desc_base& descriptor, const PostOps& post);
+
+}  // namespace benanza::onednn

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduction.hpp"
+
+namespace benanza::onednn {
+
+void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post,
+                   Rivals& rivals) {
+  if (x == y) return;  // oneDNN refuses to reduce nothing
+  dnnl::reduction::primitive_desc first(rivals.engine(), algorithm, row_major(x), row_major(y), p, 0, post.attributes(),
+                                        true);
+  for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+    Draft draft{.algorithm = "reduction:" + implementation};
+    draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}});
+    rivals.add(std::move(draft));
+  });
+}
+
+void add_plans(const op::Reduce& op, Rivals& rivals) {
+  using alg = dnnl::algorithm;
+  Dims x = dims(op.x), y = x;
+  for (auto axis : op.axes) y[static_cast<std::size_t>(axis)] = 1;
+  // Adjacent dimensions that are all reduced or all kept are one.
+  for (std::size_t i = 0; i + 1 < x.size();) {
+    const bool alike = (y[i] == x[i]) == (y[i + 1] == x[i + 1]) || x[i] == 1 || x[i + 1] == 1;
+    if (!alike) {
+      ++i;
+      continue;
+    }
+    x[i + 1] *= x[i];
+    y[i + 1] *= y[i];
+    x.erase(x.begin() + static_cast<std::ptrdiff_t>(i));
+    y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  const auto add = [&](alg algorithm, float p = 0, const PostOps& post = {}) {
+    add_reduction(algorithm, p, x, y, post, rivals);
+  };
+  switch (op.fn) {
+    using enum op::ReduceFn;
+    case mean: return add(alg::reduction_mean);
+    case sum: return add(alg::reduction_sum);
+    case max: return add(alg::reduction_max);
+    case min: return add(alg::reduction_min);
+    case prod: return add(alg::reduction_mul);
+    case l1: return add(alg::reduction_norm_lp_sum, 1);
+    case l2: return add(alg::reduction_norm_lp_sum, 2);
+    case sum_square: return add(alg::reduction_norm_lp_power_p_sum, 2);
+    case log_sum: {
+      PostOps logarithm;
+      logarithm.append(ElementwiseFn::log, 0, 0);
+      return add(alg::reduction_sum, 0, logarithm);
+    }
+    case log_sum_exp:
+    case arg_max:
+    case arg_min:
+      return rivals.refuse("oneDNN " + Library::version() + " has no reduction " +
+                           std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]));
+  }
+}
+
+}  // namespace benanza::onednn

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize by the resampling primitive, where oneDNN's coordinates (half_pixel, nearest rounded to even or away from 0)
+// are the layer's.
+#include "families.hpp"
+
+#include <cmath>
+
+namespace benanza::onednn {
+namespace {
+
+/// ONNX Resize: the coordinate in x of element `o` along an axis, from sizes alone.
+double original(const op::Resize& op, std::int64_t in, std::int64_t out, std::int64_t o) {
+  const double scale = static_cast<double>(out) / static_cast<double>(in), at = static_cast<double>(o);
+  switch (op.coordinates) {
+    using enum op::ResizeCoordinates;
+    case align_corners: return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+    case asymmetric: return at / scale;
+    case pytorch_half_pixel: return out == 1 ? 0 : (at + 0.5) / scale - 0.5;
+    case half_pixel:
+    case half_pixel_symmetric: break;  // with scale = out / in they are the same
+  }
+  return (at + 0.5) / scale - 0.5;
+}
+
+double rounded(op::ResizeRounding rounding, double at) {
+  switch (rounding) {
+    using enum op::ResizeRounding;
+    case round_prefer_floor: return std::ceil(at - 0.5);
+    case round_prefer_ceil: return std::floor(at + 0.5);
+    case floor: return std::floor(at);
+    case ceil: return std::ceil(at);
+  }
+  return at;
+}
+
+bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
+  const auto last = static_cast<double>(in - 1);
+  for (std::int64_t o = 0; o < out; ++o) {
+    const double ours = original(op, in, out, o);
+    const double theirs = (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
+    const auto inside = [&](double at) { return std::min(std::max(at, 0.0), last); };
+    if (op.mode == op::ResizeMode::nearest) {
+      // A tie inside the tensor may go either way there.
+      const bool tie = std::abs(theirs - std::floor(theirs) - 0.5) < 1e-4 && theirs > 0 && theirs < last;
+      if (tie || inside(rounded(op.rounding, ours)) != inside(std::round(theirs))) return false;
+    } else if (std::abs(inside(ours) - inside(theirs)) > 1e-6) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void add_plans(const op::Resize& op, Rivals& rivals) {
+  const std::string none = "oneDNN " + Library::version() + " has no ";
+  if (op.mode == op::ResizeMode::cubic) return rivals.refuse(none + "cubic resampling");
+  if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
+    return rivals.refuse(none + "resampling of other than one to three spatial dimensions");
+  for (std::size_t i = 2; i < op.x.size(); ++i)
+    if (!agrees(op, op.x[i], op.y[i])) return rivals.refuse(none + "resampling with these coordinates");
+  const Dims x = dims(op.x), y = dims(op.y);
+  const auto algorithm =
+      op.mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto source = in_form(x, form), target = in_form(y, form);
+    if (!source || !target) continue;
+    dnnl::resampling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm,
+                                                   *source, *target, common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation};
+      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(y)}});
+      rivals.add(std::move(draft));
+    });
+  }
+}
+
+}  // namespace benanza::onednn

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rivals.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace benanza::onednn {
+namespace {
+
+/// Only what the names of algorithms may hold: `gemm:jit+post` becomes `gemm:jit_post`.
+std::string in_charset(std::string text) {
+  for (auto& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+        std::string_view("_.,=:-").find(c) == std::string_view::npos)
+      c = '_';
+  return text;
+}
+
+/// `,src=aBcd8b`, or nothing for a plain operand.
+std::string layout_key(const char* key, const std::vector<std::optional<OperandLayout>>& layouts, std::size_t i) {
+  if (i >= layouts.size() || !layouts[i]) return {};
+  const std::string name = layout_name(layouts[i]->packed, layouts[i]->plain);
+  return name == "plain" ? "" : std::string(",") + key + "=" + name;
+}
+
+}  // namespace
+
+Rivals::Rivals(std::shared_ptr<const Library> library, const Layer& layer, int threads)
+    : library_(std::move(library)),
+      operands_(benanza::operands(layer)),
+      threads_(threads),
+      reason_("oneDNN " + Library::version() + " has no optimised implementation of this " + std::string(kind(layer))) {
+}
+
+void Rivals::add(Draft draft) {
+  std::string name = draft.algorithm + layout_key("src", draft.inputs, 0) + layout_key("wei", draft.inputs, 1) +
+                     layout_key("dst", draft.outputs, 0);
+  name = in_charset(name + ",threads=" + std::to_string(threads_));
+  if (!names_.insert(name).second) return;
+  plans_.push_back(std::make_unique<PrimitivePlan>(library_, std::move(draft), name, operands_, threads_));
+}
+
+std::variant<Plans, Unsupported> Rivals::result() && {
+  if (plans_.empty()) return Unsupported{reason_};
+  return std::move(plans_);
+}
+
+dnnl::primitive_attr common_attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_fpmath_mode(dnnl::fpmath_mode::strict);  // whatever the environment says
+  return attr;
+}
+
+bool is_rival(std::string_view implementation, const std::vector<std::string>& preferred) {
+  if (implementation.starts_with("ref")) return false;
+  if (preferred.empty()) return true;
+  const auto have = [&](std::string_view part) {
+    return std::any_of(preferred.begin(), preferred.end(),
+                       [&](const std::string& name) { return name.find(part) != std::string::npos; });
+  };
+  // The same kernel for an older processor; loops in C++ beside generated code; the general convolution beside the one
+  // for 1x1.
+  if (implementation.ends_with(":sse41") || implementation.ends_with(":avx") || implementation.starts_with("simple"))
+    return false;
+  return !(implementation.starts_with("jit:") && have("_1x1:"));
+}
+
+}  // namespace benanza::onednn

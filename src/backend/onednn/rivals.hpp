@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rivals: the plans of one layer as a family of operators collects them, each named and kept once.
+#pragma once
+
+#include "primitive_plan.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::onednn {
+
+/// More implementations of one problem in one layout than these are slower ones for older processors.
+inline constexpr std::size_t most_implementations = 3;
+
+class Rivals {
+ public:
+  Rivals(std::shared_ptr<const Library> library, const Layer& layer, int threads);
+
+  [[nodiscard]] const dnnl::engine& engine() const { return library_->engine; }
+  [[nodiscard]] const Operands& operands() const { return operands_; }
+  [[nodiscard]] int threads() const { return threads_; }
+
+  /// Makes the plan unless one of its name (implementation, layouts, threads) is there already.
+  void add(Draft draft);
+  /// Why there may be no plan: the reason that is given if none is added.
+  void refuse(std::string reason) { reason_ = std::move(reason); }
+  [[nodiscard]] std::variant<Plans, Unsupported> result() &&;
+
+ private:
+  std::shared_ptr<const Library> library_;
+  Operands operands_;
+  int threads_;
+  std::string reason_;
+  std::set<std::string> names_{};
+  Plans plans_{};
+};
+
+/// Attributes of every primitive: f32 is f32, and the scratchpad is a part of the plan's workspace.
+[[nodiscard]] dnnl::primitive_attr common_attributes();
+
+/// Whether an implementation is worth measuring beside those of the same problem that oneDNN prefers. Its reference
+/// implementations never are: they take seconds.
+[[nodiscard]] bool is_rival(std::string_view implementation, const std::vector<std::string>& preferred = {});
+
+/// Visits (descriptor, name) of the implementations of a problem, from the one that oneDNN prefers; of reorder, sum and
+/// concat it tells only that one. An empty descriptor has none. `reference_too` is for primitives whose implementation
+/// of that name is a fast one.
+template <class Descriptor, class Visit>
+void for_each_implementation(Descriptor descriptor, Visit&& visit, bool reference_too = false) {
+  if (!descriptor) return;
+  std::vector<std::string> visited;
+  const auto next = [&] {
+    if constexpr (requires { descriptor.next_impl(); })
+      return visited.size() < most_implementations && descriptor.next_impl();
+    else return false;
+  };
+  do {
+    const std::string name = descriptor.impl_info_str();
+    if (!is_rival(name, visited) && !(reference_too && name.starts_with("ref"))) continue;
+    visit(std::as_const(descriptor), name);
+    visited.push_back(name);
+  } while (next());
+}
+
+}  // namespace benanza::onednn

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/backend/openblas.hpp>
+
+#include <cblas.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace benanza::openblas {
+namespace {
+
+/// One product of the batch: where its operands begin, in elements.
+struct Offsets {
+  std::size_t a = 0, b = 0, y = 0;
+};
+
+/// y = a b for each entry of a batch. `lda` and `ldb` are the stored rows' lengths.
+struct Problem {
+  blasint m = 0, n = 0, k = 0, lda = 0, ldb = 0;
+  CBLAS_TRANSPOSE trans_a = CblasNoTrans, trans_b = CblasNoTrans;
+  std::vector<Offsets> batch{};
+};
+
+class ProductPlan final : public Plan {
+ public:
+  ProductPlan(Problem problem, bool vector, const Operands& operands, int threads)
+      : Plan({.algorithm = std::string(vector ? "gemv" : "gemm") + ",threads=" + std::to_string(threads),
+              .threads = threads,
+              .inputs = plain_layouts(operands.inputs),
+              .outputs = plain_layouts(operands.outputs)}),
+        problem_(std::move(problem)),
+        vector_(vector) {}
+
+ private:
+  void do_execute(const Arguments& arguments) const override {
+    openblas_set_num_threads(threads());
+    const auto* const a = static_cast<const float*>(arguments.inputs[0]);
+    const auto* const b = static_cast<const float*>(arguments.inputs[1]);
+    auto* const y = static_cast<float*>(arguments.outputs[0]);
+    const Problem& p = problem_;
+    for (const auto& at : p.batch) {
+      if (!vector_) {
+        cblas_sgemm(CblasRowMajor, p.trans_a, p.trans_b, p.m, p.n, p.k, 1, a + at.a, p.lda, b + at.b, p.ldb, 0,
+                    y + at.y, p.n);
+      } else if (p.n == 1) {
+        const bool stored_transposed = p.trans_a == CblasTrans;
+        cblas_sgemv(CblasRowMajor, p.trans_a, stored_transposed ? p.k : p.m, stored_transposed ? p.m : p.k, 1, a + at.a,
+                    p.lda, b + at.b, 1, 0, y + at.y, 1);
+      } else {  // y' = b' a'
+        const bool stored_transposed = p.trans_b == CblasTrans;
+        cblas_sgemv(CblasRowMajor, stored_transposed ? CblasNoTrans : CblasTrans, stored_transposed ? p.n : p.k,
+                    stored_transposed ? p.k : p.n, 1, b + at.b, p.ldb, a + at.a, 1, 0, y + at.y, 1);
+      }
+    }
+  }
+
+  Problem problem_;
+  bool vector_;
+};
+
+/// Offset of batch entry `flat` (of the broadcast shape) in an operand whose last two dimensions have `matrix`
+/// elements.
+std::size_t offset(const TensorShape& batch, std::int64_t flat, const TensorShape& operand, std::int64_t matrix) {
+  std::int64_t result = 0, stride = matrix;
+  const std::size_t leading = operand.size() - 2;
+  for (std::size_t i = 0; i < leading; ++i) {
+    const std::int64_t size = batch[batch.size() - 1 - i], index = flat % size, own = operand[leading - 1 - i];
+    flat /= size;
+    if (own != 1) result += index * stride;
+    stride *= own;
+  }
+  return static_cast<std::size_t>(result);
+}
+
+/// Nothing when a dimension exceeds BLAS's integers.
+std::optional<Problem> make_problem(const op::MatMul& op) {
+  const auto fits = [](std::int64_t dim) { return dim <= std::numeric_limits<blasint>::max(); };
+  if (!fits(op.m()) || !fits(op.n()) || !fits(op.k())) return std::nullopt;
+  Problem problem{
+      .m = static_cast<blasint>(op.m()), .n = static_cast<blasint>(op.n()), .k = static_cast<blasint>(op.k())};
+  problem.lda = op.trans_a ? problem.m : problem.k;
+  problem.ldb = op.trans_b ? problem.k : problem.n;
+  if (op.trans_a) problem.trans_a = CblasTrans;
+  if (op.trans_b) problem.trans_b = CblasTrans;
+  const TensorShape batch = op.batch();
+  const std::int64_t entries = element_count(batch);
+  for (std::int64_t i = 0; i < entries; ++i)
+    problem.batch.push_back({offset(batch, i, op.a, op.m() * op.k()), offset(batch, i, op.b, op.k() * op.n()),
+                             static_cast<std::size_t>(i * op.m() * op.n())});
+  return problem;
+}
+
+class OpenBlas final : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "openblas"; }
+
+  /// The first word of "OpenBLAS 0.3.21 ..." is the library, the second its version.
+  [[nodiscard]] std::string version() const override {
+    const std::string config = openblas_get_config();
+    const std::size_t begin = config.find(' ') + 1;
+    return config.substr(begin, config.find(' ', begin) - begin);
+  }
+
+  [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override {
+    if (openblas_get_parallel() == OPENBLAS_OPENMP || openblas_get_parallel() == OPENBLAS_SEQUENTIAL) return {};
+    return Unsupported{
+        "this OpenBLAS runs on threads of its own, which would spin beside those of other libraries: the build for "
+        "OpenMP is needed"};
+  }
+
+  [[nodiscard]] bool uses_openmp() const override { return true; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
+    if (const auto state = availability(); std::holds_alternative<Unsupported>(state))
+      return std::get<Unsupported>(state);
+    const auto* const op = std::get_if<op::MatMul>(&layer);
+    if (op == nullptr) return Unsupported{"no " + std::string(kind(layer)) + " in OpenBLAS"};
+    if (op->type != DataType::f32 || op->b_type.value_or(op->type) != op->type ||
+        op->y_type.value_or(op->type) != op->type)
+      return Unsupported{"backend openblas runs f32 only so far"};
+    if (!op->post.empty()) return Unsupported{"no epilogue in OpenBLAS"};
+    const auto problem = make_problem(*op);
+    if (!problem) return Unsupported{"a dimension exceeds the integers of this OpenBLAS"};
+    const Operands shapes = operands(layer);
+    Plans plans;
+    plans.push_back(std::make_unique<ProductPlan>(*problem, false, shapes, threads));
+    if (op->m() == 1 || op->n() == 1) plans.push_back(std::make_unique<ProductPlan>(*problem, true, shapes, threads));
+    return plans;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> backend() { return std::make_shared<const OpenBlas>(); }
+
+}  // namespace benanza::openblas
