@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "buffers.hpp"
+
+#include <benanza/bench/fill.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace benanza::bench {
+
+namespace {
+
+constexpr std::uint64_t seed = 2020;
+
+/// Offset of every input in the region of its contents, and the size of each region.
+template <class Key, class BytesOf>
+std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std::vector<Operand>& inputs,
+                                                                      BytesOf bytes_of) {
+  std::map<Key, Placement> placements;
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    offsets.push_back(placements[Key{inputs[i].type, inputs[i].contents, inputs[i].limit}].add(bytes_of(i)));
+  std::map<Key, std::size_t> sizes;
+  for (const auto& [key, placement] : placements) sizes[key] = placement.size();
+  return {std::move(offsets), std::move(sizes)};
+}
+
+}  // namespace
+
+std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes) {
+  if (block.size() < bytes) {
+    block = MemoryBlock();  // first give back, then take
+    block = MemoryBlock(bytes);
+    std::memset(block.data(), 0, bytes);  // pages that are there; zeros are valid elements of every type
+  }
+  return block.data();
+}
+
+std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
+  auto& block = filled_[Contents{operand.type, operand.contents, operand.limit}];
+  if (block.size() < bytes) {
+    block = MemoryBlock();
+    block = MemoryBlock(bytes + bytes / 8);
+    Operand whole = operand;
+    whole.shape = {static_cast<std::int64_t>(block.size()) * 8 / bits(operand.type)};
+    whole.touched.reset();
+    fill(whole, block.data(), seed);
+  }
+  return block.data();
+}
+
+std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& inputs) {
+  const auto [offsets, sizes] =
+      place<Contents>(inputs, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
+  std::vector<const void*> result;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    result.push_back(filled(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
+                     offsets[i]);
+  return result;
+}
+
+const void* Buffers::packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain) {
+  if (const auto found = index_.find(key); found != index_.end()) {
+    packed_.splice(packed_.begin(), packed_, found->second);
+    return found->second->block.data();
+  }
+  const std::size_t bytes = plan.inputs()[i].bytes;
+  while (!packed_.empty() && kept_ + bytes > limit_) {
+    kept_ -= packed_.back().block.size();
+    index_.erase(packed_.back().key);
+    packed_.pop_back();
+  }
+  Packed entry{.key = key, .block = MemoryBlock(bytes + 256)};
+  plan.pack_input(i, plain, entry.block.data());
+  packed_.push_front(std::move(entry));
+  index_[key] = packed_.begin();
+  kept_ += packed_.front().block.size();
+  return packed_.front().block.data();
+}
+
+std::vector<const void*> Buffers::inputs(const std::string& layer, const std::string& backend,
+                                         const std::vector<Operand>& inputs, const Plan& plan, bool exact) {
+  const auto& layouts = plan.inputs();
+  const auto is_plain = [&](std::size_t i) { return layouts[i].name == "plain"; };
+  const std::vector<const void*> plain = plain_inputs(inputs);
+  std::vector<const void*> result = plain;
+
+  if (exact) {
+    Placement placement;
+    std::vector<std::size_t> offsets(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!is_plain(i) && !inputs[i].constant) offsets[i] = placement.add(layouts[i].bytes);
+    std::byte* const base = grown(packed_activations_, placement.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (is_plain(i) || inputs[i].constant) continue;
+      plan.pack_input(i, plain[i], base + offsets[i]);
+      result[i] = base + offsets[i];
+    }
+  } else {
+    const auto [offsets, sizes] = place<Contents>(
+        inputs, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())); });
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      result[i] =
+          filled(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) + offsets[i];
+  }
+  // Last, since a constant is read from where the plain inputs are, and those may just have moved.
+  std::vector<const void*> source;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_plain(i) || !inputs[i].constant) continue;
+    if (source.empty()) source = plain_inputs(inputs);
+    result[i] = packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name, plan, i, source[i]);
+  }
+  return result;
+}
+
+std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
+  Placement placement;
+  std::vector<std::size_t> offsets;
+  for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes));
+  const std::size_t workspace = placement.add(plan.workspace_bytes());
+  std::byte* const base = grown(results_, placement.size());
+  std::vector<void*> result;
+  for (const std::size_t offset : offsets) result.push_back(base + offset);
+  return {std::move(result), base + workspace};
+}
+
+void* Buffers::plain_output(std::size_t bytes) { return grown(plain_output_, bytes + 256); }
+
+std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan) {
+  std::size_t bytes = plan.workspace_bytes();
+  for (const auto& operand : inputs) bytes += static_cast<std::size_t>(operand.bytes());
+  for (const auto& layout : plan.inputs()) bytes += layout.bytes;
+  for (const auto& layout : plan.outputs()) bytes += 2 * layout.bytes;
+  return bytes;
+}
+
+}  // namespace benanza::bench

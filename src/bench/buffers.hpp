@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers: the memory that layers are measured in. All plans share it: a model's chosen plans together may need more
+// than there is, and random data is as good for one layer as for the next. Inputs come from one region for each kind of
+// contents, filled once; outputs and workspace from a region that the largest layer sizes; only constants in a
+// library's own layout are kept for a plan, as long as they fit under a limit. Each buffer of a layer starts in another
+// place of its page (64-byte aligned), the same for all rivals: equal places make loads wait for unrelated stores (4
+// KiB aliasing), which an engine may or may not suffer.
+#pragma once
+
+#include "memory_block.hpp"
+#include <benanza/bench/backend.hpp>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace benanza::bench {
+
+/// Places buffers one behind the other.
+class Placement {
+ public:
+  /// Offset of a buffer of so many bytes.
+  std::size_t add(std::size_t bytes) {
+    constexpr std::size_t page = 4096, stagger = 5 * 64;
+    const std::size_t offset = (end_ + page - 1) / page * page + count_++ % 12 * stagger;
+    end_ = offset + bytes;
+    return offset;
+  }
+  /// A little more than the last buffer's end: kernels may load whole vectors.
+  [[nodiscard]] std::size_t size() const { return end_ + 256; }
+
+ private:
+  std::size_t end_ = 0, count_ = 0;
+};
+
+class Buffers {
+ public:
+  /// `limit`: bytes of packed constants that may be kept.
+  explicit Buffers(std::size_t limit) : limit_(limit) {}
+
+  /// Row-major inputs of a layer, filled as its operands ask. Valid until the next layer's.
+  [[nodiscard]] std::vector<const void*> plain_inputs(const std::vector<Operand>& inputs);
+  /// Inputs in a plan's layouts, constants packed. With `exact` activations are packed as well and their values are
+  /// those of `plain_inputs`; otherwise they are random numbers of their type, which is all that timing needs. `layer`
+  /// names the layer's constants.
+  [[nodiscard]] std::vector<const void*> inputs(const std::string& layer, const std::string& backend,
+                                                const std::vector<Operand>& inputs, const Plan& plan, bool exact);
+  /// Outputs and, behind them, the workspace of a plan.
+  [[nodiscard]] std::pair<std::vector<void*>, void*> outputs(const Plan& plan);
+  /// Room for a row-major copy of an output.
+  [[nodiscard]] void* plain_output(std::size_t bytes);
+
+  /// What a plan needs beside what is already there, at most.
+  [[nodiscard]] static std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan);
+
+ private:
+  using Contents = std::tuple<DataType, benanza::Contents, std::int64_t>;
+  struct Packed {
+    std::string key{};
+    MemoryBlock block{};
+  };
+  [[nodiscard]] std::byte* filled(const Operand& operand, std::size_t bytes);
+  [[nodiscard]] const void* packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain);
+  static std::byte* grown(MemoryBlock& block, std::size_t bytes);
+
+  std::size_t limit_;
+  std::map<Contents, MemoryBlock> filled_{};
+  MemoryBlock results_{}, packed_activations_{}, plain_output_{};
+  std::list<Packed> packed_{};  // the one used last in front
+  std::map<std::string, std::list<Packed>::iterator> index_{};
+  std::size_t kept_ = 0;
+};
+
+}  // namespace benanza::bench

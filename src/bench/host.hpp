@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host: what the measuring session needs of the machine it runs on: a clock, the sentinel's loop, threads in their
+// places. Everything that decides goes through it, so that tests run the session on a host whose time is a counter.
+#pragma once
+
+#include <benanza/units.hpp>
+
+namespace benanza::bench {
+
+/// Whose threads a plan's calls run on.
+enum class Runtime { own, openmp };
+
+class Host {
+ public:
+  virtual ~Host() = default;
+  /// Monotonic.
+  [[nodiscard]] virtual Seconds now() const = 0;
+  /// The least time that two readings of the clock can be apart.
+  [[nodiscard]] virtual Seconds timer_floor() const = 0;
+  /// Runs the sentinel, a register-only loop of fixed length, on so many processors at once; the slowest one's time. No
+  /// thread of a library may be spinning.
+  [[nodiscard]] virtual Seconds probe(int threads) = 0;
+  /// Puts the calling thread and, where they can be reached, the runtime's other threads on the first `threads`
+  /// processors. To be called before calls of a plan and again after `probe` or `dismiss`.
+  virtual void occupy(Runtime runtime, int threads) = 0;
+  /// Ends the threads that a library keeps spinning after a call; until a plan asks for more, the library has one.
+  virtual void dismiss() = 0;
+  /// Does nothing for a while.
+  virtual void pause(Seconds time) = 0;
+  /// Memory that can still be allocated.
+  [[nodiscard]] virtual Bytes available_memory() const = 0;
+};
+
+}  // namespace benanza::bench

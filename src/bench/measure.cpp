@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ceilings.hpp"
+#include "session.hpp"
+#include "this_host.hpp"
+#include <benanza/bench/measure.hpp>
+#include <benanza/layer_signature.hpp>
+#include <benanza/version.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <set>
+
+namespace benanza::bench {
+
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+/// Ceilings of the thread counts that are not known yet, and the timer's floor.
+std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options,
+                                      std::span<const int> counts) {
+  std::vector<int> missing;
+  for (const int count : counts) {
+    const auto is_known = [&](const CeilingRow& row) {
+      return row.threads == count && row.quantity.starts_with("Peak/");
+    };
+    if (!options.ceilings || std::none_of(options.ceilings->begin(), options.ceilings->end(), is_known))
+      missing.push_back(count);
+  }
+  std::vector<CeilingRow> rows;
+  if (!missing.empty()) {
+    constexpr double share = 0.1;
+    constexpr Seconds longest{6}, shortest{0.5};
+    const Seconds budget = std::clamp(share * options.budget, shortest, longest);
+    const auto start = host.now();
+    const auto report = [&](std::size_t done, std::size_t total) {
+      if (options.progress) {
+        options.progress({.phase = "ceilings",
+                          .done = done,
+                          .total = total,
+                          .elapsed = host.now() - start,
+                          .remaining = options.budget - (host.now() - start),
+                          .what = "peak and bandwidths"});
+      }
+    };
+    rows = measure_ceilings(host.pool(), missing, host.available_memory(), budget, options.cancelled, report);
+  }
+  rows.push_back({.quantity = "Timer/floor",
+                  .algorithm = "steady_clock,threads=1",
+                  .threads = 1,
+                  .value = host.timer_floor().value});
+  return rows;
+}
+
+/// Rows that raise what is known or was just measured.
+void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
+  std::map<std::string, Layer> layers;
+  for (const auto& entry : wanted) layers.emplace(LayerSignature(entry.layer).text(), entry.layer);
+  std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
+  const auto known = static_cast<std::ptrdiff_t>(all.size());
+  all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  raise_ceilings(all, run.rows, layers);
+  run.ceilings.assign(all.begin() + known, all.end());
+}
+
+}  // namespace
+
+Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
+            const MeasureOptions& options) {
+  Run run{.started = utc_now(),
+          .tool = std::string(version),
+          .signature_version = signature_version,
+          .machine = this_machine()};
+  std::set<BackendVersion> versions;
+  for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
+  run.backends.assign(versions.begin(), versions.end());
+
+  ThisHost host(options.threads);
+  const Seconds start = host.now();
+  const int threads = static_cast<int>(host.cpus().size());
+  run.ceilings = find_ceilings(host, options, thread_counts(threads));
+
+  MeasureOptions rest = options;
+  rest.budget = options.budget - (host.now() - start);
+  if (options.progress) {
+    rest.progress = [&, before = host.now() - start](const Progress& progress) {
+      Progress whole = progress;
+      whole.elapsed += before;
+      options.progress(whole);
+    };
+  }
+  run.rows = run_session(host, wanted, backends, rest, threads);
+
+  add_raised(run, options, wanted);
+  return run;
+}
+
+}  // namespace benanza::bench

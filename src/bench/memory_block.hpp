@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryBlock: whole pages from the system, aligned to 2 MiB and offered huge pages (madvise), so that address
+// translation costs every rival alike and as little as it can: an engine that asks for huge pages is bounded too.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace benanza::bench {
+
+class MemoryBlock {
+ public:
+  static constexpr std::size_t alignment = std::size_t{2} << 20;
+
+  MemoryBlock() = default;
+  /// Throws std::bad_alloc. Pages are zero and not yet there.
+  explicit MemoryBlock(std::size_t bytes);
+  ~MemoryBlock();
+  MemoryBlock(MemoryBlock&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        mapped_(std::exchange(other.mapped_, nullptr)),
+        mapped_size_(std::exchange(other.mapped_size_, 0)) {}
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(mapped_, other.mapped_);
+    std::swap(mapped_size_, other.mapped_size_);
+    return *this;
+  }
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  void* mapped_ = nullptr;
+  std::size_t mapped_size_ = 0;
+};
+
+}  // namespace benanza::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenmpTeam: the threads of the OpenMP runtime that a library brought into the process, reached by the runtime's
+// public entry points if it is there: Benanza itself is compiled without OpenMP, so that no second runtime comes with
+// another compiler.
+#pragma once
+
+#include <span>
+
+namespace benanza::bench {
+
+class OpenmpTeam {
+ public:
+  OpenmpTeam();
+  /// Starts a team of as many threads as processors and binds all but the calling thread, each to its own. The calling
+  /// thread gets all of them: threads that the runtime starts later (a region of fewer threads ends some) inherit its
+  /// processors, and must not all inherit one.
+  void bind(std::span<const int> cpus) const;
+  /// Ends the team; its threads are joined. The next region starts one again; regions of unstated size have one thread
+  /// until a library states another.
+  void end() const;
+
+ private:
+  void (*parallel_)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
+  int (*thread_number_)() = nullptr;
+  int (*pause_all_)(int) = nullptr;
+  void (*set_threads_)(int) = nullptr;
+};
+
+}  // namespace benanza::bench

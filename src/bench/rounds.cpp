@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rounds.hpp"
+
+#include "selection.hpp"
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace benanza::bench {
+
+namespace {
+
+/// Fewer rounds than these say less than the samples of the selection.
+constexpr std::size_t least_rounds = 4;
+/// A row whose p10 moves by more than this between groups is noisy.
+constexpr double noisy_share = 0.03;
+constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+std::vector<double> round_times(const Rival& rival, const Sampler& sampler) {
+  std::vector<double> result;
+  for (const auto& sample : rival.rounds)
+    result.push_back(sample && sampler.quiet(*sample) ? sample->time.value : no_time);
+  return result;
+}
+
+std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
+  Sampler& sampler = place_.sampler();
+  std::optional<Sample> sample;
+  try {
+    const Work work = place_.work(*entry.contest, *entry.rival, false);
+    sampler.switch_to(work);
+    for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
+      sample = sampler.sample(entry.rival->row.calls_per_sample);
+  } catch (...) {
+    entry.rival->exclude(current_reason());
+    sample.reset();
+  }
+  return sample;
+}
+
+bool Rounds::round(std::vector<Entry>& entries) {
+  std::vector<std::optional<Sample>> samples(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (place_.over(place_.options().budget)) return false;
+    if (entries[i].rival->competes()) samples[i] = time(entries[i], 1 + retries);
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const bool quiet = samples[i] && place_.sampler().quiet(*samples[i]);
+    if (quiet || !entries[i].rival->competes() || place_.over(place_.options().budget)) continue;
+    samples[i] = time(entries[i], 1);
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].rival->rounds.push_back(samples[i]);
+  return true;
+}
+
+double Rounds::uncertainty(const std::vector<Contest>& contests, std::size_t done) const {
+  std::vector<double> totals(done, 0);
+  for (const auto& contest : contests) {
+    std::vector<double> best;
+    for (const auto& rival : contest.rivals) {
+      if (!rival.chosen || rival.rounds.size() != done) continue;
+      std::vector<double> times = round_times(rival, place_.sampler());
+      if (best.empty() || detail::quantile(times, 0.5) < detail::quantile(best, 0.5)) best = std::move(times);
+    }
+    for (std::size_t r = 0; r < best.size(); ++r) totals[r] += contest.weight * best[r];
+  }
+  return detail::group_uncertainty(totals, 0.1, groups);
+}
+
+void Rounds::pause(Seconds time) {
+  constexpr Seconds slice{0.05};  // so that a cancelled session ends at once
+  const Seconds end = place_.elapsed() + time;
+  while (place_.elapsed() < end && !place_.over(place_.options().budget))
+    place_.host().pause(std::min(slice, end - place_.elapsed()));
+}
+
+void Rounds::run(std::vector<Contest>& contests) {
+  std::vector<Entry> entries;
+  Seconds cost{};
+  for (auto& contest : contests) {
+    for (auto& rival : contest.rivals) {
+      if (!rival.chosen || !rival.competes()) continue;
+      entries.push_back({&contest, &rival});
+      cost += sample_cost(rival, place_.sampler());
+    }
+  }
+  if (entries.empty()) return;
+  // Rows of one thread count follow each other: fewer changes of threads, fewer readings of the sentinel.
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.rival->row.threads < b.rival->row.threads; });
+
+  const double fitting = std::max(0.0, place_.remaining() / cost);
+  const std::size_t planned =
+      fitting < static_cast<double>(wanted) ? std::max<std::size_t>(1, static_cast<std::size_t>(fitting)) : wanted;
+  const std::size_t group = (planned + groups - 1) / groups;
+  Seconds group_start = place_.elapsed();
+  for (std::size_t done = 0; done < most; ++done) {
+    if (done >= planned && done % group == 0 && (planned < wanted || uncertainty(contests, done) <= wanted_uncertainty))
+      break;
+    if (done > 0 && done % group == 0) {
+      pause(group_distance - (place_.elapsed() - group_start));
+      group_start = place_.elapsed();
+    }
+    const std::size_t total = std::max(planned, (done / group + 1) * group);
+    place_.report("rounds", done, total, cost * static_cast<double>(total - done), entries.front().contest->signature);
+    if (!round(entries)) break;
+  }
+}
+
+std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampler) {
+  Measurement row = rival.row;
+  std::vector<double> rounds = round_times(rival, sampler);
+  const auto valid = static_cast<std::size_t>(
+      std::count_if(rounds.begin(), rounds.end(), [](double time) { return std::isfinite(time); }));
+  std::vector<double> counted = valid >= least_rounds ? rounds : times(rival.samples, sampler);
+  if (valid < least_rounds) counted.insert(counted.end(), rounds.begin(), rounds.end());
+  std::vector<double> sorted = detail::sorted_finite(counted);
+  if (sorted.empty()) {
+    for (const auto& sample : rival.rounds)
+      if (sample) counted.push_back(sample->time.value);
+    const auto contended = times(rival.samples, sampler, true);
+    counted.insert(counted.end(), contended.begin(), contended.end());
+    sorted = detail::sorted_finite(counted);
+    row.contended = !sorted.empty();
+  }
+  if (sorted.empty()) return row.excluded ? std::optional(row) : std::nullopt;
+
+  row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());
+  row.min = {sorted.front()};
+  row.p10 = {detail::quantile_of_sorted(sorted, 0.1)};
+  row.median = {detail::quantile_of_sorted(sorted, 0.5)};
+  row.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
+  row.cv = detail::coefficient_of_variation(sorted);
+  if (rival.chosen) {
+    row.noisy = valid < 2 * Rounds::groups || detail::group_uncertainty(rounds, 0.1, Rounds::groups) > noisy_share;
+    row.rounds_s = std::move(rounds);
+  } else {
+    row.noisy = rival.competes() && rival.visits < Selection::visits;
+  }
+  return row;
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection.hpp"
+#include "suite_flags.hpp"
+#include "this_host.hpp"
+#include <benanza/bench/measure.hpp>
+#include <benanza/bench/run.hpp>
+#include <benanza/error.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <unistd.h>
+
+namespace benanza::bench {
+
+namespace {
+
+std::atomic<bool> cancelled{false};
+
+/// The first Ctrl-C ends the session and keeps what it has, the second ends the program.
+void interrupt(int) {
+  cancelled = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+void print_help() {
+  benchmark::PrintDefaultHelp();
+  std::fputs(
+      "\n"
+      "All rows are measured in one session, which spreads visits of a row over its length; then each is reported as "
+      "one iteration.\n"
+      "Of the session:\n"
+      "          [--benanza_threads=<most threads>]    (default: one for each physical core of one NUMA node)\n"
+      "          [--benanza_budget=<e.g. 60s, 5m>]     (default: 60s, or 1s for each layer if that is more)\n"
+      "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
+      "them below.\n"
+      "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time, "
+      "--benchmark_repetitions,\n"
+      "          --benchmark_enable_random_interleaving, --benchmark_perf_counters; --benchmark_context appears on the "
+      "console only.\n",
+      stdout);
+}
+
+std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter) {
+  std::vector<Wanted> wanted;
+  for (const auto& table : suite.tables) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      Layer layer = table[i];
+      if (!is_free(layer) && may_pass(filter, LayerSignature(layer).text()))
+        wanted.push_back({.layer = std::move(layer)});
+    }
+  }
+  return wanted;
+}
+
+void list_names(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options) {
+  ThisHost host(options.threads);
+  Workplace place(host, options);
+  const Selection selection(place, backends, thread_counts(static_cast<int>(host.cpus().size())));
+  for (const auto& entry : wanted) {
+    auto contests = selection.enlist(std::span(&entry, 1));
+    selection.find_rivals(contests.front());
+    for (const auto& rival : contests.front().rivals)
+      if (!options.accept || options.accept(rival.row.name())) std::cout << rival.row.name() << '\n';
+  }
+}
+
+void show_progress(const Progress& progress) {
+  std::fprintf(stderr, "\r\033[K%.*s %zu/%zu, %.0f s, at most %.0f s left  %.*s",
+               static_cast<int>(progress.phase.size()), progress.phase.data(), progress.done, progress.total,
+               progress.elapsed.value, progress.remaining.value,
+               static_cast<int>(std::min<std::size_t>(60, progress.what.size())), progress.what.data());
+}
+
+void set_counters(benchmark::State& state, const Measurement& row) {
+  state.counters["p10_ns"] = row.p10.value * 1e9;
+  state.counters["median_ns"] = row.median.value * 1e9;
+  state.counters["p90_ns"] = row.p90.value * 1e9;
+  state.counters["min_ns"] = row.min.value * 1e9;
+  state.counters["cv"] = row.cv;
+  state.counters["samples"] = static_cast<double>(row.samples);
+  state.counters["calls_per_sample"] = static_cast<double>(row.calls_per_sample);
+  if (row.contended) state.counters["contended"] = 1;
+  if (row.noisy) state.counters["noisy"] = 1;
+}
+
+template <class Body>
+void add_benchmark(const std::string& name, Body body) {
+  benchmark::RegisterBenchmark(name.c_str(), std::move(body))->Iterations(1)->UseManualTime();
+}
+
+void add_row(const Measurement& row) {
+  add_benchmark(row.name(), [row](benchmark::State& state) {
+    if (row.excluded) return state.SkipWithError(row.excluded->c_str());
+    for (auto _ : state) state.SetIterationTime(row.p10.value);
+    set_counters(state, row);
+  });
+}
+
+/// A rate's time is that of one FLOP or one byte, as in the JSON file.
+void add_ceiling(const CeilingRow& ceiling, const std::string& name) {
+  add_benchmark(name, [ceiling](benchmark::State& state) {
+    const bool is_time = ceiling.quantity.starts_with("Timer/");
+    for (auto _ : state) state.SetIterationTime(is_time ? ceiling.value : 1 / ceiling.value);
+    if (!is_time)
+      state.counters[ceiling.quantity.starts_with("Peak/") ? "flops_per_second" : "bytes_per_second"] = ceiling.value;
+    if (ceiling.in_front_bytes > 0) state.counters["in_front_bytes"] = ceiling.in_front_bytes;
+  });
+}
+
+int run_suite(const Suite& suite, int argc, char** argv) {
+  SuiteFlags flags = parse_suite_flags(argc, argv);
+  std::vector<char*> rest;
+  for (auto& argument : flags.rest) rest.push_back(argument.data());
+  int count = static_cast<int>(rest.size());
+  rest.push_back(nullptr);
+  benchmark::Initialize(&count, rest.data(), print_help);
+  if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
+
+  const std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
+  const auto accept = name_filter(flags.filter);
+  MeasureOptions options{.threads = flags.threads,
+                         .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
+                         .accept = accept,
+                         .cancelled = &cancelled};
+  if (flags.list) {
+    list_names(wanted, suite.backends, options);
+    return 0;
+  }
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal) options.progress = show_progress;
+  std::signal(SIGINT, interrupt);
+  Run run = measure(wanted, suite.backends, options);
+  std::signal(SIGINT, SIG_DFL);
+  if (terminal) std::fputs("\r\033[K", stderr);
+  run.name = suite.name;
+  if (!flags.out.empty()) write_run(run, flags.out);
+
+  for (const auto& [key, value] : run_context(run)) benchmark::AddCustomContext(key, value);
+  for (const auto& ceiling : run.ceilings) {
+    const std::string name = "machine/" + ceiling.algorithm + "/hot/" + ceiling.quantity;
+    if (accept(name)) add_ceiling(ceiling, name);
+  }
+  for (const auto& row : run.rows) add_row(row);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return cancelled ? 130 : 0;
+}
+
+}  // namespace
+
+int run(const Suite& suite, int argc, char** argv) {
+  const auto failed = [&](const std::exception& error, int code) {
+    std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : suite.name.c_str(), error.what());
+    return code;
+  };
+  try {
+    return run_suite(suite, argc, argv);
+  } catch (const UsageError& error) {
+    return failed(error, 2);
+  } catch (const InputError& error) {
+    return failed(error, 1);
+  } catch (const std::exception& error) {
+    return failed(error, 5);
+  }
+}
+
+}  // namespace benanza::bench

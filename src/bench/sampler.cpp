@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::bench {
+
+namespace {
+
+constexpr int most_discarded = 8;
+/// Calls that are not faster than the ones before by more than this are stable.
+constexpr double stable_share = 0.97;
+/// Of windows this long one is discarded: what is not warm after it never will be.
+constexpr Seconds long_window{5e-3};
+
+}  // namespace
+
+void Sampler::switch_to(const Work& work) {
+  host_.dismiss();
+  work_ = &work;
+  warm_ = false;
+}
+
+Seconds Sampler::window(std::int64_t calls) {
+  const Seconds start = host_.now();
+  for (std::int64_t i = 0; i < calls; ++i) work_->call();
+  return host_.now() - start;
+}
+
+void Sampler::warm_up(std::int64_t calls) {
+  const int threads = work_->plan->threads();
+  host_.occupy(work_->runtime, threads);
+  const Seconds start = host_.now();
+  Seconds before = window(calls);
+  for (int i = 1; i < most_discarded; ++i) {
+    const bool gathered = threads == 1 || host_.now() - start >= gathering;
+    if (gathered && before >= long_window) break;
+    const Seconds time = window(calls);
+    if (gathered && time >= before * stable_share) break;
+    before = time;
+  }
+}
+
+Sentinel::Reading Sampler::read(const std::string& kind, int threads) {
+  last_ = sentinel_.read({kind, threads}, host_.probe(threads));
+  last_at_ = host_.now();
+  return *last_;
+}
+
+Sentinel::Reading Sampler::reading_before() {
+  const int threads = work_->plan->threads();
+  const bool holds = last_ && last_->kind->second == threads && host_.now() - last_at_ <= reading_holds;
+  if (!holds) host_.dismiss();
+  const Sentinel::Reading reading = holds ? *last_ : read("other", threads);
+  last_.reset();
+  return reading;
+}
+
+Sentinel::Reading Sampler::reading_after() {
+  const int threads = work_->plan->threads();
+  if (threads > 1) host_.dismiss();
+  warm_ = threads == 1;
+  return read(work_->kind, threads);
+}
+
+std::pair<Sample, std::int64_t> Sampler::first_sample() {
+  Sample result;
+  result.before = reading_before();
+  warm_up(1);
+  const Seconds wanted = std::max(least_window, floors_per_window * host_.timer_floor());
+  std::int64_t calls = 1;
+  Seconds time = window(calls);
+  while (time < wanted) {
+    const double growth = time.value > 0 ? 1.2 * (wanted / time) : 100;
+    calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
+    time = window(calls);
+  }
+  result.time = time / static_cast<double>(calls);
+  result.after = reading_after();
+  return {result, calls};
+}
+
+Sample Sampler::sample(std::int64_t calls) {
+  Sample result;
+  result.before = reading_before();
+  if (!warm_) warm_up(calls);
+  result.time = window(calls) / static_cast<double>(calls);
+  result.after = reading_after();
+  return result;
+}
+
+}  // namespace benanza::bench

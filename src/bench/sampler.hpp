@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampler: takes one sample: N calls in a timed window, between two readings of the sentinel.
+//
+// Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds behind a region, which
+// is how they start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
+// loaded, so only by starting the program again) would time something that no engine runs. Therefore the team polls as
+// it likes while its own calls follow one another, and is ended (omp_pause_resource_all) before anything else runs, the
+// sentinel included; the calls that are discarded before a window bring it back. The own pools sleep within
+// microseconds of their last region, and are waited for.
+#pragma once
+
+#include "host.hpp"
+#include "sentinel.hpp"
+#include <benanza/bench/backend.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::bench {
+
+/// A plan with its buffers, ready to be called.
+struct Work {
+  const Plan* plan = nullptr;
+  Runtime runtime = Runtime::own;
+  std::string kind{};  ///< what the sentinel compares it with: backend and operator
+  std::vector<const void*> inputs{};
+  std::vector<void*> outputs{};
+  void* workspace = nullptr;
+
+  void call() const { plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace}); }
+};
+
+struct Sample {
+  Seconds time{};  ///< of one call
+  Sentinel::Reading before{}, after{};
+};
+
+class Sampler {
+ public:
+  /// A window is at least so many timer floors; measurement.md asks for 100, the rest is margin for calls that become
+  /// faster.
+  static constexpr double floors_per_window = 500;
+  /// And at least this, so that what an interrupt or a wake-up adds at its borders is small.
+  static constexpr Seconds least_window{20e-6};
+  /// A reading behind one sample also stands before the next one, unless it is older than this.
+  static constexpr Seconds reading_holds{1e-3};
+  /// Discarded calls before a window last at least this long where threads have to gather: own pools poll for 40 us
+  /// behind a region.
+  static constexpr Seconds gathering{100e-6};
+
+  explicit Sampler(Host& host) : host_(host) {}
+
+  /// Before samples of other work. `work` has to outlive them.
+  void switch_to(const Work& work);
+  /// The first sample of the work at hand, which finds N. Throws what the plan throws.
+  [[nodiscard]] std::pair<Sample, std::int64_t> first_sample();
+  /// One sample of the work at hand; after a switch, calls are discarded until they are stable. Throws what the plan
+  /// throws.
+  [[nodiscard]] Sample sample(std::int64_t calls);
+  /// By what is known now; may turn to false later, never back.
+  [[nodiscard]] bool quiet(const Sample& sample) const {
+    return sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
+  }
+
+ private:
+  [[nodiscard]] Seconds window(std::int64_t calls);
+  void warm_up(std::int64_t calls);
+  [[nodiscard]] Sentinel::Reading reading_before();
+  [[nodiscard]] Sentinel::Reading reading_after();
+  [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
+
+  Host& host_;
+  Sentinel sentinel_{};
+  const Work* work_ = nullptr;
+  bool warm_ = false;                        ///< calls of the work at hand are stable
+  std::optional<Sentinel::Reading> last_{};  ///< behind the sample before
+  Seconds last_at_{};
+};
+
+}  // namespace benanza::bench

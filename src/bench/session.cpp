@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include "rounds.hpp"
+
+namespace benanza::bench {
+
+std::vector<Measurement> run_session(Host& host, std::span<const Wanted> wanted, Backends backends,
+                                     const MeasureOptions& options, int threads) {
+  constexpr double selection_share = 0.6;  // of the time that is left; what it does not need goes to the rounds
+  Workplace place(host, options);
+  Selection selection(place, backends, thread_counts(threads));
+  std::vector<Contest> contests = selection.enlist(wanted);
+  selection.run(contests, place.elapsed() + selection_share * place.remaining());
+  Rounds(place).run(contests);
+
+  std::vector<Measurement> rows;
+  for (const auto& contest : contests)
+    for (const auto& rival : contest.rivals)
+      if (auto row = finished_row(rival, place.sampler())) rows.push_back(std::move(*row));
+  return rows;
+}
+
+}  // namespace benanza::bench

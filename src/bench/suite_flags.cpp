@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite_flags.hpp"
+
+#include <benanza/data_type.hpp>
+#include <benanza/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <regex>
+
+namespace benanza::bench {
+
+namespace {
+
+/// The value of `--name=value`.
+std::optional<std::string> value_of(std::string_view argument, std::string_view name) {
+  if (!argument.starts_with("--")) return std::nullopt;
+  argument.remove_prefix(2);
+  if (!argument.starts_with(name)) return std::nullopt;
+  argument.remove_prefix(name.size());
+  if (argument.empty()) return "true";
+  if (!argument.starts_with('=')) return std::nullopt;
+  return std::string(argument.substr(1));
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+/// As Google Benchmark reads truth values.
+bool is_true(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return !(text.empty() || text == "0" || text == "f" || text == "n" || text == "false" || text == "no" ||
+           text == "off");
+}
+
+int parse_threads(const std::string& text) {
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1)
+    throw UsageError("--benanza_threads: '" + text + "', expected a positive number");
+  return threads;
+}
+
+/// Whether the pattern occurs in the text at `at`; `.` stands for any character, as in the regular expression.
+bool literal_at(std::string_view text, std::size_t at, std::string_view pattern) {
+  if (text.size() - at < pattern.size()) return false;
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    if (pattern[i] != '.' && pattern[i] != text[at + i]) return false;
+  return true;
+}
+
+}  // namespace
+
+SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
+  SuiteFlags flags{.filter = environment("BENCHMARK_FILTER"),
+                   .list = is_true(environment("BENCHMARK_LIST_TESTS")),
+                   .out = environment("BENCHMARK_OUT")};
+  std::string format = environment("BENCHMARK_OUT_FORMAT");
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (i == 0) flags.rest.emplace_back(argument);
+    else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
+    else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = parse_duration(*budget);
+    else if (const auto filter = value_of(argument, "benchmark_filter")) flags.filter = *filter;
+    else if (const auto list = value_of(argument, "benchmark_list_tests")) flags.list = is_true(*list);
+    else if (const auto out = value_of(argument, "benchmark_out")) flags.out = *out;
+    else if (const auto out_format = value_of(argument, "benchmark_out_format")) format = *out_format;
+    else flags.rest.emplace_back(argument);
+  }
+  if (flags.filter == "all" || flags.filter == ".") flags.filter.clear();
+  flags.rest.emplace_back("--benchmark_filter=.");
+  flags.rest.emplace_back("--benchmark_list_tests=false");
+  const bool json = format.empty() || format == "json";
+  flags.rest.emplace_back("--benchmark_out=" + (json ? std::string() : flags.out));
+  if (!json) {
+    flags.rest.emplace_back("--benchmark_out_format=" + format);
+    flags.out.clear();
+  }
+  return flags;
+}
+
+Seconds parse_duration(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 0);
+  const double scale = unit.empty() || unit == "s"    ? 1
+                       : unit == "ms"                 ? 1e-3
+                       : unit == "m" || unit == "min" ? 60
+                       : unit == "h"                  ? 3600
+                                                      : 0;
+  if (error != std::errc{} || scale == 0 || !(number > 0))
+    throw UsageError("duration '" + std::string(text) + "', expected e.g. 60s, 1.5m or 500ms");
+  return {number * scale};
+}
+
+std::function<bool(std::string_view)> name_filter(const std::string& filter) {
+  if (filter.empty()) return [](std::string_view) { return true; };
+  const bool negated = filter.front() == '-';
+  try {
+    const std::regex pattern(negated ? filter.substr(1) : filter, std::regex::extended | std::regex::nosubs);
+    return [pattern, negated](std::string_view name) {
+      return std::regex_search(name.begin(), name.end(), pattern) != negated;
+    };
+  } catch (const std::regex_error& error) {
+    throw UsageError("--benchmark_filter: '" + filter + "' is no regular expression: " + error.what());
+  }
+}
+
+bool may_pass(std::string_view filter, std::string_view signature) {
+  constexpr std::string_view literal = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,=:/-";
+  if (filter.empty() || filter.front() == '-' || filter.find_first_not_of(literal) != std::string_view::npos)
+    return true;
+  // A pasted name: what follows the cache state is where the signature begins. No part of a signature is called like a
+  // cache state.
+  for (const std::string_view state : {"/hot/", "/cold-weights/", "/cold/"})
+    if (const auto at = filter.find(state); at != std::string_view::npos)
+      return literal_at(signature, 0, filter.substr(at + state.size()));
+  // A pasted signature, or its beginning: kind and element type stand side by side nowhere else.
+  const auto slash = filter.find('/');
+  if (slash == std::string_view::npos || slash == 0) return true;
+  const auto second = filter.find('/', slash + 1);
+  if (second == std::string_view::npos || !data_type_from_name(filter.substr(slash + 1, second - slash - 1)))
+    return true;
+  for (std::size_t at = 0; at < signature.size(); ++at)
+    if (literal_at(signature, at, filter)) return true;
+  return false;
+}
+
+}  // namespace benanza::bench

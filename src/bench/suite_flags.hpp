@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SuiteFlags: the command line of a suite. Google Benchmark's flags stay its own, but for those whose meaning needs
+// names before anything is registered, or a file in Benanza's form.
+#pragma once
+
+#include <benanza/units.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::bench {
+
+struct SuiteFlags {
+  int threads = 0;  ///< 0: one for each physical core of one NUMA node
+  std::optional<Seconds> budget{};
+  std::string filter{};  ///< as given; empty: all
+  bool list = false;
+  std::string out{};                ///< of a JSON file; empty: none, or Google Benchmark writes another format itself
+  std::vector<std::string> rest{};  ///< the program's name and what Google Benchmark is to see
+};
+
+/// Takes the flags apart. Flags that are taken are overridden in `rest`, since Google Benchmark also reads them from
+/// the environment. Throws UsageError.
+[[nodiscard]] SuiteFlags parse_suite_flags(int argc, const char* const* argv);
+
+/// `60s`, `1.5m`, `500ms`, `2h`; a bare number counts seconds. Throws UsageError.
+[[nodiscard]] Seconds parse_duration(std::string_view text);
+
+/// Predicate on row names: Google Benchmark's filter, an extended regular expression that a leading `-` negates. It
+/// sees names without what Google Benchmark appends to them, so that `$` works. Throws UsageError.
+[[nodiscard]] std::function<bool(std::string_view)> name_filter(const std::string& filter);
+
+/// False only if no row of the layer can pass the filter: saves creating plans for layers that a pasted name or
+/// signature leaves out.
+[[nodiscard]] bool may_pass(std::string_view filter, std::string_view signature);
+
+}  // namespace benanza::bench

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workplace.hpp"
+
+#include <benanza/backend/reference.hpp>
+#include <benanza/error.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace benanza::bench {
+
+namespace {
+
+constexpr std::size_t checked_outputs = 128;
+/// Of available memory: for constants in packed form, and for all that one plan may need.
+constexpr double packed_share = 0.5, plan_share = 0.9;
+
+std::string gibibytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
+  return text;
+}
+
+}  // namespace
+
+std::string current_reason() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "failed: out of memory";
+  } catch (const std::exception& error) {
+    return "failed: " + std::string(error.what());
+  } catch (...) {
+    return "failed: an exception of unknown type";
+  }
+}
+
+Workplace::Workplace(Host& host, const MeasureOptions& options)
+    : host_(host),
+      options_(options),
+      start_(host.now()),
+      memory_(host.available_memory()),
+      sampler_(host),
+      buffers_(static_cast<std::size_t>(memory_.value * packed_share)) {}
+
+bool Workplace::over(Seconds until) const {
+  return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
+}
+
+void Workplace::report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
+                       std::string_view what) const {
+  if (options_.progress)
+    options_.progress(
+        {.phase = phase, .done = done, .total = total, .elapsed = elapsed(), .remaining = remaining, .what = what});
+}
+
+Work Workplace::work(const Contest& contest, const Rival& rival, bool exact) {
+  const double needed = static_cast<double>(Buffers::needed(contest.operands.inputs, *rival.plan));
+  if (needed > memory_.value * plan_share)
+    throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
+  host_.dismiss();  // before a library packs
+  const std::string backend(rival.backend->name());
+  Work work{.plan = rival.plan.get(),
+            .runtime = rival.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
+            .kind = backend + "/" + std::string(kind(contest.layer))};
+  work.inputs = buffers_.inputs(contest.signature, backend, contest.operands.inputs, *rival.plan, exact);
+  std::tie(work.outputs, work.workspace) = buffers_.outputs(*rival.plan);
+  return work;
+}
+
+std::vector<Expected> Workplace::expected(const Contest& contest) {
+  const auto& outputs = contest.operands.outputs;
+  const std::vector<const void*> inputs = buffers_.plain_inputs(contest.operands.inputs);
+  std::vector<Expected> result;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Expected expected{.indices = reference::sample_indices(outputs[i].elements(), checked_outputs, i)};
+    expected.values = reference::evaluate(contest.layer, inputs, i, expected.indices);
+    result.push_back(std::move(expected));
+  }
+  return result;
+}
+
+void Workplace::check(const Contest& contest, Rival& rival, const Work& work, const std::vector<Expected>& expected) {
+  // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
+  for (std::size_t i = 0; i < work.outputs.size(); ++i)
+    std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
+  host_.occupy(work.runtime, rival.plan->threads());
+  work.call();
+  host_.dismiss();
+  bool right = true;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Operand& operand = contest.operands.outputs[i];
+    void* const plain = buffers_.plain_output(static_cast<std::size_t>(operand.bytes()));
+    rival.plan->unpack_output(i, work.outputs[i], plain);
+    const std::vector<double> got = reference::read(operand, plain, expected[i].indices);
+    rival.row.difference = std::max(rival.row.difference, reference::difference(expected[i].values, got));
+    right = right && reference::agree(contest.layer, i, expected[i].values, got, rival.plan->tolerance());
+  }
+  if (right) return;
+  char text[80];
+  std::snprintf(text, sizeof text, "wrong result: differs by %.2g from the reference, at most %.2g expected",
+                rival.row.difference, rival.plan->tolerance());
+  rival.exclude(text);
+}
+
+}  // namespace benanza::bench

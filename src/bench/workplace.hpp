@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workplace: where rivals are called: the host, the sampler, the buffers, and the judge of results.
+#pragma once
+
+#include "buffers.hpp"
+#include "contest.hpp"
+#include "host.hpp"
+#include "sampler.hpp"
+#include <benanza/bench/measure.hpp>
+
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+/// What a layer's outputs should hold, at sampled places.
+struct Expected {
+  std::vector<std::int64_t> indices{};
+  std::vector<double> values{};
+};
+
+class Workplace {
+ public:
+  Workplace(Host& host, const MeasureOptions& options);
+
+  [[nodiscard]] Host& host() { return host_; }
+  [[nodiscard]] Sampler& sampler() { return sampler_; }
+  [[nodiscard]] const Sampler& sampler() const { return sampler_; }
+  [[nodiscard]] const MeasureOptions& options() const { return options_; }
+
+  /// Gives a rival its buffers, which hold until the next call. With `exact` the values are those that `expected` is
+  /// about. Throws if there is not enough memory.
+  [[nodiscard]] Work work(const Contest& contest, const Rival& rival, bool exact);
+  /// By the reference, for each output. Throws for what it cannot evaluate.
+  [[nodiscard]] std::vector<Expected> expected(const Contest& contest);
+  /// Calls the work once and compares: sets the row's difference, excludes the rival if it is wrong.
+  void check(const Contest& contest, Rival& rival, const Work& work, const std::vector<Expected>& expected);
+
+  /// Since the session began.
+  [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
+  [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
+  /// Cancelled, or so much time has passed.
+  [[nodiscard]] bool over(Seconds until) const;
+  void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
+              std::string_view what) const;
+
+ private:
+  Host& host_;
+  const MeasureOptions& options_;
+  Seconds start_;
+  Bytes memory_;
+  Sampler sampler_;
+  Buffers buffers_;
+};
+
+/// Text of the exception being handled.
+[[nodiscard]] std::string current_reason();
+
+}  // namespace benanza::bench
