@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context.hpp"
+
+#include <benanza/error.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace benanza {
+
+namespace {
+
+constexpr std::string_view date = "date", tool = "benanza_version", version = "signature_version", suite = "suite",
+                           device = "machine/device", isa = "machine/isa", cores = "machine/cores",
+                           affinity = "machine/affinity", memory = "machine/memory_bytes", system = "machine/system",
+                           cache_prefix = "machine/L", cache_suffix = "_bytes", backend_prefix = "backend/";
+
+std::string text(Bytes bytes) { return std::to_string(static_cast<std::int64_t>(bytes.value)); }
+
+template <class Integer = std::int64_t>
+Integer number(std::string_view key, std::string_view value) {
+  Integer result{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc{} || end != value.data() + value.size() || result < 0)
+    throw InputError("context '" + std::string(key) + "' is '" + std::string(value) + "', expected a whole number");
+  return result;
+}
+
+bool is_cache(std::string_view key) {
+  return key.starts_with(cache_prefix) && key.ends_with(cache_suffix) &&
+         key.size() > cache_prefix.size() + cache_suffix.size();
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  const auto add = [&pairs](std::string_view key, std::string value) { pairs.emplace_back(key, std::move(value)); };
+  add(date, run.started);
+  add(tool, run.tool);
+  add(version, std::to_string(run.signature_version));
+  add(suite, run.name);
+  add(device, run.machine.device);
+  add(isa, run.machine.isa);
+  add(cores, std::to_string(run.machine.cores));
+  add(affinity, run.machine.affinity);
+  for (const auto& cache : run.machine.caches)
+    add(std::string(cache_prefix) + std::to_string(cache.level) + std::string(cache_suffix), text(cache.total));
+  add(memory, text(run.machine.memory));
+  add(system, run.machine.system);
+  for (const auto& backend : run.backends) add(std::string(backend_prefix) + backend.name, backend.version);
+  return pairs;
+}
+
+bool is_context_key(std::string_view key) {
+  constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system};
+  return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) || key.starts_with(backend_prefix);
+}
+
+void read_context(Run& run, std::string_view key, std::string_view value) {
+  Machine& machine = run.machine;
+  if (key == date) run.started = value;
+  else if (key == tool) run.tool = value;
+  else if (key == version) run.signature_version = number<int>(key, value);
+  else if (key == suite) run.name = value;
+  else if (key == device) machine.device = value;
+  else if (key == isa) machine.isa = value;
+  else if (key == cores) machine.cores = number<int>(key, value);
+  else if (key == affinity) machine.affinity = value;
+  else if (key == memory) machine.memory.value = static_cast<double>(number(key, value));
+  else if (key == system) machine.system = value;
+  else if (is_cache(key)) {
+    const auto level = key.substr(cache_prefix.size(), key.size() - cache_prefix.size() - cache_suffix.size());
+    machine.caches.push_back({number<int>(key, level), {static_cast<double>(number(key, value))}});
+  } else if (key.starts_with(backend_prefix)) {
+    run.backends.push_back({std::string(key.substr(backend_prefix.size())), std::string(value)});
+  }
+}
+
+void check_context(const Run& run) {
+  if (run.signature_version == 0)
+    throw InputError("no '" + std::string(version) + "' in its context, expected a file of Benanza's");
+  if (run.signature_version > LayerSignature::version)
+    throw InputError("signatures of version " + std::to_string(run.signature_version) + ", expected at most " +
+                     std::to_string(LayerSignature::version) + ": written by a newer Benanza");
+  if (run.machine.cores == 0)
+    throw InputError("no '" + std::string(cores) + "' in its context: results of an unknown machine cannot be used");
+}
+
+}  // namespace benanza

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_text.hpp"
+#include "whole_file.hpp"
+#include <benanza/error.hpp>
+#include <benanza/results.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <optional>
+#include <unistd.h>
+
+namespace benanza {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// `20251121T105400.123Z`: sorts by time.
+std::string utc_now() {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
+  const auto seconds = static_cast<std::time_t>(now / 1000);
+  std::tm fields{};
+  gmtime_r(&seconds, &fields);
+  char text[32];
+  const auto size = std::strftime(text, sizeof text, "%Y%m%dT%H%M%S", &fields);
+  const std::string thousandths = std::to_string(1000 + now % 1000);
+  return std::string(text, size) + "." + thousandths.substr(1) + "Z";
+}
+
+/// A run's name may come from a model: what could leave the folder or upset a shell does not reach a file name.
+std::string file_name_part(std::string_view name) {
+  std::string part;
+  for (char c : name.substr(0, 64)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    part += plain ? c : '_';
+  }
+  return part.empty() ? "run" : part;
+}
+
+bool is_results_file(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return !name.starts_with('.') && (name.ends_with(".json") || name.ends_with(".json.gz"));
+}
+
+}  // namespace
+
+ResultDatabase ResultDatabase::open(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
+    if (is_results_file(entry->path())) files.push_back(entry->path());
+  if (failed && failed != std::errc::no_such_file_or_directory)
+    throw EnvironmentError("cannot read the folder '" + folder.string() + "': " + failed.message());
+  std::sort(files.begin(), files.end());
+  ResultDatabase database;
+  for (const auto& file : files) {
+    try {
+      database.add(read_run(file));
+    } catch (const InputError& error) {
+      database.warnings_.emplace_back(error.what());
+    }
+  }
+  return database;
+}
+
+ResultDatabase ResultDatabase::load(std::span<const fs::path> files) {
+  ResultDatabase database;
+  for (const auto& file : files) database.add(read_run(file));
+  return database;
+}
+
+void ResultDatabase::append(Run run, const fs::path& folder) {
+  const std::string stem = utc_now() + "-" + file_name_part(run.name) + "-" + std::to_string(::getpid());
+  auto& added = runs_.emplace_back(std::move(run));
+  added.file = write_new(folder, stem, ".json", run_text(added)).string();
+}
+
+ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const BackendVersion> backends) const {
+  const std::string id = machine.id();
+  ResultDatabase selected;
+  selected.warnings_ = warnings_;
+  for (const auto& run : runs_) {
+    if (run.machine.id() != id) continue;
+    const auto wanted = [&](const BackendVersion& backend) {
+      return std::find(backends.begin(), backends.end(), backend) != backends.end();
+    };
+    Run part{.file = run.file,
+             .name = run.name,
+             .started = run.started,
+             .tool = run.tool,
+             .signature_version = run.signature_version,
+             .machine = run.machine,
+             .ceilings = run.ceilings};
+    std::copy_if(run.backends.begin(), run.backends.end(), std::back_inserter(part.backends), wanted);
+    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(part.rows), [&part](const Measurement& row) {
+      return std::any_of(part.backends.begin(), part.backends.end(),
+                         [&row](const auto& backend) { return backend.name == row.backend; });
+    });
+    selected.add(std::move(part));
+  }
+  return selected;
+}
+
+std::vector<Machine> ResultDatabase::machines() const {
+  std::map<std::string, Machine> by_id;
+  for (const auto& run : runs_) by_id.try_emplace(run.machine.id(), run.machine);
+  std::vector<Machine> machines;
+  for (auto& [id, machine] : by_id) machines.push_back(std::move(machine));
+  return machines;
+}
+
+Ceilings ResultDatabase::ceilings(int threads) const {
+  Ceilings ceilings;
+  std::optional<double> timer_floor;
+  for (const auto& run : runs_) {
+    for (const auto& row : run.ceilings) {
+      const std::string_view quantity = row.quantity;
+      const auto slash = quantity.find('/');
+      const auto kind = quantity.substr(0, slash);
+      const std::string what(slash == std::string_view::npos ? "" : quantity.substr(slash + 1));
+      if (kind == "Timer") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
+      if (row.threads != threads) continue;
+      if (kind == "Peak") {
+        if (const auto type = data_type_from_name(what))
+          ceilings.peaks[*type] = std::max(ceilings.peaks[*type], FlopsPerSecond{row.value});
+      } else if (kind == "Bandwidth") {
+        const auto same = [&what](const BandwidthLevel& level) { return level.name == what; };
+        auto level = std::find_if(ceilings.levels.begin(), ceilings.levels.end(), same);
+        if (level == ceilings.levels.end()) level = ceilings.levels.insert(level, BandwidthLevel{.name = what});
+        level->bandwidth = std::max(level->bandwidth, BytesPerSecond{row.value});
+        level->in_front = std::max(level->in_front, Bytes{row.in_front_bytes});
+      }
+    }
+  }
+  if (timer_floor) ceilings.timer_floor.value = *timer_floor;
+  std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
+                   [](const auto& a, const auto& b) { return a.in_front < b.in_front; });
+  return ceilings;
+}
+
+}  // namespace benanza

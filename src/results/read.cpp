@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// read_run: one pass over the text by simdjson's on-demand reader; nothing is kept but the rows themselves.
+#include "context.hpp"
+#include "row_name.hpp"
+#include "whole_file.hpp"
+#include <benanza/error.hpp>
+#include <benanza/layer_signature.hpp>
+#include <benanza/results.hpp>
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace benanza {
+
+namespace {
+
+namespace json = simdjson::ondemand;
+
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view no_time = "no time was recorded";
+
+/// Trimmed text of a number, true, false, null, or of the bare NaN and Infinity that Google Benchmark 1.7.1 writes.
+std::string_view token(json::value& value) {
+  std::string_view text = value.raw_json_token();
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// NaN for what is no finite number.
+double number(json::value& value) {
+  const std::string_view text = token(value);
+  const char first = text.empty() ? 'n' : text.front();
+  if (first == 't') return 1;
+  if (first == 'f') return 0;
+  const bool digits =
+      (first >= '0' && first <= '9') || (first == '-' && text.find_first_of("IN") == std::string_view::npos);
+  return digits ? double(value) : no_value;
+}
+
+std::string text(json::value& value) {
+  return std::string(value.type() == json::json_type::string ? std::string_view(value) : token(value));
+}
+
+/// One element of `benchmarks`, as far as it is understood.
+struct Row {
+  std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
+  bool failed = false;
+  double real_time = no_value;
+  double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
+  double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
+  double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
+  bool saves_multiplications = false, contended = false, noisy = false;
+  std::vector<double> rounds_ns{};
+};
+
+void read_rounds(json::value& value, std::vector<double>& rounds) {
+  for (auto element : value.get_array()) {
+    json::value round = element.value();
+    rounds.push_back(number(round));
+  }
+}
+
+void read_field(Row& row, std::string_view key, json::value& value) {
+  if (key == "name") row.name = value;
+  else if (key == "run_type") row.run_type = value;
+  else if (key == "time_unit") row.time_unit = value;
+  else if (key == "error_message" || key == "skip_message") row.error_message = value;
+  else if (key == "error_occurred" || key == "skipped") row.failed = row.failed || number(value) != 0;
+  else if (key == "real_time") row.real_time = number(value);
+  else if (key == "bytes_per_second") row.bytes_per_second = number(value);
+  else if (key == "flops_per_second") row.flops_per_second = number(value);
+  else if (key == "in_front_bytes") row.in_front_bytes = number(value);
+  else if (key == "min_ns") row.min_ns = number(value);
+  else if (key == "median_ns") row.median_ns = number(value);
+  else if (key == "p90_ns") row.p90_ns = number(value);
+  else if (key == "cv") row.cv = number(value);
+  else if (key == "preparation_ns") row.preparation_ns = number(value);
+  else if (key == "difference") row.difference = number(value);
+  else if (key == "samples") row.samples = number(value);
+  else if (key == "calls_per_sample") row.calls_per_sample = number(value);
+  else if (key == "threads") row.threads = number(value);
+  else if (key == "workspace_bytes") row.workspace_bytes = number(value);
+  else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
+  else if (key == "contended") row.contended = number(value) == 1;
+  else if (key == "noisy") row.noisy = number(value) == 1;
+  else if (key == "rounds_ns") read_rounds(value, row.rounds_ns);
+}
+
+/// A whole number that fits; a count that is none is a broken row, not a 0.
+template <class Integer>
+Integer whole(double value, std::string_view key) {
+  if (!(value >= 0 && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
+    throw InputError("'" + std::string(key) + "' is no count");
+  return static_cast<Integer>(value);
+}
+
+double units_per_second(std::string_view unit) {
+  if (unit == "ns") return 1e9;
+  if (unit == "us") return 1e6;
+  if (unit == "ms") return 1e3;
+  if (unit == "s") return 1;
+  throw InputError("time_unit '" + std::string(unit) + "', expected ns, us, ms or s");
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file)
+      : file_(file.string()), text_(read_whole(file, simdjson::SIMDJSON_PADDING)) {}
+
+  Run read() {
+    json::parser parser;
+    std::optional<json::document> document;  // none while the first look at the text fails
+    try {
+      document = parser.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING);
+      read_document(*document);
+    } catch (const simdjson::simdjson_error& error) {
+      throw InputError(file_ + ": byte " + std::to_string(document ? offset(*document) : text_.size()) + row_text() +
+                       ": " + error.what() + " Expected a whole Google Benchmark JSON file");
+    } catch (const InputError& error) {
+      throw InputError(file_ + row_text() + ": " + error.what());
+    }
+    run_.file = file_;
+    return std::move(run_);
+  }
+
+ private:
+  void read_document(json::document& document) {
+    bool context = false, benchmarks = false;
+    for (auto field : document.get_object()) {
+      const std::string_view key = field.unescaped_key();
+      if (key == "context") {
+        read_fields(field.value());
+        check_context(run_);
+        context = true;
+      } else if (key == "benchmarks") {
+        if (!context) throw InputError("'benchmarks' comes before 'context', which says how to read them");
+        read_rows(field.value());
+        benchmarks = true;
+      }
+    }
+    const char* rest = nullptr;
+    if (document.current_location().get(rest) == simdjson::SUCCESS)
+      throw InputError("byte " + std::to_string(rest - text_.data()) + ": more text behind the end of the document");
+    if (!context || !benchmarks)
+      throw InputError("no 'context' or no 'benchmarks', expected both: not a Google Benchmark JSON file");
+  }
+
+  void read_fields(json::object context) {
+    for (auto field : context) {
+      const std::string key{std::string_view(field.unescaped_key())};
+      json::value value = field.value();
+      if (is_context_key(key)) read_context(run_, key, text(value));
+    }
+  }
+
+  void read_rows(json::array rows) {
+    for (auto element : rows) {
+      ++row_;
+      json::object object = element.get_object();
+      fields_.rounds_ns.clear();
+      fields_ = {.rounds_ns = std::move(fields_.rounds_ns)};
+      for (auto field : object) {
+        const std::string_view key = field.unescaped_key();
+        json::value value = field.value();
+        read_field(fields_, key, value);
+      }
+      if (fields_.run_type != "aggregate") add(fields_);
+    }
+    row_ = 0;
+  }
+
+  void add(const Row& row) {
+    const auto name = parse_row_name(row.name);
+    if (!name)
+      throw InputError("'" + std::string(row.name) +
+                       "', expected <backend>/<algorithm>/<cache state>/<signature>: not a row of Benanza's");
+    const double scale = units_per_second(row.time_unit);
+    const int threads = threads_of(name->algorithm).value_or(whole<int>(row.threads, "threads"));
+    if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale);
+    else add_measurement(row, *name, threads, scale);
+  }
+
+  void add_ceiling(const Row& row, const RowName& name, int threads, double scale) {
+    double value = name.what.starts_with("Peak/") ? row.flops_per_second : row.bytes_per_second;
+    if (name.what.starts_with("Timer/")) value = row.real_time / scale;
+    if (row.failed || !(value > 0)) return;  // a ceiling without a value is no ceiling
+    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), threads, value, row.in_front_bytes});
+  }
+
+  void add_measurement(const Row& row, const RowName& name, int threads, double scale) {
+    auto& m = run_.rows.emplace_back();
+    m.backend = name.backend;
+    m.algorithm = name.algorithm;
+    m.cache = name.cache;
+    m.signature = canonical(name.what);
+    m.threads = threads;
+    m.samples = whole<std::int64_t>(row.samples, "samples");
+    m.calls_per_sample = whole<std::int64_t>(row.calls_per_sample, "calls_per_sample");
+    m.workspace_bytes = whole<std::int64_t>(row.workspace_bytes, "workspace_bytes");
+    m.cv = row.cv;
+    m.preparation.value = row.preparation_ns / 1e9;
+    m.difference = row.difference;
+    m.saves_multiplications = row.saves_multiplications;
+    m.contended = row.contended;
+    m.noisy = row.noisy;
+    if (row.failed) m.excluded.emplace(row.error_message);
+    else if (!(row.real_time > 0)) m.excluded.emplace(no_time);
+    if (m.excluded) return;
+    m.p10.value = row.real_time / scale;
+    // A file that gives one time only, such as Google Benchmark's without our counters, gives it for every quantile.
+    const auto quantile = [&m](double ns) { return ns > 0 ? Seconds{ns / 1e9} : m.p10; };
+    m.min = quantile(row.min_ns);
+    m.median = quantile(row.median_ns);
+    m.p90 = quantile(row.p90_ns);
+    m.rounds_s.reserve(row.rounds_ns.size());
+    for (double ns : row.rounds_ns) m.rounds_s.push_back(ns > 0 ? ns / 1e9 : no_value);
+  }
+
+  /// Each signature is parsed once, however many rows have it.
+  const std::string& canonical(std::string_view signature) {
+    auto& known = signatures_[std::string(signature)];
+    if (known.empty()) known = LayerSignature::parse(signature).text();
+    return known;
+  }
+
+  std::size_t offset(json::document& document) const {
+    const char* at = nullptr;
+    if (document.current_location().get(at) != simdjson::SUCCESS) return text_.size();
+    return static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(at - text_.data(), 0, static_cast<std::ptrdiff_t>(text_.size())));
+  }
+  std::string row_text() const { return row_ == 0 ? "" : ": row " + std::to_string(row_); }
+
+  std::string file_;
+  std::string text_;
+  Run run_ = unread_run();
+  Row fields_{};
+  std::size_t row_ = 0;                                      // from 1; 0 outside the rows
+  std::unordered_map<std::string, std::string> signatures_;  // looked up, never walked
+};
+
+}  // namespace
+
+Run read_run(const std::filesystem::path& file) { return Reader(file).read(); }
+
+}  // namespace benanza

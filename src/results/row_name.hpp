@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// RowName: `<backend>/<algorithm>/<cache state>/<what>` taken apart. `what` is a layer's signature, or the quantity of
+// a ceiling, whose backend is `machine`: `machine/fma:avx2,threads=1/hot/Peak/f32`.
+#pragma once
+
+#include <benanza/measurement.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace benanza {
+
+/// The backend of rows that hold ceilings.
+inline constexpr std::string_view machine_backend = "machine";
+
+struct RowName {
+  std::string_view backend{}, algorithm{};
+  CacheState cache = CacheState::hot;
+  std::string_view what{};
+};
+
+/// Nothing if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is no part of it.
+[[nodiscard]] std::optional<RowName> parse_row_name(std::string_view name);
+/// The value of an algorithm's key `threads`.
+[[nodiscard]] std::optional<int> threads_of(std::string_view algorithm);
+
+}  // namespace benanza

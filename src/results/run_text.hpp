@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <benanza/results.hpp>
+
+#include <string>
+
+namespace benanza {
+
+/// The file that holds a run.
+[[nodiscard]] std::string run_text(const Run& run);
+
+}  // namespace benanza

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "whole_file.hpp"
+
+#include <benanza/error.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace benanza {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string cause(int number) { return std::generic_category().message(number); }
+
+[[noreturn]] void cannot_write(const fs::path& file, int number) {
+  throw EnvironmentError("cannot write '" + file.string() + "': " + cause(number));
+}
+
+/// A file being written. What went wrong is kept, as the system's number, until it is asked for.
+class Output {
+ public:
+  /// An existing file, to be written to as it is.
+  static Output open(const fs::path& file) { return {file, ::open(file.c_str(), O_WRONLY | O_CLOEXEC), false}; }
+  /// A new file, removed again unless it is kept; nothing if there is one of that name.
+  static std::optional<Output> create(const fs::path& file) {
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno == EEXIST) return std::nullopt;
+    return Output(file, descriptor, true);
+  }
+  Output(Output&& other) noexcept
+      : file_(std::move(other.file_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        temporary_(other.temporary_),
+        error_(other.error_) {}
+  Output& operator=(Output&&) = delete;
+  ~Output() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    if (temporary_) ::unlink(file_.c_str());
+  }
+
+  void write(std::string_view text) {
+    while (error_ == 0 && !text.empty()) {
+      const ssize_t count = ::write(descriptor_, text.data(), text.size());
+      if (count >= 0) text.remove_prefix(static_cast<std::size_t>(count));
+      else if (errno != EINTR) error_ = errno;
+    }
+  }
+  /// Waits for the disk and gives the file its name.
+  void keep_as(const fs::path& name) {
+    if (error_ == 0 && ::fsync(descriptor_) != 0) error_ = errno;
+    if (error_ == 0 && ::rename(file_.c_str(), name.c_str()) != 0) error_ = errno;
+    temporary_ = error_ != 0;
+  }
+  /// 0 if nothing failed.
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  Output(const fs::path& file, int descriptor, bool temporary)
+      : descriptor_(descriptor), temporary_(temporary), error_(descriptor < 0 ? errno : 0) {
+    file_ = file;
+  }
+  fs::path file_{};
+  int descriptor_ = -1;
+  bool temporary_ = false;
+  int error_ = 0;
+};
+
+fs::path temporary_name(const fs::path& file) {
+  return file.parent_path() / ("." + file.filename().string() + "." + std::to_string(::getpid()) + ".tmp");
+}
+
+}  // namespace
+
+std::string read_whole(const fs::path& file, std::size_t padding) {
+  const auto fail = [&file](const std::string& why) { throw InputError(file.string() + ": cannot be read: " + why); };
+  errno = 0;
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> input(gzopen(file.c_str(), "rbe"), gzclose);
+  if (!input) fail(cause(errno != 0 ? errno : ENOMEM));
+  gzbuffer(input.get(), 1 << 17);
+  std::error_code no_size;
+  const auto size = fs::file_size(file, no_size);
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // what the JSON reader takes
+  constexpr std::size_t step = 1 << 20;
+  std::string text;
+  text.reserve((no_size || size > most ? step : size) + padding + 1);
+  int count = 0;
+  do {
+    const std::size_t before = text.size();
+    if (before + padding > most) fail("it holds more than 4 GiB");
+    if (text.capacity() <= before + padding) text.reserve(2 * text.capacity());
+    text.resize(std::min(before + step, text.capacity() - padding));
+    count = gzread(input.get(), text.data() + before, static_cast<unsigned>(text.size() - before));
+    text.resize(before + static_cast<std::size_t>(std::max(count, 0)));
+  } while (count > 0);
+  int state = Z_OK;
+  const char* message = gzerror(input.get(), &state);
+  if (state == Z_ERRNO) fail(cause(errno));
+  if (state != Z_OK && state != Z_STREAM_END) fail(std::string("gzip: ") + message);
+  text.reserve(text.size() + padding);
+  return text;
+}
+
+void write_whole(const fs::path& file, std::string_view text) {
+  std::error_code ignored;
+  const auto status = fs::status(file, ignored);
+  if (fs::is_directory(status)) cannot_write(file, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    auto output = Output::open(file);
+    output.write(text);
+    if (output.error() != 0) cannot_write(file, output.error());
+    return;
+  }
+  const fs::path target =
+      fs::is_symlink(fs::symlink_status(file, ignored)) ? fs::weakly_canonical(file, ignored) : file;
+  const fs::path temporary = temporary_name(target);
+  ::unlink(temporary.c_str());  // of a process that had this number and was killed
+  auto output = Output::create(temporary);
+  if (!output) cannot_write(file, EEXIST);
+  output->write(text);
+  if (fs::exists(status)) ::chmod(temporary.c_str(), static_cast<mode_t>(status.permissions()));
+  output->keep_as(target);
+  if (output->error() != 0) cannot_write(file, output->error());
+}
+
+fs::path write_new(const fs::path& folder, const std::string& stem, std::string_view extension, std::string_view text) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw EnvironmentError("cannot create the folder '" + folder.string() + "': " + failed.message());
+  for (int attempt = 1;; ++attempt) {
+    const fs::path file =
+        folder / (stem + (attempt == 1 ? "" : "-" + std::to_string(attempt)) + std::string(extension));
+    // Whoever creates the temporary file owns the name; looking for the file itself comes after it, since the owner may
+    // just have renamed.
+    auto output = Output::create(folder / ("." + file.filename().string() + ".tmp"));
+    if (!output || fs::exists(fs::symlink_status(file, failed))) continue;
+    output->write(text);
+    output->keep_as(file);
+    if (output->error() != 0) cannot_write(file, output->error());
+    return file;
+  }
+}
+
+}  // namespace benanza

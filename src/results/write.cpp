@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// write_run: Google Benchmark's JSON, one row a line. What is at its default is left out; what is no number is left out
+// or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
+#include "row_name.hpp"
+#include "run_text.hpp"
+#include "whole_file.hpp"
+#include <benanza/results.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace benanza {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The number that so many significant digits leave: finer than any timer, and half as long in the file.
+double rounded(double value, int digits) {
+  char text[40];
+  const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits - 1);
+  std::from_chars(text, written.ptr, value);
+  return value;
+}
+
+constexpr int digits_of_times = 10, digits_of_rounds = 7;
+
+Json ns(Seconds time, int digits = digits_of_times) {
+  return std::isfinite(time.value) ? Json(rounded(time.value * 1e9, digits)) : Json();
+}
+
+Json named_row(std::string name, int threads) {
+  return {{"name", std::move(name)}, {"run_type", "iteration"}, {"threads", threads}};
+}
+
+void add_time(Json& row, Json time) {
+  row["real_time"] = time;
+  row["cpu_time"] = std::move(time);  // Google Benchmark's tools look for it; only one clock was read
+  row["time_unit"] = "ns";
+}
+
+/// What a time says beyond p10, which is the row's own.
+void add_counters(Json& row, const Measurement& m) {
+  row["p10_ns"] = ns(m.p10);
+  row["median_ns"] = ns(m.median);
+  row["p90_ns"] = ns(m.p90);
+  row["min_ns"] = ns(m.min);
+  if (m.cv != 0) row["cv"] = rounded(m.cv, 4);
+  row["samples"] = m.samples;
+  row["calls_per_sample"] = m.calls_per_sample;
+}
+
+Json row_of(const Measurement& m) {
+  Json row = named_row(m.name(), m.threads);
+  const bool timed = !m.excluded && std::isfinite(m.p10.value) && m.p10.value > 0;
+  if (timed) {
+    row["iterations"] = m.samples * m.calls_per_sample;
+    add_time(row, ns(m.p10));
+    add_counters(row, m);
+  } else {
+    row["error_occurred"] = true;
+    row["error_message"] = m.excluded.value_or("no time was measured");
+  }
+  if (m.preparation.value != 0) row["preparation_ns"] = ns(m.preparation, digits_of_rounds);
+  if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;
+  if (m.difference != 0) row["difference"] = std::isfinite(m.difference) ? Json(rounded(m.difference, 4)) : Json();
+  if (m.saves_multiplications) row["saves_multiplications"] = 1;
+  if (m.contended) row["contended"] = 1;
+  if (m.noisy) row["noisy"] = 1;
+  if (timed && !m.rounds_s.empty()) {
+    Json rounds = Json::array();
+    for (double round : m.rounds_s) rounds.push_back(ns({round}, digits_of_rounds));
+    row["rounds_ns"] = std::move(rounds);
+  }
+  return row;
+}
+
+/// A rate is given as such; the row's time is that of one FLOP or one byte.
+Json row_of(const CeilingRow& ceiling) {
+  Json row =
+      named_row(std::string(machine_backend) + "/" + ceiling.algorithm + "/hot/" + ceiling.quantity, ceiling.threads);
+  if (!std::isfinite(ceiling.value) || ceiling.value <= 0) {
+    row["error_occurred"] = true;
+    row["error_message"] = "no value was measured";
+    return row;
+  }
+  row["iterations"] = 1;
+  if (ceiling.quantity.starts_with("Timer/")) {
+    add_time(row, ns({ceiling.value}));
+  } else {
+    add_time(row, ns({1 / ceiling.value}));
+    row[ceiling.quantity.starts_with("Peak/") ? "flops_per_second" : "bytes_per_second"] = ceiling.value;
+  }
+  if (ceiling.in_front_bytes != 0) row["in_front_bytes"] = ceiling.in_front_bytes;
+  return row;
+}
+
+/// Text of the system or a library may not be UTF-8; that must not cost the file.
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string run_text(const Run& run) {
+  std::string text = "{\n\"context\": {";
+  const char* separator = "\n";
+  for (const auto& [key, value] : run_context(run)) {
+    text += separator + dump(key) + ": " + dump(value);
+    separator = ",\n";
+  }
+  text += "\n},\n\"benchmarks\": [";
+  separator = "\n";
+  const auto add = [&](const auto& row) {
+    text += separator + dump(row_of(row));
+    separator = ",\n";
+  };
+  for (const auto& ceiling : run.ceilings) add(ceiling);
+  for (const auto& row : run.rows) add(row);
+  return text + "\n]\n}\n";
+}
+
+void write_run(const Run& run, const std::filesystem::path& file) { write_whole(file, run_text(run)); }
+
+}  // namespace benanza
