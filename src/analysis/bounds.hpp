@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds: the rungs of the ladder (measurement.md, section 1), from the two plans of a model.
+#pragma once
+
+#include "partition.hpp"
+#include "row_times.hpp"
+#include <benanza/analysis.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace benanza::analysis {
+
+class Bounds {
+ public:
+  Bounds(const ModelLayers& model, const FormPlan& single, const FormPlan& fused, const RowTimes& times,
+         const Ceilings& ceilings, int threads)
+      : model_(model), single_(single), fused_(fused), times_(times), ceilings_(ceilings), threads_(threads) {}
+
+  [[nodiscard]] std::array<Rung, rung_count> ladder() const;
+  /// For each If the time of its branches in the `library` rung, the cheaper of which is in the bound.
+  [[nodiscard]] std::vector<std::string> choices() const;
+  /// Critical path of a form at expected times.
+  [[nodiscard]] CriticalPath path(const LayerGraph& graph, const FormPlan& plan) const;
+
+ private:
+  /// Time of one part: of a measured one by the statistic at hand, of a modelled one its floor.
+  using TimeOf = std::function<Seconds(const Part&)>;
+
+  [[nodiscard]] Seconds sequential(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) const;
+  [[nodiscard]] Seconds parallel(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time,
+                                 const TimeOf& work) const;
+  [[nodiscard]] Rung measured(const LayerGraph& graph, const FormPlan& plan, bool is_parallel) const;
+  [[nodiscard]] Seconds model_floor() const;
+  [[nodiscard]] Seconds model_memory_floor() const;
+  void raise(Rung& rung, const FormPlan& plan) const;
+
+  const ModelLayers& model_;
+  const FormPlan& single_;
+  const FormPlan& fused_;
+  const RowTimes& times_;
+  const Ceilings& ceilings_;
+  int threads_;
+};
+
+}  // namespace benanza::analysis

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition.hpp"
+
+#include <benanza/detail/quantile.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::analysis {
+
+namespace {
+
+/// Analytic time of an occurrence: movement is free, since a consumer could have read through it.
+Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+  if (is_movement(at.layer)) return {};
+  const Bytes read = with_weights ? at.read_weights + at.read_activations : at.read_activations;
+  return std::max(ceilings.arithmetic_floor(type(at.layer), cost(at.layer).flops),
+                  ceilings.memory_floor(read, at.written));
+}
+
+Part make_part(const Layer& layer, const RowTimes& times, Seconds floor) {
+  Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
+  part.best = times.find(part.signature);
+  if (part.best) part.status = Status::measured;
+  else if (is_opaque(layer) || !times.reason(part.signature).empty()) part.status = Status::modelled;
+  return part;
+}
+
+Status worst(const std::vector<Part>& parts) {
+  if (parts.empty()) return Status::free;
+  Status status = Status::measured;
+  for (const auto& part : parts) {
+    if (part.status == Status::missing) return Status::missing;
+    if (part.status == Status::modelled) status = Status::modelled;
+  }
+  return status;
+}
+
+/// A partial solution: members [0, i) of a group done.
+struct Prefix {
+  bool reachable = false;
+  bool complete = true;  // nothing missing so far
+  Seconds time{};
+  std::vector<Part> parts{};
+};
+
+bool better(const Prefix& a, const Prefix& b) {
+  if (!b.reachable) return true;
+  if (a.complete != b.complete) return a.complete;
+  return a.time < b.time;
+}
+
+Prefix extend(const Prefix& prefix, const std::vector<Part>& parts) {
+  Prefix next = prefix;
+  for (const auto& part : parts) {
+    next.time += part.expected();
+    next.complete = next.complete && part.status != Status::missing;
+    next.parts.push_back(part);
+  }
+  return next;
+}
+
+}  // namespace
+
+std::string text_of(const Layer& layer) { return signature(layer).text(); }
+
+Seconds p10(const Measurement& row) {
+  const double low = detail::quantile(row.rounds_s, 0.1);
+  return std::isfinite(low) ? Seconds{low} : row.p10;
+}
+
+Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
+  const Cost c = cost(layer);
+  return std::max(ceilings.arithmetic_floor(type(layer), c.flops),
+                  ceilings.memory_floor(c.weights + c.activations, c.written));
+}
+
+FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
+  FormPlan plan;
+  for (const auto& at : graph.layers) {
+    const Seconds floor = occurrence_floor(at, ceilings, true);
+    plan.parts.emplace_back();
+    if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, floor));
+    plan.status.push_back(worst(plan.parts.back()));
+    plan.floors.push_back(floor);
+    plan.floors_without_weights.push_back(occurrence_floor(at, ceilings, false));
+    plan.flops.push_back(cost(at.layer).flops.value);
+  }
+  return plan;
+}
+
+FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
+                    const RowTimes& times, const Ceilings& ceilings) {
+  FormPlan plan;
+  for (const auto& at : fused.layers) {
+    std::vector<Prefix> done(at.members.size() + 1);
+    done[0].reachable = true;
+    Seconds floor{}, floor_without{};
+    double flops = 0;
+    for (auto member : at.members) {
+      floor += single_plan.floors[member];
+      floor_without += single_plan.floors_without_weights[member];
+      flops += single_plan.flops[member];
+    }
+    if (at.members.size() > 1) {
+      floor = std::min(floor, occurrence_floor(at, ceilings, true));
+      floor_without = std::min(floor_without, occurrence_floor(at, ceilings, false));
+      flops = std::min(flops, cost(at.layer).flops.value);
+    }
+    bool untried = false;
+    std::size_t node = 0;
+    for (std::size_t i = 0; i < at.members.size(); ++i) {
+      if (done[i].reachable) {
+        for (const auto& piece : at.pieces) {
+          if (piece.first != i) continue;
+          Part part = make_part(piece.layer, times,
+                                piece.count == at.members.size() ? floor : layer_floor(piece.layer, ceilings));
+          part.node = node;
+          if (part.status == Status::missing) {
+            untried = true;
+            plan.untried.push_back(part.signature);
+          }
+          if (part.status != Status::measured) continue;  // no library does this group at once: its parts bound it
+          const Prefix next = extend(done[i], {part});
+          if (better(next, done[i + piece.count])) done[i + piece.count] = next;
+        }
+        auto alone = single_plan.parts[at.members[i]];
+        for (auto& part : alone) part.node = node;
+        const Prefix next = extend(done[i], alone);
+        if (better(next, done[i + 1])) done[i + 1] = next;
+      }
+      node += single.layers[at.members[i]].nodes.size();
+    }
+    plan.parts.push_back(done.back().parts);
+    plan.status.push_back(untried ? Status::missing : worst(plan.parts.back()));
+    plan.floors.push_back(floor);
+    plan.floors_without_weights.push_back(floor_without);
+    plan.flops.push_back(flops);
+  }
+  return plan;
+}
+
+}  // namespace benanza::analysis

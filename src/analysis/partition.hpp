@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cheapest partition of a form into calls: in single form each layer is one call; in fused form each group is one
+// call, or is split into smaller groups and single layers where that is faster.
+#pragma once
+
+#include "row_times.hpp"
+#include <benanza/analysis.hpp>
+
+#include <string>
+#include <vector>
+
+namespace benanza::analysis {
+
+/// One call.
+struct Part {
+  Layer layer{};
+  std::string signature{};
+  Status status = Status::missing;
+  const BestRows* best = nullptr;  ///< when measured
+  Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
+  std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
+
+  [[nodiscard]] Seconds expected() const { return best ? RowTimes::expected(*best->fastest) : floor; }
+};
+
+struct FormPlan {
+  std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
+  std::vector<Status> status{};            ///< worst of the parts
+  std::vector<Seconds> floors{};           ///< analytic time of the whole occurrence: the least over its partitions
+  std::vector<Seconds> floors_without_weights{};
+  std::vector<double> flops{};         ///< the least over its partitions
+  std::vector<std::string> untried{};  ///< signatures of ways to do a group that were never measured
+};
+
+/// p10 of one call: over common rounds or samples.
+[[nodiscard]] Seconds p10(const Measurement& row);
+/// The key of a layer in results.
+[[nodiscard]] std::string text_of(const Layer& layer);
+/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
+[[nodiscard]] Seconds layer_floor(const Layer& layer, const Ceilings& ceilings);
+
+[[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
+[[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
+                                  const RowTimes& times, const Ceilings& ceilings);
+
+}  // namespace benanza::analysis

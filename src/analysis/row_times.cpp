@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "row_times.hpp"
+
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::analysis {
+
+namespace {
+
+using RowsOfLayers = std::map<std::string, std::vector<const Measurement*>>;
+
+bool usable(const Measurement& row, int threads, std::span<const std::string> backends) {
+  return row.threads <= threads && row.backend != "reference" &&
+         (backends.empty() || std::find(backends.begin(), backends.end(), row.backend) != backends.end());
+}
+
+bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
+
+BestRows best_of(const std::vector<const Measurement*>& rows) {
+  BestRows best;
+  const auto work = [](const Measurement& row) { return RowTimes::expected(row) * row.threads; };
+  for (const auto* row : rows) {
+    if (!best.fastest || RowTimes::expected(*row) < RowTimes::expected(*best.fastest)) best.fastest = row;
+    if (!best.least_work || work(*row) < work(*best.least_work)) best.least_work = row;
+  }
+  return best;
+}
+
+/// A round counts when the rows whose sample was contended in it make up less than a twentieth of the time.
+bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
+  Seconds all{}, contended{};
+  for (const auto& [signature, rows] : best) {
+    const Seconds time = RowTimes::expected(*rows.fastest);
+    all += time;
+    if (!std::isfinite(rows.fastest->rounds_s[round])) contended += time;
+  }
+  return contended.value < 0.05 * all.value;
+}
+
+}  // namespace
+
+RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
+                   std::span<const std::string> backends) {
+  RowsOfLayers all;
+  const Run* common = nullptr;
+  std::size_t most = 0;
+  for (const auto& run : results.runs()) {
+    std::set<std::string> timed;
+    for (const auto& row : run.rows) {
+      if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
+      if (row.excluded) {
+        auto& reason = reasons_[row.signature];
+        if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + *row.excluded;
+        continue;
+      }
+      all[row.signature].push_back(&row);
+      if (has_rounds(row)) timed.insert(row.signature);
+    }
+    if (timed.size() >= most && !timed.empty()) {  // of equals the later run
+      most = timed.size();
+      common = &run;
+    }
+  }
+  if (common && most == all.size()) {
+    RowsOfLayers together;
+    for (const auto& row : common->rows)
+      if (needed.contains(row.signature) && usable(row, threads, backends) && !row.excluded && has_rounds(row))
+        together[row.signature].push_back(&row);
+    for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
+    std::size_t count = static_cast<std::size_t>(-1);
+    for (const auto& [signature, best] : best_)
+      count = std::min({count, best.fastest->rounds_s.size(), best.least_work->rounds_s.size()});
+    for (std::size_t r = 0; r < count && !best_.empty(); ++r)
+      if (counts(best_, r)) rounds_.push_back(r);
+    if (rounds_.size() >= 4) return;
+    rounds_.clear();
+  }
+  for (const auto& [signature, rows] : all) best_[signature] = best_of(rows);
+}
+
+Seconds RowTimes::expected(const Measurement& row) {
+  const double median = detail::quantile(row.rounds_s, 0.5);
+  return std::isfinite(median) ? Seconds{median} : row.median;
+}
+
+Seconds RowTimes::in_round(const Measurement& row, std::size_t round) const {
+  return std::isfinite(row.rounds_s[round]) ? Seconds{row.rounds_s[round]} : expected(row);
+}
+
+const BestRows* RowTimes::find(const std::string& signature) const {
+  const auto found = best_.find(signature);
+  return found == best_.end() ? nullptr : &found->second;
+}
+
+std::string RowTimes::reason(const std::string& signature) const {
+  const auto found = reasons_.find(signature);
+  return found == reasons_.end() ? std::string() : found->second;
+}
+
+}  // namespace benanza::analysis

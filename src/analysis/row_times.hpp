@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// RowTimes: for every layer the row that bounds it, and its time in each common round.
+#pragma once
+
+#include <benanza/analysis.hpp>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza::analysis {
+
+/// One layer's best rows.
+struct BestRows {
+  const Measurement* fastest = nullptr;     ///< least time over thread counts
+  const Measurement* least_work = nullptr;  ///< least threads x time
+};
+
+class RowTimes {
+ public:
+  /// Rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed over;
+  /// the run that timed all of them that have rows at all in common rounds is used, if there is one.
+  RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
+           std::span<const std::string> backends);
+
+  [[nodiscard]] const BestRows* find(const std::string& signature) const;
+  /// Why a signature has no valid row; empty if nothing was ever tried.
+  [[nodiscard]] std::string reason(const std::string& signature) const;
+
+  /// Indices of the rounds that count; empty without common rounds.
+  [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
+  /// Time of a row in a common round; the row's median where that one sample was contended.
+  [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
+  /// Expected time of one call: the median over the rounds of the row, or over its samples.
+  [[nodiscard]] static Seconds expected(const Measurement& row);
+
+ private:
+  std::map<std::string, BestRows> best_{};
+  std::map<std::string, std::string> reasons_{};
+  std::vector<std::size_t> rounds_{};
+};
+
+}  // namespace benanza::analysis
