@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV reports (RFC 4180): one line a row, units in the column's name.
+#include "format.hpp"
+#include <benanza/layer_signature.hpp>
+#include <benanza/report.hpp>
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+namespace benanza {
+
+using report::csv_field;
+
+void write_csv(std::ostream& out, const BoundReport& report) {
+  out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical\n";
+  for (const auto& model : report.models)
+    for (const auto& row : model.rows) {
+      const bool measured = row.chosen.has_value();
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
+                         enum_names(row.form)[static_cast<std::size_t>(row.form)], csv_field(row.signature), row.count,
+                         enum_names(row.status)[static_cast<std::size_t>(row.status)],
+                         measured ? row.chosen->backend : "", measured ? csv_field(row.chosen->algorithm) : "",
+                         measured ? enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)] : "",
+                         measured ? fmt::format("{}", row.p10.value * 1e3) : "",
+                         measured ? fmt::format("{}", row.median.value * 1e3) : "", row.floor.value * 1e3,
+                         row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0);
+    }
+}
+
+void write_csv(std::ostream& out, const LayersReport& report) {
+  out << "signature,count,models,macs,flops,bytes,flops_per_byte\n";
+  for (const auto& [signature, unique] : report.layers.layers()) {
+    const Cost c = cost(unique.layer);
+    std::string users;
+    for (const auto& user : unique.users)
+      users += fmt::format("{}{} x{}", users.empty() ? "" : "; ", user.model, user.count);
+    out << fmt::format("{},{},{},{},{},{},{}\n", csv_field(signature.text()), unique.count(), csv_field(users), c.macs,
+                       c.flops.value, c.bytes().value, c.intensity());
+  }
+}
+
+void write_csv(std::ostream& out, const MachineReport& report) {
+  out << "quantity,threads,value,algorithm,in_front_bytes\n";
+  for (const auto& row : report.ceilings)
+    out << fmt::format("{},{},{},{},{}\n", csv_field(row.quantity), row.threads, row.value, csv_field(row.algorithm),
+                       row.in_front_bytes);
+}
+
+}  // namespace benanza

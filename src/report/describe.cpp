@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/layer_signature.hpp>
+#include <benanza/report.hpp>
+
+namespace benanza {
+
+namespace {
+
+std::string dims(std::span<const std::int64_t> shape) {
+  std::string text;
+  for (auto dim : shape) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text.empty() ? "scalar" : text;
+}
+
+std::string steps(const Epilogue& post) {
+  std::string text;
+  for (const auto& op : post)
+    text += (text.empty() ? ", +" : " +") +
+            (op == bias ? "bias" : std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]));
+  return text;
+}
+
+std::string window(std::span<const std::int64_t> kernel, const TensorShape& strides, std::int64_t group) {
+  std::string text = dims(kernel);
+  if (!strides.empty()) text += "/" + std::to_string(strides.back());
+  if (group > 1) text += " group " + std::to_string(group);
+  return text;
+}
+
+/// Everything that has no words of its own: the signature, without the type that most rows share.
+template <class Op>
+std::string in_words(const Op& op) {
+  std::string text = LayerSignature(Layer(op)).text();
+  const std::string plain_type = "/f32/";
+  if (const auto at = text.find(plain_type); at != std::string::npos) text.replace(at, plain_type.size(), " ");
+  return text;
+}
+
+std::string in_words(const op::Conv& op) {
+  return "Conv " + dims(op.x) + ", " + std::to_string(op.w[0]) + " of " +
+         window(std::span(op.w.begin() + 2, op.w.end()), op.strides, op.group) + steps(op.post);
+}
+
+std::string in_words(const op::MatMul& op) {
+  return "MatMul " + dims(op.a) + " * " + dims(op.b) + (op.b_constant ? "" : ", both vary") + steps(op.post);
+}
+
+std::string in_words(const op::Pool& op) {
+  const bool global = std::equal(op.kernel.begin(), op.kernel.end(), op.x.begin() + 2, op.x.end());
+  const char* name = op.mode == op::PoolMode::max       ? "MaxPool "
+                     : op.mode == op::PoolMode::average ? "AveragePool "
+                                                        : "LpPool ";
+  return name + dims(op.x) + ", " + (global ? "global" : window(op.kernel, op.strides, 1));
+}
+
+std::string in_words(const op::Unary& op) {
+  return std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]) + " " + dims(op.x) + steps(op.post);
+}
+
+std::string in_words(const op::Binary& op) {
+  return std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]) + " " + dims(op.a) +
+         (op.a == op.b ? "" : ", " + dims(op.b)) + steps(op.post);
+}
+
+std::string in_words(const op::BatchNorm& op) { return "BatchNorm " + dims(op.x) + steps(op.post); }
+std::string in_words(const op::Softmax& op) { return std::string(op.log ? "LogSoftmax " : "Softmax ") + dims(op.x); }
+std::string in_words(const op::LayerNorm& op) { return std::string(op.rms ? "RMSNorm " : "LayerNorm ") + dims(op.x); }
+std::string in_words(const op::Transpose& op) { return "Transpose " + dims(op.x) + " to " + dims(op.perm); }
+std::string in_words(const op::Attention& op) {
+  return "Attention q " + dims(op.q) + ", k " + dims(op.k) + (op.mask.empty() ? "" : ", mask");
+}
+
+}  // namespace
+
+std::string describe(const Layer& layer) {
+  return std::visit([](const auto& op) { return in_words(op); }, layer);
+}
+
+}  // namespace benanza

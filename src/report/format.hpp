@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and bars as tables print them.
+#pragma once
+
+#include <benanza/units.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace benanza::report {
+
+/// Three significant digits with a fitting unit: `28.0 ms`, `1.43 us`.
+[[nodiscard]] std::string time_text(Seconds time);
+/// With a decimal prefix: `4.09 G`, `102 M`.
+[[nodiscard]] std::string scaled(double value);
+/// A bar of `length` cells for `fraction` of it, in eighths of a cell.
+[[nodiscard]] std::string bar(double fraction, int length);
+/// At most `width` columns; what is cut is shown by `...`. Control characters become `?`.
+[[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
+/// A CSV field, quoted where RFC 4180 wants it.
+[[nodiscard]] std::string csv_field(std::string_view text);
+[[nodiscard]] std::string thousands(std::int64_t value);
+
+}  // namespace benanza::report

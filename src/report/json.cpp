@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON reports; the keys are documented in README.md ("JSON") and keep their meaning.
+#include <benanza/layer_signature.hpp>
+#include <benanza/report.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <ostream>
+
+namespace benanza {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: what cannot be given is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
+Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+
+Json backends_json(const std::vector<BackendVersion>& backends) {
+  Json result = Json::array();
+  for (const auto& backend : backends) result.push_back({{"name", backend.name}, {"version", backend.version}});
+  return result;
+}
+
+Json machine_json(const Machine& machine) {
+  Json caches = Json::array();
+  for (const auto& cache : machine.caches)
+    caches.push_back({{"level", cache.level}, {"total_bytes", whole(cache.total.value)}});
+  return {{"device", machine.device},     {"isa", machine.isa}, {"cores", machine.cores},
+          {"affinity", machine.affinity}, {"caches", caches},   {"memory_bytes", whole(machine.memory.value)},
+          {"system", machine.system}};
+}
+
+Json peaks_json(const Ceilings& ceilings) {
+  Json result = Json::object();
+  for (const auto& [type, peak] : ceilings.peaks) result[std::string(name(type)) + "_flops_per_s"] = number(peak.value);
+  for (const auto& level : ceilings.levels) result[level.name + "_bytes_per_s"] = number(level.bandwidth.value);
+  if (ceilings.memory_bandwidth().value > 0) result["read_bytes_per_s"] = number(ceilings.memory_bandwidth().value);
+  return result;
+}
+
+Json coverage_json(const Coverage& coverage) {
+  Json result = Json::object(), time = Json::object(), flops = Json::object();
+  for (std::size_t s = 0; s < 4; ++s) {
+    const std::string status(enum_names(Status{})[s]);
+    result[status] = coverage.count[s];
+    time[status] = coverage.time_share[s];
+    flops[status] = coverage.flops_share[s];
+  }
+  result["time_share"] = time;
+  result["flops_share"] = flops;
+  return result;
+}
+
+Json row_json(const LayerRow& row) {
+  Json result{{"signature", row.signature},
+              {"form", enum_names(row.form)[static_cast<std::size_t>(row.form)]},
+              {"count", row.count},
+              {"nodes", row.nodes},
+              {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]}};
+  if (row.chosen) {
+    result["backend"] = row.chosen->backend;
+    result["algorithm"] = row.chosen->algorithm;
+    result["cache"] = enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)];
+    result["p10_ms"] = ms(row.p10);
+    result["median_ms"] = ms(row.median);
+    result["cv"] = number(row.chosen->cv);
+    result["samples"] = row.chosen->samples;
+    result["noisy"] = row.chosen->noisy;
+    result["contended"] = row.chosen->contended;
+    result["saves_multiplications"] = row.chosen->saves_multiplications;
+  } else if (!row.reason.empty()) {
+    result["reason"] = row.reason;
+  }
+  result["floor_ms"] = ms(row.floor);
+  result["of_roofline"] = row.of_roofline() ? number(*row.of_roofline()) : Json(nullptr);
+  result["flops"] = number(row.cost.flops.value);
+  result["bytes"] = number(row.cost.bytes().value);
+  result["critical"] = row.critical;
+  return result;
+}
+
+Json model_json(const Analysis& a) {
+  // Rungs that this program does not measure are null: a rung that cannot be given is never 0.
+  Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
+  for (std::size_t i = 0; i < rung_count; ++i) {
+    const std::string key(enum_names(RungName{})[i]);
+    const Rung& rung = a.rungs[i];
+    bounds[key] = ms(rung.bound);
+    if (!rung.median) continue;
+    medians[key] = ms(rung.median);
+    uncertainty[key] = number(rung.uncertainty);
+    if (rung.raised.value > 0) raised[key] = ms(rung.raised);
+  }
+  for (const char* key : {"library_resident", "library_fused_resident", "witness"}) bounds[key] = nullptr;
+  Json rows = Json::array();
+  for (const auto& row : a.rows) rows.push_back(row_json(row));
+  return {{"model", a.model},
+          {"file", a.file},
+          {"batch", a.batch},
+          {"dims", a.dims},
+          {"type", name(a.type)},
+          {"threads", a.threads},
+          {"partial", a.partial()},
+          {"layers", a.layers},
+          {"unique_layers", a.unique_layers},
+          {"groups", a.groups},
+          {"flops", number(a.flops.value)},
+          {"macs", a.macs},
+          {"bytes", number(a.bytes.value)},
+          {"weight_bytes", number(a.weights.value)},
+          {"coverage", coverage_json(a.coverage)},
+          {"coverage_fused", coverage_json(a.coverage_fused)},
+          {"missing", a.missing},
+          {"choices", a.choices},
+          {"exempt", a.exempt},
+          {"bounds_ms", bounds},
+          {"median_ms", medians},
+          {"uncertainty", uncertainty},
+          {"raised_ms", raised},
+          {"common_rounds", a[RungName::library].common_rounds},
+          {"rows", rows}};
+}
+
+void write(std::ostream& out, const Json& document) {
+  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const BoundReport& report) {
+  Json machine = machine_json(report.machine);
+  machine["backends"] = backends_json(report.backends);
+  if (!report.models.empty()) {
+    machine["peaks"] = peaks_json(report.models.front().ceilings);
+    machine["timer_floor_ns"] = number(report.models.front().ceilings.timer_floor.value * 1e9);
+  }
+  Json models = Json::array();
+  for (const auto& model : report.models) models.push_back(model_json(model));
+  write(out, {{"schema", 1}, {"machine", machine}, {"models", models}});
+}
+
+void write_json(std::ostream& out, const LayersReport& report) {
+  Json models = Json::array();
+  for (const auto& m : report.models)
+    models.push_back({{"model", m.model},
+                      {"file", m.file},
+                      {"batch", m.batch},
+                      {"dims", m.dims},
+                      {"partial", !m.unknown.empty()},
+                      {"layers", m.layers},
+                      {"unique_layers", m.unique_layers},
+                      {"groups", m.groups},
+                      {"free", m.free},
+                      {"opaque", m.opaque},
+                      {"flops", number(m.flops.value)},
+                      {"macs", m.macs},
+                      {"bytes", number(m.bytes.value)},
+                      {"weight_bytes", number(m.weights.value)},
+                      {"unknown", m.unknown}});
+  Json layers = Json::array();
+  for (const auto& [signature, unique] : report.layers.layers()) {
+    const Cost c = cost(unique.layer);
+    Json users = Json::array();
+    for (const auto& user : unique.users)
+      users.push_back({{"model", user.model}, {"count", user.count}, {"node", user.node}});
+    layers.push_back({{"signature", signature.text()},
+                      {"count", unique.count()},
+                      {"users", users},
+                      {"macs", c.macs},
+                      {"flops", number(c.flops.value)},
+                      {"bytes", number(c.bytes().value)},
+                      {"intensity", number(c.intensity())}});
+  }
+  write(out, {{"schema", 1},
+              {"signature_version", signature_version},
+              {"layers_total", report.total()},
+              {"layers_unique", report.layers.size()},
+              {"models", models},
+              {"layers", layers}});
+}
+
+void write_json(std::ostream& out, const MachineReport& report) {
+  Json machine = machine_json(report.machine);
+  Json backends = Json::array();
+  for (const auto& backend : report.backends)
+    backends.push_back({{"name", backend.name},
+                        {"version", backend.version},
+                        {"available", backend.unavailable.empty()},
+                        {"reason", backend.unavailable}});
+  machine["backends"] = backends;
+  Json ceilings = Json::array();
+  for (const auto& row : report.ceilings)
+    ceilings.push_back({{"quantity", row.quantity},
+                        {"threads", row.threads},
+                        {"value", number(row.value)},
+                        {"algorithm", row.algorithm},
+                        {"in_front_bytes", whole(row.in_front_bytes)}});
+  write(out, {{"schema", 1}, {"machine", machine}, {"ceilings", ceilings}});
+}
+
+}  // namespace benanza

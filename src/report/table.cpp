@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables for a terminal of 80 columns:
+//
+//   resnet50    batch 1, f32, 2 threads, hot caches
+//   122 layers, 47 unique    4.09 GMAC    102 MB of weights
+//   measured 121  free 1  modelled 0  missing 0    (fused: 56 groups, missing 0)
+//
+//     model floor                 28.0 ms  ██████████▊
+//     library fused               61.4 ms  █████████████████████████▉       ± 0.4 %
+//     library                     66.9 ms  ████████████████████████████▏    ± 0.5 %
+//
+//      share      time  count  of roof  layer                                   plan
+//     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
+#include "format.hpp"
+#include <benanza/layer_signature.hpp>
+#include <benanza/report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+constexpr std::size_t rows_that_matter = 10;
+constexpr int bar_cells = 34;
+
+std::string rung_label(RungName name) {
+  std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string strong(const std::string& text, const TableOptions& options) {
+  return options.color ? "\033[1m" + text + "\033[0m" : text;
+}
+
+void coverage_line(std::ostream& out, const Analysis& a) {
+  const auto counts = [](const Coverage& c) {
+    return fmt::format("measured {}  free {}  modelled {}  missing {}", c[Status::measured], c[Status::free],
+                       c[Status::modelled], c[Status::missing]);
+  };
+  out << counts(a.coverage)
+      << fmt::format("    (fused: {} groups, {} modelled, {} missing)\n", a.groups, a.coverage_fused[Status::modelled],
+                     a.coverage_fused[Status::missing]);
+}
+
+void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  double longest = 0;
+  for (const auto& rung : a.rungs)
+    if (rung.bound) longest = std::max(longest, rung.bound->value);
+  for (std::size_t i = 0; i < rung_count; ++i) {
+    const auto rung_name = static_cast<RungName>(i);
+    const Rung& rung = a.rungs[i];
+    if (rung_name == RungName::roofline_memory) continue;  // an indication, no bound: in the JSON
+    const std::string label = rung_label(rung_name);
+    if (!rung.bound) {
+      out << fmt::format("  {:<23} {:>9}\n", label, "unknown");
+      continue;
+    }
+    const std::string cells = bar(longest > 0 ? rung.bound->value / longest : 0, bar_cells);
+    std::string line = fmt::format("  {:<23} {:>9}  {}", label, time_text(*rung.bound), cells);
+    if (rung.median) {
+      const auto drawn = static_cast<std::size_t>(std::count_if(
+          cells.begin(), cells.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+      line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') +
+              fmt::format(" ± {:.1f} %", rung.uncertainty * 100);
+      if (!rung.common_rounds) line += " *";
+    }
+    out << (rung_name == RungName::library_fused ? strong(line, options) : line) << '\n';
+  }
+  for (std::size_t i = 0; i < rung_count; ++i)
+    if (a.rungs[i].raised.value > 0)
+      out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
+                         time_text(a.rungs[i].raised));
+  if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+}
+
+void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  Seconds total{};
+  std::vector<const LayerRow*> fused;
+  for (const auto& row : a.rows)
+    if (row.form == Form::fused) {
+      fused.push_back(&row);
+      total += row.total();
+    }
+  const std::size_t shown = options.all ? fused.size() : std::min(fused.size(), rows_that_matter);
+  const std::size_t fixed = 38;
+  const std::size_t rest = static_cast<std::size_t>(std::max(options.width, 80)) - fixed;
+  const std::size_t layer_width = options.all || options.width > 110 ? rest * 3 / 5 : rest - 15;
+  out << fmt::format("   {:>6} {:>9} {:>6} {:>7}  {:<{}} {}\n", "share", "time", "count", "of roof", "layer",
+                     layer_width, "plan");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LayerRow& row = *fused[i];
+    const std::string plan =
+        row.chosen ? row.chosen->backend + " " + row.chosen->algorithm.substr(0, row.chosen->algorithm.find(','))
+                   : std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)]);
+    const auto share = row.of_roofline();
+    out << fmt::format("  {:>5.1f} % {:>9} {:>6} {:>7}  {:<{}} {}\n",
+                       total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()),
+                       fmt::format("x{}", row.count), share ? fmt::format("{:.0f} %", 100 * *share) : "-",
+                       clipped(describe(row.layer), layer_width), layer_width,
+                       options.all ? plan : clipped(plan, rest - layer_width - 1));
+  }
+  if (shown < fused.size()) out << fmt::format("  ({} more: --all)\n", fused.size() - shown);
+}
+
+void missing(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  if (!a.partial()) return;
+  out << strong("partial: the bounds lack what follows", options) << '\n';
+  const std::size_t shown = options.all ? a.missing.size() : std::min<std::size_t>(a.missing.size(), 5);
+  for (std::size_t i = 0; i < shown; ++i) out << "  " << clipped(a.missing[i], 300) << '\n';
+  if (shown < a.missing.size()) out << fmt::format("  ({} more: --all)\n", a.missing.size() - shown);
+}
+
+std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
+  std::string text = fmt::format("batch {}", batch);
+  for (const auto& [key, value] : dims) text += fmt::format(", {} {}", clipped(key, 30), value);
+  return text;
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const BoundReport& report, const TableOptions& options) {
+  std::string backends;
+  for (const auto& backend : report.backends)
+    backends += (backends.empty() ? "" : ", ") + backend.name + " " + backend.version;
+  for (const auto& a : report.models) {
+    out << strong(clipped(a.model, 40), options)
+        << fmt::format("    {}, {}, {} thread{}, hot caches\n", sizes(a.batch, a.dims), name(a.type), a.threads,
+                       a.threads == 1 ? "" : "s");
+    out << clipped(fmt::format("{} {}", report.machine.device, report.machine.isa), 78) << "    " << backends << '\n';
+    out << fmt::format("{} layers, {} unique    {}MAC    {}B of weights\n", a.layers, a.unique_layers,
+                       scaled(static_cast<double>(a.macs)), scaled(a.weights.value));
+    coverage_line(out, a);
+    out << '\n';
+    ladder(out, a, options);
+    out << '\n';
+    rows(out, a, options);
+    for (const auto& choice : a.choices) out << clipped(choice, 300) << '\n';
+    missing(out, a, options);
+    out << '\n';
+  }
+  if (!report.footer.empty()) out << report.footer << '\n';
+}
+
+void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options) {
+  out << fmt::format("{:<28} {:>7} {:>7} {:>7} {:>6} {:>10} {:>9}\n", "model", "layers", "unique", "share", "groups",
+                     "MACs", "weights");
+  for (const auto& m : report.models) {
+    out << fmt::format("{:<28} {:>7} {:>7} {:>6.1f}% {:>6} {:>10} {:>9}\n", clipped(m.model, 28), m.layers,
+                       m.unique_layers,
+                       m.layers ? 100.0 * static_cast<double>(m.unique_layers) / static_cast<double>(m.layers) : 0.0,
+                       m.groups, scaled(static_cast<double>(m.macs)), scaled(m.weights.value) + "B");
+    for (const auto& text : m.unknown) out << "  partial: " << clipped(text, 300) << '\n';
+  }
+  const auto total = report.total();
+  out << strong(
+             fmt::format("{:<28} {:>7} {:>7} {:>6.1f}%", fmt::format("{} models", report.models.size()), total,
+                         report.layers.size(),
+                         total ? 100.0 * static_cast<double>(report.layers.size()) / static_cast<double>(total) : 0.0),
+             options)
+      << "\n\n";
+
+  std::vector<const UniqueLayer*> unique;
+  for (const auto& [signature, layer] : report.layers.layers()) unique.push_back(&layer);
+  if (!options.all)
+    std::stable_sort(unique.begin(), unique.end(), [](const UniqueLayer* a, const UniqueLayer* b) {
+      return cost(a->layer).flops.value * static_cast<double>(a->count()) >
+             cost(b->layer).flops.value * static_cast<double>(b->count());
+    });
+  const std::size_t shown = options.all ? unique.size() : std::min<std::size_t>(unique.size(), 2 * rows_that_matter);
+  out << fmt::format("{:>6} {:>6} {:>9} {:>9} {:>8}  {}\n", "count", "models", "FLOPs", "bytes", "FLOP/B",
+                     options.all ? "signature" : "layer (by FLOPs over the set)");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Cost c = cost(unique[i]->layer);
+    const std::string text =
+        options.all ? signature(unique[i]->layer).text()
+                    : clipped(describe(unique[i]->layer), static_cast<std::size_t>(std::max(options.width, 80)) - 44);
+    out << fmt::format("{:>6} {:>6} {:>9} {:>9} {:>8.1f}  {}\n", unique[i]->count(), unique[i]->users.size(),
+                       scaled(c.flops.value), scaled(c.bytes().value), c.intensity(), text);
+  }
+  if (shown < unique.size()) out << fmt::format("({} more: --all)\n", unique.size() - shown);
+}
+
+void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options) {
+  const Machine& m = report.machine;
+  out << strong(m.device, options)
+      << fmt::format("\n{} core{} ({}), {}, {:.0f} GiB, {}\n", m.cores, m.cores == 1 ? "" : "s", m.affinity, m.isa,
+                     m.memory.value / (1 << 30), m.system);
+  for (const auto& cache : m.caches) out << fmt::format("  L{} {}B\n", cache.level, scaled(cache.total.value));
+  out << "\nbackends\n";
+  for (const auto& backend : report.backends)
+    out << fmt::format("  {:<10} {:<10} {}\n", backend.name, backend.version,
+                       backend.unavailable.empty() ? "available" : "not available: " + backend.unavailable);
+  if (report.ceilings.empty()) return;
+  out << fmt::format("\n{:<20} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
+  for (const auto& row : report.ceilings) {
+    const std::string unit = row.quantity.starts_with("Peak")        ? "FLOP/s"
+                             : row.quantity.starts_with("Bandwidth") ? "B/s"
+                                                                     : "s";
+    const std::string value = unit == "s" ? time_text({row.value}) : scaled(row.value) + unit;
+    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity, row.threads, value, clipped(row.algorithm, 60));
+  }
+}
+
+}  // namespace benanza

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assertion.hpp"
+
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+namespace benanza::tool {
+
+Assertion parse_assertion(const std::string& text) {
+  const auto at = text.find('=');
+  const std::string wanted = text.substr(0, at);
+  std::string known;
+  for (std::size_t i = 0; i < rung_count; ++i) {
+    const auto rung = enum_names(RungName{})[i];
+    if (at != std::string::npos && rung == wanted)
+      return {static_cast<RungName>(i), parse_duration(text.substr(at + 1))};
+    known += (i ? ", " : "") + std::string(rung);
+  }
+  throw UsageError("--assert-latency: '" + text + "', expected RUNG=TIME with one of " + known);
+}
+
+bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models) {
+  bool all = true;
+  for (const auto& model : models)
+    for (const auto& assertion : assertions) {
+      const auto rung = enum_names(assertion.rung)[static_cast<std::size_t>(assertion.rung)];
+      const Rung& found = model[assertion.rung];
+      std::string why;
+      if (!found.bound) why = "is not known";
+      else if (model.partial()) why = "is partial";
+      else if (*found.bound > assertion.limit) why = fmt::format("is {:.6g} ms", found.bound->value * 1e3);
+      if (why.empty()) continue;
+      fmt::print(stderr, "benanza: {}: {} {}, asserted at most {:.6g} ms\n", model.model, rung, why,
+                 assertion.limit.value * 1e3);
+      all = false;
+    }
+  return all;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands; each is a file of its own.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace benanza::tool {
+
+/// Exit codes (README, "Exit codes").
+enum Exit : int {
+  done = 0,
+  bad_input = 1,
+  usage = 2,
+  incomplete = 3,
+  assertion_failed = 4,
+  environment = 5,
+  interrupted = 130
+};
+
+/// Each adds its subcommand, which leaves its exit code in `exit_code`.
+void add_bound(CLI::App& app, int& exit_code);
+void add_layers(CLI::App& app, int& exit_code);
+void add_generate(CLI::App& app, int& exit_code);
+void add_analyze(CLI::App& app, int& exit_code);
+void add_machine(CLI::App& app, int& exit_code);
+
+}  // namespace benanza::tool

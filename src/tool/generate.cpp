@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza generate: the suite over a set of models as a Google Benchmark translation unit.
+#include "commands.hpp"
+#include "models.hpp"
+#include "output.hpp"
+#include <benanza/codegen.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+namespace benanza::tool {
+
+namespace {
+
+struct Options {
+  ModelOptions models{};
+  std::string file{};
+  std::string name{};
+  std::vector<std::string> backends{"onednn", "openblas", "native"};
+};
+
+/// The models as they would be named: a folder's models by one glob when all of them are meant, so that the command
+/// stays the same however a shell expanded it.
+std::string model_names(const ModelOptions& models) {
+  std::map<std::filesystem::path, std::vector<std::filesystem::path>> by_folder;
+  for (const auto& file : models.files()) by_folder[file.parent_path()].push_back(file);
+  std::string text;
+  for (const auto& [folder, files] : by_folder) {
+    std::size_t there = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder))
+      there += entry.path().extension() == ".onnx" ? 1 : 0;
+    if (files.size() > 1 && files.size() == there) {
+      text += " " + (folder / "*.onnx").generic_string();
+      continue;
+    }
+    for (const auto& file : files) text += " " + file.generic_string();
+  }
+  return text;
+}
+
+/// The command that makes the same file again, options in a fixed order.
+std::string canonical_command(const Options& options, const std::string& name) {
+  std::string text = "benanza generate" + model_names(options.models);
+  if (options.models.batch) text += " --batch " + std::to_string(*options.models.batch);
+  const auto list = [&](const char* option, const std::vector<std::string>& values) {
+    for (const auto& value : values) text += std::string(" ") + option + " " + value;
+  };
+  list("--dim", options.models.dims);
+  list("--input", options.models.inputs);
+  list("--value", options.models.values);
+  text += " --name " + name + " --backend ";
+  for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
+  return text;
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("generate", "the suite over a set of models as a Google Benchmark translation unit");
+  command->footer("example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp");
+  options->models.add_to(*command);
+  command->add_option("-o,--output", options->file, "file to write; - is stdout")->required()->type_name("FILE.cpp");
+  command->add_option("--name", options->name, "name of the suite (default: the file's stem)")->type_name("NAME");
+  command->add_option("--backend", options->backends, "libraries that the suite wraps")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command->callback([options, &exit_code] {
+    const std::string name = !options->name.empty() ? options->name
+                             : options->file == "-" ? "suite"
+                                                    : std::filesystem::path(options->file).stem().string();
+    SuiteSource source{.name = name, .command = canonical_command(*options, name), .backends = options->backends};
+    for (const auto& model : load_models(options->models)) add_measurable(model, source.layers);
+    write_to(options->file, [&](std::ostream& out) { emit_suite(source, out); });
+    exit_code = done;
+  });
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza machine: what would be measured on.
+#include "commands.hpp"
+#include "output.hpp"
+#include <benanza/bench/backends.hpp>
+#include <benanza/bench/measure.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace benanza::tool {
+
+namespace {
+
+struct Options {
+  MeasuringOptions measuring{};
+  OutputOptions output{};
+};
+
+/// The highest value of each quantity at each thread count.
+std::vector<CeilingRow> highest(const ResultDatabase& database) {
+  std::map<std::pair<std::string, int>, CeilingRow> best;
+  for (const auto& run : database.runs())
+    for (const auto& row : run.ceilings) {
+      auto [at, added] = best.try_emplace({row.quantity, row.threads}, row);
+      const bool least = row.quantity.starts_with("Timer");
+      if (!added && (least ? row.value < at->second.value : row.value > at->second.value)) at->second = row;
+    }
+  std::vector<CeilingRow> result;
+  for (auto& [key, row] : best) result.push_back(std::move(row));
+  return result;
+}
+
+}  // namespace
+
+void add_machine(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  options->measuring.database = default_database();
+  auto* command =
+      app.add_subcommand("machine", "what would be measured on: device, libraries, measured ceilings, timer");
+  command->footer("example: benanza machine");
+  options->measuring.add_to(*command);
+  options->output.add_to(*command);
+  command->callback([options, &exit_code] {
+    check_writable(options->output);
+    MachineReport report{.machine = bench::this_machine()};
+    std::vector<BackendVersion> versions;
+    for (const auto& backend : bench::all_backends()) {
+      MachineReport::BackendLine line{.name = std::string(backend->name()), .version = backend->version()};
+      if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
+        line.unavailable = why->reason;
+      versions.push_back({line.name, line.version});
+      report.backends.push_back(std::move(line));
+    }
+    ResultDatabase database = ResultDatabase::open(options->measuring.database).select(report.machine, versions);
+    if (highest(database).empty()) {
+      terminal::ProgressBar bar(options->output.quiet);
+      Run run = bench::measure(
+          {}, {}, {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
+      run.name = "machine";
+      database.append(std::move(run), options->measuring.database);
+    }
+    report.ceilings = highest(database);
+    emit(report, options->output);
+    exit_code = done;
+  });
+}
+
+}  // namespace benanza::tool

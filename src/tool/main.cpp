@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `benanza`: subcommands over the library. The only place that turns an exception into a line and an exit
+// code.
+#include "commands.hpp"
+#include <benanza/error.hpp>
+#include <benanza/version.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace {
+
+int complain(const char* what, int code) {
+  std::fprintf(stderr, "benanza: %s\n", what);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace benanza;
+  CLI::App app(
+      "How fast could a deep-learning model run on this machine, and why is it slower?\n\n"
+      "  benanza bound examples/models/modern/resnet50.onnx");
+  app.name("benanza");
+  app.set_version_flag("--version", std::string(version));
+  app.require_subcommand(1);
+  int exit_code = tool::done;
+  tool::add_bound(app, exit_code);
+  tool::add_layers(app, exit_code);
+  tool::add_generate(app, exit_code);
+  tool::add_analyze(app, exit_code);
+  tool::add_machine(app, exit_code);
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain((std::string(error.what()) + " (see benanza --help)").c_str(), tool::usage);
+  } catch (const UsageError& error) {
+    return complain(error.what(), tool::usage);
+  } catch (const InputError& error) {
+    return complain(error.what(), tool::bad_input);
+  } catch (const EnvironmentError& error) {
+    return complain(error.what(), tool::environment);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", tool::environment);
+  } catch (const std::exception& error) {
+    return complain(error.what(), tool::environment);
+  }
+}

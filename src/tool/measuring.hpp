@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From models to results: which layers the database lacks, and the session that measures them.
+#pragma once
+
+#include "options.hpp"
+#include <benanza/analysis.hpp>
+#include <benanza/bench/backend.hpp>
+#include <benanza/results.hpp>
+#include <benanza/units.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace benanza::tool {
+
+/// The backends of that name, all for none; unavailable ones are left out unless they were named. Throws UsageError for
+/// an unknown name, EnvironmentError for a named one that is not available.
+[[nodiscard]] std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names);
+[[nodiscard]] std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends);
+
+struct Session {
+  Machine machine{};
+  std::vector<std::shared_ptr<const Backend>> backends{};
+  ResultDatabase database{};  ///< this machine's, these versions'
+  AnalysisOptions analysis{};
+};
+
+/// Opens the database for this machine.
+[[nodiscard]] Session open_session(const MeasuringOptions& options);
+
+struct MeasuringResult {
+  std::size_t measured = 0, known = 0;  ///< unique layers
+  Seconds took{};
+  bool interrupted = false;
+};
+
+/// Measures what the models need and the database lacks, and adds it to both the session and the folder.
+[[nodiscard]] MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,
+                                              const MeasuringOptions& options, bool quiet);
+
+}  // namespace benanza::tool

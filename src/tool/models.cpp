@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models.hpp"
+
+#include <benanza/onnx.hpp>
+
+namespace benanza::tool {
+
+std::vector<ModelLayers> load_models(const ModelOptions& options) {
+  const ImportOptions import = options.import_options();
+  std::vector<ModelLayers> result;
+  for (const auto& file : options.files()) result.push_back(make_model_layers(import_onnx(file, import)));
+  return result;
+}
+
+void add_measurable(const ModelLayers& model, LayerSet& set) {
+  const auto add = [&](const Layer& layer, const Occurrence& at) {
+    if (!is_free(layer) && !is_opaque(layer)) set.add(layer, model.single.model, at.nodes.front(), at.repeat);
+  };
+  for (const auto& at : model.single.layers) add(at.layer, at);
+  for (const auto& at : model.fused.layers)
+    for (const auto& piece : at.pieces) add(piece.layer, at);
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace benanza::tool::terminal {
+
+namespace {
+
+int columns(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+bool colors() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+int width() { return isatty(STDOUT_FILENO) ? columns(STDOUT_FILENO) : 80; }
+
+ProgressBar::ProgressBar(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO)) {}
+
+ProgressBar::~ProgressBar() {
+  if (!last_.empty()) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressBar::show(const bench::Progress& progress) {
+  if (!enabled_) return;
+  constexpr int cells = 20;
+  const double done = progress.total ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
+  const int full = static_cast<int>(done * cells);
+  std::string line = fmt::format("{:<8} [{}{}] {}/{}  {:.0f} s left  ", progress.phase,
+                                 std::string(static_cast<std::size_t>(full), '#'),
+                                 std::string(static_cast<std::size_t>(cells - full), '.'), progress.done,
+                                 progress.total, std::max(0.0, progress.remaining.value));
+  const auto room = static_cast<std::size_t>(std::max(0, columns(STDERR_FILENO) - 1));
+  line += progress.what;
+  line = line.substr(0, room);
+  if (line == last_) return;
+  std::fprintf(stderr, "\r\033[K%s", line.c_str());
+  std::fflush(stderr);
+  last_ = line;
+}
+
+}  // namespace benanza::tool::terminal

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the terminal can show, and the progress bar on it.
+#pragma once
+
+#include <benanza/bench/measure.hpp>
+
+#include <string>
+
+namespace benanza::tool::terminal {
+
+/// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
+[[nodiscard]] bool colors();
+/// Columns of stdout; 80 when it is no terminal.
+[[nodiscard]] int width();
+
+/// One line on stderr, drawn anew; nothing at all when stderr is no terminal.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool quiet);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  void show(const bench::Progress& progress);
+
+ private:
+  bool enabled_;
+  std::string last_{};
+};
+
+}  // namespace benanza::tool::terminal
