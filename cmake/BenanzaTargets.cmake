@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# How Benanza's own targets are made; everything by target, nothing global.
+
+# benanza_library(NAME [component]): target benanza_NAME with alias benanza::NAME; sources are added by the caller.
+function(benanza_library name)
+  add_library(benanza_${name})
+  add_library(benanza::${name} ALIAS benanza_${name})
+  set_target_properties(benanza_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME benanza_${name} POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(benanza_${name} PUBLIC benanza)
+  benanza_warnings(benanza_${name})
+  set_property(GLOBAL APPEND PROPERTY BENANZA_LIBRARIES benanza_${name})
+endfunction()
+
+function(benanza_warnings target)
+  # GCC 12 sees overlapping copies in std::string that are not there (GCC bug 105651).
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion $<$<BOOL:${BENANZA_WERROR}>:-Werror>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+endfunction()
+
+# benanza_find_backend(OPTION PACKAGE): honours BENANZA_<OPTION> = AUTO, ON (fails loudly) or OFF.
+macro(benanza_find_backend option package)
+  string(TOLOWER ${option} benanza_backend_name)
+  if("${BENANZA_${option}}" STREQUAL "OFF")
+    set(BENANZA_${option}_SUMMARY "off (BENANZA_${option}=OFF)")
+  else()
+    find_package(${package} QUIET)
+    if(${package}_FOUND)
+      list(APPEND BENANZA_FOUND_BACKENDS ${benanza_backend_name})
+      set(BENANZA_${option}_SUMMARY "${${package}_VERSION}")
+    else()
+      set(BENANZA_${option}_SUMMARY "not found ${${package}_NOT_FOUND_MESSAGE}")
+      if("${BENANZA_${option}}" STREQUAL "ON")
+        message(FATAL_ERROR "BENANZA_${option}=ON, but ${package} was ${BENANZA_${option}_SUMMARY}")
+      endif()
+    endif()
+  endif()
+endmacro()
+
+function(benanza_summary)
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
+  message(STATUS "Benanza ${PROJECT_VERSION}")
+  message(STATUS "  backends   ${BENANZA_BACKENDS}")
+  message(STATUS "  oneDNN     ${BENANZA_ONEDNN_SUMMARY}")
+  message(STATUS "  OpenBLAS   ${BENANZA_OPENBLAS_SUMMARY}")
+  message(STATUS "  tests ${BENANZA_BUILD_TESTS}, examples ${BENANZA_BUILD_EXAMPLES}, benchmarks ${BENANZA_BUILD_BENCHMARKS}, install ${BENANZA_INSTALL}")
+endfunction()

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every plan that a backend has for a layer and compares it with the reference.
+#pragma once
+
+#include "support/catch.hpp"
+#include <benanza/backend/reference.hpp>
+#include <benanza/bench/backend.hpp>
+#include <benanza/bench/fill.hpp>
+
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace benanza::test {
+
+/// Memory as plans are promised it, full of NaN.
+class AlignedBuffer {
+ public:
+  explicit AlignedBuffer(std::size_t bytes) : data_(static_cast<std::byte*>(::operator new(bytes + 1, alignment))) {
+    std::memset(data_, 0xFF, bytes);
+  }
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  AlignedBuffer& operator=(AlignedBuffer&&) = delete;
+  ~AlignedBuffer() { ::operator delete(data_, alignment); }
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  std::byte* data_;
+};
+
+/// Plain operands of a layer, filled as a measurement fills them.
+inline std::vector<AlignedBuffer> filled_inputs(const Operands& operands) {
+  std::vector<AlignedBuffer> buffers;
+  for (const auto& operand : operands.inputs) {
+    buffers.emplace_back(static_cast<std::size_t>(operand.bytes()));
+    fill(operand, buffers.back().data(), buffers.size());
+  }
+  return buffers;
+}
+
+/// Executes a plan on freshly packed buffers and gives its outputs, plain.
+inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& operands,
+                                             const std::vector<AlignedBuffer>& plain) {
+  std::vector<AlignedBuffer> packed, results, unpacked;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    packed.emplace_back(plan.inputs().at(i).bytes);
+    plan.pack_input(i, plain[i].data(), packed.back().data());
+    inputs.push_back(packed.back().data());
+  }
+  for (const auto& layout : plan.outputs()) {
+    results.emplace_back(layout.bytes);
+    outputs.push_back(results.back().data());
+  }
+  const AlignedBuffer workspace(plan.workspace_bytes());
+  plan.execute({.inputs = inputs, .outputs = outputs, .workspace = workspace.data()});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    unpacked.emplace_back(static_cast<std::size_t>(operands.outputs[i].bytes()));
+    plan.unpack_output(i, results[i].data(), unpacked.back().data());
+  }
+  return unpacked;
+}
+
+/// All plans for the layer agree with the reference at sampled elements, in two calls with different buffers. Returns
+/// their number.
+inline std::size_t check_plans(const Backend& backend, const Layer& layer, int threads) {
+  const Operands shapes = operands(layer);
+  auto result = backend.plans(layer, threads);
+  if (const auto* unsupported = std::get_if<Unsupported>(&result)) {
+    INFO(unsupported->reason);
+    CHECK(unsupported->reason.empty());
+    return 0;
+  }
+  const auto plain = filled_inputs(shapes);
+  std::vector<const void*> pointers;
+  for (const auto& buffer : plain) pointers.push_back(buffer.data());
+  std::vector<std::vector<std::int64_t>> samples;
+  std::vector<std::vector<double>> expected;
+  for (std::size_t i = 0; i < shapes.outputs.size(); ++i) {
+    samples.push_back(reference::sample_indices(shapes.outputs[i].elements(), 400));
+    expected.push_back(reference::evaluate(layer, pointers, i, samples[i]));
+  }
+  const auto& plans = std::get<Plans>(result);
+  std::vector<std::string> names;
+  for (const auto& plan : plans) {
+    INFO(plan->algorithm());
+    CHECK(plan->algorithm().find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,=:-") ==
+          std::string::npos);
+    CHECK(plan->algorithm().ends_with(",threads=" + std::to_string(threads)));
+    CHECK(plan->threads() == threads);
+    CHECK(std::find(names.begin(), names.end(), plan->algorithm()) == names.end());
+    names.push_back(plan->algorithm());
+    REQUIRE(plan->inputs().size() == shapes.inputs.size());
+    REQUIRE(plan->outputs().size() == shapes.outputs.size());
+    for (int call = 0; call < 2; ++call) {
+      const auto outputs = outputs_of(*plan, shapes, plain);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const auto got = reference::read(shapes.outputs[i], outputs[i].data(), samples[i]);
+        INFO("output " << i << ", difference " << reference::difference(expected[i], got));
+        CHECK(reference::agree(layer, i, expected[i], got, plan->tolerance()));
+      }
+    }
+  }
+  return plans.size();
+}
+
+}  // namespace benanza::test

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program from outside: exit codes, one line for each mistake, documents that parse. cli_test.py PROGRAM MODELS"""
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, MODELS = sys.argv[1], pathlib.Path(sys.argv[2])
+MNIST = MODELS / "zoo2019" / "MNIST.onnx"
+SYMBOLIC = MODELS / "hard" / "bert_base_batch_seq_symbolic.onnx"
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=600, check=False, **options)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def fails(self, code, says, *arguments):
+        """One line on stderr that holds every text of `says`, nothing on stdout."""
+        result = run(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout, "")
+        lines = result.stderr.strip().splitlines()
+        self.assertEqual(len(lines), 1, result.stderr)
+        for text in says:
+            self.assertIn(text, lines[0])
+
+    def test_help_on_every_level_shows_an_example(self):
+        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["machine"]):
+            result = run(*level, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("benanza " + (level[0] if level else "bound"), result.stdout)
+
+    def test_usage_errors_are_2(self):
+        self.fails(2, ["subcommand"])
+        self.fails(2, ["nonsense"], "nonsense")
+        self.fails(2, ["--nonsense"], "layers", MNIST, "--nonsense")
+        self.fails(2, ["--dim", "NAME=VALUE"], "layers", MNIST, "--dim", "batch")
+        self.fails(2, ["--dim", "'x'"], "layers", MNIST, "--dim", "batch=x")
+        self.fails(2, ["--assert-latency", "library_fused"], "bound", MNIST, "--assert-latency", "fast=1ms")
+        self.fails(2, ["duration"], "bound", MNIST, "--budget", "soon")
+        self.fails(2, ["no backend is called 'abacus'"], "bound", MNIST, "--backend", "abacus", "--database", self.at)
+        self.fails(2, ["nothere"], "layers", MNIST, "--input", "nothere=1x1x28x28")
+        self.fails(2, ["nothere"], "layers", SYMBOLIC, "--dim", "nothere=3")
+
+    def test_bad_models_are_1_and_named(self):
+        whole = MNIST.read_bytes()
+        for name, content in (("empty", b""), ("cut", whole[: len(whole) // 2]), ("random", random.Random(7).randbytes(4096)), ("text", b"hello\n" * 99)):
+            file = self.at / f"{name}.onnx"
+            file.write_bytes(content)
+            self.fails(1, [f"{name}.onnx"], "layers", file)
+        self.fails(1, ["absent.onnx", "no such file"], "layers", self.at / "absent.onnx")
+        (self.at / "hollow").mkdir()
+        self.fails(1, ["hollow", "no .onnx file"], "layers", self.at / "hollow")
+        self.fails(1, ["'batch'", "'seq'", "--dim"], "layers", SYMBOLIC)
+
+    def test_unwritable_outputs_are_5(self):
+        self.fails(5, ["/nonexistent/out.json"], "layers", MNIST, "--json", "/nonexistent/out.json")
+        self.fails(5, ["/nonexistent/out.cpp"], "generate", MNIST, "-o", "/nonexistent/out.cpp")
+
+    def test_layers_of_a_set(self):
+        result = run("layers", MODELS / "zoo2019", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        models = {model["model"]: model for model in document["models"]}
+        self.assertEqual(len(models), 30)
+        self.assertEqual(models["VGG16"]["macs"], 15_470_264_320)      # published: 15.47 G, exact by hand in the issue
+        self.assertEqual(models["ResNet050-v1"]["layers"], 175)        # the paper's count
+        self.assertEqual(document["layers_total"], sum(model["layers"] for model in document["models"]))
+        self.assertEqual(document["layers_total"], sum(layer["count"] for layer in document["layers"]))
+
+    def test_bound_dimensions_leave_no_shape_arithmetic(self):
+        bound = json.loads(run("layers", SYMBOLIC, "--batch", 1, "--dim", "seq=128", "--json", "-").stdout)
+        kinds = {layer["signature"].split("/")[0] for layer in bound["layers"]}
+        self.assertFalse(kinds & {"Opaque"}, kinds)
+        # BERT base: 12 layers of 4 d^2 + 2 d * 4 d multiply-adds a token, and attention 2 s d a token and layer; the pooler d^2
+        d, s = 768, 128
+        self.assertEqual(bound["models"][0]["macs"], 12 * (s * (4 * d * d + 8 * d * d) + 2 * s * s * d) + d * d)
+
+    def test_loops_and_branches(self):
+        hard = MODELS / "hard"
+        known = json.loads(run("layers", hard / "loop_known_trip_count.onnx", "--json", "-").stdout)
+        unknown = json.loads(run("layers", hard / "loop_unknown_trip_count.onnx", "--json", "-").stdout)
+        given = json.loads(run("layers", hard / "loop_unknown_trip_count.onnx", "--value", "steps=12", "--json", "-").stdout)
+        self.assertFalse(known["models"][0]["partial"])
+        self.assertTrue(unknown["models"][0]["partial"])
+        self.assertFalse(given["models"][0]["partial"])
+        self.assertEqual(given["models"][0]["macs"], 12 * unknown["models"][0]["macs"])
+        self.assertEqual(known["models"][0]["macs"], given["models"][0]["macs"])
+
+    def test_csv_and_json_parse(self):
+        result = run("layers", MNIST, "--csv", "-")
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        self.assertGreater(len(rows), 5)
+        self.assertTrue(all(int(row["count"]) >= 1 for row in rows))
+
+    def test_generate_is_reproducible_and_only_inserts(self):
+        one, two = self.at / "one.cpp", self.at / "two.cpp"
+        squeezenet = MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"
+        self.assertEqual(run("generate", MNIST, "-o", one, "--name", "s").returncode, 0)
+        self.assertEqual(run("generate", MNIST, squeezenet, "-o", two, "--name", "s").returncode, 0)
+        rest = iter(two.read_text().splitlines())
+        for line in one.read_text().splitlines()[1:]:                  # the banner names the models
+            self.assertIn(line, rest, "an edited line")
+        again = self.at / "again.cpp"
+        run("generate", MNIST, "-o", again, "--name", "s")
+        self.assertEqual(one.read_bytes(), again.read_bytes())
+
+    def test_bound_then_database_then_analyze(self):
+        database = self.at / "results"
+        first = run("bound", MNIST, "--database", database, "--budget", "4s", "--json", self.at / "first.json")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertIn("library fused", first.stdout)
+        for line in first.stdout.splitlines():
+            self.assertLessEqual(len(line), 120, line)
+        document = json.loads((self.at / "first.json").read_text())
+        model = document["models"][0]
+        self.assertFalse(model["partial"], model["missing"])
+        self.assertEqual(model["coverage"]["missing"], 0)
+        self.assertLessEqual(model["bounds_ms"]["library_fused"], model["bounds_ms"]["library"])
+        self.assertLessEqual(model["bounds_ms"]["roofline"], model["bounds_ms"]["library_fused"])
+        files = sorted(database.iterdir())
+        second = run("bound", MNIST, "--database", database, "--json", "-")
+        self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
+        self.assertEqual(json.loads(second.stdout)["models"], document["models"])
+        stored = run("analyze", MNIST, "--results", database, "--json", "-")
+        self.assertEqual(json.loads(stored.stdout)["models"][0]["bounds_ms"], model["bounds_ms"])
+        self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=10s").returncode, 0)
+        self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=1ns").returncode, 4)
+        whole = files[0].read_bytes()
+        cut = self.at / "cut.json"
+        cut.write_bytes(whole[: len(whole) // 2])
+        self.fails(1, ["cut.json"], "analyze", MNIST, "--results", cut)
+        other = MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"
+        partial = run("analyze", other, "--results", database, "--require-complete")
+        self.assertEqual(partial.returncode, 3)
+        self.assertIn("partial", partial.stdout)
+
+    def test_interrupt_keeps_what_was_measured(self):
+        database = self.at / "results"
+        with subprocess.Popen([PROGRAM, "bound", str(MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"), "--database", str(database), "--budget", "60s"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            time.sleep(8)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(len(list(database.glob("*.json*"))), 1)
+
+
+if __name__ == "__main__":
+    os.environ["NO_COLOR"] = "1"
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

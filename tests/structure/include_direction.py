@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the include lines of a source tree and fails on one that goes the wrong way.
+
+    include_direction.py ROOT
+
+A third party is seen in one place only; public headers see none; a low level never includes a higher one; an operator's header never
+includes another's. Each wrong line is printed as `file:line: what, why`.
+"""
+import pathlib
+import re
+import sys
+
+# Third party: headers, and the only places that include them. A place is a folder, or a file.
+THIRD_PARTIES = [
+    ("ONNX", r"onnx/|onnx\.", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
+    ("protobuf", r"google/protobuf/", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
+    ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.cpp"]),
+    ("simdjson", r"simdjson", ["src/results", "src/profile"]),
+    ("zlib", r"zlib\.h", ["src/results", "src/profile"]),
+    ("SQLite", r"sqlite3", ["src/profile/nsys.cpp"]),
+    ("Google Benchmark", r"benchmark/", ["src/bench", "benchmarks"]),
+    ("oneDNN", r"oneapi/|dnnl", ["src/backend/onednn"]),
+    ("OpenBLAS", r"cblas|openblas|lapacke", ["src/backend/openblas"]),
+    ("CUDA", r"cuda|cudnn|cublas|nvml|cupti", ["src/backend/cudnn", "src/backend/cublas", "src/backend/cuda"]),
+    ("CLI11", r"CLI/", ["src/tool"]),
+    ("fmt", r"fmt/", ["src/report", "src/tool", "codegen"]),
+    ("hwloc", r"hwloc", ["src/bench"]),
+    ("Catch2", r"catch2/", ["include/benanza/catch2.hpp"]),
+    ("GoogleTest", r"(gmock|gtest)/", ["include/benanza/gtest.hpp"]),
+]
+
+# Public headers from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
+LEVELS = [
+    r"error|data_type|tensor_shape|units|inline_text|version|elementwise",
+    r"graph|critical_path|op/operator|detail/(?!field_text|consistent).*",
+    r"epilogue|cost",
+    r"op/.*|detail/(field_text|consistent)",
+    r"layer|layer_signature|layer_set|machine|measurement",
+    r"layer_graph|suite",
+    r"fusion|fusion/.*|model_layers|results|bound|onnx|codegen|bench/.*|backend/.*",
+]
+
+# What generated suites include, directly or through others: it compiles in a second where only the libraries themselves are installed.
+LIGHT = ["bench/run", "bench/backend"]
+NOT_LIGHT = ["onnx", "codegen", "results", "analysis", "report", "fusion", "layer_graph", "graph_builder", "catch2", "gtest"]
+
+# Headers of two operators that share a part.
+SHARED_BY_OPERATORS = {"operator", "scatter_reduction"}
+
+FOLDERS = ["include", "src", "codegen", "benchmarks", "examples"]
+STANDARD = re.compile(r"[a-z_0-9]+$")
+SYSTEM = re.compile(r"(sys/\w+|\w+)\.h$")  # POSIX and the compiler's intrinsics
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes_of(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found[1] == "<", found[2]
+
+
+def level(header):
+    for number, pattern in enumerate(LEVELS):
+        if re.fullmatch(pattern, header):
+            return number
+    return len(LEVELS)
+
+
+def is_at(file, place):
+    return file == place or file.startswith(place + "/")
+
+
+def wrong_edge(file, angled, included, root):
+    """Why this include is wrong; None if it is not."""
+    public = re.fullmatch(r"include/benanza/(.+)\.hpp", file)
+    if not angled:
+        if public:
+            return "public headers include each other as <benanza/...>"
+        part = re.match(r"(src/backend/[^/]+|src/[^/]+|[^/]+)/", file)[1]
+        own = [(root / file).parent / included, root / part / included]
+        return None if not included.startswith("../") and any(path.exists() for path in own) else "a part's own files only"
+    ours = re.fullmatch(r"benanza/(.+)\.hpp", included)
+    if ours:
+        if not (root / "include" / included).exists():
+            return "there is no such header"
+        if not public:
+            return None
+        here, there = public[1], ours[1]
+        if level(there) > level(here):
+            return "a lower level includes a higher one"
+        if here.startswith("op/") and here != "op/ops" and there.startswith("op/") and there[3:] not in SHARED_BY_OPERATORS:
+            return "an operator includes another one"
+        return None
+    for name, pattern, places in THIRD_PARTIES:
+        if re.match(pattern, included):
+            return None if any(is_at(file, place) for place in places) else f"{name} is seen only in {', '.join(places)}"
+    if STANDARD.match(included):
+        return None
+    if public:
+        return "public headers see the standard library and Benanza only"
+    return None if SYSTEM.match(included) else "a third party that no rule knows: tests/structure/include_direction.py lists where each belongs"
+
+
+def too_heavy(root):
+    """Ways from what suites include to what they must not."""
+    for start in LIGHT:
+        seen, open_headers = {start: start}, [start]
+        while open_headers:
+            header = open_headers.pop()
+            path = root / "include" / "benanza" / f"{header}.hpp"
+            if not path.exists():
+                continue
+            for _, _, included in includes_of(path):
+                found = re.fullmatch(r"benanza/(.+)\.hpp", included)
+                if not found or found[1] in seen:
+                    continue
+                seen[found[1]] = f"{seen[header]} > {found[1]}"
+                open_headers.append(found[1])
+                if found[1] in NOT_LIGHT:
+                    yield f"include/benanza/{start}.hpp: generated suites must not see {found[1]}: {seen[found[1]]}"
+
+
+def wrong_edges(root):
+    root = pathlib.Path(root)
+    result = []
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in {".hpp", ".cpp", ".cu", ".cuh", ".inc", ".in"}:
+                continue
+            file = path.relative_to(root).as_posix()
+            for number, angled, included in includes_of(path):
+                why = wrong_edge(file, angled, included, root)
+                if why:
+                    result.append(f"{file}:{number}: includes {included}: {why}")
+    return result + list(too_heavy(root))
+
+
+def main():
+    found = wrong_edges(sys.argv[1])
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

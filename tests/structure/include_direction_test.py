@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That a wrong edge is really found: small trees with one include each."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from include_direction import wrong_edges  # noqa: E402
+
+
+def found_in(files):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name in ("graph", "layer", "units", "results", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run"):
+            path = root / "include" / "benanza" / f"{name}.hpp"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("#pragma once\n", encoding="utf-8")
+        for name, text in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return wrong_edges(root)
+
+
+WRONG = [
+    ("include/benanza/layer.hpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
+    ("include/benanza/onnx.hpp", "#include <onnx/onnx_pb.h>", "ONNX is seen only in"),
+    ("include/benanza/graph.hpp", "#include <sys/mman.h>", "standard library"),
+    ("include/benanza/units.hpp", "#include <benanza/layer.hpp>", "a lower level includes a higher one"),
+    ("include/benanza/graph.hpp", "#include <benanza/results.hpp>", "a lower level includes a higher one"),
+    ("include/benanza/op/conv.hpp", "#include <benanza/op/pool.hpp>", "an operator includes another one"),
+    ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
+    ("include/benanza/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
+    ("include/benanza/bench/run.hpp", "#include <benanza/results.hpp>", "generated suites must not see results"),
+    ("src/analysis/analyze.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
+    ("src/report/table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
+    ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
+    ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
+    ("src/backend/native/relu.cpp", "#include <oneapi/dnnl/dnnl.hpp>", "oneDNN is seen only in"),
+    ("src/backend/onednn/backend.cpp", "#include <cblas.h>", "OpenBLAS is seen only in"),
+    ("src/bench/run.cpp", "#include <CLI/CLI.hpp>", "CLI11 is seen only in"),
+    ("src/onnx/import.cpp", "#include <catch2/catch.hpp>", "Catch2 is seen only in"),
+    ("src/onnx/import.cpp", '#include "../results/read.hpp"', "a part's own files only"),
+    ("src/onnx/import.cpp", "#include <boost/any.hpp>", "no rule knows"),
+]
+
+RIGHT = {
+    "include/benanza/layer.hpp": "#include <vector>\n#include <benanza/graph.hpp>\n#include <benanza/op/ops.hpp>\n",
+    "include/benanza/op/conv.hpp": "#include <benanza/op/operator.hpp>\n#include <benanza/units.hpp>\n",
+    "include/benanza/op/ops.hpp": "#include <benanza/op/conv.hpp>\n#include <benanza/op/pool.hpp>\n",
+    "src/onnx/import.cpp": '#include <onnx/onnx_pb.h>\n#include <google/protobuf/arena.h>\n#include <benanza/graph.hpp>\n#include "import.hpp"\n',
+    "src/onnx/import.hpp": "#include <sys/mman.h>\n#include <unistd.h>\n",
+    "src/report/json.cpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
+    "src/backend/onednn/backend.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n",
+}
+
+
+class IncludeDirection(unittest.TestCase):
+    def test_wrong_edges_are_found_with_file_and_line(self):
+        for file, line, why in WRONG:
+            with self.subTest(file=file, line=line):
+                found = found_in({file: "// one line\n" + line + "\n"})
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(why, found[0])
+                self.assertTrue(found[0].startswith(file + ":"), found[0])
+
+    def test_right_edges_are_no_complaint(self):
+        self.assertEqual(found_in(RIGHT), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fails when a source file is not named in the CMakeLists.txt of its folder or the next one above: sources are listed, so one can be forgotten.
+
+    listed_sources.py ROOT
+"""
+import pathlib
+import re
+import sys
+
+
+def unlisted(root):
+    for folder in ("src", "codegen", "benchmarks", "examples", "tests"):
+        for path in sorted((root / folder).rglob("*.cpp")):
+            if "golden" in path.parts or "package" in path.parts:  # read as text; projects of their own
+                continue
+            lists = next((up / "CMakeLists.txt" for up in path.parents if (up / "CMakeLists.txt").exists()), None)
+            words = set(re.split(r"[^\w.]+", lists.read_text(encoding="utf-8")))
+            names = {path.name, path.stem, re.sub(r"_test$", "", path.stem)}
+            if not names & words:
+                yield f"{path.relative_to(root)}: not named in {lists.relative_to(root)}"
+
+
+def main():
+    found = list(unlisted(pathlib.Path(sys.argv[1])))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

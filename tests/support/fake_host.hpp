@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host whose time is a counter, and a backend whose calls advance it: what the measuring session decides is tested
+// without a clock.
+#pragma once
+
+#include "../../src/bench/host.hpp"
+#include <benanza/bench/backend.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::test {
+
+class FakeHost final : public bench::Host {
+ public:
+  /// How many times slower than its best the machine is at a time; 1 is quiet. Also what the calls of fake plans are
+  /// slowed down by.
+  std::function<double(double now)> slowness = [](double) { return 1.0; };
+  double time = 1000;
+  std::map<int, int> probes{};  ///< by threads
+  Bytes memory{1e9};
+
+  void spend(double seconds) { time += seconds * slowness(time); }
+
+  [[nodiscard]] Seconds now() const override { return {time}; }
+  [[nodiscard]] Seconds timer_floor() const override { return {20e-9}; }
+  [[nodiscard]] Seconds probe(int threads) override {
+    ++probes[threads];
+    const double start = time;
+    spend(30e-6);
+    return {time - start};
+  }
+  void occupy(bench::Runtime, int) override {}
+  void dismiss() override {}
+  void pause(Seconds length) override { time += length.value; }
+  [[nodiscard]] Bytes available_memory() const override { return memory; }
+};
+
+/// What one fake plan does: y = relu(x) of a flat f32 tensor, in `seconds` at one thread.
+struct FakePlan {
+  std::string name{};
+  double seconds = 1e-3;
+  double speedup = 2;  ///< at two threads
+  bool wrong = false;
+  bool leaves_output = false;  ///< writes nothing
+  int fails_at_call = -1;
+  std::size_t workspace = 0;
+};
+
+class FakeBackend final : public Backend {
+ public:
+  FakeBackend(FakeHost& host, std::vector<FakePlan> plans, std::string name = "fake")
+      : host_(host), plans_(std::move(plans)), name_(std::move(name)) {}
+
+  /// Calls so far, by algorithm without threads.
+  [[nodiscard]] int calls(const std::string& plan) const { return calls_[plan]; }
+  /// The order in which plans were called; repeats left out.
+  [[nodiscard]] const std::vector<std::string>& order() const { return order_; }
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
+    if (plans_.empty()) return Unsupported{"no " + std::string(kind(layer)) + " in backend " + name_};
+    Plans result;
+    for (const auto& plan : plans_) result.push_back(std::make_unique<Relu>(*this, plan, operands(layer), threads));
+    return result;
+  }
+
+ private:
+  class Relu final : public Plan {
+   public:
+    Relu(const FakeBackend& backend, FakePlan what, const Operands& operands, int threads)
+        : Plan({.algorithm = what.name + ",threads=" + std::to_string(threads),
+                .threads = threads,
+                .inputs = plain_layouts(operands.inputs),
+                .outputs = plain_layouts(operands.outputs),
+                .workspace_bytes = what.workspace}),
+          backend_(backend),
+          what_(std::move(what)) {}
+
+   private:
+    void do_execute(const Arguments& arguments) const override {
+      const int call = ++backend_.calls_[what_.name];
+      if (backend_.order_.empty() || backend_.order_.back() != algorithm()) backend_.order_.push_back(algorithm());
+      if (call == what_.fails_at_call) throw std::runtime_error("out of luck");
+      backend_.host_.spend(threads() == 1 ? what_.seconds : what_.seconds / what_.speedup);
+      if (what_.leaves_output) return;
+      const auto* x = static_cast<const float*>(arguments.inputs[0]);
+      auto* y = static_cast<float*>(arguments.outputs[0]);
+      for (std::size_t i = 0; i < outputs()[0].bytes / sizeof(float); ++i)
+        y[i] = (x[i] > 0 ? x[i] : 0.0F) + (what_.wrong ? 0.5F : 0.0F);
+    }
+
+    const FakeBackend& backend_;
+    FakePlan what_;
+  };
+
+  FakeHost& host_;
+  std::vector<FakePlan> plans_;
+  std::string name_;
+  mutable std::map<std::string, int> calls_{};
+  mutable std::vector<std::string> order_{};
+};
+
+}  // namespace benanza::test

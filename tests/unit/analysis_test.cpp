@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds from synthetic results: graphs by hand, times by hand.
+#include "support/catch.hpp"
+#include "support/graph_builder.hpp"
+#include <benanza/analysis.hpp>
+#include <benanza/detail/quantile.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::literals;
+using benanza::testing::GraphBuilder;
+using Dims = GraphBuilder::Dims;
+
+constexpr double us = 1e-6;
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+std::string named(const std::string& text) { return LayerSignature::parse(text).text(); }
+
+/// A run on a machine of two cores, rows a line.
+struct Results {
+  Run run{};
+  explicit Results(bool with_ceilings = false) {
+    run.machine = {.device = "fake", .isa = "none", .cores = 2};
+    run.backends = {{"lib", "1"}};
+    if (!with_ceilings) return;
+    for (int threads : {1, 2}) {
+      run.ceilings.push_back({.quantity = "Peak/f32", .threads = threads, .value = 1e9 * threads});  // 1 GFLOP/s a core
+      run.ceilings.push_back(
+          {.quantity = "Bandwidth/memory", .threads = threads, .value = 1e9, .in_front_bytes = 0});  // 1 GB/s, no cache
+    }
+  }
+  Measurement& add(const std::string& signature, std::vector<double> rounds, int threads = 1) {
+    run.rows.push_back({.backend = "lib",
+                        .algorithm = "a,threads=" + std::to_string(threads),
+                        .signature = named(signature),
+                        .threads = threads,
+                        .samples = 10,
+                        .p10 = {detail::quantile(rounds, 0.1)},
+                        .median = {detail::quantile(rounds, 0.5)},
+                        .rounds_s = rounds});
+    return run.rows.back();
+  }
+  /// The same time in each of eight rounds.
+  Measurement& add(const std::string& signature, double seconds, int threads = 1) {
+    return add(signature, std::vector<double>(8, seconds), threads);
+  }
+  [[nodiscard]] ResultDatabase database() const {
+    ResultDatabase database;
+    database.add(run);
+    return database;
+  }
+};
+
+double ms(const Rung& rung) { return rung.bound ? rung.bound->value * 1e3 : -1; }
+
+/// relu and exp of 1000 elements, one after the other.
+GraphBuilder relu_exp() {
+  GraphBuilder g;
+  g.output(g.map("Softmax", {g.map("Relu", {g.input({10, 100})})}));  // softmax fuses with nothing
+  return g;
+}
+const std::string relu = "Unary/f32/fn=relu/x=1000", softmax = "Softmax/f32/x=10x100x1";
+
+Analysis analyzed(GraphBuilder& g, const ResultDatabase& database, int threads = 2) {
+  return analyze(make_model_layers(g.graph()), database, {.threads = threads});
+}
+
+}  // namespace
+
+TEST_CASE("library is the sum of the best rows") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, 12 * us);
+  r.add(relu, 10 * us);
+  r.add(softmax, 20 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK(ms(a[RungName::library]) == Approx(0.030));
+  CHECK(a[RungName::library].median->value == Approx(30 * us));
+  CHECK(a[RungName::library].common_rounds);
+  CHECK_FALSE(a.partial());
+  CHECK(a.coverage[Status::measured] == 2);
+}
+
+TEST_CASE("a total's p10 is taken over rounds, not summed over rows") {
+  // 1 and 2 us in turn, and 2 and 1: each round is 3 us. A sum of p10 would be 2 us.
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, {1 * us, 2 * us, 1 * us, 2 * us, 1 * us, 2 * us, 1 * us, 2 * us});
+  r.add(softmax, {2 * us, 1 * us, 2 * us, 1 * us, 2 * us, 1 * us, 2 * us, 1 * us});
+  const Analysis a = analyzed(g, r.database());
+  CHECK(ms(a[RungName::library]) == Approx(0.003));
+  CHECK(a[RungName::library].uncertainty == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("bound and expected figure are p10 and median over rounds") {
+  // Rounds of 11, 12 ... 21 us in any order: type-7 quantiles are 12 and 16 us.
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.input({10, 100})}));
+  Results r;
+  r.add(relu, {16 * us, 11 * us, 21 * us, 12 * us, 20 * us, 13 * us, 19 * us, 14 * us, 18 * us, 15 * us, 17 * us});
+  const Analysis a = analyzed(g, r.database());
+  CHECK(a[RungName::library].bound->value == Approx(12 * us));
+  CHECK(a[RungName::library].median->value == Approx(16 * us));
+}
+
+TEST_CASE("without common rounds a total is the sum of p10, and says so") {
+  GraphBuilder g = relu_exp();
+  Results first, second;
+  first.add(relu, {10 * us, 10 * us, 12 * us, 12 * us});      // p10 10, median 11
+  second.add(softmax, {20 * us, 20 * us, 24 * us, 24 * us});  // p10 20, median 22
+  ResultDatabase database = first.database();
+  database.add(second.run);
+  const Analysis a = analyzed(g, database);
+  CHECK_FALSE(a[RungName::library].common_rounds);
+  CHECK(ms(a[RungName::library]) == Approx(0.030));
+  CHECK(a[RungName::library].median->value == Approx(33 * us));
+  CHECK(a[RungName::library].uncertainty == Approx(0.1));  // (33 - 30) / 30
+}
+
+TEST_CASE("a contended sample is replaced by its row's median, a round that is mostly contended does not count") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  // Softmax takes 100 us; relu 2 us (2 % of the time) is contended in round 0, softmax in round 1.
+  r.add(relu, {not_a_number, 2 * us, 2 * us, 2 * us, 2 * us, 2 * us});
+  r.add(softmax, {100 * us, not_a_number, 100 * us, 100 * us, 100 * us, 100 * us});
+  const Analysis a = analyzed(g, r.database());
+  CHECK(a[RungName::library].common_rounds);
+  CHECK(ms(a[RungName::library]) == Approx(0.102));
+}
+
+TEST_CASE("rows of more threads than allowed, of the reference and excluded ones are not used") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.input({10, 100})}));
+  Results r;
+  r.add(relu, 10 * us);
+  r.add(relu, 4 * us, 2);
+  SECTION("one thread") { CHECK(ms(analyzed(g, r.database(), 1)[RungName::library]) == Approx(0.010)); }
+  SECTION("two threads") { CHECK(ms(analyzed(g, r.database(), 2)[RungName::library]) == Approx(0.004)); }
+  SECTION("the reference") {
+    r.add(relu, 1 * us).backend = "reference";
+    CHECK(ms(analyzed(g, r.database(), 1)[RungName::library]) == Approx(0.010));
+  }
+  SECTION("a wrong result") {
+    r.add(relu, 1 * us).excluded = "differs from the reference";
+    CHECK(ms(analyzed(g, r.database(), 1)[RungName::library]) == Approx(0.010));
+  }
+  SECTION("a backend that was not asked for") {
+    r.add(relu, 1 * us).backend = "other";
+    CHECK(analyze(make_model_layers(g.graph()), r.database(), {.threads = 1, .backends = {"lib"}})[RungName::library]
+              .bound->value == Approx(10 * us));
+  }
+}
+
+TEST_CASE("machines and versions never share a total") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.input({10, 100})}));
+  Results mine, other, newer;
+  mine.add(relu, 10 * us);
+  other.add(relu, 1 * us);
+  other.run.machine.device = "another";
+  newer.add(relu, 2 * us);
+  newer.run.backends = {{"lib", "2"}};
+  ResultDatabase all = mine.database();
+  all.add(other.run);
+  all.add(newer.run);
+  const auto with = [&](const std::string& version) {
+    return analyzed(g, all.select(mine.run.machine, std::vector<BackendVersion>{{"lib", version}}));
+  };
+  CHECK(ms(with("1")[RungName::library]) == Approx(0.010));
+  CHECK(ms(with("2")[RungName::library]) == Approx(0.002));
+  CHECK(with("3").partial());
+}
+
+TEST_CASE("a layer without a row is missing: named, and the bound is partial") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, 10 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK(a.partial());
+  CHECK(a.missing == std::vector<std::string>{named(softmax)});
+  CHECK(a.coverage[Status::missing] == 1);
+  CHECK(ms(a[RungName::library]) == Approx(0.010));  // the sum of what is known
+  CHECK(a.bound(RungName::library).partial());
+}
+
+TEST_CASE("a layer that every library refused is modelled, with the reason") {
+  GraphBuilder g = relu_exp();
+  Results r(true);
+  r.add(relu, 10 * us);
+  r.add(softmax, 1 * us).excluded = "no Softmax in backend lib";
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK_FALSE(a.partial());
+  CHECK(a.coverage[Status::modelled] == 1);
+  // 1000 floats read and written at 1 GB/s take 8 us, 5 FLOPs an element at 1 GFLOP/s take 5 us.
+  CHECK(ms(a[RungName::library]) == Approx(0.018));
+}
+
+TEST_CASE("a way to do a group that was never measured makes the bound partial") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.conv(g.input({1, 8, 16, 16}), 8)}));
+  Results r;
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1", 50 * us);
+  r.add("Unary/f32/fn=relu/x=2048", 5 * us);
+  CHECK(analyzed(g, r.database()).missing ==
+        std::vector<std::string>{named("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1/post=relu")});
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1/post=relu", 51 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK_FALSE(a.partial());
+  CHECK(ms(a[RungName::library]) == Approx(0.055));
+  CHECK(ms(a[RungName::library_fused]) == Approx(0.051));
+}
+
+TEST_CASE("the cheapest partition of a group is taken, in parts where the whole is slow") {
+  // conv bn relu: whole 90, conv+bn 60, relu 5, parts 50 + 20 + 5.
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.batch_norm(g.conv(g.input({1, 8, 16, 16}), 8))}));
+  const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
+  Results r;
+  r.add(conv, 50 * us);
+  r.add("BatchNorm/f32/x=1x8x256", 20 * us);
+  r.add("Unary/f32/fn=relu/x=2048", 5 * us);
+  r.add(conv + "/post=bias", 60 * us);
+  auto& whole = r.add(conv + "/post=bias,relu", 90 * us);
+  CHECK(ms(analyzed(g, r.database())[RungName::library_fused]) == Approx(0.065));
+  CHECK(ms(analyzed(g, r.database())[RungName::library]) == Approx(0.075));
+  whole.rounds_s.assign(8, 61 * us);
+  CHECK(ms(analyzed(g, r.database())[RungName::library_fused]) == Approx(0.061));
+}
+
+TEST_CASE("not to fuse is a partition too") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.conv(g.input({1, 8, 16, 16}), 8)}));
+  Results r;
+  // In most rounds the whole is faster, so it is chosen by its median; in p10 its parts are.
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1",
+        {10 * us, 10 * us, 60 * us, 60 * us, 60 * us, 60 * us, 60 * us, 60 * us});
+  r.add("Unary/f32/fn=relu/x=2048", 5 * us);
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1/post=relu", 50 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK(*a[RungName::library_fused].bound <= *a[RungName::library].bound);
+}
+
+TEST_CASE("side by side, the critical path or the least work decides") {
+  // Two independent layers: 10 us on one thread, 6 us on two (12 us of work). Path: 6. Work: (10 + 10) / 2 = 10.
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  g.output(g.map("Relu", {x})).output(g.map("Softmax", {x}));
+  Results r;
+  for (const auto& layer : {relu, softmax}) {
+    r.add(layer, 10 * us);
+    r.add(layer, 6 * us, 2);
+  }
+  const Analysis a = analyzed(g, r.database(), 2);
+  CHECK(ms(a[RungName::library]) == Approx(0.012));
+  CHECK(ms(a[RungName::library_parallel]) == Approx(0.010));
+  // One after the other it is the path, 12.
+  GraphBuilder chain = relu_exp();
+  CHECK(ms(analyzed(chain, r.database(), 2)[RungName::library_parallel]) == Approx(0.012));
+}
+
+TEST_CASE("a loop multiplies; only what carries a value is a chain") {
+  const auto looped = [](bool carried) {
+    GraphBuilder g;
+    GraphBuilder body("body");
+    body.input({}, DataType::i64);
+    body.output(body.input({}, DataType::boolean));
+    const auto state = body.input({10, 100});
+    const auto y = body.map("Relu", {state});
+    body.output(carried ? y : state).output(y);
+    const auto results = g.node_of("Loop", {g.ints({12}), g.ints({1}), g.input({10, 100})}, {{10, 100}, {12, 10, 100}});
+    g.last().bodies.push_back({"body", body.graph()});
+    g.last().trip_count = 12;
+    g.output(results[0]).output(results[1]);
+    return g;
+  };
+  Results r;
+  r.add(relu, 10 * us);
+  for (bool carried : {false, true}) {
+    GraphBuilder g = looped(carried);
+    const Analysis a = analyzed(g, r.database(), 2);
+    CHECK(a.layers == 12);
+    CHECK(ms(a[RungName::library]) == Approx(0.120));
+    CHECK(ms(a[RungName::library_parallel]) ==
+          Approx(carried ? 0.120 : 0.060));  // else 12 x 10 us of work on two threads
+  }
+}
+
+TEST_CASE("a loop of unknown trip count makes every bound partial") {
+  GraphBuilder g;
+  GraphBuilder body("body");
+  body.input({}, DataType::i64);
+  body.output(body.input({}, DataType::boolean));
+  body.output(body.map("Relu", {body.input({10, 100})}));
+  g.output(g.node("Loop", {g.input({}, DataType::i64), g.ints({1}), g.input({10, 100})}, {10, 100}));
+  g.last().bodies.push_back({"body", body.graph()});
+  Results r;
+  r.add(relu, 10 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK(a.partial());
+  CHECK_THAT(a.missing.at(0), Catch::Contains("trip count of 'Loop_0'"));
+  CHECK(ms(a[RungName::library]) == Approx(0.010));
+}
+
+TEST_CASE("of an If the cheaper branch is the bound, both are shown") {
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  GraphBuilder yes("then_branch"), no("else_branch");
+  yes.output(yes.map("Relu", {yes.capture(g.graph(), x)}));
+  no.output(no.map("Softmax", {no.capture(g.graph(), x)}));
+  g.output(g.node("If", {g.input({}, DataType::boolean)}, {10, 100}));
+  g.last().bodies.push_back({"then_branch", yes.graph()});
+  g.last().bodies.push_back({"else_branch", no.graph()});
+  Results r;
+  r.add(relu, 30 * us);
+  r.add(softmax, 20 * us);
+  const Analysis a = analyzed(g, r.database());
+  CHECK(ms(a[RungName::library]) == Approx(0.020));
+  CHECK(ms(a[RungName::library_parallel]) == Approx(0.020));
+  REQUIRE(a.choices.size() == 1);
+  CHECK_THAT(a.choices[0], Catch::Contains("'If_0'") && Catch::Contains("then_branch 0.03") &&
+                               Catch::Contains("else_branch 0.02") && Catch::Contains("ms (in the bound)"));
+}
+
+TEST_CASE("side by side, the branch of more work may have the shorter chain") {
+  // then: relu, relu, relu in a chain, 30 us. else: softmax and twice relu beside each other, 20 + 10 + 10 = 40 us of
+  // work, 20 us long.
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  GraphBuilder yes("then_branch"), no("else_branch");
+  const auto a = yes.capture(g.graph(), x), b = no.capture(g.graph(), x);
+  yes.output(yes.map("Relu", {yes.map("Relu", {yes.map("Relu", {a})})}));
+  yes.output(a).output(a);
+  no.output(no.map("Softmax", {b})).output(no.map("Relu", {b})).output(no.map("Relu", {no.capture(g.graph(), x)}));
+  const auto joined = g.node_of("If", {g.input({}, DataType::boolean)}, {{10, 100}, {10, 100}, {10, 100}});
+  g.last().bodies.push_back({"then_branch", yes.graph()});
+  g.last().bodies.push_back({"else_branch", no.graph()});
+  for (auto id : joined) g.output(id);
+  Results r;
+  r.add(relu, 10 * us);
+  r.add(softmax, 20 * us);
+  const Analysis found =
+      analyze(ModelLayers{.single = make_layer_graph(g.graph()), .fused = make_layer_graph(g.graph())}, r.database(),
+              {.threads = 2});
+  CHECK(ms(found[RungName::library]) == Approx(0.030));
+  CHECK(ms(found[RungName::library_parallel]) == Approx(0.020));  // not 30; work: 30 / 2 = 15
+}
+
+TEST_CASE("the model floor is FLOPs over peak or the model's own bytes over bandwidth") {
+  // 1x8x16x16 with 8 of 3x3 padded by 1: taps in range per axis are 2 * 15 + 16 = 46 (each of 16 positions has 3 but
+  // for the two at the ends), so 2 * 8 * 8 * 46 * 46 = 270,848 FLOPs: 270.8 us at 1 GFLOP/s. Bytes: 8 KiB in, 8 KiB
+  // out, 2,304 of weights: 18.7 us.
+  GraphBuilder g;
+  g.output(g.conv(g.input({1, 8, 16, 16}), 8));
+  Results r(true);
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1", 200 * us);
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK(ms(a[RungName::model_floor]) == Approx(0.270848));
+  CHECK(ms(a[RungName::roofline]) == Approx(0.270848));
+  // The row claims 200 us: the rung is raised, and says by how much; the row is left as it is.
+  CHECK(ms(a[RungName::library]) == Approx(0.270848));
+  CHECK(a[RungName::library].raised.value == Approx(70.848 * us));
+  CHECK(a.rows.at(0).p10.value == Approx(200 * us));
+}
+
+TEST_CASE("a plan that saves multiplications is raised to the memory part only, and named") {
+  GraphBuilder g;
+  g.output(g.conv(g.input({1, 8, 16, 16}), 8));
+  Results r(true);
+  r.add("Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1", 10 * us).saves_multiplications = true;
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK(ms(a[RungName::library]) == Approx((8192 + 8192 + 2304) * 1e-6));  // bytes at 1 GB/s, in ms
+  REQUIRE(a.exempt.size() == 2);                                           // in single and in fused form
+  CHECK_THAT(a.exempt[0], Catch::Contains("lib/a,threads=1/hot/Conv"));
+}
+
+TEST_CASE("views and movement are free in analytic rungs, and bytes are those behind them") {
+  GraphBuilder g;
+  const auto x = g.input({1000, 10});
+  const auto turned = g.node("Transpose", {x}, {10, 1000}, {{"perm", Dims{1, 0}}});
+  g.output(g.map("Softmax", {turned}));
+  Results r(true);
+  const Analysis a = analyzed(g, r.database(), 1);
+  // Softmax alone: 40,000 bytes in and out at 1 GB/s are 80 us, 50,000 FLOPs at 1 GFLOP/s are 50 us.
+  CHECK(ms(a[RungName::roofline]) == Approx(0.080));
+  CHECK(a.coverage[Status::missing] == 2);  // a transpose is a layer to measure all the same
+}
+
+TEST_CASE("the ladder keeps its order whatever the times are") {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> above(1.0, 4.0);
+  for (int repetition = 0; repetition < 100; ++repetition) {
+    GraphBuilder g;
+    const auto x = g.input({1, 8, 16, 16});
+    const auto left = g.batch_norm(g.conv(x, 8)), right = g.map("Sigmoid", {g.conv(x, 8, true)});
+    const auto sum = g.map("Relu", {g.map("Add", {left, right})});
+    const auto pooled = g.node("MaxPool", {sum}, {1, 8, 8, 8}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}});
+    const auto flat = g.node("Reshape", {pooled, g.ints({1, 512})}, {1, 512});
+    g.output(g.map("Softmax", {g.node("Gemm", {flat, g.weight({512, 10}), g.weight({10})}, {1, 10})}));
+    const ModelLayers model = make_model_layers(g.graph());
+    Results r(true);
+    // Every row takes 1 to 4 times its floor, a time of its own in each round: groups may be faster or slower than
+    // their parts.
+    const Ceilings one = r.database().ceilings(1);
+    std::map<std::string, Layer> layers;
+    for (const auto* form : {&model.single, &model.fused})
+      for (const auto& at : form->layers) {
+        layers.emplace(LayerSignature(at.layer).text(), at.layer);
+        for (const auto& piece : at.pieces) layers.emplace(LayerSignature(piece.layer).text(), piece.layer);
+      }
+    for (const auto& [text, layer] : layers) {
+      if (is_free(layer)) continue;
+      const Cost c = cost(layer);
+      const Seconds floor =
+          std::max(one.arithmetic_floor(type(layer), c.flops), one.memory_floor(c.weights + c.activations, c.written));
+      for (int threads : {1, 2}) {
+        std::vector<double> rounds;
+        for (int round = 0; round < 8; ++round) rounds.push_back(floor.value * above(random));
+        r.add(text, rounds, threads);
+      }
+    }
+    const Analysis a = analyze(model, r.database(), {.threads = repetition % 2 + 1});
+    REQUIRE_FALSE(a.partial());
+    const auto at = [&](RungName name) { return a[name].bound->value; };
+    const double slack = 1 + 1e-12;
+    CHECK(at(RungName::model_floor) <= at(RungName::roofline_parallel) * slack);
+    CHECK(at(RungName::roofline_parallel) <= at(RungName::roofline) * slack);
+    CHECK(at(RungName::roofline) <= at(RungName::library_fused) * slack);
+    CHECK(at(RungName::library_fused) <= at(RungName::library) * slack);
+    CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_parallel) * slack);
+    CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_fused) * slack);
+    CHECK(at(RungName::library_parallel) <= at(RungName::library) * slack);
+    CHECK(at(RungName::model_floor) <= at(RungName::library_fused_parallel) * slack);
+  }
+}
+
+TEST_CASE("without ceilings analytic rungs are absent, never zero") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, 10 * us);
+  r.add(softmax, 10 * us);
+  const Analysis a = analyzed(g, r.database());
+  for (auto name : {RungName::model_floor, RungName::roofline, RungName::roofline_parallel, RungName::roofline_memory})
+    CHECK_FALSE(a[name].bound);
+}
+
+TEST_CASE("a model without results has every layer missing") {
+  GraphBuilder g = relu_exp();
+  const Analysis a = analyzed(g, ResultDatabase{});
+  CHECK(a.partial());
+  CHECK(a.coverage[Status::missing] == 2);
+  CHECK(a.missing.size() == 2);
+}
+
+TEST_CASE("rows of a model list each layer once with its count and nodes") {
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  g.output(g.map("Softmax", {g.map("Softmax", {x})}));
+  Results r;
+  r.add(softmax, 10 * us);
+  const Analysis a = analyzed(g, r.database());
+  std::vector<const LayerRow*> single;
+  for (const auto& row : a.rows)
+    if (row.form == Form::single) single.push_back(&row);
+  REQUIRE(single.size() == 1);
+  CHECK(single[0]->count == 2);
+  CHECK(single[0]->nodes == std::vector<std::string>{"Softmax_0", "Softmax_1"});
+  CHECK(single[0]->total().value == Approx(20 * us));
+  CHECK(single[0]->critical);
+  CHECK(a.unique_layers == 1);
+  CHECK(a.layers == 2);
+}

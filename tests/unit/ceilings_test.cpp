@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../src/bench/ceilings.hpp"
+
+#include "support/catch.hpp"
+
+#include <limits>
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::bench;
+
+constexpr const char* product = "MatMul/f32/a=512x512/b=512x512";  // 2 * 512^3 = 268,435,456 FLOPs
+constexpr const char* relu = "Unary/f32/x=16777216/fn=relu";       // 64 MiB read, 64 MiB written
+
+const std::map<std::string, Layer> layers{{product, op::MatMul{.a = {512, 512}, .b = {512, 512}, .b_constant = true}},
+                                          {relu, op::Unary{.fn = ElementwiseFn::relu, .x = {16777216}}}};
+
+std::vector<CeilingRow> ceilings() {
+  return {{.quantity = "Peak/f32", .algorithm = "fma:avx2,threads=1", .threads = 1, .value = 100e9},
+          {.quantity = "Bandwidth/memory",
+           .algorithm = "read,threads=1",
+           .threads = 1,
+           .value = 10e9,
+           .in_front_bytes = 32.0 * (1 << 20)}};
+}
+
+Measurement row(const char* signature, double seconds) {
+  return {.backend = "fake", .algorithm = "a,threads=1", .signature = signature, .p10 = {seconds}};
+}
+
+}  // namespace
+
+TEST_CASE("a row that beats a ceiling raises it and is named") {
+  auto rows = ceilings();
+  raise_ceilings(rows, std::vector{row(product, 2e-3)}, layers);  // 134 GFLOP/s
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[2].quantity == "Peak/f32");
+  CHECK(rows[2].value == Approx(134.217728e9));
+  CHECK(rows[2].algorithm == "fake/a,threads=1/hot/" + std::string(product));
+}
+
+TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
+  auto rows = ceilings();
+  raise_ceilings(rows, std::vector{row(relu, 8e-3)}, layers);  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s
+  CHECK(rows.size() == 2);
+  raise_ceilings(rows, std::vector{row(relu, 4e-3)}, layers);  // 16.8 GB/s
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[2].quantity == "Bandwidth/memory");
+  CHECK(rows[2].value == Approx(64.0 * (1 << 20) / 4e-3));
+  CHECK(rows[2].in_front_bytes == 32.0 * (1 << 20));
+}
+
+TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
+  auto rows = ceilings();
+  Measurement excluded = row(product, 1e-3), contended = excluded, winograd = excluded, other = excluded;
+  excluded.excluded = "wrong result";
+  contended.contended = true;
+  winograd.saves_multiplications = true;
+  other.threads = 2;  // no ceiling at two threads was measured
+  raise_ceilings(rows, std::vector{excluded, contended, winograd, other, row(product, 4e-3)}, layers);
+  CHECK(rows.size() == 2);
+}
+
+TEST_CASE("a footprint is four times what is in front and half of the level at most") {
+  constexpr double kib = 1024;
+  const auto l2 = footprint({32 * kib}, {512 * kib});
+  REQUIRE(l2.has_value());
+  CHECK(l2->value >= 4 * 32 * kib);
+  CHECK(l2->value <= 256 * kib);
+  CHECK_FALSE(footprint({2048 * kib}, {8192 * kib}).has_value());  // a large L2 in front of a small share of L3
+  CHECK(footprint({0}, {32 * kib})->value == 16 * kib);
+}

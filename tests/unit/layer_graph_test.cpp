@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.hpp"
+#include "support/graph_builder.hpp"
+#include <benanza/layer_graph.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace benanza;
+using benanza::testing::GraphBuilder;
+using Dims = GraphBuilder::Dims;
+
+std::vector<std::size_t> from(const Occurrence& at) {
+  std::vector<std::size_t> result;
+  for (const auto& edge : at.predecessors) result.push_back(edge.from);
+  return result;
+}
+
+std::vector<std::int64_t> serial_repeats(const LayerGraph& graph) {
+  std::vector<std::int64_t> result;
+  for (const auto& at : graph.layers) result.push_back(at.serial_repeat);
+  return result;
+}
+
+/// A Loop over `body`: inputs trip count, condition, then the initial values.
+void add_loop(GraphBuilder& outer, Graph body, std::vector<ValueId> initial, std::vector<Dims> results,
+              std::optional<std::int64_t> trips) {
+  std::vector<ValueId> inputs{outer.ints({trips.value_or(0)}), outer.ints({1})};
+  inputs.insert(inputs.end(), initial.begin(), initial.end());
+  const auto outputs = outer.node_of("Loop", inputs, std::move(results));
+  outer.last().bodies.push_back({"body", std::move(body)});
+  outer.last().trip_count = trips;
+  for (auto id : outputs) outer.output(id);
+}
+
+/// The formal inputs that every Loop body begins with, and the condition that it ends with.
+GraphBuilder loop_body() {
+  GraphBuilder body("body");
+  body.input({}, DataType::i64);
+  body.output(body.input({}, DataType::boolean));
+  return body;
+}
+
+}  // namespace
+
+TEST_CASE("a layer has its node, its edges and its compulsory bytes") {
+  GraphBuilder g;
+  const auto x = g.input({1, 3, 8, 8});
+  const auto y = g.conv(x, 4, true);
+  g.output(g.map("Relu", {y}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 2);
+  const Occurrence& conv = graph.layers[0];
+  CHECK(conv.nodes == std::vector<std::string>{"Conv_0"});
+  CHECK(conv.members == std::vector<std::size_t>{0});
+  CHECK(conv.predecessors.empty());
+  CHECK(conv.read_activations.value == 1 * 3 * 8 * 8 * 4);
+  CHECK(conv.read_weights.value == (4 * 3 * 3 * 3 + 4) * 4);
+  CHECK(conv.written.value == 1 * 4 * 8 * 8 * 4);
+  CHECK(from(graph.layers[1]) == std::vector<std::size_t>{0});
+  CHECK(graph.model_reads.value == conv.read_activations.value + conv.read_weights.value);
+  CHECK(graph.weights == conv.read_weights);
+  CHECK(graph.model_writes.value == 1 * 4 * 8 * 8 * 4);
+  CHECK(graph.form == Form::single);
+}
+
+TEST_CASE("a tensor that a layer reads twice costs its bytes once") {
+  GraphBuilder g;
+  const auto x = g.input({16, 16});
+  const auto flat = g.node("Reshape", {x, g.ints({256})}, {256});
+  const auto square = g.node("Reshape", {flat, g.ints({16, 16})}, {16, 16});
+  g.output(g.map("Add", {x, square}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.layers.back().read_activations.value == 256 * 4);  // a view of x is x
+  CHECK(graph.model_reads.value == 256 * 4);
+}
+
+TEST_CASE("what reads through slices fetches only what was taken, halves make a whole") {
+  GraphBuilder g;
+  const auto x = g.input({4, 64});
+  const auto half = [&](std::int64_t begin) {
+    return g.node("Slice", {x, g.ints({begin}), g.ints({begin + 32}), g.ints({1})}, {4, 32});
+  };
+  const auto left = half(0), right = half(32);
+  g.output(g.map("Relu", {left}));
+  g.output(g.map("Add", {left, right}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.layers[0].read_activations.value == 4 * 32 * 4);
+  CHECK(graph.layers[2].read_activations.value == 4 * 32 * 4);
+  CHECK(graph.layers[3].read_activations.value == 4 * 64 * 4);
+}
+
+TEST_CASE("an expanded tensor is read once") {
+  GraphBuilder g;
+  const auto wide = g.node("Expand", {g.input({1, 64}), g.ints({128, 64})}, {128, 64});
+  g.output(g.map("Relu", {wide}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.layers[1].read_activations.value == 64 * 4);
+  CHECK(graph.layers[1].written.value == 128 * 64 * 4);
+}
+
+TEST_CASE("a stride that steps over elements does not read them") {
+  GraphBuilder g;
+  const auto x = g.input({1, 8, 56, 56});
+  g.output(g.node("Conv", {x, g.weight({16, 8, 1, 1})}, {1, 16, 28, 28}, {{"strides", Dims{2, 2}}}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.layers[0].read_activations.value == 8 * 28 * 28 * 4);
+}
+
+TEST_CASE("an embedding table counts the rows that are gathered") {
+  GraphBuilder g;
+  const auto table = g.weight({50257, 768});
+  const auto tokens = g.input({1, 128}, DataType::i64);
+  g.output(g.node("Gather", {table, tokens}, {1, 128, 768}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.weights.value == 128 * 768 * 4);
+  CHECK(graph.model_reads.value == 128 * 768 * 4 + 128 * 8);
+}
+
+TEST_CASE("of two outputs that are views of each other one is written") {
+  GraphBuilder g;
+  const auto y = g.map("Relu", {g.input({4, 4})});
+  g.output(y).output(g.node("Flatten", {y}, {1, 16}));
+  CHECK(make_layer_graph(g.graph()).model_writes.value == 16 * 4);
+}
+
+TEST_CASE("an output that only shows an input writes nothing") {
+  GraphBuilder g;
+  g.output(g.node("Flatten", {g.input({4, 4})}, {1, 16}));
+  CHECK(make_layer_graph(g.graph()).model_writes.value == 0);
+}
+
+TEST_CASE("a value used twice has two consumers, an output is marked") {
+  GraphBuilder g;
+  const auto y = g.map("Relu", {g.input({4})});
+  g.output(g.map("Mul", {y, y})).output(y);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  const LayerTensor& tensor = graph.tensors[graph.layers[0].outputs[0]];
+  CHECK(tensor.consumers.size() == 2);
+  CHECK(tensor.output);
+}
+
+TEST_CASE("a loop's trip count multiplies, and what carries a value runs in sequence") {
+  GraphBuilder g;
+  const auto x = g.input({1, 64});
+  const auto w = g.weight({64, 64});
+  GraphBuilder body = loop_body();
+  const auto state = body.input({1, 64});
+  const auto product = body.node("MatMul", {state, body.capture(g.graph(), w)}, {1, 64});
+  body.output(body.map("Tanh", {product}));
+  body.output(body.map("Exp", {product}));  // collected, never handed on
+  add_loop(g, body.graph(), {x}, {{1, 64}, {12, 1, 64}}, 12);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 3);
+  for (const auto& at : graph.layers) CHECK(at.repeat == 12);
+  CHECK(serial_repeats(graph) == std::vector<std::int64_t>{12, 12, 1});
+  CHECK(graph.unknown.empty());
+  CHECK(graph.weights.value == 64 * 64 * 4);  // touched in every pass, counted once
+}
+
+TEST_CASE("stacked states overlap like a wavefront: one of them runs in sequence") {
+  // h1 <- f(h1), h2 <- g(h2, h1): pass n of f and pass n - 1 of g run side by side, so only one of them takes all
+  // passes in sequence.
+  GraphBuilder g;
+  const auto zeros = g.input({1, 64});
+  GraphBuilder body = loop_body();
+  const auto h1 = body.input({1, 64}), h2 = body.input({1, 64});
+  const auto f = body.map("Tanh", {h1});
+  body.output(f).output(body.map("Add", {h2, f}));
+  add_loop(g, body.graph(), {zeros, zeros}, {{1, 64}, {1, 64}}, 10);  // both begin with the same tensor
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(serial_repeats(graph) == std::vector<std::int64_t>{10, 1});
+}
+
+TEST_CASE("a value that is handed on unchanged, or anew in every pass, forces no sequence") {
+  GraphBuilder g;
+  const auto x = g.input({1, 64}), y = g.input({1, 64});
+  GraphBuilder body = loop_body();
+  const auto fixed = body.input({1, 64});
+  body.input({1, 64});  // overwritten without being read
+  body.output(fixed).output(body.map("Exp", {fixed}));
+  add_loop(g, body.graph(), {x, y}, {{1, 64}, {1, 64}}, 10);
+  CHECK(serial_repeats(make_layer_graph(g.graph())) == std::vector<std::int64_t>{1});
+}
+
+TEST_CASE("a captured tensor is not the carried value that began with it") {
+  GraphBuilder g;
+  const auto x = g.input({1, 64});
+  GraphBuilder body = loop_body();
+  body.input({1, 64});
+  body.output(body.map("Exp", {body.capture(g.graph(), x)}));  // of the captured x, in each pass the same
+  add_loop(g, body.graph(), {x}, {{1, 64}}, 10);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(serial_repeats(graph) == std::vector<std::int64_t>{1});
+  CHECK(graph.model_reads.value == 64 * 4);
+}
+
+TEST_CASE("nested loops multiply") {
+  GraphBuilder g;
+  const auto x = g.input({8});
+  GraphBuilder middle = loop_body();
+  const auto m = middle.input({8});
+  GraphBuilder inner = loop_body();
+  inner.output(inner.map("Tanh", {inner.input({8})}));
+  add_loop(middle, inner.graph(), {m}, {{8}}, 3);
+  add_loop(g, middle.graph(), {x}, {{8}}, 5);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 1);
+  CHECK(graph.layers[0].repeat == 15);
+  CHECK(graph.layers[0].serial_repeat == 15);
+}
+
+TEST_CASE("a loop of unknown trip count is said to be one and counted once") {
+  GraphBuilder g;
+  GraphBuilder body = loop_body();
+  body.output(body.map("Tanh", {body.input({8})}));
+  add_loop(g, body.graph(), {g.input({8})}, {{8}}, std::nullopt);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.unknown.size() == 1);
+  CHECK_THAT(graph.unknown[0], Catch::Contains("'Loop_0' (Loop)"));
+  CHECK(graph.layers[0].repeat == 1);
+}
+
+TEST_CASE("a scan's sequence is read slice by slice, its source stays a value of the graph") {
+  GraphBuilder g;
+  const auto sequence = g.map("Relu", {g.input({5, 8})});
+  GraphBuilder body("body");
+  const auto element = body.input({8});
+  body.output(body.map("Exp", {element}));
+  g.output(g.node("Scan", {sequence}, {5, 8}, {{"num_scan_inputs", std::int64_t{1}}}));
+  g.last().bodies.push_back({"body", body.graph()});
+  g.last().trip_count = 5;
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 2);
+  CHECK(graph.layers[1].repeat == 5);
+  CHECK(graph.layers[1].serial_repeat == 1);
+  CHECK(from(graph.layers[1]) == std::vector<std::size_t>{0});
+  CHECK(graph.layers[1].read_activations.value == 8 * 4);
+  CHECK(graph.tensors[graph.layers[0].outputs[0]].output);
+}
+
+TEST_CASE("an If has its branches' layers, whose results meet in one tensor") {
+  GraphBuilder g;
+  const auto x = g.input({8});
+  const auto condition = g.node("Greater", {x, x}, {8}, {}, DataType::boolean);
+  GraphBuilder yes("then_branch"), no("else_branch");
+  yes.output(yes.map("Exp", {yes.capture(g.graph(), x)}));
+  no.output(no.map("Tanh", {no.capture(g.graph(), x)}));
+  const auto joined = g.node("If", {condition}, {8});
+  g.last().bodies.push_back({"then_branch", yes.graph()});
+  g.last().bodies.push_back({"else_branch", no.graph()});
+  g.output(g.map("Relu", {joined}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 4);
+  CHECK(graph.layers[1].branches == std::vector<Branch>{{0, 0}});
+  CHECK(graph.layers[2].branches == std::vector<Branch>{{0, 1}});
+  CHECK(graph.layers[3].branches.empty());
+  CHECK(from(graph.layers[3]) == std::vector<std::size_t>{1, 2});
+  CHECK(graph.layers[3].read_activations.value == 8 * 4);  // one of the two
+  REQUIRE(graph.choices.size() == 1);
+  CHECK(graph.choices[0].node == "If_1");
+  CHECK(graph.choices[0].labels == std::vector<std::string>{"then_branch", "else_branch"});
+  CHECK(graph.tensors[graph.layers[0].outputs[0]].output);  // the If reads it
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measuring session on a fake host: nothing here waits or reads a clock.
+#include "../../src/bench/rounds.hpp"
+#include "../../src/bench/session.hpp"
+#include "support/catch.hpp"
+#include "support/fake_host.hpp"
+#include <benanza/bench/measure.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::bench;
+using test::FakeBackend;
+using test::FakeHost;
+using test::FakePlan;
+
+Layer relu(std::int64_t elements) { return op::Unary{.fn = ElementwiseFn::relu, .x = {elements}}; }
+
+using List = std::vector<std::shared_ptr<const Backend>>;
+
+std::vector<Measurement> run(FakeHost& host, const List& backends, MeasureOptions options = {}, int threads = 1,
+                             std::vector<Wanted> wanted = {{.layer = relu(64)}}) {
+  return run_session(host, wanted, backends, options, threads);
+}
+
+const Measurement& row(const std::vector<Measurement>& rows, const std::string& algorithm) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Measurement& m) { return m.algorithm == algorithm; });
+  if (found == rows.end()) throw std::runtime_error("no row " + algorithm);
+  return *found;
+}
+
+std::size_t valid(const std::vector<double>& rounds) {
+  return static_cast<std::size_t>(
+      std::count_if(rounds.begin(), rounds.end(), [](double time) { return std::isfinite(time); }));
+}
+
+}  // namespace
+
+TEST_CASE("the fastest plan is chosen and timed in at least forty rounds") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "slow", .seconds = 1.2e-3}, {.name = "fast", .seconds = 1e-3}});
+  const auto rows = run(host, {backend});
+  REQUIRE(rows.size() == 2);
+  CHECK(row(rows, "fast,threads=1").rounds_s.size() >= 40);
+  CHECK(row(rows, "fast,threads=1").p10.value == Approx(1e-3));
+  CHECK(row(rows, "fast,threads=1").median.value == Approx(1e-3));
+  CHECK_FALSE(row(rows, "fast,threads=1").contended);
+  CHECK_FALSE(row(rows, "fast,threads=1").noisy);
+  CHECK(row(rows, "slow,threads=1").rounds_s.empty());
+  CHECK(row(rows, "slow,threads=1").p10.value == Approx(1.2e-3));
+}
+
+TEST_CASE("a clear loser is timed once, a rival in at least three visits") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{
+                {.name = "fast"}, {.name = "close", .seconds = 1.1e-3}, {.name = "loser", .seconds = 3e-3}});
+  const auto rows = run(host, {backend});
+  CHECK(row(rows, "loser,threads=1").samples == 1);
+  CHECK_FALSE(row(rows, "loser,threads=1").excluded.has_value());
+  CHECK(row(rows, "close,threads=1").samples >= 3);
+  // Rivals alternate: after the loser was dropped, no plan is left until the other had its turn, in more than three
+  // turns each.
+  const auto& order = backend->order();
+  const auto turns = std::count(order.begin(), order.end(), "close,threads=1");
+  CHECK(turns >= 4);
+}
+
+TEST_CASE("of plans on more threads the fastest and the one of least work are chosen") {
+  FakeHost host;
+  const auto backend =
+      std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 1e-3, .speedup = 1.5}});
+  const auto rows = run(host, {backend}, {}, 2);
+  CHECK(row(rows, "a,threads=2").p10.value == Approx(1e-3 / 1.5));
+  CHECK_FALSE(row(rows, "a,threads=2").rounds_s.empty());  // best time
+  CHECK_FALSE(row(rows, "a,threads=1").rounds_s.empty());  // least threads x time
+  CHECK(row(rows, "a,threads=1").rounds_s.size() == row(rows, "a,threads=2").rounds_s.size());
+  CHECK(thread_counts(1) == std::vector{1});
+  CHECK(thread_counts(6) == std::vector{1, 2, 4, 6});
+  CHECK(thread_counts(8) == std::vector{1, 2, 4, 8});
+}
+
+TEST_CASE("the calls of a sample fill a window of at least a hundred timer floors") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "tiny", .seconds = 50e-9}, {.name = "long", .seconds = 90e-9}});
+  const auto rows = run(host, {backend});
+  const auto& tiny = row(rows, "tiny,threads=1");
+  CHECK(static_cast<double>(tiny.calls_per_sample) * 50e-9 >= 100 * 20e-9);
+  CHECK(tiny.p10.value == Approx(50e-9));
+  FakeHost other;
+  const auto slow = std::make_shared<FakeBackend>(other, std::vector<FakePlan>{{.name = "slow", .seconds = 1e-2}});
+  CHECK(row(run(other, {slow}), "slow,threads=1").calls_per_sample == 1);
+}
+
+TEST_CASE("samples of a slow phase do not count, however tight they are") {
+  FakeHost host;
+  // 1.7 times slower for 3 s out of every 10 s, from 2 s after the start.
+  host.slowness = [](double now) { return std::fmod(now - 1000, 10) > 2 && std::fmod(now - 1000, 10) < 5 ? 1.7 : 1.0; };
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "a", .seconds = 0.05}, {.name = "b", .seconds = 0.06}});
+  const auto rows = run(host, {backend});
+  const auto& best = row(rows, "a,threads=1");
+  REQUIRE_FALSE(best.rounds_s.empty());
+  for (double time : best.rounds_s) CHECK((std::isnan(time) || time == Approx(0.05).epsilon(0.001)));
+  CHECK(valid(best.rounds_s) < best.rounds_s.size());
+  CHECK(best.p90.value == Approx(0.05).epsilon(0.001));
+}
+
+TEST_CASE("a run that begins in a slow phase is judged by what comes later") {
+  FakeHost host;
+  host.slowness = [](double now) { return now < 1003 ? 1.5 : 1.0; };
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "a", .seconds = 0.05}, {.name = "b", .seconds = 0.055}});
+  const auto rows = run(host, {backend});
+  CHECK(row(rows, "a,threads=1").p90.value == Approx(0.05).epsilon(0.001));
+  CHECK(row(rows, "b,threads=1").p90.value == Approx(0.055).epsilon(0.001));
+}
+
+TEST_CASE("a row is contended when no sample was quiet") {
+  // The check and the first reading meet a quiet machine, nothing after them does. A clock that follows the kind of
+  // work may explain a part of it, half the speed not.
+  for (const double factor : {1.4, 2.0}) {
+    FakeHost host;
+    int call = 0;
+    host.slowness = [&](double) { return ++call <= 2 ? 1.0 : factor; };
+    const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 0.01}});
+    MeasureOptions options;
+    options.budget = {5};
+    const auto rows = run(host, {backend}, options);
+    const auto& only = row(rows, "a,threads=1");
+    CHECK(only.contended == (factor > 1.5));
+    CHECK((only.samples == 0) == only.contended);
+    CHECK((valid(only.rounds_s) == 0) == only.contended);
+    CHECK(only.p10.value == Approx(factor * 0.01));
+  }
+}
+
+TEST_CASE("a wrong result is excluded with its difference") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host,
+      std::vector<FakePlan>{{.name = "wrong", .seconds = 1e-4, .wrong = true}, {.name = "right", .seconds = 1e-3}});
+  const auto rows = run(host, {backend});
+  REQUIRE(row(rows, "wrong,threads=1").excluded.has_value());
+  CHECK_THAT(*row(rows, "wrong,threads=1").excluded, Catch::Contains("wrong result"));
+  CHECK(row(rows, "wrong,threads=1").difference > 0.1);
+  CHECK(row(rows, "wrong,threads=1").rounds_s.empty());
+  CHECK_FALSE(row(rows, "right,threads=1").rounds_s.empty());
+}
+
+TEST_CASE("what a rival left in the output does not pass for another's result") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "right"}, {.name = "idle", .seconds = 1e-5, .leaves_output = true}});
+  const auto rows = run(host, {backend});
+  CHECK(row(rows, "idle,threads=1").excluded.has_value());
+}
+
+TEST_CASE("an exception costs its row and nothing else") {
+  for (const int at : {1, 2, 12, 60}) {  // in the check, in the first sample, in a visit, in a round
+    FakeHost host;
+    const auto backend = std::make_shared<FakeBackend>(
+        host, std::vector<FakePlan>{{.name = "fails", .seconds = 1e-3, .fails_at_call = at},
+                                    {.name = "works", .seconds = 1.1e-3}});
+    const auto rows = run(host, {backend});
+    REQUIRE(row(rows, "fails,threads=1").excluded.has_value());
+    CHECK(*row(rows, "fails,threads=1").excluded == "failed: out of luck");
+    CHECK_FALSE(row(rows, "works,threads=1").excluded.has_value());
+    CHECK(row(rows, "works,threads=1").samples >= 3);
+  }
+}
+
+TEST_CASE("a plan that needs more memory than there is costs its row") {
+  FakeHost host;
+  host.memory = {1e6};
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "large", .workspace = 2'000'000}, {.name = "small"}});
+  const auto rows = run(host, {backend});
+  REQUIRE(row(rows, "large,threads=1").excluded.has_value());
+  CHECK_THAT(*row(rows, "large,threads=1").excluded, Catch::Contains("memory"));
+  CHECK_FALSE(row(rows, "small,threads=1").rounds_s.empty());
+}
+
+TEST_CASE("an absent cell of operator and backend is a row with its reason") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}});
+  const auto empty = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{}, "empty");
+  const auto rows = run(host, {empty, backend}, {}, 2);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].backend == "empty");
+  CHECK(rows[0].excluded == "no Unary in backend empty");
+}
+
+TEST_CASE("rounds are aligned over all rows of a run") {
+  FakeHost host;
+  host.slowness = [](double now) { return std::fmod(now, 1.0) > 0.9 ? 2.0 : 1.0; };
+  const auto backend =
+      std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 2e-3, .speedup = 1.4}});
+  const auto rows =
+      run(host, {backend}, {}, 2, {{.layer = relu(64)}, {.layer = relu(128)}, {.layer = relu(256), .weight = 3}});
+  std::vector<std::size_t> lengths;
+  for (const auto& m : rows)
+    if (!m.rounds_s.empty()) lengths.push_back(m.rounds_s.size());
+  REQUIRE(lengths.size() == 6);
+  CHECK(std::all_of(lengths.begin(), lengths.end(), [&](std::size_t length) { return length == lengths.front(); }));
+  CHECK(lengths.front() >= 40);
+}
+
+TEST_CASE("the budget is kept, and a slow model gets fewer rounds") {
+  for (const double seconds : {0.02, 0.5, 4.0}) {
+    FakeHost host;
+    const double start = host.time;
+    const auto backend = std::make_shared<FakeBackend>(
+        host, std::vector<FakePlan>{{.name = "a", .seconds = seconds}, {.name = "b", .seconds = 1.15 * seconds}});
+    MeasureOptions options;
+    options.budget = {30};
+    const auto rows = run(host, {backend}, options);
+    CHECK(host.time - start <= 30 + 4 * seconds);  // what was running when it ended is finished
+    const auto& best = row(rows, "a,threads=1");
+    CHECK(best.p10.value == Approx(seconds));
+    CHECK(best.noisy == (seconds > 1));
+    CHECK((best.rounds_s.size() < 40) == (seconds > 0.1));
+  }
+}
+
+TEST_CASE("a cancelled session returns what it has") {
+  for (const double after : {0.5, 2.0, 6.0}) {
+    FakeHost host;
+    std::atomic<bool> cancelled{false};
+    const double start = host.time;
+    host.slowness = [&](double now) {
+      if (now - start > after) cancelled = true;
+      return 1.0;
+    };
+    const auto backend = std::make_shared<FakeBackend>(
+        host, std::vector<FakePlan>{{.name = "a", .seconds = 0.1}, {.name = "b", .seconds = 0.11}});
+    MeasureOptions options;
+    options.cancelled = &cancelled;
+    const auto rows = run(host, {backend}, options, 1, {{.layer = relu(64)}, {.layer = relu(128)}});
+    CHECK(host.time - start < after + 1.5);
+    REQUIRE_FALSE(rows.empty());
+    CHECK(std::any_of(rows.begin(), rows.end(), [](const Measurement& m) { return m.p10.value > 0; }));
+  }
+}
+
+TEST_CASE("a known layer is not selected again, only timed in rounds") {
+  FakeHost host;
+  const auto backend =
+      std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}, {.name = "b", .seconds = 2e-3}});
+  Wanted wanted{.layer = relu(64)};
+  wanted.known = {{.backend = "fake", .algorithm = "b,threads=1", .samples = 40, .p10 = {2e-3}, .median = {2e-3}}};
+  const auto rows = run(host, {backend}, {}, 1, {wanted});
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].algorithm == "b,threads=1");
+  CHECK(rows[0].rounds_s.size() >= 40);
+  CHECK(backend->calls("a") == 0);
+
+  wanted.known[0].algorithm = "gone,threads=1";  // then it is selected again
+  CHECK(run(host, {backend}, {}, 1, {wanted}).size() == 2);
+}
+
+TEST_CASE("only accepted rows are measured") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}, {.name = "b"}});
+  MeasureOptions options;
+  options.accept = [](std::string_view name) { return name.starts_with("fake/b,"); };
+  const auto rows = run(host, {backend}, options);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].algorithm == "b,threads=1");
+}
+
+TEST_CASE("progress tells phases in order and never runs past its end") {
+  FakeHost host;
+  const auto backend =
+      std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}, {.name = "b", .seconds = 1.05e-3}});
+  MeasureOptions options;
+  std::vector<std::string> phases;
+  options.progress = [&](const Progress& progress) {
+    CHECK(progress.done <= progress.total);
+    if (phases.empty() || phases.back() != progress.phase) phases.emplace_back(progress.phase);
+  };
+  run(host, {backend}, options);
+  CHECK(phases == std::vector<std::string>{"select", "rounds"});
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs: what is bound, what is left open, what does not exist.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using testing::import_text;
+using testing::message_of;
+using testing::op_types;
+using testing::value_named;
+using Dims = std::vector<std::int64_t>;
+
+constexpr auto two_inputs =
+    "g (float[batch, seq, 8] x, float[batch, 8, seq] z) => (float[batch, seq, seq] y) { y = MatMul(x, z) }";
+
+TEST_CASE("Options bind dimensions wherever they stand", "[onnx]") {
+  struct Case {
+    ImportOptions options;
+  };
+  const auto options = GENERATE(values<ImportOptions>({{.batch = 2, .dims = {{"seq", 5}}},
+                                                       {.dims = {{"batch", 2}, {"seq", 5}}},
+                                                       {.inputs = {{"x", {2, 5, 8}}}},
+                                                       {.batch = 2, .inputs = {{"z", {2, 8, 5}}}}}));
+  const Graph graph = import_text(two_inputs, options);
+  CHECK(value_named(graph, "z").dims == Dims{2, 8, 5});
+  CHECK(value_named(graph, "y").dims == Dims{2, 5, 5});
+  CHECK(graph.batch == 2);
+  CHECK(graph.dims == std::map<std::string, std::int64_t>{{"batch", 2}, {"seq", 5}});
+}
+
+TEST_CASE("Names that the model does not have are usage errors that list those it has", "[onnx]") {
+  struct Case {
+    ImportOptions options;
+    std::string expected;
+  };
+  const auto [options, expected] = GENERATE(
+      values<Case>({{{.dims = {{"sequence", 5}}}, "no symbolic dimension 'sequence': the model's are 'batch', 'seq'"},
+                    {{.inputs = {{"w", {1}}}}, "no input 'w': the model's are 'x', 'z'"},
+                    {{.values = {{"w", 1}}}, "no input 'w': the model's are 'x', 'z'"},
+                    {{.inputs = {{"x", {2, 5}}}}, "3 dimensions"},
+                    {{.batch = 0}, "expected 1 or more"},
+                    {{.batch = 2, .dims = {{"batch", 3}}}, "bound to 3"},
+                    {{.batch = 2, .dims = {{"seq", -5}}}, "is -5"},
+                    {{.batch = 2, .dims = {{"seq", 5}}, .values = {{"x", 3}}}, "scalar"}}));
+  CHECK_THAT(message_of<UsageError>([&, &o = options] { (void)import_text(two_inputs, o); }),
+             Catch::Contains(expected));
+}
+
+TEST_CASE("All that is left open is in one error", "[onnx]") {
+  const std::string message = message_of<InputError>(
+      [] { (void)import_text("g (float[batch, ?, width] x) => (float[batch, ?, width] y) { y = Relu(x) }"); });
+  for (const auto* part : {"'batch' (--batch N or --dim batch=VALUE)", "dimension 1 of 'x' (--input x=SHAPE)",
+                           "'width' (--dim width=VALUE)"})
+    CHECK_THAT(message, Catch::Contains(part));
+}
+
+TEST_CASE("Negative and overflowing dimensions of inputs are errors", "[onnx]") {
+  CHECK_THAT(message_of<InputError>([] { (void)import_text("g (float[2, -3] x) => (float[2, 3] y) { y = Relu(x) }"); }),
+             Catch::Contains("input 'x': dimension 1 is -3"));
+  CHECK_THAT(message_of<InputError>(
+                 [] { (void)import_text("g (float[2, 9223372036854775807] x) => (float[2, 3] y) { y = Relu(x) }"); }),
+             Catch::Contains("input 'x': dimension 1 is 9223372036854775807"));
+  CHECK_THAT(message_of<InputError>([] {
+               (void)import_text("g (float[281474976710656, 281474976710656] x) => (float[2, 3] y) { y = Relu(x) }");
+             }),
+             Catch::Contains("input 'x'") && Catch::Contains("overflows"));
+}
+
+TEST_CASE("A batch takes the inputs along that share it, and no vector of one element", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[1, 8] x, float[1, 8] z, float[8, 8] w, float[1] scale) => (float[1, 8] y) { s = Add(x, z) y = Mul(s, "
+      "scale) r = MatMul(w, w) }",
+      {.batch = 4});
+  CHECK(value_named(graph, "x").dims == Dims{4, 8});
+  CHECK(value_named(graph, "z").dims == Dims{4, 8});
+  CHECK(value_named(graph, "w").dims == Dims{8, 8});
+  CHECK(value_named(graph, "scale").dims == Dims{1});
+}
+
+TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[onnx]") {
+  struct Case {
+    std::string why, nodes;
+    Dims y;
+  };
+  // x is float[1, 6, 4], made for batch 1 and read at batch 3; v is a constant float[1, 2, 4].
+  const auto [why, nodes, y] = GENERATE(values<Case>({
+      {"a leading 1", "t = Constant <value = int64[2] {1, 24}> () y = Reshape(x, t)", {3, 24}},
+      {"a leading 0", "t = Constant <value = int64[2] {0, 24}> () y = Reshape(x, t)", {3, 24}},
+      {"a leading 1 before -1", "t = Constant <value = int64[3] {1, -1, 2}> () y = Reshape(x, t)", {3, 12, 2}},
+      {"rows joined", "t = Constant <value = int64[2] {6, 4}> () y = Reshape(x, t)", {18, 4}},
+      {"rows joined and -1", "t = Constant <value = int64[2] {-1, 4}> () y = Reshape(x, t)", {18, 4}},
+      {"an own axis behind",
+       "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[4] {6, 1, 2, 2}> () y = Reshape(p, t)",
+       {6, 3, 2, 2}},
+      {"joined to what is split",
+       "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[3] {6, 2, 2}> () y = Reshape(p, t)",
+       {6, 6, 2}},
+      {"rows joined, and parted again",
+       "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[2] {6, 4}> () r = Reshape(p, t)"
+       " s = Relu(r) u = Constant <value = int64[3] {6, 1, 4}> () y = Reshape(s, u)",
+       {6, 3, 4}},
+      {"a shape of Expand",
+       "u = Unsqueeze(x, a) t = Constant <value = int64[4] {1, 5, 6, 4}> () y = Expand(u, t)",
+       {3, 5, 6, 4}},
+      {"a class token", "y = Concat <axis = 1> (v, x)", {3, 8, 4}},
+      {"a slice of all",
+       "s = Constant <value = int64[1] {0}> () e = Constant <value = int64[1] {1}> () y = Slice(x, s, e, s)",
+       {3, 6, 4}},
+  }));
+  INFO(why);
+  const std::string text =
+      "g (float[1, 6, 4] x) => (float[1] y) <float[1, 2, 4] v = {1,2,3,4,5,6,7,8}, int64[1] a = {1}> {" + nodes + "}";
+  CHECK(value_named(import_text(text, {.batch = 3}), "y").dims == y);
+}
+
+TEST_CASE("Of two shapes that a frozen Reshape may have, the product that follows decides", "[onnx]") {
+  // 6 rows of (batch, 2 heads, 2) become rows of 4 for a product with 4 x 5: 6 * batch rows, never 4 * batch columns.
+  const Graph graph = import_text(
+      "g (float[1, 6, 4] x) => (float[1] y) <float[4, 5] w = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> {"
+      " p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[2] {6, 4}> () r = Reshape(p, t) y = MatMul(r, "
+      "w) }",
+      {.batch = 3});
+  CHECK(value_named(graph, "y").dims == Dims{18, 5});
+}
+
+TEST_CASE("A value makes a scalar input a constant", "[onnx]") {
+  const auto* text =
+      "g (int64 n, float[4, 8] x) => (float[?, ?] y) { zero = Constant <value = int64[1] {0}> () e = Unsqueeze(n, "
+      "zero) y = Slice(x, zero, e) }";
+  CHECK(value_named(import_text(text, {.values = {{"n", 3}}}), "y").dims == Dims{3, 8});
+  CHECK_THAT(message_of<InputError>([&] { (void)import_text(text); }),
+             Catch::Contains("'y'") && Catch::Contains("--value"));
+}
+
+}  // namespace

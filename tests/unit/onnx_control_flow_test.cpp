@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// If, Loop and Scan; sizes that only data says; graphs that are broken.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using testing::import_text;
+using testing::message_of;
+using testing::op_types;
+using testing::value_named;
+using Dims = std::vector<std::int64_t>;
+
+TEST_CASE("An If whose condition folds is its branch", "[onnx]") {
+  // torch.squeeze(x, 0) as PyTorch exports it: squeeze only if the dimension is 1.
+  const auto* text = R"(g (float[n, 8] x) => (float[?] y) <int64 zero = {0}, int64 one = {1}, int64[1] at = {0}> {
+      s = Shape(x) d = Gather(s, zero) c = Equal(d, one)
+      y = If (c) <then_branch = a () => (float[?] p) { p = Squeeze(x, at) }, else_branch = b () => (float[?, ?] q) { r = Relu(x) q = Neg(r) }> })";
+  const Graph squeezed = import_text(text, {.batch = 1}), kept = import_text(text, {.batch = 3});
+  CHECK(op_types(squeezed) == std::vector<std::string>{"Squeeze"});
+  CHECK(squeezed.value(squeezed.outputs[0]).dims == Dims{8});
+  CHECK(op_types(kept) == std::vector<std::string>{"Relu", "Neg"});
+  CHECK(kept.value(kept.outputs[0]).dims == Dims{3, 8});
+}
+
+const std::string loop_body =
+    " <body = b (int64 i, bool go, float[4] h) => (bool on, float[4] h2, float[4] each) { on = Identity(go) h2 = "
+    "Add(h, w) each = Mul(h2, h2) }> ";
+
+TEST_CASE("A Loop stacks its scan outputs once per iteration", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[4] x, float[4] w) => (float[4] y, float[?, 4] all) <int64 n = {5}> { y, all = Loop (n, \"\", x)" +
+      loop_body + "}");
+  const Node& node = graph.nodes.at(0);
+  CHECK(node.trip_count == 5);
+  CHECK(value_named(graph, "all").dims == Dims{5, 4});
+  CHECK_FALSE(value_named(graph, "all").data_dependent);
+  CHECK_FALSE(node.inputs.at(1).has_value());
+  CHECK(op_types(node.bodies.at(0).graph) == std::vector<std::string>{"Add", "Mul"});
+  CHECK(node.bodies[0].graph.captures.size() == 1);
+}
+
+TEST_CASE("A Loop of unknown trip count has no count, and the least sizes", "[onnx]") {
+  struct Case {
+    std::string why, inputs, condition;
+  };
+  const auto [why, inputs, condition] = GENERATE(
+      values<Case>({{"the count is an input", "n, \"\"", "on = Identity(go)"},
+                    {"the condition is an input", "five, c", "on = Identity(go)"},
+                    {"the body decides", "five, \"\"",
+                     "q = ReduceSum <keepdims = 0> (h) zero = Constant <value_float = 0.0> () on = Less(q, zero)"}}));
+  INFO(why);
+  const Graph graph = import_text(
+      "g (float[4] x, int64 n, bool c) => (float[4] y, float[?, 4] all) <int64 five = {5}> { y, all = Loop (" + inputs +
+      ", x) <body = b (int64 i, bool go, float[4] h) => (bool on, float[4] h2, float[4] each) { " + condition +
+      " h2 = Neg(h) each = Relu(h2) }> }");
+  CHECK_FALSE(graph.nodes.at(0).trip_count.has_value());
+  CHECK(value_named(graph, "y").dims == Dims{4});
+  CHECK_FALSE(value_named(graph, "y").data_dependent);
+  CHECK(value_named(graph, "all").dims == Dims{0, 4});
+  CHECK(value_named(graph, "all").data_dependent);
+}
+
+TEST_CASE("A Loop may carry a sequence", "[onnx]") {
+  // A list that grows by one tensor an iteration, as PyTorch exports list.append.
+  const Graph graph = import_text(
+      "g (float[4] x) => (float[?] y) <int64 n = {3}> { e = SequenceEmpty() l = Loop (n, \"\", e) <body = b (int64 i, "
+      "bool go, seq(float[4]) s)"
+      " => (bool on, seq(float[4]) s2) { on = Identity(go) r = Relu(x) s2 = SequenceInsert(s, r) }> y = "
+      "ConcatFromSequence <axis = 0> (l) }");
+  CHECK(graph.nodes.at(0).trip_count == 3);
+  CHECK(value_named(graph, "y").dims.size() == 1);
+  CHECK(value_named(graph, "y").data_dependent);
+}
+
+TEST_CASE("A Scan has as many iterations as its sequence has elements", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[3] h, float[2, 7, 3] x) => (float[3] y, float[3, 7] all) { p = Transpose <perm = [1, 0, 2]> (x) y, all "
+      "= Scan <num_scan_inputs = 1, scan_input_axes = [0], scan_output_axes = [1],"
+      " body = b (float[3] s, float[2, 3] e) => (float[3] s2, float[3] o) { r = ReduceSum <keepdims = 0> (e, at) s2 = "
+      "Add(s, r) o = Relu(s2) }> (h, p) at = Constant <value_ints = [0]> () }");
+  const Node& node = graph.nodes.back();
+  CHECK(node.op_type == "Scan");
+  CHECK(node.trip_count == 7);
+  CHECK(value_named(graph, "all").dims == Dims{3, 7});
+  CHECK(node.bodies.at(0).graph.value(node.bodies[0].graph.inputs.at(1)).dims == Dims{2, 3});
+}
+
+TEST_CASE("Bodies see values of all graphs around them", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[4] x, float[4] w, bool c) => (float[4] y) <int64 n = {3}> { y = Loop (n, \"\", x) <body = b (int64 i, "
+      "bool go, float[4] h) => (bool on, float[4] h2) { on = Identity(go)"
+      " h2 = If (c) <then_branch = t () => (float[4] p) { p = Add(h, w) }, else_branch = e () => (float[4] q) { q = "
+      "Mul(h, w) }> }> }");
+  const Graph& body = graph.nodes.at(0).bodies.at(0).graph;
+  const Graph& branch = body.nodes.at(0).bodies.at(0).graph;
+  REQUIRE(branch.captures.size() == 2);
+  CHECK(branch.value(branch.captures[0].first).name == "h");
+  CHECK(body.value(branch.captures[0].second).name == "h");
+  CHECK(body.value(branch.captures[1].second).name == "w");
+  CHECK(body.captures.size() == 2);  // the condition and w
+}
+
+TEST_CASE("Sizes that only data says are the least ones, and say so", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[4, 6] x) => (float[?] y) <int64[1] flat = {-1}> { n = NonZero(x) t = Transpose(n) g = GatherND(x, t) y "
+      "= Relu(g) }");
+  CHECK(value_named(graph, "n").dims == Dims{2, 0});
+  CHECK(value_named(graph, "n").data_dependent);
+  CHECK(graph.value(graph.outputs[0]).dims == Dims{0});
+  CHECK(graph.value(graph.outputs[0]).data_dependent);
+}
+
+TEST_CASE("An unknown operator needs its shapes in value_info", "[onnx]") {
+  const std::string header = R"(<ir_version: 10, opset_import: ["" : 20, "my.ops" : 3]>)";
+  auto model = testing::parse_model(
+      "g (float[batch, 8] x) => (float[batch, 8] y) { t = my.ops.Magic <level = 3> (x) y = Relu(t) }", header);
+  const std::string message = message_of<InputError>([&] { (void)testing::import_model(model, {.batch = 2}); });
+  for (const auto* part : {"node 't' (Magic)", "unknown operator of domain 'my.ops'", "value_info"})
+    CHECK_THAT(message, Catch::Contains(part));
+  auto& info = *model.mutable_graph()->add_value_info();
+  info = model.graph().input(0);
+  info.set_name("t");
+  const Graph graph = testing::import_model(model, {.batch = 2});
+  CHECK(op_types(graph) == std::vector<std::string>{"Magic", "Relu"});
+  CHECK(graph.nodes[0].domain == "my.ops");
+  CHECK(graph.nodes[0].opset == 3);
+  CHECK(graph.nodes[0].attribute<std::int64_t>("level", 0) == 3);
+  CHECK(value_named(graph, "t").dims == Dims{2, 8});
+}
+
+TEST_CASE("A broken graph is one line that names the node and what is wrong", "[onnx]") {
+  struct Case {
+    std::string why, text;
+    std::vector<std::string> expected;
+  };
+  const auto [why, text, expected] = GENERATE(values<Case>({
+      {"a cycle",
+       "g (float[4] x) => (float[4] y) { [first] a = Add(x, b) [second] b = Relu(a) y = Neg(b) }",
+       {"cycle", "node 'second' (Relu)", "node 'first' (Add)"}},
+      {"no nodes", "g (float[4] x) => (float[4] x) {}", {"no nodes"}},
+      {"a Reshape that does not multiply out",
+       "g (float[4, 6] x) => (float[?] y) <int64[2] t = {5, 5}> { [r] y = Reshape(x, t) }",
+       {"node 'r' (Reshape)", "[4, 6] (24 elements)", "[5, 5]", "25"}},
+      {"a Reshape of a remainder",
+       "g (float[4, 6] x) => (float[?] y) <int64[2] t = {-1, 7}> { [r] y = Reshape(x, t) }",
+       {"node 'r' (Reshape)", "a multiple"}},
+      {"two -1",
+       "g (float[4, 6] x) => (float[?] y) <int64[2] t = {-1, -1}> { [r] y = Reshape(x, t) }",
+       {"more than one -1"}},
+      {"shapes that do not broadcast",
+       "g (float[4, 6] x, float[4, 5] z) => (float[?] y) { [r] y = Add(x, z) }",
+       {"node 'r' (Add)"}},
+      {"inner sizes that differ",
+       "g (float[4, 6] x, float[5, 4] z) => (float[?] y) { [r] y = Gemm(x, z) }",
+       {"node 'r' (Gemm)", "inner sizes differ"}},
+      {"a value that nobody makes", "g (float[4] x) => (float[4] y) { [r] y = Add(x, missing) }", {"missing"}},
+      {"an operator that ONNX does not have", "g (float[4] x) => (float[4] y) { [r] y = Reluu(x) }", {"Reluu"}},
+      {"a negative size from a window",
+       "g (float[1, 1, 2, 2] x) => (float[?] y) <int64[1] t = {1}> { [r] y = MaxPool <kernel_shape = [9, 9]> (x) }",
+       {"node 'r' (MaxPool)", "expected 0"}},
+      {"a stride of 0",
+       "g (float[1, 1, 2, 2] x) => (float[?] y) { [r] y = MaxPool <kernel_shape = [1, 1], strides = [0, 1]> (x) }",
+       {"node 'r' (MaxPool)", "'strides' holds 0"}},
+      {"weights of another rank",
+       "g (float[1, 1, 2, 2] x, float[1, 1, 2, 2, 2] w) => (float[?] y) { [r] y = ConvTranspose(x, w) }",
+       {"node 'r' (ConvTranspose)", "rank 5"}},
+      {"a size that overflows",
+       "g (float[1] x) => (float[?] y) <int64[2] t = {4611686018427387904, 4}> { [r] y = Expand(x, t) }",
+       {"node 'r' (Expand)"}},
+      {"a wrong type in an attribute's place",
+       "g (float[1] x) => (float[?] y) { [r] y = Softmax <axis = 5> (x) }",
+       {"node 'r' (Softmax)"}},
+  }));
+  INFO(why);
+  const std::string message = message_of<InputError>([&, &t = text] { (void)import_text(t); });
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK_THAT(message, Catch::Contains(".onnx: "));
+  for (const auto& part : expected) CHECK_THAT(message, Catch::Contains(part));
+}
+
+TEST_CASE("Nodes out of order are sorted when they can be", "[onnx]") {
+  const Graph graph = import_text("g (float[4] x) => (float[4] y) { y = Neg(b) b = Relu(a) a = Abs(x) }");
+  CHECK(op_types(graph) == std::vector<std::string>{"Abs", "Relu", "Neg"});
+}
+
+TEST_CASE("Functions that call themselves or grow without bound are refused", "[onnx]") {
+  const std::string header = R"(<ir_version: 9, opset_import: ["" : 20, "f" : 1]>)";
+  const std::string main_graph = "g (float[4] x) => (float[4] y) { y = f.f0(x) }\n";
+  const auto function = [](const std::string& name, const std::string& nodes) {
+    return "<domain: \"f\", opset_import: [\"\" : 20, \"f\" : 1]>\n" + name + " (a) => (b) { " + nodes + " }\n";
+  };
+  const auto recursive = testing::parse_model(
+      main_graph + function("f0", "c = f.f1(a) b = Relu(c)") + function("f1", "b = f.f0(a)"), header);
+  CHECK_THAT(message_of<InputError>([&] { (void)testing::import_model(recursive); }), Catch::Contains("calls itself"));
+  std::string growing = main_graph;
+  const auto numbered = [](int i) { return std::string("f").append(std::to_string(i)); };
+  for (int i = 0; i < 30; ++i)
+    growing += function(
+        numbered(i),
+        std::string("c = f.").append(numbered(i + 1)).append("(a) b = f.").append(numbered(i + 1)).append("(c)"));
+  growing += function("f30", "b = Relu(a)");
+  CHECK_THAT(message_of<InputError>([&] { (void)testing::import_model(testing::parse_model(growing, header)); }),
+             Catch::Contains("nodes"));
+}
+
+}  // namespace

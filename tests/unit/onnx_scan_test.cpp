@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pre-scan costs a file's structure, not its weights, and refuses what is no model.
+#include "../../src/onnx/scan.hpp"
+#include "../../src/onnx/wire.hpp"
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using importer::drop_payloads;
+using testing::import_model;
+using testing::import_text;
+using testing::message_of;
+using testing::parse_model;
+using testing::TemporaryFile;
+using testing::value_named;
+using Dims = std::vector<std::int64_t>;
+
+onnx::TensorProto weight(const std::string& name, const Dims& dims) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  for (const auto dim : dims) tensor.add_dims(dim);
+  tensor.set_raw_data(std::string(static_cast<std::size_t>(element_count(dims)) * 4, 'w'));
+  return tensor;
+}
+
+TEST_CASE("Payloads are dropped in graphs, bodies, functions and attributes; shapes stay", "[onnx]") {
+  auto model = parse_model(
+      "g (float[1,64] x, bool c) => (float[1,64] y) { k = Constant <value = float[1] {1}> () s = MatMul(x, w) t = "
+      "MatMul(s, k)"
+      " y = If (c) <then_branch = a () => (float[1,64] p) { p = MatMul(t, v) }, else_branch = b () => (float[1,64] q) "
+      "{ q = Relu(t) }> }");
+  *model.mutable_graph()->add_initializer() = weight("w", {64, 64});
+  *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_t() = weight("", {64, 64});
+  for (auto& attribute : *model.mutable_graph()->mutable_node(3)->mutable_attribute())
+    if (attribute.name() == "then_branch") *attribute.mutable_g()->add_initializer() = weight("v", {64, 64});
+  const std::string file = model.SerializeAsString();
+  CHECK(file.size() > 3 * 64 * 64 * 4);
+  CHECK(drop_payloads(file).size() < 1000);
+  const Graph graph = import_model(model);
+  CHECK(value_named(graph, "w").dims == Dims{64, 64});
+  CHECK(value_named(graph, "w").constant);
+  CHECK(value_named(graph, "k").dims == Dims{64, 64});
+  CHECK(value_named(graph.nodes.back().bodies[0].graph, "v").constant);
+}
+
+TEST_CASE("A model of more than 2 GiB is read for its structure", "[onnx]") {
+  // The weight is a hole in the file: 640 Mi floats that no disk holds.
+  auto model = parse_model("g (float[1,10240] x) => (float[1,65536] y) { y = MatMul(x, w) }");
+  constexpr std::uint64_t bytes = std::uint64_t{10240} * 65536 * 4;
+  std::string tensor, head;
+  importer::write_number(tensor, 1, 10240);
+  importer::write_number(tensor, 1, 65536);
+  importer::write_number(tensor, 2, 1);
+  importer::write_bytes(tensor, 8, "w");
+  importer::write_varint(tensor, 9 << 3 | 2);
+  importer::write_varint(tensor, bytes);
+  const std::string structure = model.graph().SerializeAsString();
+  importer::write_varint(head, 5 << 3 | 2);
+  importer::write_varint(head, tensor.size() + bytes);
+  std::string front;
+  model.clear_graph();
+  front = model.SerializeAsString();
+  importer::write_varint(front, 7 << 3 | 2);
+  importer::write_varint(front, structure.size() + head.size() + tensor.size() + bytes);
+  const TemporaryFile file(front + structure + head + tensor);
+  std::filesystem::resize_file(file.path(), (front + structure + head + tensor).size() + bytes);
+  const Graph graph = import_onnx(file.path());
+  CHECK(value_named(graph, "w").dims == Dims{10240, 65536});
+  CHECK(value_named(graph, "y").dims == Dims{1, 65536});
+}
+
+TEST_CASE("Small integers stay for shape arithmetic, however they are stored", "[onnx]") {
+  for (const bool raw : {false, true}) {
+    auto model = parse_model("g (float[2,6] x) => (y) { y = Reshape(x, shape) }");
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name("shape");
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    tensor.add_dims(2);
+    const std::int64_t numbers[] = {4, 3};
+    if (raw) tensor.set_raw_data(numbers, sizeof numbers);
+    else
+      for (const auto number : numbers) tensor.add_int64_data(number);
+    model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::FLOAT);
+    const Graph graph = import_model(model);
+    CHECK(value_named(graph, "y").dims == Dims{4, 3});
+    CHECK(value_named(graph, "shape").literal == Literal{.ints = {4, 3}, .floats = {}});
+  }
+}
+
+TEST_CASE("An initializer that is also an input is a constant, not an input", "[onnx]") {
+  auto model = parse_model("g (float[1,64] x, float[64,64] w) => (float[1,64] y) { y = MatMul(x, w) }",
+                           R"(<ir_version: 3, opset_import: ["" : 9]>)");
+  *model.mutable_graph()->add_initializer() = weight("w", {64, 64});
+  const Graph graph = import_model(model);
+  CHECK(graph.inputs.size() == 1);
+  CHECK(value_named(graph, "w").constant);
+}
+
+TEST_CASE("A sparse initializer is a constant of its dense shape", "[onnx]") {
+  auto model = parse_model("g (float[1,64] x) => (float[1,32] y) { y = MatMul(x, w) }");
+  auto& sparse = *model.mutable_graph()->add_sparse_initializer();
+  *sparse.mutable_values() = weight("w", {3});
+  sparse.add_dims(64);
+  sparse.add_dims(32);
+  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(3);
+  for (const int index : {1, 5, 9}) sparse.mutable_indices()->add_int64_data(index);
+  CHECK(value_named(import_model(model), "w").dims == Dims{64, 32});
+}
+
+TEST_CASE("External data outside of the model's folder is refused, absent data inside is fine", "[onnx]") {
+  struct Case {
+    std::string location;
+    bool fine;
+  };
+  const auto [location, fine] = GENERATE(values<Case>({{"weights.bin", true},
+                                                       {"data/weights.bin", true},
+                                                       {"/etc/passwd", false},
+                                                       {"../weights.bin", false},
+                                                       {"data/../../weights.bin", false},
+                                                       {"..\\weights.bin", false},
+                                                       {"C:\\weights.bin", false}}));
+  INFO(location);
+  auto model = parse_model("g (float[1,64] x) => (float[1,64] y) { y = MatMul(x, w) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor = weight("w", {64, 64});
+  tensor.clear_raw_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value(location);
+  const std::string message = message_of<InputError>([&] {
+    const Graph graph = import_model(model);
+    CHECK(value_named(graph, "w").dims == Dims{64, 64});
+  });
+  CHECK(message.empty() == fine);
+  if (!fine)
+    CHECK_THAT(message, Catch::Contains("tensor 'w'") && Catch::Contains(location) && Catch::Contains("folder"));
+}
+
+TEST_CASE("What is no model is an error of one line that says where", "[onnx]") {
+  const std::string good = parse_model("g (float[1,64] x) => (float[1,64] y) { y = Relu(x) }").SerializeAsString();
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    const TemporaryFile file(std::string_view(good).substr(0, size));
+    const std::string message = message_of<Error>([&] { (void)import_onnx(file.path()); });
+    // A cut between two fields may leave a smaller model.
+    if (message.empty()) continue;
+    CHECK(message.find('\n') == std::string::npos);
+    CHECK(message.starts_with(file.path().string() + ": "));
+  }
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes(random() % 512, '\0');
+    for (auto& byte : bytes) byte = static_cast<char>(random());
+    const TemporaryFile file(bytes);
+    const std::string message = message_of<InputError>([&] { (void)import_onnx(file.path()); });
+    CHECK_FALSE(message.empty());
+    CHECK(message.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("A missing file, a folder and an empty file are errors that say so", "[onnx]") {
+  CHECK_THAT(message_of<InputError>([] { (void)import_onnx("no/such/model.onnx"); }),
+             Catch::Contains("no/such/model.onnx: cannot be opened"));
+  CHECK_THAT(message_of<InputError>([] { (void)import_onnx(std::filesystem::temp_directory_path()); }),
+             Catch::Contains("not a regular file"));
+  const TemporaryFile file;
+  CHECK_THAT(message_of<InputError>([&] { (void)import_onnx(file.path()); }), Catch::Contains("the file is empty"));
+}
+
+TEST_CASE("Sizes that a file declares are checked before they are believed", "[onnx]") {
+  struct Case {
+    Dims dims;
+    std::string expected;
+  };
+  const auto [dims, expected] =
+      GENERATE(values<Case>({{{-1, 64}, "dimension -1, expected 0 or more"},
+                             {{std::int64_t{1} << 40, std::int64_t{1} << 40}, "overflows 64 bits"}}));
+  auto model = parse_model("g (float[1,64] x) => (float[1,64] y) { y = MatMul(x, w) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor = weight("w", {1});
+  tensor.clear_dims();
+  for (const auto dim : dims) tensor.add_dims(dim);
+  CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }),
+             Catch::Contains("tensor 'w'") && Catch::Contains(expected));
+}
+
+TEST_CASE("Bodies nested without end are refused", "[onnx]") {
+  auto model = parse_model("g (float[1] x, bool c) => (float[1] y) { y = Relu(x) }");
+  onnx::GraphProto inner = model.graph();
+  for (int depth = 0; depth < 40; ++depth) {
+    onnx::GraphProto outer = model.graph();
+    auto& attribute = *outer.mutable_node(0)->add_attribute();
+    attribute.set_name("body");
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = inner;
+    inner = outer;
+  }
+  *model.mutable_graph() = inner;
+  CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }), Catch::Contains("nested"));
+}
+
+}  // namespace

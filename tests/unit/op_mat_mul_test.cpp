@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products in all their spellings, Einsum, attention, recurrent layers.
+#include "support/catch.hpp"
+#include "support/single_node.hpp"
+#include <benanza/layer.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using testing::SingleNode;
+using Dims = std::vector<std::int64_t>;
+
+struct Case {
+  std::string why;
+  SingleNode node;
+  std::string signature;
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const auto& [why, node, expected] : cases) {
+    INFO(why);
+    CHECK(node.signature() == expected);
+  }
+}
+
+TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
+  const std::string projection = "MatMul/f32/a=128x768/b=768x64/b_constant=1";
+  check({
+      {"2-D", SingleNode("MatMul").in({128, 768}).weight({768, 64}).out({128, 64}), projection},
+      {"Gemm", SingleNode("Gemm").in({128, 768}).weight({768, 64}).out({128, 64}), projection},
+      {"transposed weights are re-laid out beforehand",
+       SingleNode("Gemm").in({128, 768}).weight({64, 768}).out({128, 64}).set("transB", 1), projection},
+      {"the batch of a goes into its rows", SingleNode("MatMul").in({1, 128, 768}).weight({768, 64}).out({1, 128, 64}),
+       projection},
+      {"several batch dimensions", SingleNode("MatMul").in({4, 32, 768}).weight({768, 64}).out({4, 32, 64}),
+       projection},
+      {"b with a batch of 1", SingleNode("MatMul").in({4, 32, 768}).weight({1, 768, 64}).out({4, 32, 64}), projection},
+      {"Gemm with a bias", SingleNode("Gemm").in({128, 768}).weight({768, 64}).weight({64}).out({128, 64}),
+       projection + "/post=bias"},
+      {"bias as a row", SingleNode("Gemm").in({128, 768}).weight({768, 64}).weight({1, 64}).out({128, 64}),
+       projection + "/post=bias"},
+      {"C as a matrix", SingleNode("Gemm").in({128, 768}).weight({768, 64}).weight({128, 64}).out({128, 64}),
+       projection + "/post=add"},
+      {"C as a scalar", SingleNode("Gemm").in({128, 768}).weight({768, 64}).weight({}).out({128, 64}),
+       projection + "/post=add:1x1"},
+      {"C as a column", SingleNode("Gemm").in({128, 768}).weight({768, 64}).weight({128, 1}).out({128, 64}),
+       projection + "/post=add:128x1"},
+      {"C computed at run time", SingleNode("Gemm").in({128, 768}).weight({768, 64}).in({64}).out({128, 64}),
+       projection + "/post=add:1x64"},
+      {"activations", SingleNode("Gemm").in({128, 768}).in({64, 768}).out({128, 64}).set("transB", 1),
+       "MatMul/f32/a=128x768/b=768x64/trans_b=1"},
+      {"transposed a", SingleNode("Gemm").in({768, 128}).in({768, 64}).out({128, 64}).set("transA", 1),
+       "MatMul/f32/a=128x768/b=768x64/trans_a=1"},
+      {"a transposed vector lies as it lay",
+       SingleNode("Gemm").in({768, 1}).in({1, 768}).out({1, 1}).set("transA", 1).set("transB", 1),
+       "MatMul/f32/a=1x768/b=768x1"},
+      {"equal batch dimensions are one",
+       SingleNode("MatMul").in({2, 12, 128, 64}).in({2, 12, 64, 128}).out({2, 12, 128, 128}),
+       "MatMul/f32/a=24x128x64/b=24x64x128"},
+      {"broadcast batch dimensions", SingleNode("MatMul").in({2, 12, 128, 64}).in({12, 64, 128}).out({2, 12, 128, 128}),
+       "MatMul/f32/a=2x12x128x64/b=1x12x64x128"},
+      {"grouped queries", SingleNode("MatMul").in({1, 4, 3, 128, 64}).in({1, 4, 1, 64, 128}).out({1, 4, 3, 128, 128}),
+       "MatMul/f32/a=4x3x128x64/b=4x1x64x128"},
+      {"a batch of 1 is none", SingleNode("MatMul").in({1, 1, 128, 64}).in({1, 1, 64, 128}).out({1, 1, 128, 128}),
+       "MatMul/f32/a=128x64/b=64x128"},
+      {"vectors", SingleNode("MatMul").in({64}).in({64}).out({}), "MatMul/f32/a=1x64/b=64x1"},
+      {"matrix times vector", SingleNode("MatMul").in({5, 6, 64}).in({64}).out({5, 6}), "MatMul/f32/a=30x64/b=64x1"},
+      {"vector times matrices", SingleNode("MatMul").in({64}).in({5, 64, 6}).out({5, 6}),
+       "MatMul/f32/a=1x1x64/b=5x64x6"},
+      {"integers",
+       SingleNode("MatMulInteger")
+           .in({1, 128, 64}, DataType::u8)
+           .weight({64, 32}, DataType::i8)
+           .in({}, DataType::u8)
+           .weight({}, DataType::i8)
+           .out({1, 128, 32}, DataType::i32),
+       "MatMul/u8/a=128x64/b=64x32/b_constant=1/b_type=i8/y_type=i32"},
+      {"quantised",
+       SingleNode("QLinearMatMul")
+           .in({128, 64}, DataType::i8)
+           .weight({})
+           .weight({}, DataType::i8)
+           .weight({64, 32}, DataType::i8)
+           .weight({})
+           .weight({}, DataType::i8)
+           .weight({})
+           .weight({}, DataType::i8)
+           .out({128, 32}, DataType::i8),
+       "MatMul/i8/a=128x64/b=64x32/b_constant=1"},
+      {"quantised Gemm",
+       SingleNode("QGemm", 1, "com.microsoft")
+           .in({1, 960}, DataType::u8)
+           .weight({})
+           .weight({}, DataType::u8)
+           .weight({1280, 960}, DataType::i8)
+           .weight({})
+           .weight({}, DataType::i8)
+           .weight({1280}, DataType::i32)
+           .weight({})
+           .weight({}, DataType::u8)
+           .out({1, 1280}, DataType::u8)
+           .set("transB", 1),
+       "MatMul/u8/a=1x960/b=960x1280/b_constant=1/b_type=i8/post=bias"},
+      {"sizes that do not fit", SingleNode("MatMul").in({4, 3}).in({4, 3}).out({4, 3}),
+       "Opaque/f32/op=MatMul/read_bytes=96/written_bytes=48"},
+  });
+}
+
+TEST_CASE("An Einsum that is a matrix product is one", "[op]") {
+  const auto einsum = [](const char* equation, Dims a, Dims b, Dims y) {
+    return SingleNode("Einsum").in(std::move(a)).in(std::move(b)).out(std::move(y)).set("equation", equation);
+  };
+  check({
+      {"plain", einsum("ij,jk->ik", {4, 5}, {5, 6}, {4, 6}), "MatMul/f32/a=4x5/b=5x6"},
+      {"without arrow", einsum("ij,jk", {4, 5}, {5, 6}, {4, 6}), "MatMul/f32/a=4x5/b=5x6"},
+      {"scores of attention", einsum("bhid, bhjd -> bhij", {2, 3, 4, 5}, {2, 3, 6, 5}, {2, 3, 4, 6}),
+       "MatMul/f32/a=6x4x5/b=6x5x6/trans_b=1"},
+      {"values of attention", einsum("bhij,bhjd->bhid", {2, 3, 4, 6}, {2, 3, 6, 5}, {2, 3, 4, 5}),
+       "MatMul/f32/a=6x4x6/b=6x6x5"},
+      {"projection to heads", einsum("bsd,dhk->bshk", {2, 8, 16}, {16, 4, 5}, {2, 8, 4, 5}),
+       "MatMul/f32/a=16x16/b=16x20"},
+      {"both transposed", einsum("ji,kj->ik", {5, 4}, {6, 5}, {4, 6}), "MatMul/f32/a=4x5/b=5x6/trans_a=1/trans_b=1"},
+      {"ellipsis", einsum("...ij,...jk->...ik", {2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}),
+       "MatMul/f32/a=6x4x5/b=6x5x6"},
+      {"heads behind the rows", einsum("bihd,bjhd->bhij", {2, 4, 3, 5}, {2, 6, 3, 5}, {2, 3, 4, 6}),
+       "Einsum/f32/a=2x4x3x5/b=2x6x3x5/a_labels=0x1x2x3/b_labels=0x4x2x3/y_labels=0x2x1x4"},
+      {"outer product", einsum("i,j->ij", {4}, {5}, {4, 5}), "Einsum/f32/a=4/b=5/a_labels=0/b_labels=1/y_labels=0x1"},
+      {"trace", SingleNode("Einsum").in({4, 4}).out({}).set("equation", "ii->"),
+       "Einsum/f32/a=4x4/a_labels=0x0/two_operands=0"},
+      {"broken", einsum("ij,jk->il", {4, 5}, {5, 6}, {4, 6}), "Opaque/f32/op=Einsum/read_bytes=200/written_bytes=96"},
+      {"three operands", SingleNode("Einsum").in({4}).in({4}).in({4}).out({4}).set("equation", "i,i,i->i"),
+       "Opaque/f32/op=Einsum/read_bytes=48/written_bytes=16"},
+  });
+}
+
+TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
+  const auto attention = [] {
+    return SingleNode("Attention", 23).in({2, 8, 10, 64}).in({2, 2, 20, 64}).in({2, 2, 20, 32});
+  };
+  const std::string plain = "Attention/f32/q=2x8x10x64/k=2x2x20x64/v=2x2x20x32";
+  check({
+      {"plain", attention().out({2, 8, 10, 32}), plain},
+      {"causal", attention().out({2, 8, 10, 32}).set("is_causal", 1), plain + "/causal=1"},
+      {"mask", attention().in({10, 20}).out({2, 8, 10, 32}), plain + "/mask=1x1x10x20"},
+      {"three dimensions",
+       SingleNode("Attention", 23)
+           .in({2, 10, 64})
+           .in({2, 10, 64})
+           .in({2, 10, 64})
+           .out({2, 10, 64})
+           .set("q_num_heads", 8)
+           .set("kv_num_heads", 8),
+       "Opaque/f32/op=Attention/read_bytes=15360/written_bytes=5120"},
+  });
+  // 2 * 8 * 10 * 20 scores, each 64 multiply-adds to make and 32 to use; softmax 5, scale 1.
+  const auto arithmetic = op::Attention{.q = {2, 8, 10, 64}, .k = {2, 2, 20, 64}, .v = {2, 2, 20, 32}}.arithmetic();
+  CHECK(arithmetic.macs == std::int64_t{3200} * 96);
+  CHECK(arithmetic.flops == 3200.0 * (2 * 96 + 6));
+}
+
+TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
+  // ONNX: x is sequence, batch, input; r is directions, gates * hidden, hidden.
+  const auto lstm = [] {
+    return SingleNode("LSTM").in({50, 2, 40}).weight({2, 128, 40}).weight({2, 128, 32}).weight({2, 256}).none();
+  };
+  const auto with_outputs = [](SingleNode node) {
+    return node.out({50, 2, 2, 32}).set("hidden_size", 32).set("direction", "bidirectional");
+  };
+  const std::string text = "Recurrent/f32/x=50x2x40/hidden=32/directions=2";
+  check({
+      {"bidirectional", with_outputs(lstm()), text},
+      {"initial states", with_outputs(lstm().in({2, 2, 32}).in({2, 2, 32})), text + "/initial_state=1"},
+      {"default activations written out",
+       with_outputs(lstm()).set(
+           "activations", Attribute(std::vector<std::string>{"Sigmoid", "Tanh", "Tanh", "Sigmoid", "Tanh", "Tanh"})),
+       text},
+      {"GRU",
+       SingleNode("GRU")
+           .in({50, 2, 40})
+           .weight({1, 96, 40})
+           .weight({1, 96, 32})
+           .out({50, 1, 2, 32})
+           .set("linear_before_reset", 1)
+           .set("direction", "reverse"),
+       "Recurrent/f32/cell=gru/x=50x2x40/hidden=32/reverse=1/bias=0/linear_before_reset=1"},
+      {"lengths that are all the same",
+       SingleNode("RNN")
+           .in({50, 2, 40})
+           .weight({1, 32, 40})
+           .weight({1, 32, 32})
+           .none()
+           .ints({50, 50})
+           .out({50, 1, 2, 32}),
+       "Recurrent/f32/cell=rnn/x=50x2x40/hidden=32/bias=0"},
+      {"batch first, batch of 1",
+       SingleNode("RNN").in({1, 50, 40}).weight({1, 32, 40}).weight({1, 32, 32}).out({1, 50, 1, 32}).set("layout", 1),
+       "Recurrent/f32/cell=rnn/x=50x1x40/hidden=32/bias=0"},
+  });
+  CHECK(is_opaque(with_outputs(lstm()).set("clip", 3.0).layer()));
+  CHECK(is_opaque(with_outputs(lstm().none().none().weight({2, 96})).layer()));  // peepholes
+  CHECK(is_opaque(SingleNode("LSTM")
+                      .in({50, 2, 40})
+                      .weight({1, 128, 40})
+                      .weight({1, 128, 32})
+                      .none()
+                      .ints({50, 20})
+                      .out({50, 1, 2, 32})
+                      .layer()));
+  CHECK(is_opaque(SingleNode("RNN")
+                      .in({50, 2, 40})
+                      .weight({1, 32, 40})
+                      .weight({1, 32, 32})
+                      .out({50, 1, 2, 32})
+                      .set("activations", Attribute(std::vector<std::string>{"Relu"}))
+                      .layer()));
+  // 50 steps * 2 sequences * 2 directions * 32 units, each 4 gates of 40 + 32 inputs.
+  CHECK(op::Recurrent{.x = {50, 2, 40}, .hidden = 32, .directions = 2}.arithmetic().macs ==
+        std::int64_t{50} * 2 * 2 * 32 * 4 * 72);
+}
+
+}  // namespace

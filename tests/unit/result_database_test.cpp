@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/results_support.hpp"
+#include <benanza/error.hpp>
+#include <benanza/results.hpp>
+
+#include <filesystem>
+#include <thread>
+
+namespace {
+
+using namespace benanza;
+using namespace results_support;
+namespace fs = std::filesystem;
+}  // namespace
+
+TEST_CASE("an absent folder is an empty database, and a broken file costs itself only") {
+  const Folder folder;
+  CHECK(ResultDatabase::open(folder / "absent").runs().empty());
+  ResultDatabase database;
+  database.append(small_run(), folder / "new" / "folder");
+  const auto bad = folder.write("new/folder/bad.json", "{\"context\": ");
+  static_cast<void>(folder.write("new/folder/notes.txt", "no results"));
+  const auto opened = ResultDatabase::open(folder / "new" / "folder");
+  CHECK(opened.runs().size() == 1);
+  REQUIRE(opened.warnings().size() == 1);
+  CHECK_THAT(opened.warnings()[0], Catch::Contains("bad.json: byte "));
+  CHECK(opened.select(machine(), {}).warnings() == opened.warnings());
+  CHECK_THROWS_AS(ResultDatabase::load(std::vector<fs::path>{bad}), InputError);
+}
+
+TEST_CASE("names of files are unique, sort by time and never come unchecked from a model") {
+  const Folder folder;
+  Run run = small_run();
+  run.name = "../../a model;\n\"x\"";
+  run.rows.clear();
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i)
+    writers.emplace_back([&] {
+      ResultDatabase database;
+      for (int j = 0; j < 10; ++j) database.append(run, folder.path);
+    });
+  for (auto& writer : writers) writer.join();
+  const auto database = ResultDatabase::open(folder.path);
+  CHECK(database.runs().size() == 40);
+  CHECK(database.warnings().empty());
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 40);
+  const std::string name = fs::path(database.runs()[0].file).filename().string();
+  CHECK_THAT(name,
+             Catch::Matchers::Matches("[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z-______a_model___x_-[0-9]+(-[0-9]+)?\\.json"));
+}
+
+TEST_CASE("results of another machine or another version of a backend never mix") {
+  ResultDatabase database;
+  database.add(small_run());
+  Run other_machine = small_run();
+  other_machine.machine = machine("another CPU");
+  database.add(other_machine);
+  Run upgraded = small_run();
+  upgraded.backends[1].version = "3.3.0";
+  upgraded.rows[0].p10 = {1e-3};
+  database.add(upgraded);
+  Run peaks_differ = small_run();  // measured peaks are rows and no part of the identity
+  peaks_differ.ceilings[0].value *= 2;
+  peaks_differ.rows.clear();
+  database.add(peaks_differ);
+
+  const auto rows = [](const ResultDatabase& selected, const std::string& backend) {
+    std::vector<double> times;
+    for (const auto& run : selected.runs())
+      for (const auto& row : run.rows)
+        if (row.backend == backend && !row.excluded) times.push_back(row.p10.value);
+    return times;
+  };
+  const auto old_onednn =
+      database.select(machine(), std::vector<BackendVersion>{{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.2.0"}});
+  CHECK(rows(old_onednn, "onednn") == std::vector<double>{1.25e-3});
+  CHECK(rows(old_onednn, "native").size() == 2);
+  const auto new_onednn =
+      database.select(machine(), std::vector<BackendVersion>{{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.3.0"}});
+  CHECK(rows(new_onednn, "onednn") == std::vector<double>{1e-3});
+  CHECK(rows(new_onednn, "native").size() == 2);  // an upgrade of one backend keeps the rows of the others
+  const auto native_only = database.select(machine(), std::vector<BackendVersion>{{"native", "1 (g++ 12.2.0)"}});
+  CHECK(rows(native_only, "onednn").empty());
+  CHECK(database.select(machine("a third CPU"), small_run().backends).runs().empty());
+  CHECK(database.machines() == std::vector<Machine>{machine(), machine("another CPU")});
+}
+
+TEST_CASE("ceilings are running maxima at one thread count, the timer's floor the least seen") {
+  ResultDatabase database;
+  Run run = small_run();
+  run.ceilings = {{"Peak/f32", "a", 1, 5e10, 0},       {"Peak/f32", "b", 2, 1e11, 0},
+                  {"Peak/bf16", "c", 1, 2e11, 0},      {"Bandwidth/memory", "d", 1, 1.1e10, 4e7},
+                  {"Bandwidth/L2", "e", 1, 5e10, 9e4}, {"Timer/floor", "f", 1, 3e-8, 0}};
+  database.add(run);
+  run.ceilings = {{"Peak/f32", "a", 1, 6e10, 0},
+                  {"Bandwidth/memory", "d", 1, 1.0e10, 5e7},
+                  {"Timer/floor", "f", 1, 2e-8, 0},
+                  {"Peak/f1024", "z", 1, 1, 0},
+                  {"Colour", "z", 1, 1, 0}};
+  database.add(run);
+  const auto one = database.ceilings(1);
+  CHECK(one.peaks == std::map<DataType, FlopsPerSecond>{{DataType::f32, {6e10}}, {DataType::bf16, {2e11}}});
+  REQUIRE(one.levels.size() == 2);
+  CHECK(one.levels[0].name == "L2");
+  CHECK(one.levels[1].name == "memory");
+  CHECK(one.levels[1].bandwidth.value == 1.1e10);
+  CHECK(one.levels[1].in_front.value == 5e7);
+  CHECK(one.timer_floor.value == 2e-8);
+  CHECK(database.ceilings(2).peaks.at(DataType::f32).value == 1e11);
+  CHECK(database.ceilings(3).peaks.empty());
+}

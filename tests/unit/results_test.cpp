@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/results_support.hpp"
+#include <benanza/error.hpp>
+#include <benanza/results.hpp>
+
+#include <zlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <unistd.h>
+
+namespace {
+
+using namespace benanza;
+using namespace results_support;
+namespace fs = std::filesystem;
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const auto at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), with);
+}
+
+}  // namespace
+
+TEST_CASE("a run that was written is read back as it was") {
+  const Folder folder;
+  const Run run = small_run();
+  write_run(run, folder / "run.json");
+  const Run read = read_run(folder / "run.json");
+  check_equal(run, read);
+  CHECK(read.file == (folder / "run.json").string());
+  SECTION("and written again it is the same file") {
+    write_run(read, folder / "again.json");
+    CHECK(contents(folder / "run.json") == contents(folder / "again.json"));
+  }
+  SECTION("and nothing is left beside it") {
+    CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+  }
+}
+
+TEST_CASE("a row with its rounds takes less than a kilobyte") {
+  const Folder folder;
+  Run run = small_run();
+  const auto rows_of_40_rounds = [&run](std::size_t count) {
+    Measurement long_row = row("onednn", conv, 1.2345678e-3);
+    long_row.algorithm = "brgconv:avx512_core_amx_bf16,layout=aBcd16b,threads=2";
+    long_row.rounds_s.clear();
+    for (int i = 0; i < 40; ++i) long_row.rounds_s.push_back(1.2345678e-3 + 1.2345e-6 * i);
+    run.rows.assign(count, long_row);
+  };
+  rows_of_40_rounds(10);
+  write_run(run, folder / "ten.json");
+  rows_of_40_rounds(20);
+  write_run(run, folder / "twenty.json");
+  CHECK(fs::file_size(folder / "twenty.json") - fs::file_size(folder / "ten.json") < 10 * 1024);
+}
+
+TEST_CASE("a file that is cut anywhere is an error or equal") {
+  const Folder folder;
+  const Run run = small_run();
+  write_run(run, folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  std::size_t equal = 0;
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const auto cut = folder.write("cut.json", text.substr(0, size));
+    const std::string error = input_error(cut);
+    INFO("cut after byte " << size);
+    if (error.empty()) {
+      ++equal;
+      check_equal(run, read_run(cut));
+    } else {
+      CHECK(error.starts_with(cut.string() + ": "));
+    }
+  }
+  CHECK(equal == 1);  // without the last end of line
+}
+
+TEST_CASE("a file with any one byte changed is read or refused, never more") {
+  const Folder folder;
+  write_run(small_run(), folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (char byte : {'\0', '"', '{', ']', ',', '9', '\xff'}) {
+      std::string broken = text;
+      broken[at] = byte;
+      CHECK_NOTHROW(input_error(folder.write("broken.json", broken)));
+    }
+}
+
+TEST_CASE("a broken file is refused with its name, its place and what was expected") {
+  const Folder folder;
+  write_run(small_run(), folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  const auto error_of = [&](const std::string& what, const std::string& with) {
+    return input_error(folder.write("x.json", replaced(text, what, with)));
+  };
+  CHECK_THAT(error_of("native/none/hot/", "native/none/tepid/"),
+             Catch::Contains("x.json: row 6: 'native/none/tepid/Conv"));
+  CHECK_THAT(error_of("\"signature_version\": \"1\"", "\"signature_version\": \"1000\""),
+             Catch::Contains("version 1000, expected at most"));
+  CHECK_THAT(error_of("\"signature_version\"", "\"version\""), Catch::Contains("no 'signature_version'"));
+  CHECK_THAT(error_of("\"machine/cores\"", "\"cores\""), Catch::Contains("no 'machine/cores'"));
+  CHECK_THAT(error_of("\"machine/cores\": \"2\"", "\"machine/cores\": \"two\""),
+             Catch::Contains("'two', expected a whole number"));
+  CHECK_THAT(error_of("\"benchmarks\"", "\"rows\""), Catch::Contains("'benchmarks'"));
+  CHECK_THAT(error_of("\"context\"", "\"about\""), Catch::Contains("'context'"));
+  CHECK_THAT(error_of("\"time_unit\":\"ns\"", "\"time_unit\":\"h\""), Catch::Contains("time_unit 'h', expected"));
+  CHECK_THAT(error_of("\"samples\":12", "\"samples\":-12"), Catch::Contains("row 4: 'samples'"));
+  CHECK_THAT(error_of("\n]\n}", "\n]\n}{"), Catch::Contains("byte "));
+  CHECK_THAT(error_of("\"iterations\":480,", "\"iterations\":480"), Catch::Contains("byte "));
+  CHECK_THAT(error_of("/hot/Conv/f32/", "/hot/Convolution/f32/"),
+             Catch::Contains("row 4: ") && Catch::Contains("Convolution"));
+  CHECK_THAT(input_error(folder / "absent.json"), Catch::Contains("absent.json: cannot be read: No such file"));
+  CHECK_THAT(input_error(folder.path), Catch::Contains("cannot be read: Is a directory"));
+  CHECK_THAT(input_error(folder.write("empty.json", "")), Catch::Contains("empty.json: byte 0"));
+}
+
+TEST_CASE("a time that is no positive number is never written as one") {
+  const Folder folder;
+  for (double time : {0.0, -1.0, not_a_number, infinity, -infinity}) {
+    Run run = small_run();
+    run.rows[0].p10 = run.rows[0].min = {time};
+    run.rows[1].difference = run.rows[1].cv = time;
+    run.rows[1].rounds_s = {time, 1e-6};
+    run.ceilings[0].value = time;
+    write_run(run, folder / "run.json");
+    const std::string text = contents(folder / "run.json");
+    CHECK_THAT(text, !Catch::Contains("NaN") && !Catch::Contains(":nan") && !Catch::Contains("inf") &&
+                         !Catch::Contains("nfinity") && !Catch::Contains("\"real_time\":0,") &&
+                         !Catch::Contains("\"real_time\":0.0,"));
+    const Run read = read_run(folder / "run.json");
+    REQUIRE(read.rows.size() == run.rows.size());
+    CHECK(read.rows[0].excluded == "no time was measured");
+    CHECK(!read.rows[1].excluded);
+    CHECK(std::isnan(read.rows[1].rounds_s.at(0)));
+    CHECK(read.rows[1].rounds_s.at(1) == Approx(1e-6));
+    CHECK(read.ceilings.size() == run.ceilings.size() - 1);
+  }
+}
+
+TEST_CASE("text that is not UTF-8 does not cost the file") {
+  const Folder folder;
+  Run run = small_run();
+  run.rows[2].excluded = "status \xff of \"a\" library\n";
+  write_run(run, folder / "run.json");
+  CHECK(read_run(folder / "run.json").rows[2].excluded == "status \xef\xbf\xbd of \"a\" library\n");
+}
+
+TEST_CASE("packed files are read, cut ones refused") {
+  const Folder folder;
+  write_run(small_run(), folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  const auto packed = folder / "run.json.gz";
+  gzFile output = gzopen(packed.c_str(), "wb");
+  REQUIRE(gzwrite(output, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
+  gzclose(output);
+  check_equal(small_run(), read_run(packed));
+  fs::resize_file(packed, fs::file_size(packed) / 2);
+  CHECK_THAT(input_error(packed), Catch::Contains("run.json.gz: "));
+}
+
+TEST_CASE("what cannot be written is said with file and cause, and the old file stays") {
+  const Folder folder;
+  CHECK_THROWS_WITH(write_run(small_run(), folder / "absent" / "run.json"),
+                    Catch::Contains("absent/run.json': No such file or directory"));
+  CHECK_THROWS_AS(write_run(small_run(), folder.path), EnvironmentError);
+  CHECK_THROWS_WITH(write_run(small_run(), "/dev/full"), Catch::Contains("'/dev/full': No space left on device"));
+  CHECK(fs::is_character_file("/dev/full"));
+  const auto file = folder.write("file", "old");
+  ResultDatabase database;
+  CHECK_THROWS_AS(database.append(small_run(), file), EnvironmentError);
+  CHECK(database.runs().size() == 1);
+  CHECK(contents(file) == "old");
+  if (::geteuid() != 0) {
+    fs::permissions(folder.path, fs::perms::owner_read | fs::perms::owner_exec);
+    CHECK_THROWS_WITH(write_run(small_run(), file), Catch::Contains("Permission denied"));
+    fs::permissions(folder.path, fs::perms::owner_all);
+    CHECK(contents(file) == "old");
+  }
+}
+
+TEST_CASE("a symbolic link stays one, a file keeps its permissions") {
+  const Folder folder;
+  const auto file = folder.write("file.json", "old");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(file, folder / "link.json");
+  write_run(small_run(), folder / "link.json");
+  CHECK(fs::is_symlink(folder / "link.json"));
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  check_equal(small_run(), read_run(file));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../src/bench/suite_flags.hpp"
+
+#include "support/catch.hpp"
+#include <benanza/error.hpp>
+
+#include <algorithm>
+
+using namespace benanza;
+using namespace benanza::bench;
+
+namespace {
+
+SuiteFlags parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "suite");
+  return parse_suite_flags(static_cast<int>(arguments.size()), arguments.data());
+}
+
+const std::string signature = "Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=bias,relu";
+const std::string row = "onednn/brgconv:avx2,threads=2/hot/" + signature;
+
+}  // namespace
+
+TEST_CASE("own flags are taken, Google Benchmark's are passed on") {
+  const auto flags =
+      parse({"--benanza_threads=2", "--benanza_budget=1.5m", "--benchmark_color=false", "--benchmark_filter=Conv"});
+  CHECK(flags.threads == 2);
+  CHECK(flags.budget->value == 90);
+  CHECK(flags.filter == "Conv");
+  CHECK(std::count(flags.rest.begin(), flags.rest.end(), "--benchmark_color=false") == 1);
+  CHECK(std::count(flags.rest.begin(), flags.rest.end(), "--benchmark_filter=Conv") == 0);
+}
+
+TEST_CASE("a JSON file is Benanza's to write, another format Google Benchmark's") {
+  CHECK(parse({"--benchmark_out=a.json"}).out == "a.json");
+  CHECK(parse({"--benchmark_out=a.json", "--benchmark_out_format=json"}).out == "a.json");
+  const auto csv = parse({"--benchmark_out=a.csv", "--benchmark_out_format=csv"});
+  CHECK(csv.out.empty());
+  CHECK(std::count(csv.rest.begin(), csv.rest.end(), "--benchmark_out=a.csv") == 1);
+}
+
+TEST_CASE("wrong flags say what was expected") {
+  CHECK_THROWS_AS(parse({"--benanza_threads=0"}), UsageError);
+  CHECK_THROWS_AS(parse({"--benanza_threads=two"}), UsageError);
+  CHECK_THROWS_AS(parse({"--benanza_budget=-3s"}), UsageError);
+  CHECK_THROWS_AS(parse({"--benanza_budget=3 parsecs"}), UsageError);
+  CHECK_THROWS_AS(name_filter("["), UsageError);
+}
+
+TEST_CASE("durations have units") {
+  CHECK(parse_duration("60").value == 60);
+  CHECK(parse_duration("60s").value == 60);
+  CHECK(parse_duration("500ms").value == Approx(0.5));
+  CHECK(parse_duration("2h").value == 7200);
+}
+
+TEST_CASE("the filter is matched against row names, so that a pasted name finds its row") {
+  CHECK(name_filter("")(row));
+  CHECK(name_filter(row)(row));
+  CHECK(name_filter("relu$")(row));
+  CHECK(name_filter("^onednn/.*threads=2/hot/Conv")(row));
+  CHECK_FALSE(name_filter("^Conv")(row));
+  CHECK_FALSE(name_filter("-relu")(row));
+}
+
+TEST_CASE("layers are left out early only where no row of theirs can pass") {
+  CHECK(may_pass("", signature));
+  CHECK(may_pass(row, signature));
+  CHECK(may_pass("Conv/f32/x=1x64", signature));
+  CHECK_FALSE(may_pass("onednn/brgconv:avx2,threads=2/hot/Conv/f32/x=1x128x28x28/w=128x128x3x3", signature));
+  CHECK_FALSE(may_pass("Pool/f32/x=1x64", signature));
+  CHECK(may_pass("Transpose/f32/x=2x2",
+                 "ConvTranspose/f32/x=2x2/w=2x2x1x1"));  // found inside, as the regular expression does
+  // Anything may be in an algorithm's name.
+  for (const char* filter : {"relu", "avx2", "threads=1", "-Conv", "Conv/f32/.*w=64", "onednn/brg"})
+    CHECK(may_pass(filter, "Unary/f32/x=4"));
+}
