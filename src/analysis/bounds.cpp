@@ -103,7 +103,10 @@ Rung Bounds::measured(const LayerGraph& graph, const FormPlan& plan, bool is_par
     rung.bound = Seconds{total(low_time, low_work)};
     rung.median = Seconds{total(mid_time, mid_work)};
     rung.uncertainty = rung.bound->value > 0 ? (*rung.median - *rung.bound) / *rung.bound : 0;
-    rung.common_rounds = false;
+    const auto has_row = [](const std::vector<Part>& parts) {
+      return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
+    };
+    rung.common_rounds = std::none_of(plan.parts.begin(), plan.parts.end(), has_row);
     return rung;
   }
   std::vector<double> totals;
@@ -151,7 +154,8 @@ void Bounds::raise(Rung& rung, const FormPlan& plan) const {
     for (const auto& part : parts) saves = saves || (part.best && part.best->fastest->saves_multiplications);
   const Seconds floor = saves ? model_memory_floor() : model_floor();
   if (!rung.bound || *rung.bound >= floor) return;
-  rung.raised = floor - *rung.bound;
+  constexpr double rounding = 1e-9;  // the same floors summed in another order
+  if (*rung.bound < floor * (1 - rounding)) rung.raised = floor - *rung.bound;
   rung.bound = floor;
   if (rung.median) rung.median = std::max(*rung.median, floor);
 }
@@ -189,8 +193,11 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   raise(library_parallel, single_);
   raise(fused, fused_);
   raise(fused_parallel, fused_);
-  if (*library.bound < *fused.bound) fused = library;  // not to fuse is a partition too
+  // Not to fuse is a partition too, and one layer after the other a schedule.
+  if (*library.bound < *fused.bound) fused = library;
   if (*library_parallel.bound < *fused_parallel.bound) fused_parallel = library_parallel;
+  if (*library.bound < *library_parallel.bound) library_parallel = library;
+  if (*fused.bound < *fused_parallel.bound) fused_parallel = fused;
   at(RungName::library) = library;
   at(RungName::library_fused) = fused;
   at(RungName::library_parallel) = library_parallel;

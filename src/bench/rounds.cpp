@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rounds.hpp"
 
-#include "selection.hpp"
 #include <benanza/detail/quantile.hpp>
 
 #include <algorithm>
@@ -80,14 +79,10 @@ void Rounds::pause(Seconds time) {
 
 void Rounds::run(std::vector<Contest>& contests) {
   std::vector<Entry> entries;
-  Seconds cost{};
-  for (auto& contest : contests) {
-    for (auto& rival : contest.rivals) {
-      if (!rival.chosen || !rival.competes()) continue;
-      entries.push_back({&contest, &rival});
-      cost += sample_cost(rival, place_.sampler());
-    }
-  }
+  const Seconds cost = round_cost(contests, place_.sampler());
+  for (auto& contest : contests)
+    for (auto& rival : contest.rivals)
+      if (rival.chosen && rival.competes()) entries.push_back({&contest, &rival});
   if (entries.empty()) return;
   // Rows of one thread count follow each other: fewer changes of threads, fewer readings of the sentinel.
   std::stable_sort(entries.begin(), entries.end(),
@@ -97,16 +92,20 @@ void Rounds::run(std::vector<Contest>& contests) {
   const std::size_t planned =
       fitting < static_cast<double>(wanted) ? std::max<std::size_t>(1, static_cast<std::size_t>(fitting)) : wanted;
   const std::size_t group = (planned + groups - 1) / groups;
-  Seconds group_start = place_.elapsed();
+  const Seconds start = place_.elapsed();
+  Seconds group_start = start, paused{};
   for (std::size_t done = 0; done < most; ++done) {
-    if (done >= planned && done % group == 0 && (planned < wanted || uncertainty(contests, done) <= wanted_uncertainty))
-      break;
+    if (done >= wanted && done % group == 0 && uncertainty(contests, done) <= wanted_uncertainty) break;
     if (done > 0 && done % group == 0) {
-      pause(group_distance - (place_.elapsed() - group_start));
+      const Seconds before = place_.elapsed();
+      pause(group_distance - (before - group_start));
       group_start = place_.elapsed();
+      paused += group_start - before;
     }
+    const Seconds each = done == 0 ? cost : (place_.elapsed() - start - paused) / static_cast<double>(done);
+    if (done > 0 && place_.remaining() < each) break;
     const std::size_t total = std::max(planned, (done / group + 1) * group);
-    place_.report("rounds", done, total, cost * static_cast<double>(total - done), entries.front().contest->signature);
+    place_.report("rounds", done, total, each * static_cast<double>(total - done), entries.front().contest->signature);
     if (!round(entries)) break;
   }
 }

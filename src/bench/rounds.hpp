@@ -4,6 +4,7 @@
 // section 2).
 #pragma once
 
+#include "selection.hpp"
 #include "workplace.hpp"
 
 #include <vector>
@@ -14,7 +15,7 @@ class Rounds {
  public:
   /// So many where the budget allows, in groups that begin apart from each other, since what disturbs a machine comes
   /// in phases.
-  static constexpr std::size_t wanted = 40, groups = 4, most = 160;
+  static constexpr std::size_t wanted = Selection::rounds_to_come, groups = 4, most = 160;
   static constexpr Seconds group_distance{0.5};
   /// More rounds follow, as long as the budget allows, while the total moves by more than this between groups.
   static constexpr double wanted_uncertainty = 0.005;

@@ -54,6 +54,14 @@ Seconds sample_cost(const Rival& rival, const Sampler& sampler) {
   return *time * static_cast<double>(rival.row.calls_per_sample) * 2.5 + Seconds{200e-6};
 }
 
+Seconds round_cost(std::span<const Contest> contests, const Sampler& sampler) {
+  Seconds cost{};
+  for (const auto& contest : contests)
+    for (const auto& rival : contest.rivals)
+      if (rival.chosen && rival.competes()) cost += sample_cost(rival, sampler);
+  return cost;
+}
+
 void Selection::add_plans(Contest& contest, const Backend& backend, int threads, std::string_view algorithm) const {
   std::variant<Plans, Unsupported> answer;
   const Seconds start = place_.host().now();
@@ -211,6 +219,17 @@ Seconds Selection::estimate(const Contest& contest) const {
   return total;
 }
 
+Seconds Selection::end_of_visits(std::vector<Contest>& contests, std::span<Contest* const> open, Seconds until) {
+  Seconds once{};
+  for (auto* contest : open) {
+    choose(*contest, place_.sampler());
+    if (!decided(*contest)) once += estimate(*contest);
+  }
+  const Seconds rounds = round_cost(contests, place_.sampler()) * static_cast<double>(rounds_to_come);
+  const Seconds least = place_.elapsed() + once * (visits - 1);
+  return std::min(until, std::max(least, place_.options().budget - rounds));
+}
+
 void Selection::run(std::vector<Contest>& contests, Seconds until) {
   std::vector<Contest*> open;
   for (auto& contest : contests)
@@ -225,6 +244,7 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
     place_.report("select", done++, total, place_.remaining(), contest->signature);
     admit(*contest);
   }
+  until = end_of_visits(contests, open, until);
   for (int v = 1; v < visits; ++v) {
     Seconds once{};
     for (const auto* contest : open)

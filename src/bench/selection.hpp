@@ -21,6 +21,8 @@ class Selection {
   static constexpr int visits = 3;
   /// A rival is a clear loser when it is this much slower than the best: after one sample, and after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;
+  /// Visits leave time for so many rounds, if one sample of each rival does.
+  static constexpr int rounds_to_come = 40;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;
   /// A contended sample is taken again so often at once.
@@ -47,6 +49,8 @@ class Selection {
   void visit(Contest& contest, int samples, Seconds until);
   void take(Rival& rival, int samples, Seconds until);
   [[nodiscard]] Seconds estimate(const Contest& contest) const;
+  /// When the visits after the first have to end.
+  [[nodiscard]] Seconds end_of_visits(std::vector<Contest>& contests, std::span<Contest* const> open, Seconds until);
   /// Nothing is left to choose between.
   [[nodiscard]] static bool decided(const Contest& contest);
 
@@ -60,5 +64,7 @@ class Selection {
 
 /// What one sample of a rival is expected to take, discarded calls and readings included.
 [[nodiscard]] Seconds sample_cost(const Rival& rival, const Sampler& sampler);
+/// The same for one sample of each chosen plan.
+[[nodiscard]] Seconds round_cost(std::span<const Contest> contests, const Sampler& sampler);
 
 }  // namespace benanza::bench

@@ -457,6 +457,17 @@ TEST_CASE("a model without results has every layer missing") {
   CHECK(a.missing.size() == 2);
 }
 
+TEST_CASE("rungs of floors alone are not raised by rounding") {
+  GraphBuilder g;
+  auto y = g.input({1, 8, 16, 16});
+  for (int i = 0; i < 10; ++i) y = g.map("Relu", {g.conv(y, 8)});
+  const Analysis a = analyzed(g.output(y), Results(true).database(), 1);
+  for (auto name : {RungName::library, RungName::library_fused, RungName::library_parallel, RungName::library_fused_parallel}) {
+    CHECK(a[name].raised == Seconds{});
+    CHECK(a[name].bound->value == Approx(a[RungName::roofline].bound->value));
+  }
+}
+
 TEST_CASE("rows of a model list each layer once with its count and nodes") {
   GraphBuilder g;
   const auto x = g.input({10, 100});

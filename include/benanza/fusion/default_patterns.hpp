@@ -6,6 +6,7 @@
 #include <benanza/fusion/activation.hpp>
 #include <benanza/fusion/attention.hpp>
 #include <benanza/fusion/epilogue_group.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/normalization.hpp>
 
 namespace benanza {

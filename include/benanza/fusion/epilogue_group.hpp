@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
-#include <benanza/fusion.hpp>
+#include <benanza/fusion/fuse.hpp>
 
 namespace benanza::detail {
 

@@ -3,7 +3,7 @@
 // plus epsilon, then scale and bias.
 #pragma once
 
-#include <benanza/fusion.hpp>
+#include <benanza/fusion/fuse.hpp>
 
 namespace benanza::detail {
 

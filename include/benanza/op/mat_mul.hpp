@@ -137,9 +137,9 @@ struct MatMul {
                   .b_type = detail::if_other(b_value.type, a_value.type)};
     result.trans_a = a_transposed && !a_value.constant && rows != 1 && depth != 1;
     result.trans_b = b_transposed && !b_value.constant && columns != 1 && depth != 1;
-    a_dims.resize(a_dims.size() - 2);
+    a_dims.erase(a_dims.end() - 2, a_dims.end());
     const std::int64_t b_rows = b_dims[b_dims.size() - 2];
-    b_dims.resize(b_dims.size() - 2);
+    b_dims.erase(b_dims.end() - 2, b_dims.end());
     const std::int64_t batch = element_count(a_dims);
     if (element_count(b_dims) == 1 && (!result.trans_a || batch == 1)) {
       result.a = {checked_product(batch, rows), depth};

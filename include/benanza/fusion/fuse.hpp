@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion: which nodes one library call can do together. A Pattern looks at one layer of a LayerGraph and says whether a
+// group begins there; `fuse` applies patterns in order and checks what makes a group legal: a value that is used
+// outside, or twice, is never swallowed. A user's pattern is a few lines (examples/06_own_fusion.cpp).
+#pragma once
+
+#include <benanza/layer_graph.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// A group: members in the order of the graph, the last of which makes the result, and the ways to do it or parts of it
+/// in one call. The first piece covers all members.
+struct Match {
+  std::vector<std::size_t> members{};
+  std::vector<Piece> pieces{};
+};
+
+struct Pattern {
+  std::string name{};
+  /// The group that layer `at` begins or ends, if there is one.
+  std::function<std::optional<Match>(const LayerGraph& graph, std::size_t at)> match{};
+};
+
+/// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm written out in parts; scale-mask-softmax attention;
+/// then convolution, matrix product, batch norm or an element-wise function with everything that follows in its
+/// epilogue.
+[[nodiscard]] std::vector<Pattern> default_patterns();
+
+/// Fused form of a single-form graph.
+[[nodiscard]] LayerGraph fuse(const LayerGraph& single, std::span<const Pattern> patterns);
+[[nodiscard]] inline LayerGraph make_layer_graph(const Graph& graph, std::span<const Pattern> patterns) {
+  return fuse(make_layer_graph(graph), patterns);
+}
+
+namespace detail {
+
+/// The one layer that uses a tensor, if it is used once and stays inside the graph.
+[[nodiscard]] inline std::optional<std::size_t> only_consumer(const LayerGraph& graph, TensorId id) {
+  const auto& tensor = graph.tensors[id];
+  if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
+  return tensor.consumers[0];
+}
+/// The one layer that makes a tensor.
+[[nodiscard]] inline std::optional<std::size_t> only_producer(const LayerGraph& graph,
+                                                              const std::optional<TensorId>& id) {
+  if (!id || graph.tensors[*id].producers.size() != 1) return std::nullopt;
+  return graph.tensors[*id].producers[0];
+}
+
+/// Every result but the last member's stays inside the group, and all members run equally often in the same branches.
+[[nodiscard]] inline bool is_legal(const LayerGraph& graph, const Match& match, const std::vector<bool>& taken) {
+  const std::size_t size = match.members.size();
+  if (size < 2 || match.pieces.empty() || match.pieces[0].count != size || match.members.back() >= graph.layers.size())
+    return false;
+  for (const auto& piece : match.pieces)
+    if (piece.count == 0 || piece.first > size || piece.count > size - piece.first || !is_consistent(piece.layer))
+      return false;
+  const auto inside = [&](std::size_t layer) {
+    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
+  };
+  if (std::adjacent_find(match.members.begin(), match.members.end(), std::greater_equal<>()) != match.members.end())
+    return false;
+  const auto& last = graph.layers[match.members.back()];
+  for (auto member : match.members) {
+    const auto& layer = graph.layers[member];
+    if (taken[member] || layer.repeat != last.repeat || layer.serial_repeat != last.serial_repeat ||
+        layer.branches != last.branches)
+      return false;
+    if (member == match.members.back()) continue;
+    for (auto output : layer.outputs) {
+      if (graph.tensors[output].output) return false;
+      for (auto consumer : graph.tensors[output].consumers)
+        if (!inside(consumer)) return false;
+    }
+  }
+  return true;
+}
+
+/// The longest beginning of a match that is one call and legal: where another group took its end, or its end is used
+/// outside, the rest of it still holds.
+[[nodiscard]] inline std::optional<Match> legal_part(const LayerGraph& graph, Match match,
+                                                     const std::vector<bool>& taken) {
+  while (!is_legal(graph, match, taken)) {
+    std::size_t shorter = 0;
+    for (const auto& piece : match.pieces)
+      if (piece.first == 0 && piece.count < match.members.size()) shorter = std::max(shorter, piece.count);
+    if (shorter < 2) return std::nullopt;
+    match.members.resize(shorter);
+    std::erase_if(match.pieces, [&](const Piece& piece) { return piece.first + piece.count > shorter; });
+    std::stable_partition(match.pieces.begin(), match.pieces.end(),
+                          [&](const Piece& piece) { return piece.count == shorter; });
+  }
+  return match;
+}
+
+/// One occurrence for a group, in terms of `graph`; edges still name layers of `graph`.
+[[nodiscard]] inline Occurrence merge(const LayerGraph& graph, const Match& match) {
+  Occurrence group{.layer = match.pieces[0].layer,
+                   .repeat = graph.layers[match.members[0]].repeat,
+                   .serial_repeat = graph.layers[match.members[0]].serial_repeat,
+                   .branches = graph.layers[match.members[0]].branches};
+  std::vector<std::size_t> offset{0};
+  for (auto member : match.members) offset.push_back(offset.back() + graph.layers[member].members.size());
+  for (const auto& piece : match.pieces)
+    group.pieces.push_back({offset[piece.first], offset[piece.first + piece.count] - offset[piece.first], piece.layer});
+  const auto inside = [&](std::size_t layer) {
+    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
+  };
+  for (std::size_t m = 0; m < match.members.size(); ++m) {
+    const Occurrence& part = graph.layers[match.members[m]];
+    group.nodes.insert(group.nodes.end(), part.nodes.begin(), part.nodes.end());
+    group.members.insert(group.members.end(), part.members.begin(), part.members.end());
+    for (const auto& piece : part.pieces) group.pieces.push_back({piece.first + offset[m], piece.count, piece.layer});
+    for (const auto& input : part.inputs) {
+      const auto maker = input ? only_producer(graph, input) : std::nullopt;
+      if (input && !(maker && inside(*maker)) &&
+          std::find(group.inputs.begin(), group.inputs.end(), input) == group.inputs.end())
+        group.inputs.push_back(input);
+    }
+    for (auto edge : part.predecessors) {
+      if (inside(edge.from)) continue;
+      edge.late = edge.late || m > 0;
+      const Predecessor ordinary{edge.from, false}, late{edge.from, true};
+      const auto has = [&](const Predecessor& p) {
+        return std::find(group.predecessors.begin(), group.predecessors.end(), p) != group.predecessors.end();
+      };
+      if (!has(ordinary) && !has(late)) group.predecessors.push_back(edge);
+    }
+  }
+  group.outputs = graph.layers[match.members.back()].outputs;
+  return group;
+}
+
+/// Applies one pattern everywhere, without overlap.
+[[nodiscard]] inline LayerGraph apply(const LayerGraph& graph, const Pattern& pattern) {
+  std::vector<bool> taken(graph.layers.size(), false);
+  std::map<std::size_t, Match> groups;  // by last member: where the group stands afterwards
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    if (taken[i]) continue;
+    auto match = pattern.match(graph, i);
+    if (match) match = legal_part(graph, std::move(*match), taken);
+    if (!match) continue;
+    for (auto member : match->members) taken[member] = true;
+    const std::size_t last = match->members.back();
+    groups.emplace(last, std::move(*match));
+  }
+  LayerGraph result = graph;
+  result.form = Form::fused;
+  result.layers.clear();
+  std::vector<std::size_t> moved(graph.layers.size(), 0);  // old index -> new
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const auto group = groups.find(i);
+    if (taken[i] && group == groups.end()) continue;
+    moved[i] = result.layers.size();
+    if (group != groups.end())
+      for (auto member : group->second.members) moved[member] = moved[i];
+    result.layers.push_back(group == groups.end() ? graph.layers[i] : merge(graph, group->second));
+  }
+  for (auto& layer : result.layers)
+    for (auto& edge : layer.predecessors) edge.from = moved[edge.from];
+  for (auto& tensor : result.tensors) {
+    for (auto& producer : tensor.producers) producer = moved[producer];
+    tensor.consumers.clear();
+  }
+  for (std::size_t i = 0; i < result.layers.size(); ++i)
+    for (const auto& input : result.layers[i].inputs)
+      if (input) result.tensors[*input].consumers.push_back(i);
+  return result;
+}
+
+/// Compulsory bytes of the groups, from the nodes that they cover.
+inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
+  for (auto& group : fused.layers) {
+    if (group.members.size() < 2) continue;
+    DistinctBytes reads(single);
+    const auto inside = [&](std::size_t layer) {
+      return std::find(group.members.begin(), group.members.end(), layer) != group.members.end();
+    };
+    group.written = {};
+    for (auto member : group.members) {
+      const auto& part = single.layers[member];
+      for (std::size_t k = 0; k < part.inputs.size(); ++k) {
+        if (!part.inputs[k]) continue;
+        const auto& tensor = single.tensors[*part.inputs[k]];
+        if (!tensor.producers.empty() && std::all_of(tensor.producers.begin(), tensor.producers.end(), inside))
+          continue;
+        reads.add(*part.inputs[k], touched_input(tensor, part.layer, k));
+      }
+    }
+    for (auto output : group.outputs) group.written += single.tensors[output].bytes();
+    group.read_activations = reads.activations();
+    group.read_weights = reads.weights();
+    const Cost whole = cost(group.layer);  // a folded batch norm is one vector, not four
+    const Bytes excess = reads.weights() + reads.activations() - whole.weights - whole.activations;
+    if (excess.value > 0) group.read_weights = std::max(Bytes{}, group.read_weights - excess);
+  }
+}
+
+}  // namespace detail
+
+inline LayerGraph fuse(const LayerGraph& single, std::span<const Pattern> patterns) {
+  LayerGraph result = single;
+  result.form = Form::fused;
+  for (const auto& pattern : patterns) result = detail::apply(result, pattern);
+  detail::count_bytes(result, single);
+  return result;
+}
+
+}  // namespace benanza
