@@ -40,22 +40,17 @@ Status worst(const std::vector<Part>& parts) {
 /// A partial solution: members [0, i) of a group done.
 struct Prefix {
   bool reachable = false;
-  bool complete = true;  // nothing missing so far
   Seconds time{};
   std::vector<Part> parts{};
 };
 
-bool better(const Prefix& a, const Prefix& b) {
-  if (!b.reachable) return true;
-  if (a.complete != b.complete) return a.complete;
-  return a.time < b.time;
-}
+/// What was never measured counts with its floor, so that a partial bound is still one.
+bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
 Prefix extend(const Prefix& prefix, const std::vector<Part>& parts) {
   Prefix next = prefix;
   for (const auto& part : parts) {
     next.time += part.expected();
-    next.complete = next.complete && part.status != Status::missing;
     next.parts.push_back(part);
   }
   return next;
@@ -121,7 +116,7 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
             untried = true;
             plan.untried.push_back(part.signature);
           }
-          if (part.status != Status::measured) continue;  // no library does this group at once: its parts bound it
+          if (part.status == Status::modelled) continue;  // no library does this group at once: its parts bound it
           const Prefix next = extend(done[i], {part});
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }

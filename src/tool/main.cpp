@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -35,6 +36,10 @@ int main(int argc, char** argv) {
   tool::add_analyze(app, exit_code);
   tool::add_machine(app, exit_code);
   try {
+    const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+    if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_named))
+      throw UsageError("there is no subcommand '" + std::string(argv[1]) + "' (see benanza --help)");
     app.parse(argc, argv);
     return exit_code;
   } catch (const CLI::ParseError& error) {

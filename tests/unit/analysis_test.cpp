@@ -464,7 +464,7 @@ TEST_CASE("rungs of floors alone are not raised by rounding") {
   const Analysis a = analyzed(g.output(y), Results(true).database(), 1);
   for (auto name : {RungName::library, RungName::library_fused, RungName::library_parallel, RungName::library_fused_parallel}) {
     CHECK(a[name].raised == Seconds{});
-    CHECK(a[name].bound->value == Approx(a[RungName::roofline].bound->value));
+    CHECK(a[name].bound->value >= a[RungName::roofline].bound->value);  // apart, a layer's result also crosses memory
   }
 }
 
