@@ -51,7 +51,11 @@ LayerSet unique_layers() {
 
 /// One run that holds a row with 40 rounds for every layer and group of the 44 models.
 ResultDatabase synthetic_results() {
-  Run run{.name = "synthetic", .machine = {.device = "synthetic", .cores = 2}, .backends = {{"native", "1"}}};
+  Run run;
+  run.name = "synthetic";
+  run.machine.device = "synthetic";
+  run.machine.cores = 2;
+  run.backends = {{"native", "1"}};
   const auto add = [&run](const Layer& layer) {
     run.rows.push_back({.backend = "native",
                         .algorithm = "a,threads=1",

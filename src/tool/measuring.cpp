@@ -150,7 +150,8 @@ MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>
   Run run = bench::measure(list, session.backends, measure_options);
   run.name = name.size() > 60 ? std::to_string(models.size()) + "-models" : name;
   ResultDatabase{}.append(std::move(run), options.database);
-  session.database = ResultDatabase::open(options.database).select(session.machine, versions_of(session.backends));   // as a later call reads it
+  session.database = ResultDatabase::open(options.database)
+                         .select(session.machine, versions_of(session.backends));  // as a later call reads it
   result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   result.interrupted = cancelled;
   return result;

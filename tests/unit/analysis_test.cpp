@@ -462,10 +462,14 @@ TEST_CASE("rungs of floors alone are not raised by rounding") {
   auto y = g.input({1, 8, 16, 16});
   for (int i = 0; i < 10; ++i) y = g.map("Relu", {g.conv(y, 8)});
   const Analysis a = analyzed(g.output(y), Results(true).database(), 1);
-  for (auto name : {RungName::library, RungName::library_fused, RungName::library_parallel, RungName::library_fused_parallel}) {
+  for (auto name :
+       {RungName::library, RungName::library_fused, RungName::library_parallel, RungName::library_fused_parallel}) {
     CHECK(a[name].raised == Seconds{});
-    CHECK(a[name].bound->value >= a[RungName::roofline].bound->value);  // apart, a layer's result also crosses memory
+    CHECK(a[name].bound->value >=
+          a[RungName::roofline].bound->value * (1 - 1e-9));  // apart, a layer's result also crosses memory
   }
+  // What was never measured counts with its floor, in the cheapest partition: a bound still, if a weak one.
+  CHECK(a[RungName::library_fused].bound->value == Approx(a[RungName::roofline].bound->value));
 }
 
 TEST_CASE("rows of a model list each layer once with its count and nodes") {

@@ -33,9 +33,10 @@ Rivals::Rivals(std::shared_ptr<const Library> library, const Layer& layer, int t
 }
 
 void Rivals::add(Draft draft) {
-  std::string name = draft.algorithm + layout_key("src", draft.inputs, 0) + layout_key("wei", draft.inputs, 1) +
-                     layout_key("dst", draft.outputs, 0);
-  name = in_charset(name + ",threads=" + std::to_string(threads_));
+  const bool has_weights = operands_.inputs.size() > 1 && operands_.inputs[1].constant;
+  std::string name = draft.algorithm + layout_key("src", draft.inputs, 0);
+  if (has_weights) name += layout_key("wei", draft.inputs, 1);  // other second operands lie as the first one does
+  name = in_charset(name + layout_key("dst", draft.outputs, 0) + ",threads=" + std::to_string(threads_));
   if (!names_.insert(name).second) return;
   plans_.push_back(std::make_unique<PrimitivePlan>(library_, std::move(draft), name, operands_, threads_));
 }
