@@ -20,6 +20,10 @@ class Host {
   /// Runs the sentinel, a register-only loop of fixed length, on so many processors at once; the slowest one's time. No
   /// thread of a library may be spinning.
   [[nodiscard]] virtual Seconds probe(int threads) = 0;
+  /// Begins to watch whether threads lose their processors to others.
+  virtual void watch() = 0;
+  /// Whether they did since `watch`, `window` ago, for so long or so often that a sample of that length is spoiled.
+  [[nodiscard]] virtual bool disturbed(Seconds window) = 0;
   /// Puts the calling thread and, where they can be reached, the runtime's other threads on the first `threads`
   /// processors. To be called before calls of a plan and again after `probe` or `dismiss`.
   virtual void occupy(Runtime runtime, int threads) = 0;

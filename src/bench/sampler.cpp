@@ -13,6 +13,8 @@ constexpr int most_discarded = 8;
 constexpr double stable_share = 0.97;
 /// Of windows this long one is discarded: what is not warm after it never will be.
 constexpr Seconds long_window{5e-3};
+/// The longest that another process keeps a processor at a time, roughly.
+constexpr Seconds scheduler_slice{50e-3};
 
 }  // namespace
 
@@ -64,19 +66,29 @@ Sentinel::Reading Sampler::reading_after() {
   return read(work_->kind, threads);
 }
 
+void Sampler::take(Sample& sample, std::int64_t calls) {
+  host_.watch();
+  const Seconds time = window(calls);
+  sample.disturbed = host_.disturbed(time);
+  sample.time = time / static_cast<double>(calls);
+}
+
 std::pair<Sample, std::int64_t> Sampler::first_sample() {
   Sample result;
   result.before = reading_before();
   warm_up(1);
   const Seconds wanted = std::max(least_window, floors_per_window * host_.timer_floor());
+  // A window of which a part was somebody else's looks long enough with too few calls: two have to be, unless they are
+  // longer than what schedulers take.
   std::int64_t calls = 1;
-  Seconds time = window(calls);
-  while (time < wanted) {
+  for (int enough = 0; enough < 2;) {
+    take(result, calls);
+    const Seconds time = result.time * static_cast<double>(calls);
+    enough = time >= scheduler_slice ? 2 : time >= wanted ? enough + 1 : 0;
+    if (enough > 0) continue;
     const double growth = time.value > 0 ? 1.2 * (wanted / time) : 100;
     calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
-    time = window(calls);
   }
-  result.time = time / static_cast<double>(calls);
   result.after = reading_after();
   return {result, calls};
 }
@@ -85,7 +97,7 @@ Sample Sampler::sample(std::int64_t calls) {
   Sample result;
   result.before = reading_before();
   if (!warm_) warm_up(calls);
-  result.time = window(calls) / static_cast<double>(calls);
+  take(result, calls);
   result.after = reading_after();
   return result;
 }

@@ -36,6 +36,7 @@ struct Work {
 struct Sample {
   Seconds time{};  ///< of one call
   Sentinel::Reading before{}, after{};
+  bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
 };
 
 class Sampler {
@@ -62,11 +63,13 @@ class Sampler {
   [[nodiscard]] Sample sample(std::int64_t calls);
   /// By what is known now; may turn to false later, never back.
   [[nodiscard]] bool quiet(const Sample& sample) const {
-    return sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
+    return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }
 
  private:
   [[nodiscard]] Seconds window(std::int64_t calls);
+  /// A window that is watched.
+  void take(Sample& sample, std::int64_t calls);
   void warm_up(std::int64_t calls);
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();

@@ -16,13 +16,14 @@ double importance(const Contest& contest) {
   return contest.weight * (layer_cost.flops.value / 50 + layer_cost.bytes().value / 10);
 }
 
-void add_row(Contest& contest, const Backend& backend, int threads, std::string reason) {
+void add_row(Contest& contest, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
   Rival rival{.backend = &backend};
   rival.row = {.backend = std::string(backend.name()),
                .algorithm = "none,threads=" + std::to_string(threads),
                .signature = contest.signature,
                .threads = threads,
                .excluded = std::move(reason)};
+  if (options.accept && !options.accept(rival.row.name())) return;
   contest.rivals.push_back(std::move(rival));
 }
 
@@ -68,13 +69,13 @@ void Selection::add_plans(Contest& contest, const Backend& backend, int threads,
   try {
     answer = backend.plans(contest.layer, threads);
   } catch (...) {
-    add_row(contest, backend, threads, current_reason());
+    add_row(contest, backend, threads, current_reason(), place_.options());
     return;
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
     const bool said = std::any_of(contest.rivals.begin(), contest.rivals.end(),
                                   [&](const Rival& rival) { return rival.backend == &backend; });
-    if (!said) add_row(contest, backend, threads, unsupported->reason);
+    if (!said) add_row(contest, backend, threads, unsupported->reason, place_.options());
     return;
   }
   auto& plans = std::get<Plans>(answer);
@@ -133,7 +134,7 @@ void Selection::find_rivals(Contest& contest) const {
   for (const auto& backend : backends_) {
     const auto availability = backend->availability();
     if (const auto* unsupported = std::get_if<Unsupported>(&availability)) {
-      add_row(contest, *backend, 1, unsupported->reason);
+      add_row(contest, *backend, 1, unsupported->reason, place_.options());
       continue;
     }
     for (const int threads : thread_counts_) add_plans(contest, *backend, threads);

@@ -10,7 +10,9 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
+#include <time.h>
 
 namespace benanza::bench {
 
@@ -48,6 +50,20 @@ Seconds least_step() {
     if (second > first) least = std::min(least, second - first);
   }
   return {std::chrono::duration<double>(least).count()};
+}
+
+/// Time that the calling thread was on a processor.
+Seconds thread_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return {static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
+}
+
+/// Of the process: how often a thread that could go on was put aside for another one.
+long involuntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
 }
 
 /// What the cgroup still grants; nothing if it sets no limit.
@@ -91,6 +107,20 @@ Seconds ThisHost::probe(int threads) {
     probed_[static_cast<std::size_t>(thread)] = {least};
   });
   return *std::max_element(probed_.begin(), probed_.begin() + threads);
+}
+
+void ThisHost::watch() {
+  switches_ = involuntary_switches();
+  own_time_ = thread_time();
+}
+
+bool ThisHost::disturbed(Seconds window) {
+  constexpr double lost_share = 0.02;  // of the calling thread's time
+  // What other threads lost is not told; a switch of one of them now and then is the system's own work.
+  constexpr Seconds between{0.05};
+  const Seconds lost = window - (thread_time() - own_time_);
+  const auto switches = static_cast<double>(involuntary_switches() - switches_);
+  return lost > window * lost_share || switches > window / between;
 }
 
 void ThisHost::occupy(Runtime runtime, int threads) {

@@ -26,6 +26,8 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds now() const override;
   [[nodiscard]] Seconds timer_floor() const override { return timer_floor_; }
   [[nodiscard]] Seconds probe(int threads) override;
+  void watch() override;
+  [[nodiscard]] bool disturbed(Seconds window) override;
   void occupy(Runtime runtime, int threads) override;
   void dismiss() override;
   void pause(Seconds time) override;
@@ -40,6 +42,8 @@ class ThisHost final : public Host {
   std::vector<Seconds> probed_;
   OpenmpTeam team_{};
   Seconds timer_floor_{};
+  Seconds own_time_{};         ///< of the calling thread on a processor, when the watch began
+  long switches_ = 0;          ///< of all threads, against their will
   bool staying_ = false;       ///< the calling thread is bound to the first processor
   bool own_pool_ran_ = false;  ///< threads of a pool may still be polling
 };

@@ -23,6 +23,8 @@ class FakeHost final : public bench::Host {
   /// How many times slower than its best the machine is at a time; 1 is quiet. Also what the calls of fake plans are
   /// slowed down by.
   std::function<double(double now)> slowness = [](double) { return 1.0; };
+  /// Whether somebody else had the processor between two times.
+  std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
   double time = 1000;
   std::map<int, int> probes{};  ///< by threads
   Bytes memory{1e9};
@@ -37,10 +39,15 @@ class FakeHost final : public bench::Host {
     spend(30e-6);
     return {time - start};
   }
+  void watch() override { watched_ = time; }
+  [[nodiscard]] bool disturbed(Seconds) override { return preempted(watched_, time); }
   void occupy(bench::Runtime, int) override {}
   void dismiss() override {}
   void pause(Seconds length) override { time += length.value; }
   [[nodiscard]] Bytes available_memory() const override { return memory; }
+
+ private:
+  double watched_ = 0;
 };
 
 /// What one fake plan does: y = relu(x) of a flat f32 tensor, in `seconds` at one thread.

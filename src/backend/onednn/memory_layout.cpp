@@ -54,22 +54,22 @@ Desc transposed(const Dims& dims) {
 Desc any(const Dims& dims) { return {dims, f32, dnnl::memory::format_tag::any}; }
 
 Desc broadcast_to(Form form, const Dims& operand) {
-  using tag = dnnl::memory::format_tag;
+  using Tag = dnnl::memory::format_tag;
   const int block = Library::channel_block();
   if (form != Form::blocked || operand[1] == 1) return row_major(operand);
   const std::size_t rank = operand.size() - 3;
   return {operand, f32,
-          block == 8 ? std::array{tag::aBc8b, tag::aBcd8b, tag::aBcde8b}[rank]
-                     : std::array{tag::aBc16b, tag::aBcd16b, tag::aBcde16b}[rank]};
+          block == 8 ? std::array{Tag::aBc8b, Tag::aBcd8b, Tag::aBcde8b}[rank]
+                     : std::array{Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b}[rank]};
 }
 
 std::optional<Desc> in_form(const Dims& dims, Form form) {
-  using tag = dnnl::memory::format_tag;
+  using Tag = dnnl::memory::format_tag;
   if (form == Form::plain) return row_major(dims);
   if (dims.size() < 3 || dims.size() > 5 || dims[1] == 1) return std::nullopt;
   if (std::all_of(dims.begin() + 2, dims.end(), [](auto dim) { return dim == 1; })) return std::nullopt;
   const std::size_t rank = dims.size() - 3;
-  if (form == Form::channels_last) return Desc{dims, f32, std::array{tag::acb, tag::acdb, tag::acdeb}[rank]};
+  if (form == Form::channels_last) return Desc{dims, f32, std::array{Tag::acb, Tag::acdb, Tag::acdeb}[rank]};
   if (dims[1] % Library::channel_block() != 0) return std::nullopt;
   return broadcast_to(Form::blocked, dims);
 }

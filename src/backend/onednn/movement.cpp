@@ -87,6 +87,7 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
     if (sources.size() != op.sizes.size()) continue;
     dnnl_primitive_desc_t raw = nullptr;
     std::vector<const_dnnl_memory_desc_t> raw_sources;
+    raw_sources.reserve(sources.size());
     for (const auto& source : sources) raw_sources.push_back(source.get());
     const auto attr = common_attributes();
     if (dnnl_concat_primitive_desc_create(&raw, rivals.engine().get(), target->get(), static_cast<int>(sources.size()),

@@ -19,50 +19,50 @@ float to_float(double value) {
 
 std::optional<Eltwise> eltwise(ElementwiseFn fn, double alpha, double beta) {
   using enum ElementwiseFn;
-  using alg = dnnl::algorithm;
+  using Algorithm = dnnl::algorithm;
   const float a = to_float(alpha), b = to_float(beta);
   switch (fn) {
-    case ElementwiseFn::abs: return Eltwise{alg::eltwise_abs};
-    case celu: return alpha == 1 ? std::optional(Eltwise{alg::eltwise_elu, 1}) : std::nullopt;
-    case clip: return Eltwise{alg::eltwise_clip, a, b};
-    case elu: return Eltwise{alg::eltwise_elu, a};
-    case ElementwiseFn::exp: return Eltwise{alg::eltwise_exp};
-    case gelu: return Eltwise{alg::eltwise_gelu_erf};
-    case gelu_tanh: return Eltwise{alg::eltwise_gelu_tanh};
-    case hard_sigmoid: return Eltwise{alg::eltwise_hardsigmoid, a, b};
-    case hard_swish: return Eltwise{alg::eltwise_hardswish, 1.0F / 6.0F, 0.5F};
-    case leaky_relu: return Eltwise{alg::eltwise_relu, a};
-    case ElementwiseFn::log: return Eltwise{alg::eltwise_log};
-    case mish: return Eltwise{alg::eltwise_mish};
-    case neg: return Eltwise{alg::eltwise_linear, -1};
-    case reciprocal: return Eltwise{alg::eltwise_pow, 1, -1};
-    case relu: return Eltwise{alg::eltwise_relu};
-    case ElementwiseFn::round: return Eltwise{alg::eltwise_round};
-    case sigmoid: return Eltwise{alg::eltwise_logistic};
-    case softplus: return Eltwise{alg::eltwise_soft_relu, 1};
-    case ElementwiseFn::sqrt: return Eltwise{alg::eltwise_sqrt};
-    case square: return Eltwise{alg::eltwise_square};
-    case swish: return Eltwise{alg::eltwise_swish, a};
-    case ElementwiseFn::tanh: return Eltwise{alg::eltwise_tanh};
+    case ElementwiseFn::abs: return Eltwise{Algorithm::eltwise_abs};
+    case celu: return alpha == 1 ? std::optional(Eltwise{Algorithm::eltwise_elu, 1}) : std::nullopt;
+    case clip: return Eltwise{Algorithm::eltwise_clip, a, b};
+    case elu: return Eltwise{Algorithm::eltwise_elu, a};
+    case ElementwiseFn::exp: return Eltwise{Algorithm::eltwise_exp};
+    case gelu: return Eltwise{Algorithm::eltwise_gelu_erf};
+    case gelu_tanh: return Eltwise{Algorithm::eltwise_gelu_tanh};
+    case hard_sigmoid: return Eltwise{Algorithm::eltwise_hardsigmoid, a, b};
+    case hard_swish: return Eltwise{Algorithm::eltwise_hardswish, 1.0F / 6.0F, 0.5F};
+    case leaky_relu: return Eltwise{Algorithm::eltwise_relu, a};
+    case ElementwiseFn::log: return Eltwise{Algorithm::eltwise_log};
+    case mish: return Eltwise{Algorithm::eltwise_mish};
+    case neg: return Eltwise{Algorithm::eltwise_linear, -1};
+    case reciprocal: return Eltwise{Algorithm::eltwise_pow, 1, -1};
+    case relu: return Eltwise{Algorithm::eltwise_relu};
+    case ElementwiseFn::round: return Eltwise{Algorithm::eltwise_round};
+    case sigmoid: return Eltwise{Algorithm::eltwise_logistic};
+    case softplus: return Eltwise{Algorithm::eltwise_soft_relu, 1};
+    case ElementwiseFn::sqrt: return Eltwise{Algorithm::eltwise_sqrt};
+    case square: return Eltwise{Algorithm::eltwise_square};
+    case swish: return Eltwise{Algorithm::eltwise_swish, a};
+    case ElementwiseFn::tanh: return Eltwise{Algorithm::eltwise_tanh};
     default: return std::nullopt;
   }
 }
 
 std::optional<dnnl::algorithm> binary(ElementwiseFn fn) {
   using enum ElementwiseFn;
-  using alg = dnnl::algorithm;
+  using Algorithm = dnnl::algorithm;
   switch (fn) {
-    case add: return alg::binary_add;
-    case div: return alg::binary_div;
-    case equal: return alg::binary_eq;
-    case greater: return alg::binary_gt;
-    case greater_or_equal: return alg::binary_ge;
-    case less: return alg::binary_lt;
-    case less_or_equal: return alg::binary_le;
-    case ElementwiseFn::max: return alg::binary_max;
-    case ElementwiseFn::min: return alg::binary_min;
-    case mul: return alg::binary_mul;
-    case sub: return alg::binary_sub;
+    case add: return Algorithm::binary_add;
+    case div: return Algorithm::binary_div;
+    case equal: return Algorithm::binary_eq;
+    case greater: return Algorithm::binary_gt;
+    case greater_or_equal: return Algorithm::binary_ge;
+    case less: return Algorithm::binary_lt;
+    case less_or_equal: return Algorithm::binary_le;
+    case ElementwiseFn::max: return Algorithm::binary_max;
+    case ElementwiseFn::min: return Algorithm::binary_min;
+    case mul: return Algorithm::binary_mul;
+    case sub: return Algorithm::binary_sub;
     default: return std::nullopt;
   }
 }

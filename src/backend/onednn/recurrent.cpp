@@ -80,10 +80,10 @@ void add_plans(const op::Recurrent& op, Rivals& rivals) {
     d.y_c = row_major(state);
     if (op.initial_state) d.initial_c = row_major(state);
   }
-  using way = dnnl::rnn_direction;
-  const way direction = ways == 2    ? way::bidirectional_concat
-                        : op.reverse ? way::unidirectional_right2left
-                                     : way::unidirectional_left2right;
+  using Way = dnnl::rnn_direction;
+  const Way direction = ways == 2    ? Way::bidirectional_concat
+                        : op.reverse ? Way::unidirectional_right2left
+                                     : Way::unidirectional_left2right;
   constexpr auto inference = dnnl::prop_kind::forward_inference;
 
   const auto add = [&](const auto& first) {

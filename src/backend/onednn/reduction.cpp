@@ -16,7 +16,7 @@ void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims
 }
 
 void add_plans(const op::Reduce& op, Rivals& rivals) {
-  using alg = dnnl::algorithm;
+  using Algorithm = dnnl::algorithm;
   Dims x = dims(op.x), y = x;
   for (auto axis : op.axes) y[static_cast<std::size_t>(axis)] = 1;
   // Adjacent dimensions that are all reduced or all kept are one.
@@ -31,23 +31,23 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
     x.erase(x.begin() + static_cast<std::ptrdiff_t>(i));
     y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  const auto add = [&](alg algorithm, float p = 0, const PostOps& post = {}) {
+  const auto add = [&](Algorithm algorithm, float p = 0, const PostOps& post = {}) {
     add_reduction(algorithm, p, x, y, post, rivals);
   };
   switch (op.fn) {
     using enum op::ReduceFn;
-    case mean: return add(alg::reduction_mean);
-    case sum: return add(alg::reduction_sum);
-    case max: return add(alg::reduction_max);
-    case min: return add(alg::reduction_min);
-    case prod: return add(alg::reduction_mul);
-    case l1: return add(alg::reduction_norm_lp_sum, 1);
-    case l2: return add(alg::reduction_norm_lp_sum, 2);
-    case sum_square: return add(alg::reduction_norm_lp_power_p_sum, 2);
+    case mean: return add(Algorithm::reduction_mean);
+    case sum: return add(Algorithm::reduction_sum);
+    case max: return add(Algorithm::reduction_max);
+    case min: return add(Algorithm::reduction_min);
+    case prod: return add(Algorithm::reduction_mul);
+    case l1: return add(Algorithm::reduction_norm_lp_sum, 1);
+    case l2: return add(Algorithm::reduction_norm_lp_sum, 2);
+    case sum_square: return add(Algorithm::reduction_norm_lp_power_p_sum, 2);
     case log_sum: {
       PostOps logarithm;
       logarithm.append(ElementwiseFn::log, 0, 0);
-      return add(alg::reduction_sum, 0, logarithm);
+      return add(Algorithm::reduction_sum, 0, logarithm);
     }
     case log_sum_exp:
     case arg_max:
