@@ -53,6 +53,8 @@ struct LayerRow {
   Status status = Status::missing;
   std::string reason{};                 ///< why it is modelled or missing
   std::optional<Measurement> chosen{};  ///< the best row
+  std::optional<Measurement> cold{};    ///< the best row with its weights out of the caches, if it has any
+  std::vector<Measurement> rivals{};    ///< every row, fastest first, excluded ones last; only where asked for
   Seconds p10{}, median{};              ///< of one call: measured, or the floor when modelled
   Seconds floor{};                      ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
@@ -68,6 +70,7 @@ struct LayerRow {
 struct AnalysisOptions {
   int threads = 0;                      ///< the most that an engine would use; 0: as many as the machine has cores
   std::vector<std::string> backends{};  ///< empty: all
+  bool rivals = false;                  ///< fill in every row of each layer, not only the best
 };
 
 struct Analysis {
@@ -96,6 +99,9 @@ struct Analysis {
     return {.model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing};
   }
 };
+
+/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
+[[nodiscard]] Seconds layer_floor(const Layer& layer, const Ceilings& ceilings);
 
 /// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
 /// analytic rungs are absent.

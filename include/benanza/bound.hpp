@@ -25,13 +25,16 @@ enum class RungName : std::uint8_t {
   library_parallel,
   library_fused,
   library,
+  library_fused_resident,
+  library_resident,
   roofline_memory
 };
-[[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(RungName) {
+[[nodiscard]] constexpr std::array<std::string_view, 10> enum_names(RungName) {
   return {"model_floor",      "roofline_parallel", "roofline", "library_fused_parallel",
-          "library_parallel", "library_fused",     "library",  "roofline_memory"};
+          "library_parallel", "library_fused",     "library",  "library_fused_resident",
+          "library_resident", "roofline_memory"};
 }
-inline constexpr std::size_t rung_count = 8;
+inline constexpr std::size_t rung_count = 10;
 
 struct Bound {
   std::string model{};

@@ -26,6 +26,14 @@ namespace benanza {
   return std::visit([](const auto& op) { return cost(op); }, layer);
 }
 
+/// Bytes of weights that one call touches: constant operands, but for those that say where to read.
+[[nodiscard]] inline Bytes weight_bytes(const Layer& layer) {
+  Bytes bytes{};
+  for (const auto& input : operands(layer).inputs)
+    if (input.is_weight()) bytes += Bytes{static_cast<double>(input.touched_bytes())};
+  return bytes;
+}
+
 /// Whether its sizes fit together, so that it can be computed at all.
 [[nodiscard]] inline bool is_consistent(const Layer& layer) {
   return std::visit([](const auto& op) { return op.consistent(); }, layer);

@@ -38,7 +38,8 @@ class LayerSet {
     entry.users.back().count += count;
   }
   /// Ordered by signature: operators in list order, sizes in natural order.
-  [[nodiscard]] const std::map<LayerSignature, UniqueLayer>& layers() const { return layers_; }
+  [[nodiscard]] const std::map<LayerSignature, UniqueLayer>& layers() const& { return layers_; }
+  void layers() const&& = delete;  // would dangle in a range-for
   [[nodiscard]] std::size_t size() const { return layers_.size(); }
 
  private:

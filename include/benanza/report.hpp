@@ -75,6 +75,24 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
 void write_json(std::ostream& out, const MachineReport& report);
 void write_csv(std::ostream& out, const MachineReport& report);
 
+/// Every way to run one layer that was tried.
+struct LayerPlans {
+  Layer layer{};
+  std::string signature{};
+  Seconds floor{};                    ///< max(FLOPs / peak, memory floor)
+  std::vector<Measurement> rivals{};  ///< fastest first, excluded ones last
+};
+/// Of `measure`.
+struct PlansReport {
+  Machine machine{};
+  std::vector<BackendVersion> backends{};
+  std::vector<LayerPlans> layers{};
+  std::string footer{};  ///< how it was measured, one line; empty: none
+};
+void write_table(std::ostream& out, const PlansReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const PlansReport& report);
+void write_csv(std::ostream& out, const PlansReport& report);
+
 /// A layer in words: `Conv 1x256x14x14, 256 of 3x3, +bias +relu`.
 [[nodiscard]] std::string describe(const Layer& layer);
 

@@ -69,6 +69,10 @@ class ResultDatabase {
   /// version there is the one wanted. A backend that is not listed contributes nothing.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
+  /// For each signature the newest row of each algorithm of each backend in each cache state: fastest first, excluded
+  /// ones last.
+  [[nodiscard]] std::map<std::string, std::vector<Measurement>> newest_rows() const;
+
   /// The machines in it, ordered by id.
   [[nodiscard]] std::vector<Machine> machines() const;
   /// Running maxima over all runs at one thread count; `timer_floor` is the least seen.

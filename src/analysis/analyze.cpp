@@ -34,6 +34,7 @@ std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, c
         row.p10 = row.median = part.floor;
         if (part.best) {
           row.chosen = *part.best->fastest;
+          if (part.best->cold) row.cold = *part.best->cold;
           row.median = RowTimes::expected(*part.best->fastest);
           row.p10 = p10(*part.best->fastest);
         }
@@ -95,7 +96,8 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   add_signatures(model.fused, needed);
   const RowTimes times(results, needed, result.threads, options.backends);
   const FormPlan single = plan_single(model.single, times, result.ceilings);
-  const FormPlan fused = plan_fused(model.fused, model.single, single, times, result.ceilings);
+  const FormPlan fused = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected);
+  const FormPlan resident = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected_cold);
 
   std::set<std::string> unique;
   std::map<DataType, double> by_type;
@@ -118,7 +120,7 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   result.coverage = coverage(model.single, single);
   result.coverage_fused = coverage(model.fused, fused);
 
-  const Bounds bounds{model, single, fused, times, result.ceilings, result.threads};
+  const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads};
   result.rungs = bounds.ladder();
   result.choices = bounds.choices();
 
@@ -133,6 +135,11 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
       if (row.chosen && row.chosen->saves_multiplications) result.exempt.push_back(row.chosen->name());
       result.rows.push_back(std::move(row));
     }
+  }
+  if (options.rivals) {
+    const auto all = results.newest_rows();
+    for (auto& row : result.rows)
+      if (const auto found = all.find(row.signature); found != all.end()) row.rivals = found->second;
   }
   for (const auto& signature : fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);

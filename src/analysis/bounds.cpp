@@ -2,18 +2,53 @@
 #include "bounds.hpp"
 
 #include "branches.hpp"
+#include "resident.hpp"
 #include <benanza/detail/quantile.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace benanza::analysis {
 
 namespace {
 
+/// Every way to take the branches of a graph; of too many none.
+std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
+  constexpr std::size_t most = 256;
+  std::size_t count = 1;
+  for (const auto& choice : graph.choices) count = std::min(most + 1, count * choice.labels.size());
+  std::vector<ResolvedChoices> result;
+  for (std::size_t e = 0; count <= most && e < count; ++e) {
+    ResolvedChoices execution;
+    for (std::size_t rest = e; const auto& choice : graph.choices) {
+      execution.taken.push_back(rest % choice.labels.size());
+      rest /= choice.labels.size();
+    }
+    result.push_back(std::move(execution));
+  }
+  return result;
+}
+
+/// The least of what `value` says of the executions, by `less`. Of too many executions, what lies in branches does not
+/// run.
+template <class Value, class Less>
+auto least_execution(const LayerGraph& graph, Value value, Less less) {
+  const auto all = executions(graph);
+  if (all.empty()) return value([](const Occurrence& at) { return at.branches.empty(); });
+  const auto of = [&](const ResolvedChoices& taken) {
+    return value([&](const Occurrence& at) { return runs(at, taken); });
+  };
+  auto least = of(all.front());
+  for (std::size_t e = 1; e < all.size(); ++e)
+    if (auto next = of(all[e]); less(next, least)) least = std::move(next);
+  return least;
+}
+
 /// Longest chain of the layers that run; loops count their carried part in sequence. A branch of less work may have the
-/// longer chain, so all executions are tried and the one of the shortest path counts; of too many, what lies in
-/// branches takes no time.
+/// longer chain, so all executions are tried and the one of the shortest path counts.
 CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
   const auto path = [&](auto&& does_run) {
     std::vector<Seconds> times(amounts.size());
@@ -26,21 +61,7 @@ CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
     }
     return critical_path(times, edges);
   };
-  constexpr std::size_t most = 256;
-  std::size_t executions = 1;
-  for (const auto& choice : graph.choices) executions = std::min(most + 1, executions * choice.labels.size());
-  if (executions > most) return path([](const Occurrence& at) { return at.branches.empty(); });
-  CriticalPath shortest;
-  for (std::size_t e = 0; e < executions; ++e) {
-    ResolvedChoices execution;
-    for (std::size_t rest = e; const auto& choice : graph.choices) {
-      execution.taken.push_back(rest % choice.labels.size());
-      rest /= choice.labels.size();
-    }
-    CriticalPath next = path([&](const Occurrence& at) { return runs(at, execution); });
-    if (e == 0 || next.length < shortest.length) shortest = std::move(next);
-  }
-  return shortest;
+  return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
 }
 
 /// Half the range of a statistic over at least four consecutive groups of rounds, relative to its value over all.
@@ -61,9 +82,31 @@ double half_range(const std::vector<double>& totals, Statistic statistic) {
 
 double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
 
+/// Share of an occurrence's weights that none before it read; `seen` grows by them.
+double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
+  double all = 0, fresh = 0;
+  for (const auto& input : at.inputs) {
+    if (!input) continue;
+    for (const auto& [base, bytes] : graph.tensors[*input].behind) {
+      if (!graph.tensors[base].constant) continue;
+      all += bytes.value;
+      if (seen.insert(base).second) fresh += bytes.value;
+    }
+  }
+  return all > 0 ? fresh / all : 1;
+}
+
+/// A layer with weights was measured, but never without them in the caches.
+bool lacks_cold(const FormPlan& plan) {
+  for (const auto& parts : plan.parts)
+    for (const auto& part : parts)
+      if (part.best && !part.best->cold && weight_bytes(part.layer).value > 0) return true;
+  return false;
+}
+
 }  // namespace
 
-Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) const {
+Seconds Bounds::total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     Seconds sum{};
@@ -73,35 +116,62 @@ Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const 
   return {cheapest_total(graph, amounts)};
 }
 
+Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+  return total_of(graph, plan, times.time);
+}
+
 /// CPU: max(critical path of each layer's best time, sum of each layer's least work / all threads).
-Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time, const TimeOf& work) const {
+Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     Seconds sum{};
-    for (const auto& part : plan.parts[i]) sum += time(part);
+    for (const auto& part : plan.parts[i]) sum += times.time(part);
     amounts.push_back(sum.value);
   }
-  return std::max(longest(graph, amounts).length, sequential(graph, plan, work) / static_cast<double>(threads_));
+  return std::max(longest(graph, amounts).length, total_of(graph, plan, times.work) / static_cast<double>(threads_));
 }
 
-Rung Bounds::measured(const LayerGraph& graph, const FormPlan& plan, bool is_parallel) const {
-  const auto total = [&](const TimeOf& time, const TimeOf& work) {
-    return is_parallel ? parallel(graph, plan, time, work).value : sequential(graph, plan, time).value;
+/// Hot times cannot all be true at once when the weights exceed the caches. A tensor used twice is cold once, and so is
+/// one that a loop reads in each pass.
+Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+  const Bytes caches = ceilings_.levels.empty() ? Bytes{} : ceilings_.levels.back().in_front;
+  const auto total = [&](auto&& does_run) {
+    std::vector<ResidentCall> calls;
+    std::set<TensorId> seen;
+    Seconds later{};
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+      const Occurrence& at = graph.layers[i];
+      if (at.repeat == 0 || !does_run(at)) continue;
+      const double fresh = fresh_share(graph, at, seen);
+      for (const auto& part : plan.parts[i]) {
+        const Seconds hot = times.time(part);
+        calls.push_back({.hot = hot, .cold = times.cold(part), .weights = weight_bytes(part.layer), .fresh = fresh});
+        later += hot * static_cast<double>(at.repeat - 1);
+      }
+    }
+    return resident_total(calls, caches) + later;
   };
+  return least_execution(graph, total, std::less<>{});
+}
+
+Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
   const auto by_row = [](auto&& of_row) {
-    return std::pair<TimeOf, TimeOf>{
-        [of_row](const Part& part) { return part.best ? of_row(*part.best->fastest) : part.floor; },
-        [of_row](const Part& part) {
-          return part.best ? of_row(*part.best->least_work) * part.best->least_work->threads : part.floor;
-        }};
+    return PartTimes{
+        .time = [of_row](const Part& part) { return part.best ? of_row(*part.best->fastest) : part.floor; },
+        .work =
+            [of_row](const Part& part) {
+              return part.best ? of_row(*part.best->least_work) * part.best->least_work->threads : part.floor;
+            },
+        .cold =
+            [of_row](const Part& part) {
+              return !part.best ? part.floor : of_row(part.best->cold ? *part.best->cold : *part.best->fastest);
+            }};
   };
   Rung rung;
   const auto& rounds = times_.rounds();
   if (rounds.empty()) {
-    const auto [low_time, low_work] = by_row([](const Measurement& row) { return p10(row); });
-    const auto [mid_time, mid_work] = by_row([](const Measurement& row) { return RowTimes::expected(row); });
-    rung.bound = Seconds{total(low_time, low_work)};
-    rung.median = Seconds{total(mid_time, mid_work)};
+    rung.bound = total(by_row([](const Measurement& row) { return p10(row); }));
+    rung.median = total(by_row([](const Measurement& row) { return RowTimes::expected(row); }));
     rung.uncertainty = rung.bound->value > 0 ? (*rung.median - *rung.bound) / *rung.bound : 0;
     const auto has_row = [](const std::vector<Part>& parts) {
       return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
@@ -110,20 +180,17 @@ Rung Bounds::measured(const LayerGraph& graph, const FormPlan& plan, bool is_par
     return rung;
   }
   std::vector<double> totals;
-  for (std::size_t round : rounds) {
-    const auto [time, work] = by_row([this, round](const Measurement& row) { return times_.in_round(row, round); });
-    totals.push_back(total(time, work));
-  }
+  for (std::size_t round : rounds)
+    totals.push_back(
+        total(by_row([this, round](const Measurement& row) { return times_.in_round(row, round); })).value);
   rung.bound = Seconds{low(totals)};
   rung.median = Seconds{detail::quantile(totals, 0.5)};
-  const auto [tick, tick_of_work] = by_row([this](const Measurement& row) {
+  PartTimes ticks = by_row([this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
-  const double resolution = rung.bound->value > 0
-                                ? total([&](const Part& part) { return part.best ? tick(part) : Seconds{}; },
-                                        [&](const Part& part) { return part.best ? tick_of_work(part) : Seconds{}; }) /
-                                      rung.bound->value
-                                : 0;
+  for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
+    *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
+  const double resolution = rung.bound->value > 0 ? total(ticks) / *rung.bound : 0;
   rung.uncertainty = half_range(totals, low) + resolution;
   return rung;
 }
@@ -187,12 +254,15 @@ std::array<Rung, rung_count> Bounds::ladder() const {
     if (ceilings_.memory_bandwidth().value > 0)
       at(RungName::roofline_memory).bound = bytes / ceilings_.memory_bandwidth();
   }
-  Rung library = measured(model_.single, single_, false), library_parallel = measured(model_.single, single_, true);
-  Rung fused = measured(model_.fused, fused_, false), fused_parallel = measured(model_.fused, fused_, true);
-  raise(library, single_);
-  raise(library_parallel, single_);
-  raise(fused, fused_);
-  raise(fused_parallel, fused_);
+  const auto rung_of = [&](const LayerGraph& graph, const FormPlan& plan, auto member) {
+    Rung rung = measured(plan, [&](const PartTimes& times) { return (this->*member)(graph, plan, times); });
+    raise(rung, plan);
+    return rung;
+  };
+  Rung library = rung_of(model_.single, single_, &Bounds::sequential);
+  Rung library_parallel = rung_of(model_.single, single_, &Bounds::parallel);
+  Rung fused = rung_of(model_.fused, fused_, &Bounds::sequential);
+  Rung fused_parallel = rung_of(model_.fused, fused_, &Bounds::parallel);
   // Not to fuse is a partition too, and one layer after the other a schedule.
   if (*library.bound < *fused.bound) fused = library;
   if (*library_parallel.bound < *fused_parallel.bound) fused_parallel = library_parallel;
@@ -202,6 +272,15 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   at(RungName::library_fused) = fused;
   at(RungName::library_parallel) = library_parallel;
   at(RungName::library_fused_parallel) = fused_parallel;
+  if (ceilings_.levels.empty() || lacks_cold(single_) || lacks_cold(fused_resident_)) return rungs;
+  Rung resident = rung_of(model_.single, single_, &Bounds::resident);
+  Rung fused_resident = rung_of(model_.fused, fused_resident_, &Bounds::resident);
+  if (*resident.bound < *fused_resident.bound) fused_resident = resident;
+  // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
+  if (*fused_resident.bound < *fused.bound) fused_resident = fused;
+  if (*resident.bound < *library.bound) resident = library;
+  at(RungName::library_resident) = resident;
+  at(RungName::library_fused_resident) = fused_resident;
   return rungs;
 }
 

@@ -47,10 +47,10 @@ struct Prefix {
 /// What was never measured counts with its floor, so that a partial bound is still one.
 bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
-Prefix extend(const Prefix& prefix, const std::vector<Part>& parts) {
+Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, ExpectedTime expected) {
   Prefix next = prefix;
   for (const auto& part : parts) {
-    next.time += part.expected();
+    next.time += (part.*expected)();
     next.parts.push_back(part);
   }
   return next;
@@ -63,12 +63,6 @@ std::string text_of(const Layer& layer) { return signature(layer).text(); }
 Seconds p10(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
   return std::isfinite(low) ? Seconds{low} : row.p10;
-}
-
-Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
-  const Cost c = cost(layer);
-  return std::max(ceilings.arithmetic_floor(type(layer), c.flops),
-                  ceilings.memory_floor(c.weights + c.activations, c.written));
 }
 
 FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
@@ -86,7 +80,7 @@ FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceili
 }
 
 FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                    const RowTimes& times, const Ceilings& ceilings) {
+                    const RowTimes& times, const Ceilings& ceilings, ExpectedTime expected) {
   FormPlan plan;
   for (const auto& at : fused.layers) {
     std::vector<Prefix> done(at.members.size() + 1);
@@ -117,12 +111,12 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
             plan.untried.push_back(part.signature);
           }
           if (part.status == Status::modelled) continue;  // no library does this group at once: its parts bound it
-          const Prefix next = extend(done[i], {part});
+          const Prefix next = extend(done[i], {part}, expected);
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) part.node = node;
-        const Prefix next = extend(done[i], alone);
+        const Prefix next = extend(done[i], alone, expected);
         if (better(next, done[i + 1])) done[i + 1] = next;
       }
       node += single.layers[at.members[i]].nodes.size();
@@ -137,3 +131,13 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
 }
 
 }  // namespace benanza::analysis
+
+namespace benanza {
+
+Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
+  const Cost c = cost(layer);
+  return std::max(ceilings.arithmetic_floor(type(layer), c.flops),
+                  ceilings.memory_floor(c.weights + c.activations, c.written));
+}
+
+}  // namespace benanza

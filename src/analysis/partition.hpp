@@ -6,6 +6,7 @@
 #include "row_times.hpp"
 #include <benanza/analysis.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,13 @@ struct Part {
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
 
   [[nodiscard]] Seconds expected() const { return best ? RowTimes::expected(*best->fastest) : floor; }
+  /// With its weights out of the caches, as far as it has any.
+  [[nodiscard]] Seconds expected_cold() const {
+    return best && best->cold ? std::max(expected(), RowTimes::expected(*best->cold)) : expected();
+  }
 };
+/// By which of a part's times the cheapest partition is found.
+using ExpectedTime = Seconds (Part::*)() const;
 
 struct FormPlan {
   std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
@@ -36,11 +43,9 @@ struct FormPlan {
 [[nodiscard]] Seconds p10(const Measurement& row);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
-/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
-[[nodiscard]] Seconds layer_floor(const Layer& layer, const Ceilings& ceilings);
 
 [[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
 [[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                                  const RowTimes& times, const Ceilings& ceilings);
+                                  const RowTimes& times, const Ceilings& ceilings, ExpectedTime expected);
 
 }  // namespace benanza::analysis

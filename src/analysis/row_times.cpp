@@ -23,13 +23,17 @@ BestRows best_of(const std::vector<const Measurement*>& rows) {
   BestRows best;
   const auto work = [](const Measurement& row) { return RowTimes::expected(row) * row.threads; };
   for (const auto* row : rows) {
+    if (row->cache == CacheState::cold_weights &&
+        (!best.cold || RowTimes::expected(*row) < RowTimes::expected(*best.cold)))
+      best.cold = row;
     if (!best.fastest || RowTimes::expected(*row) < RowTimes::expected(*best.fastest)) best.fastest = row;
     if (!best.least_work || work(*row) < work(*best.least_work)) best.least_work = row;
   }
   return best;
 }
 
-/// A round counts when the rows whose sample was contended in it make up less than a twentieth of the time.
+/// A round counts when the rows whose sample was contended in it, and which stand there with their median, make up less
+/// than a quarter of the time.
 bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
   Seconds all{}, contended{};
   for (const auto& [signature, rows] : best) {
@@ -37,7 +41,7 @@ bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
     all += time;
     if (!std::isfinite(rows.fastest->rounds_s[round])) contended += time;
   }
-  return contended.value < 0.05 * all.value;
+  return contended.value < 0.25 * all.value;
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
     std::size_t count = static_cast<std::size_t>(-1);
     for (const auto& [signature, best] : best_)
-      count = std::min({count, best.fastest->rounds_s.size(), best.least_work->rounds_s.size()});
+      for (const auto* row : {best.fastest, best.least_work, best.cold})
+        if (row) count = std::min(count, row->rounds_s.size());
     for (std::size_t r = 0; r < count && !best_.empty(); ++r)
       if (counts(best_, r)) rounds_.push_back(r);
     if (rounds_.size() >= 4) return;

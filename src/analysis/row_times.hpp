@@ -17,6 +17,7 @@ namespace benanza::analysis {
 struct BestRows {
   const Measurement* fastest = nullptr;     ///< least time over thread counts
   const Measurement* least_work = nullptr;  ///< least threads x time
+  const Measurement* cold = nullptr;        ///< least time with its weights out of the caches
 };
 
 class RowTimes {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace benanza::bench {
 
@@ -125,13 +126,66 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   return {std::move(result), base + workspace};
 }
 
+void Buffers::rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
+                     CacheState cache, Work& work) {
+  constexpr std::size_t line = 64;
+  const auto& layouts = work.plan->inputs();
+  const bool everything = cache == CacheState::cold;
+  // One copy: for each region what lies in it, line behind line, so that a walk through it leaves no line out.
+  std::map<Contents, std::size_t> ends, still;
+  std::vector<std::size_t> offsets(inputs.size());
+  std::size_t results = 0;
+  const auto take = [](std::size_t& end, std::size_t bytes) {
+    return std::exchange(end, end + (bytes + line - 1) / line * line);
+  };
+  Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Contents key{inputs[i].type, inputs[i].contents, inputs[i].limit};
+    still[key] += std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())) + 2 * 4096;
+    if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
+    rotation.inputs.push_back(i);
+    // Of a table of which a call reads some rows, the next copy begins behind so many bytes: its rows are others.
+    const std::size_t touched =
+        inputs[i].touched ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
+    offsets[i] = take(ends[key], touched);
+  }
+  std::vector<std::size_t> output_offsets;
+  if (everything)
+    for (const auto& layout : work.plan->outputs()) output_offsets.push_back(take(results, layout.bytes));
+  const std::size_t workspace = rotation.workspace ? take(results, work.plan->workspace_bytes()) : 0;
+
+  rotation.step = results;
+  for (const auto& [key, end] : ends) rotation.step = std::max(rotation.step, end);
+  rotation.region = cold_distance_ + rotation.step;
+  if (position_ + rotation.step > rotation.region) position_ = 0;
+  // Copies lie behind what does not move, which would warm them. All regions grow before pointers into any are taken.
+  const auto region = [&](std::size_t i) {
+    const std::size_t beside = still.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+    const auto whole = static_cast<std::size_t>(inputs[i].bytes());
+    return filled(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
+  };
+  for (const auto i : rotation.inputs) static_cast<void>(region(i));
+  work.inputs = this->inputs(layer, backend, inputs, *work.plan, false);
+  for (const auto i : rotation.inputs) work.inputs[i] = region(i) + offsets[i];
+  if (results > 0) {
+    std::byte* const base = grown(rotated_results_, rotation.region + 256) + position_;
+    for (std::size_t i = 0; i < output_offsets.size(); ++i) {
+      rotation.outputs.push_back(i);
+      work.outputs[i] = base + output_offsets[i];
+    }
+    if (rotation.workspace) work.workspace = base + workspace;
+  }
+  work.rotation = std::move(rotation);
+}
+
 void* Buffers::plain_output(std::size_t bytes) { return grown(plain_output_, bytes + 256); }
 
-std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan) {
+std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const {
   std::size_t bytes = plan.workspace_bytes();
   for (const auto& operand : inputs) bytes += static_cast<std::size_t>(operand.bytes());
   for (const auto& layout : plan.inputs()) bytes += layout.bytes;
   for (const auto& layout : plan.outputs()) bytes += 2 * layout.bytes;
+  if (cache != CacheState::hot) bytes += (cache == CacheState::cold ? 3 : 2) * cold_distance_;
   return bytes;
 }
 

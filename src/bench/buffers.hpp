@@ -8,7 +8,9 @@
 #pragma once
 
 #include "memory_block.hpp"
+#include "work.hpp"
 #include <benanza/bench/backend.hpp>
+#include <benanza/measurement.hpp>
 
 #include <cstdint>
 #include <list>
@@ -38,8 +40,9 @@ class Placement {
 
 class Buffers {
  public:
-  /// `limit`: bytes of packed constants that may be kept.
-  explicit Buffers(std::size_t limit) : limit_(limit) {}
+  /// `limit`: bytes of packed constants that may be kept. `cold_distance`: what was touched so many bytes ago is in no
+  /// cache.
+  Buffers(std::size_t limit, std::size_t cold_distance) : limit_(limit), cold_distance_(cold_distance) {}
 
   /// Row-major inputs of a layer, filled as its operands ask. Valid until the next layer's.
   [[nodiscard]] std::vector<const void*> plain_inputs(const std::vector<Operand>& inputs);
@@ -50,11 +53,15 @@ class Buffers {
                                                 const std::vector<Operand>& inputs, const Plan& plan, bool exact);
   /// Outputs and, behind them, the workspace of a plan.
   [[nodiscard]] std::pair<std::vector<void*>, void*> outputs(const Plan& plan);
+  /// Gives a work its inputs, and moves its buffers into regions that its calls walk through (work.hpp): weights, and
+  /// in the cold state activations, outputs and workspace as well. Weights are random numbers, packed or not.
+  void rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
+              CacheState cache, Work& work);
   /// Room for a row-major copy of an output.
   [[nodiscard]] void* plain_output(std::size_t bytes);
 
   /// What a plan needs beside what is already there, at most.
-  [[nodiscard]] static std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan);
+  [[nodiscard]] std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const;
 
  private:
   using Contents = std::tuple<DataType, benanza::Contents, std::int64_t>;
@@ -66,9 +73,9 @@ class Buffers {
   [[nodiscard]] const void* packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain);
   static std::byte* grown(MemoryBlock& block, std::size_t bytes);
 
-  std::size_t limit_;
+  std::size_t limit_, cold_distance_, position_ = 0;
   std::map<Contents, MemoryBlock> filled_{};
-  MemoryBlock results_{}, packed_activations_{}, plain_output_{};
+  MemoryBlock results_{}, rotated_results_{}, packed_activations_{}, plain_output_{};
   std::list<Packed> packed_{};  // the one used last in front
   std::map<std::string, std::list<Packed>::iterator> index_{};
   std::size_t kept_ = 0;

@@ -4,7 +4,7 @@
 #include <benanza/detail/quantile.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <map>
 #include <tuple>
 
 namespace benanza::bench {
@@ -24,34 +24,43 @@ std::optional<Seconds> standing(const Rival& rival, const Sampler& sampler) {
 }
 
 void drop_losers(Contest& contest, double margin, const Sampler& sampler) {
-  double best = std::numeric_limits<double>::infinity(), least_work = best;
+  std::map<CacheState, double> best, least_work;
+  const auto lower = [](std::map<CacheState, double>& least, CacheState cache, double value) {
+    const auto entry = least.try_emplace(cache, value).first;
+    entry->second = std::min(entry->second, value);
+  };
   for (const auto& rival : contest.rivals) {
     const auto time = rival.competes() ? standing(rival, sampler) : std::nullopt;
     if (!time) continue;
-    best = std::min(best, time->value);
-    least_work = std::min(least_work, time->value * rival.row.threads);
+    lower(best, rival.row.cache, time->value);
+    lower(least_work, rival.row.cache, time->value * rival.row.threads);
   }
   for (auto& rival : contest.rivals) {
     const auto time = rival.competes() ? standing(rival, sampler) : std::nullopt;
-    if (time && time->value > margin * best && time->value * rival.row.threads > margin * least_work)
+    if (time && time->value > margin * best.at(rival.row.cache) &&
+        time->value * rival.row.threads > margin * least_work.at(rival.row.cache))
       rival.plan.reset();
   }
 }
 
 void choose(Contest& contest, const Sampler& sampler) {
   using Rank = std::tuple<double, std::string>;
-  Rival *fastest = nullptr, *least = nullptr;
-  Rank fastest_rank, least_rank;
-  for (auto& rival : contest.rivals) {
-    rival.chosen = false;
-    const auto time = rival.competes() ? standing(rival, sampler) : std::nullopt;
-    if (!time) continue;
-    const Rank by_time{time->value, rival.row.name()}, by_work{time->value * rival.row.threads, rival.row.name()};
-    if (fastest == nullptr || by_time < fastest_rank) fastest = &rival, fastest_rank = by_time;
-    if (least == nullptr || by_work < least_rank) least = &rival, least_rank = by_work;
+  for (auto& rival : contest.rivals) rival.chosen = rival.seldom = false;
+  for (const CacheState cache : cache_states) {
+    Rival *fastest = nullptr, *least = nullptr;
+    Rank fastest_rank, least_rank;
+    for (auto& rival : contest.rivals) {
+      const auto time = rival.row.cache == cache && rival.competes() ? standing(rival, sampler) : std::nullopt;
+      if (!time) continue;
+      const Rank by_time{time->value, rival.row.name()}, by_work{time->value * rival.row.threads, rival.row.name()};
+      if (fastest == nullptr || by_time < fastest_rank) fastest = &rival, fastest_rank = by_time;
+      if (least == nullptr || by_work < least_rank) least = &rival, least_rank = by_work;
+    }
+    if (fastest != nullptr) fastest->chosen = true;
+    if (least == nullptr || cache != CacheState::hot) continue;
+    least->chosen = true;
+    least->seldom = least != fastest;
   }
-  if (fastest != nullptr) fastest->chosen = true;
-  if (least != nullptr) least->chosen = true;
 }
 
 }  // namespace benanza::bench

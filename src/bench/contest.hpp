@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contest: one layer and the plans that compete for it.
+// Contest: one layer and the plans that compete for it. Each cache state is a competition of its own: the plan that is
+// best with its weights in the caches need not be the best without.
 #pragma once
 
 #include "sampler.hpp"
 #include <benanza/layer.hpp>
 #include <benanza/measurement.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,15 +16,18 @@
 
 namespace benanza::bench {
 
-/// One plan and what was seen of it. A rival that has no plan (unsupported, failed, dropped) is only a row.
+/// One plan in one cache state, and what was seen of it. A rival that has no plan (unsupported, failed, dropped) is
+/// only a row.
 struct Rival {
   const Backend* backend = nullptr;
-  std::unique_ptr<Plan> plan{};
+  std::shared_ptr<const Plan> plan{};  ///< one for all cache states
   Measurement row{};
   std::vector<Sample> samples{};                ///< of the selection
   std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
+  Seconds first_call{};                         ///< the one whose result was checked
   int visits = 0;
   bool chosen = false;
+  bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 
   /// May still win.
   [[nodiscard]] bool competes() const { return plan != nullptr && !row.excluded; }
@@ -39,6 +45,17 @@ struct Contest {
   double weight = 1;
   bool known = false;  ///< chosen from the database's rows
   std::vector<Rival> rivals{};
+
+  /// How many may still win in a cache state.
+  [[nodiscard]] std::ptrdiff_t competitors(CacheState cache) const {
+    return std::count_if(rivals.begin(), rivals.end(),
+                         [cache](const Rival& rival) { return rival.row.cache == cache && rival.competes(); });
+  }
+  /// Nothing is left to choose between.
+  [[nodiscard]] bool decided() const {
+    return std::all_of(cache_states.begin(), cache_states.end(),
+                       [this](CacheState cache) { return competitors(cache) < 2; });
+  }
 };
 
 /// Times of the samples that count; with `contended` of those that do not.
@@ -48,10 +65,11 @@ struct Contest {
 /// database has.
 [[nodiscard]] std::optional<Seconds> standing(const Rival& rival, const Sampler& sampler);
 
-/// Drops rivals that are slower than `margin` times the best and also do more than `margin` times the least work
-/// (threads x time): they stay as rows.
+/// In each cache state, drops rivals that are slower than `margin` times the best and also do more than `margin` times
+/// the least work (threads x time): they stay as rows.
 void drop_losers(Contest& contest, double margin, const Sampler& sampler);
-/// Marks the rival of the best time and the one of the least work; ties go to the name.
+/// In each cache state, marks the rival of the best time and, hot, the one of the least work, which the parallel rungs
+/// need; ties go to the name.
 void choose(Contest& contest, const Sampler& sampler);
 
 }  // namespace benanza::bench

@@ -31,6 +31,8 @@ class Host {
   virtual void dismiss() = 0;
   /// Does nothing for a while.
   virtual void pause(Seconds time) = 0;
+  /// What all caches in front of memory hold together, of the processors in use.
+  [[nodiscard]] virtual Bytes cached() const = 0;
   /// Memory that can still be allocated.
   [[nodiscard]] virtual Bytes available_memory() const = 0;
 };

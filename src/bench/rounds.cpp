@@ -30,10 +30,10 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   Sampler& sampler = place_.sampler();
   std::optional<Sample> sample;
   try {
-    const Work work = place_.work(*entry.contest, *entry.rival, false);
+    Work work = place_.work(*entry.contest, *entry.rival, false);
     sampler.switch_to(work);
     for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
-      sample = sampler.sample(entry.rival->row.calls_per_sample);
+      sample = sampler.sample(entry.rival->row.calls_per_sample, standing(*entry.rival, sampler).value_or(Seconds{}));
   } catch (...) {
     entry.rival->exclude(current_reason());
     sample.reset();
@@ -41,15 +41,18 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   return sample;
 }
 
-bool Rounds::round(std::vector<Entry>& entries) {
+bool Rounds::round(std::vector<Entry>& entries, std::size_t number) {
+  const auto is_due = [&](const Entry& entry) {
+    return entry.rival->competes() && (!entry.rival->seldom || number % Selection::seldom_rounds == 0);
+  };
   std::vector<std::optional<Sample>> samples(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (place_.over(place_.options().budget)) return false;
-    if (entries[i].rival->competes()) samples[i] = time(entries[i], 1 + retries);
+    if (is_due(entries[i])) samples[i] = time(entries[i], 1 + retries);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const bool quiet = samples[i] && place_.sampler().quiet(*samples[i]);
-    if (quiet || !entries[i].rival->competes() || place_.over(place_.options().budget)) continue;
+    if (quiet || !is_due(entries[i]) || place_.over(place_.options().budget)) continue;
     samples[i] = time(entries[i], 1);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i].rival->rounds.push_back(samples[i]);
@@ -57,17 +60,26 @@ bool Rounds::round(std::vector<Entry>& entries) {
 }
 
 double Rounds::uncertainty(const std::vector<Contest>& contests, std::size_t done) const {
-  std::vector<double> totals(done, 0);
-  for (const auto& contest : contests) {
+  const auto best_in = [&](const Contest& contest, CacheState cache) {
     std::vector<double> best;
     for (const auto& rival : contest.rivals) {
-      if (!rival.chosen || rival.rounds.size() != done) continue;
+      if (!rival.chosen || rival.row.cache != cache || rival.rounds.size() != done) continue;
       std::vector<double> times = round_times(rival, place_.sampler());
       if (best.empty() || detail::quantile(times, 0.5) < detail::quantile(best, 0.5)) best = std::move(times);
     }
-    for (std::size_t r = 0; r < best.size(); ++r) totals[r] += contest.weight * best[r];
+    return best;
+  };
+  double result = 0;
+  for (const CacheState cache : place_.options().caches) {
+    std::vector<double> totals(done, 0);
+    for (const auto& contest : contests) {
+      std::vector<double> best = best_in(contest, cache);
+      if (best.empty()) best = best_in(contest, CacheState::hot);
+      for (std::size_t r = 0; r < best.size(); ++r) totals[r] += contest.weight * best[r];
+    }
+    result = std::max(result, detail::group_uncertainty(totals, 0.1, groups));
   }
-  return detail::group_uncertainty(totals, 0.1, groups);
+  return result;
 }
 
 void Rounds::pause(Seconds time) {
@@ -106,7 +118,7 @@ void Rounds::run(std::vector<Contest>& contests) {
     if (done > 0 && place_.remaining() < each) break;
     const std::size_t total = std::max(planned, (done / group + 1) * group);
     place_.report("rounds", done, total, each * static_cast<double>(total - done), entries.front().contest->signature);
-    if (!round(entries)) break;
+    if (!round(entries, done)) break;
   }
 }
 

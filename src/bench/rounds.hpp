@@ -33,7 +33,7 @@ class Rounds {
     Rival* rival = nullptr;
   };
   /// False if it was cut short.
-  bool round(std::vector<Entry>& entries);
+  bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
   [[nodiscard]] double uncertainty(const std::vector<Contest>& contests, std::size_t done) const;
   void pause(Seconds time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "selection.hpp"
+#include "roster.hpp"
 #include "suite_flags.hpp"
 #include "this_host.hpp"
 #include <benanza/bench/measure.hpp>
@@ -61,10 +61,10 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
 void list_names(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options) {
   ThisHost host(options.threads);
   Workplace place(host, options);
-  const Selection selection(place, backends, thread_counts(static_cast<int>(host.cpus().size())));
+  const Roster roster(place, backends, thread_counts(static_cast<int>(host.cpus().size())));
   for (const auto& entry : wanted) {
-    auto contests = selection.enlist(std::span(&entry, 1));
-    selection.find_rivals(contests.front());
+    auto contests = roster.enlist(std::span(&entry, 1));
+    roster.find_rivals(contests.front());
     for (const auto& rival : contests.front().rivals)
       if (!options.accept || options.accept(rival.row.name())) std::cout << rival.row.name() << '\n';
   }

@@ -18,7 +18,7 @@ constexpr Seconds scheduler_slice{50e-3};
 
 }  // namespace
 
-void Sampler::switch_to(const Work& work) {
+void Sampler::switch_to(Work& work) {
   host_.dismiss();
   work_ = &work;
   warm_ = false;
@@ -30,9 +30,10 @@ Seconds Sampler::window(std::int64_t calls) {
   return host_.now() - start;
 }
 
-void Sampler::warm_up(std::int64_t calls) {
+void Sampler::warm_up(std::int64_t calls, Seconds expected) {
   const int threads = work_->plan->threads();
   host_.occupy(work_->runtime, threads);
+  if (expected >= long_call) return;
   const Seconds start = host_.now();
   Seconds before = window(calls);
   for (int i = 1; i < most_discarded; ++i) {
@@ -73,10 +74,10 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   sample.time = time / static_cast<double>(calls);
 }
 
-std::pair<Sample, std::int64_t> Sampler::first_sample() {
+std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   Sample result;
   result.before = reading_before();
-  warm_up(1);
+  warm_up(1, expected);
   const Seconds wanted = std::max(least_window, floors_per_window * host_.timer_floor());
   // A window of which a part was somebody else's looks long enough with too few calls: two have to be, unless they are
   // longer than what schedulers take.
@@ -93,10 +94,10 @@ std::pair<Sample, std::int64_t> Sampler::first_sample() {
   return {result, calls};
 }
 
-Sample Sampler::sample(std::int64_t calls) {
+Sample Sampler::sample(std::int64_t calls, Seconds expected) {
   Sample result;
   result.before = reading_before();
-  if (!warm_) warm_up(calls);
+  if (!warm_) warm_up(calls, expected);
   take(result, calls);
   result.after = reading_after();
   return result;

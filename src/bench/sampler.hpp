@@ -11,7 +11,7 @@
 
 #include "host.hpp"
 #include "sentinel.hpp"
-#include <benanza/bench/backend.hpp>
+#include "work.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,18 +20,6 @@
 #include <vector>
 
 namespace benanza::bench {
-
-/// A plan with its buffers, ready to be called.
-struct Work {
-  const Plan* plan = nullptr;
-  Runtime runtime = Runtime::own;
-  std::string kind{};  ///< what the sentinel compares it with: backend and operator
-  std::vector<const void*> inputs{};
-  std::vector<void*> outputs{};
-  void* workspace = nullptr;
-
-  void call() const { plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace}); }
-};
 
 struct Sample {
   Seconds time{};  ///< of one call
@@ -52,15 +40,19 @@ class Sampler {
   /// behind a region.
   static constexpr Seconds gathering{100e-6};
 
+  /// Calls this long need no discarded ones: filling every cache takes a few milliseconds.
+  static constexpr Seconds long_call{100e-3};
+
   explicit Sampler(Host& host) : host_(host) {}
 
   /// Before samples of other work. `work` has to outlive them.
-  void switch_to(const Work& work);
-  /// The first sample of the work at hand, which finds N. Throws what the plan throws.
-  [[nodiscard]] std::pair<Sample, std::int64_t> first_sample();
-  /// One sample of the work at hand; after a switch, calls are discarded until they are stable. Throws what the plan
+  void switch_to(Work& work);
+  /// The first sample of the work at hand, which finds N. `expected`: what one call took before. Throws what the plan
   /// throws.
-  [[nodiscard]] Sample sample(std::int64_t calls);
+  [[nodiscard]] std::pair<Sample, std::int64_t> first_sample(Seconds expected);
+  /// One sample of the work at hand; after a switch, calls are discarded until they are stable, unless one is expected
+  /// to take so long that a first one is as good. Throws what the plan throws.
+  [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
   /// By what is known now; may turn to false later, never back.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
@@ -70,14 +62,14 @@ class Sampler {
   [[nodiscard]] Seconds window(std::int64_t calls);
   /// A window that is watched.
   void take(Sample& sample, std::int64_t calls);
-  void warm_up(std::int64_t calls);
+  void warm_up(std::int64_t calls, Seconds expected);
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();
   [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
 
   Host& host_;
   Sentinel sentinel_{};
-  const Work* work_ = nullptr;
+  Work* work_ = nullptr;
   bool warm_ = false;                        ///< calls of the work at hand are stable
   std::optional<Sentinel::Reading> last_{};  ///< behind the sample before
   Seconds last_at_{};

@@ -1,148 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "selection.hpp"
 
-#include <benanza/layer_signature.hpp>
-
 #include <algorithm>
-#include <tuple>
+#include <cstdio>
+#include <limits>
+#include <utility>
 
 namespace benanza::bench {
 
 namespace {
 
-/// Roughly how much a layer matters, before anything is measured: if the budget ends early, the small ones are missing.
-double importance(const Contest& contest) {
+constexpr const char* no_time_left = "not tried: the budget gave this layer no more time";
+
+/// Roughly what one call takes, before anything is measured.
+Seconds guess(const Contest& contest) {
   const Cost layer_cost = cost(contest.layer);
-  return contest.weight * (layer_cost.flops.value / 50 + layer_cost.bytes().value / 10);
+  return {layer_cost.flops.value / 50e9 + layer_cost.bytes().value / 10e9};
 }
 
-void add_row(Contest& contest, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
-  Rival rival{.backend = &backend};
-  rival.row = {.backend = std::string(backend.name()),
-               .algorithm = "none,threads=" + std::to_string(threads),
-               .signature = contest.signature,
-               .threads = threads,
-               .excluded = std::move(reason)};
-  if (options.accept && !options.accept(rival.row.name())) return;
-  contest.rivals.push_back(std::move(rival));
+/// Its part in the time for first visits: its calls, and what each of its plans takes beside calls.
+Seconds claim(const Contest& contest) { return guess(contest) + Seconds{2.5e-3}; }
+
+/// If the session is cancelled, the layers that matter least are missing.
+double importance(const Contest& contest) { return contest.weight * guess(contest).value; }
+
+/// The algorithm without its last key, the threads.
+std::string_view without_threads(std::string_view algorithm) {
+  return algorithm.substr(0, algorithm.rfind(",threads="));
 }
 
-Rival rival_of(const Contest& contest, const Backend& backend, std::unique_ptr<Plan> plan, Seconds preparation) {
-  Rival rival{.backend = &backend};
-  rival.row = {.backend = std::string(backend.name()),
-               .algorithm = plan->algorithm(),
-               .signature = contest.signature,
-               .threads = plan->threads(),
-               .preparation = preparation,
-               .workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes()),
-               .saves_multiplications = plan->saves_multiplications()};
-  rival.plan = std::move(plan);
-  return rival;
+/// The rival of the same plan with everything in the caches, if that was asked for.
+const Rival* hotter(const Contest& contest, const Rival& rival) {
+  const auto found = std::find_if(contest.rivals.begin(), contest.rivals.end(), [&](const Rival& other) {
+    return other.row.cache == CacheState::hot && other.row.backend == rival.row.backend &&
+           other.row.algorithm == rival.row.algorithm;
+  });
+  return found == contest.rivals.end() ? nullptr : &*found;
+}
+
+/// The rivals of a cache state and thread count, those first whose plan was the fastest where it was tried before: with
+/// more threads, or with everything in the caches.
+std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, const Sampler& sampler) {
+  std::vector<std::pair<double, Rival*>> order;
+  for (auto& rival : contest.rivals) {
+    if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes()) continue;
+    double before = std::numeric_limits<double>::infinity();
+    for (const auto& other : contest.rivals) {
+      const bool same_plan = other.row.backend == rival.row.backend &&
+                             without_threads(other.row.algorithm) == without_threads(rival.row.algorithm);
+      const bool tried_before = cache == CacheState::hot
+                                    ? other.row.cache == cache && other.row.threads > threads
+                                    : other.row.cache == CacheState::hot && other.row.threads == threads;
+      if (!same_plan || !tried_before) continue;
+      if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
+    }
+    order.emplace_back(before, &rival);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Rival*> result;
+  for (const auto& entry : order) result.push_back(entry.second);
+  return result;
+}
+
+/// The same algorithm with more threads, if it was tried there, takes long, and was a clear loser.
+const Rival* lost_with_more_threads(const Contest& contest, const Rival& rival) {
+  constexpr Seconds long_enough{1e-3};  // of short calls any thread count may be the best
+  for (const auto& other : contest.rivals)
+    if (other.row.threads > rival.row.threads && other.row.cache == rival.row.cache && other.plan == nullptr &&
+        other.row.backend == rival.row.backend && other.first_call > long_enough &&
+        without_threads(other.row.algorithm) == without_threads(rival.row.algorithm))
+      return &other;
+  return nullptr;
 }
 
 }  // namespace
 
-std::vector<int> thread_counts(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count < most; count *= 2) counts.push_back(count);
-  counts.push_back(most);
-  return counts;
-}
-
 Seconds sample_cost(const Rival& rival, const Sampler& sampler) {
   const auto time = standing(rival, sampler);
   if (!time) return {};
-  return *time * static_cast<double>(rival.row.calls_per_sample) * 2.5 + Seconds{200e-6};
+  const double windows = *time >= Sampler::long_call ? 1.2 : 2.5;
+  return *time * static_cast<double>(rival.row.calls_per_sample) * windows + Seconds{200e-6};
 }
 
 Seconds round_cost(std::span<const Contest> contests, const Sampler& sampler) {
   Seconds cost{};
   for (const auto& contest : contests)
     for (const auto& rival : contest.rivals)
-      if (rival.chosen && rival.competes()) cost += sample_cost(rival, sampler);
+      if (rival.chosen && rival.competes())
+        cost += sample_cost(rival, sampler) * (rival.seldom ? 1.0 / Selection::seldom_rounds : 1.0);
   return cost;
 }
 
-void Selection::add_plans(Contest& contest, const Backend& backend, int threads, std::string_view algorithm) const {
-  std::variant<Plans, Unsupported> answer;
-  const Seconds start = place_.host().now();
-  try {
-    answer = backend.plans(contest.layer, threads);
-  } catch (...) {
-    add_row(contest, backend, threads, current_reason(), place_.options());
-    return;
-  }
-  if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
-    const bool said = std::any_of(contest.rivals.begin(), contest.rivals.end(),
-                                  [&](const Rival& rival) { return rival.backend == &backend; });
-    if (!said) add_row(contest, backend, threads, unsupported->reason, place_.options());
-    return;
-  }
-  auto& plans = std::get<Plans>(answer);
-  const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
-  const auto& accept = place_.options().accept;
-  for (auto& plan : plans) {
-    if (!algorithm.empty() && plan->algorithm() != algorithm) continue;
-    Rival rival = rival_of(contest, backend, std::move(plan), each);
-    if (!accept || accept(rival.row.name())) contest.rivals.push_back(std::move(rival));
-  }
-}
-
-void Selection::recall(Contest& contest, std::span<const Measurement> rows) const {
-  const Measurement *fastest = nullptr, *least = nullptr;
-  for (const auto& row : rows) {
-    if (row.excluded || row.contended || !(row.p10.value > 0) || row.threads > thread_counts_.back()) continue;
-    const auto rank = [](const Measurement& m, bool work) {
-      return std::tuple(m.p10.value * (work ? m.threads : 1), m.name());
-    };
-    if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
-    if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
-  }
-  std::vector<const Measurement*> chosen;
-  if (fastest != nullptr) chosen.push_back(fastest);
-  if (least != fastest) chosen.push_back(least);
-  for (const Measurement* row : chosen) {
-    const auto backend =
-        std::find_if(backends_.begin(), backends_.end(), [&](const auto& b) { return b->name() == row->backend; });
-    if (backend == backends_.end()) break;
-    add_plans(contest, **backend, row->threads, row->algorithm);
-    if (contest.rivals.empty() || !contest.rivals.back().competes()) break;
-    Rival& rival = contest.rivals.back();
-    rival.row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
-    rival.row.difference = row->difference;
-    rival.row.p10 = row->p10;
-    rival.chosen = true;
-  }
-  contest.known =
-      !chosen.empty() && contest.rivals.size() == chosen.size() &&
-      std::all_of(contest.rivals.begin(), contest.rivals.end(), [](const Rival& rival) { return rival.chosen; });
-  if (!contest.known) contest.rivals.clear();  // a plan is no longer there: selected again
-}
-
-std::vector<Contest> Selection::enlist(std::span<const Wanted> wanted) const {
-  std::vector<Contest> contests;
-  for (const auto& entry : wanted)
-    contests.push_back({.layer = entry.layer,
-                        .signature = LayerSignature(entry.layer).text(),
-                        .operands = operands(entry.layer),
-                        .weight = entry.weight});
-  for (std::size_t i = 0; i < wanted.size(); ++i) recall(contests[i], wanted[i].known);
-  return contests;
-}
-
-void Selection::find_rivals(Contest& contest) const {
-  for (const auto& backend : backends_) {
-    const auto availability = backend->availability();
-    if (const auto* unsupported = std::get_if<Unsupported>(&availability)) {
-      add_row(contest, *backend, 1, unsupported->reason, place_.options());
-      continue;
-    }
-    for (const int threads : thread_counts_) add_plans(contest, *backend, threads);
-  }
-}
-
-void Selection::admit(Contest& contest) {
-  find_rivals(contest);
+void Selection::admit(Contest& contest, Seconds until) {
+  roster_.find_rivals(contest);
   if (std::none_of(contest.rivals.begin(), contest.rivals.end(), [](const Rival& rival) { return rival.competes(); }))
     return;
 
@@ -155,37 +105,117 @@ void Selection::admit(Contest& contest) {
       if (rival.competes()) rival.exclude(reason);
     return;
   }
-  for (auto& rival : contest.rivals)
-    if (rival.competes()) try_out(contest, rival, expected);
-  drop_losers(contest, first_margin, place_.sampler());
+  for (const CacheState cache : cache_states) {
+    // Most threads first: what is slow there need not be tried with fewer.
+    for (auto threads = roster_.thread_counts().rbegin(); threads != roster_.thread_counts().rend(); ++threads) {
+      bool any = false;  // one is tried in any case
+      for (Rival* rival : best_first(contest, cache, *threads, place_.sampler())) {
+        if (any && place_.over(until)) {
+          rival->exclude(no_time_left);
+          continue;
+        }
+        if (cache == CacheState::hot) try_out(contest, *rival, expected);
+        else try_colder(contest, *rival, hotter(contest, *rival), expected);
+        any = any || rival->visits > 0;
+      }
+      drop_losers(contest, first_margin, place_.sampler());
+    }
+  }
 }
 
 void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expected>& expected) {
-  Sampler& sampler = place_.sampler();
   try {
+    if (const Rival* wider = lost_with_more_threads(contest, rival)) {
+      rival.exclude("not tried: a clear loser with " + std::to_string(wider->row.threads) + " threads");
+      return;
+    }
     const Seconds start = place_.host().now();
-    static_cast<void>(place_.work(contest, rival, false));  // packs constants
+    static_cast<void>(place_.work(contest, rival, true));  // packs constants
     rival.row.preparation += place_.host().now() - start;
-    const Work work = place_.work(contest, rival, true);
-    sampler.switch_to(work);
-    place_.check(contest, rival, work, expected);
+    Work work = place_.work(contest, rival, true);
+    place_.sampler().switch_to(work);
+    const Seconds first_call = place_.check(contest, rival, work, expected);
     if (!rival.competes()) return;
-    const auto [sample, calls] = sampler.first_sample();
-    rival.samples.push_back(sample);
-    rival.row.calls_per_sample = calls;
-    rival.visits = 1;
-    for (int i = 0; i < retries && !sampler.quiet(rival.samples.back()); ++i)
-      rival.samples.push_back(sampler.sample(calls));
+    rival.first_call = first_call;
+    if (const auto best = hopeless(contest, rival)) {
+      char text[96];
+      std::snprintf(text, sizeof text, "a clear loser after one call: %.3g ms, the best takes %.3g ms",
+                    first_call.value * 1e3, best->value * 1e3);
+      rival.exclude(text);
+      return;
+    }
+    first_samples(rival, first_call);
   } catch (...) {
     rival.exclude(current_reason());
   }
+}
+
+void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, const std::vector<Expected>& expected) {
+  try {
+    Seconds before{};
+    if (hot == nullptr) {  // only this state is asked for
+      Work work = place_.work(contest, rival, true);
+      place_.sampler().switch_to(work);
+      before = place_.check(contest, rival, work, expected);
+      if (!rival.competes()) return;
+    } else if (hot->row.excluded) {
+      return rival.exclude(*hot->row.excluded);
+    } else {
+      const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
+      if (!time || *time > best_time(contest, hot->row.cache) * first_margin) return rival.plan.reset();
+      rival.row.difference = hot->row.difference;
+      before = *time;
+    }
+    Work work = place_.work(contest, rival, false);
+    place_.sampler().switch_to(work);
+    first_samples(rival, before);
+  } catch (...) {
+    rival.exclude(current_reason());
+  }
+}
+
+void Selection::first_samples(Rival& rival, Seconds expected) {
+  Sampler& sampler = place_.sampler();
+  const auto [sample, calls] = sampler.first_sample(expected);
+  rival.samples.push_back(sample);
+  rival.row.calls_per_sample = calls;
+  rival.visits = 1;
+  const int most = expected >= Sampler::long_call ? 1 : retries;
+  for (int i = 0; i < most && !sampler.quiet(rival.samples.back()); ++i)
+    rival.samples.push_back(sampler.sample(calls, expected));
+}
+
+Seconds Selection::best_time(const Contest& contest, CacheState cache) const {
+  Seconds best{std::numeric_limits<double>::infinity()};
+  for (const auto& rival : contest.rivals)
+    if (rival.row.cache == cache && rival.competes())
+      if (const auto time = standing(rival, place_.sampler())) best = std::min(best, *time);
+  return best;
+}
+
+std::optional<Seconds> Selection::hopeless(const Contest& contest, const Rival& rival) const {
+  constexpr Seconds first_of_all{5e-3};  // what a first call may take longer than others
+  const Seconds time = rival.first_call - first_of_all;
+  const double margin = rival.first_call >= Sampler::long_call ? later_margin : first_margin;
+  std::optional<Seconds> best;
+  Seconds least_work{std::numeric_limits<double>::infinity()};
+  for (const auto& other : contest.rivals) {
+    const auto standing_time = &other != &rival && other.row.cache == CacheState::hot && other.competes()
+                                   ? standing(other, place_.sampler())
+                                   : std::nullopt;
+    if (!standing_time) continue;
+    best = std::min(best.value_or(*standing_time), *standing_time);
+    least_work = std::min(least_work, *standing_time * static_cast<double>(other.row.threads));
+  }
+  const bool slow = best && time > *best * margin;
+  return slow && time * static_cast<double>(rival.row.threads) > least_work * margin ? best : std::nullopt;
 }
 
 void Selection::take(Rival& rival, int samples, Seconds until) {
   Sampler& sampler = place_.sampler();
   for (int tries = 0, good = 0; good < samples && tries < samples + retries && !(tries > 0 && place_.over(until));
        ++tries) {
-    rival.samples.push_back(sampler.sample(rival.row.calls_per_sample));
+    rival.samples.push_back(sampler.sample(rival.row.calls_per_sample, standing(rival, sampler).value_or(Seconds{})));
     if (sampler.quiet(rival.samples.back())) ++good;
   }
 }
@@ -194,9 +224,10 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
   const int blocks = samples >= 4 ? 2 : 1;
   for (int block = 0; block < blocks; ++block) {
     for (auto& rival : contest.rivals) {
-      if (!rival.competes() || place_.over(until)) continue;
+      const bool alone = contest.competitors(rival.row.cache) < 2;
+      if (!rival.competes() || alone || place_.over(until)) continue;
       try {
-        const Work work = place_.work(contest, rival, false);
+        Work work = place_.work(contest, rival, false);
         place_.sampler().switch_to(work);
         take(rival, samples / blocks, until);
         if (block == 0) ++rival.visits;
@@ -208,15 +239,10 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
   drop_losers(contest, later_margin, place_.sampler());
 }
 
-bool Selection::decided(const Contest& contest) {
-  return std::count_if(contest.rivals.begin(), contest.rivals.end(),
-                       [](const Rival& rival) { return rival.competes(); }) < 2;
-}
-
 Seconds Selection::estimate(const Contest& contest) const {
   Seconds total{};
   for (const auto& rival : contest.rivals)
-    if (rival.competes()) total += sample_cost(rival, place_.sampler());
+    if (rival.competes() && contest.competitors(rival.row.cache) > 1) total += sample_cost(rival, place_.sampler());
   return total;
 }
 
@@ -224,7 +250,7 @@ Seconds Selection::end_of_visits(std::vector<Contest>& contests, std::span<Conte
   Seconds once{};
   for (auto* contest : open) {
     choose(*contest, place_.sampler());
-    if (!decided(*contest)) once += estimate(*contest);
+    if (!contest->decided()) once += estimate(*contest);
   }
   const Seconds rounds = round_cost(contests, place_.sampler()) * static_cast<double>(rounds_to_come);
   const Seconds least = place_.elapsed() + once * (visits - 1);
@@ -240,22 +266,29 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
 
   const std::size_t total = open.size() * static_cast<std::size_t>(visits);
   std::size_t done = 0;
+  // Each layer gets time in proportion to what its calls may take, and at least one plan; what one leaves goes to those
+  // behind it.
+  const Seconds last = place_.elapsed() + place_.remaining() * admission_share;
+  Seconds claims{};
+  for (const auto* contest : open) claims += claim(*contest);
   for (auto* contest : open) {
-    if (place_.over(until)) break;
+    if (place_.over(last)) break;
     place_.report("select", done++, total, place_.remaining(), contest->signature);
-    admit(*contest);
+    const Seconds left = std::max(Seconds{}, until - place_.elapsed());
+    admit(*contest, place_.elapsed() + left * (claim(*contest) / claims));
+    claims = claims - claim(*contest);
   }
   until = end_of_visits(contests, open, until);
   for (int v = 1; v < visits; ++v) {
     Seconds once{};
     for (const auto* contest : open)
-      if (!decided(*contest)) once += estimate(*contest);
+      if (!contest->decided()) once += estimate(*contest);
     const Seconds slot = (until - place_.elapsed()) / static_cast<double>(visits - v);
     const int samples = once.value > 0 ? static_cast<int>(std::clamp(slot / once, 1.0, 2.0 * most_samples)) : 1;
     for (auto* contest : open) {
       if (place_.over(until)) break;
       place_.report("select", done++, total, place_.remaining(), contest->signature);
-      if (!decided(*contest)) visit(*contest, samples, until);
+      if (!contest->decided()) visit(*contest, samples, until);
     }
   }
   for (auto* contest : open) choose(*contest, place_.sampler());

@@ -3,17 +3,16 @@
 // are dropped, the others meet in further visits spread over the run, where they alternate in blocks.
 #pragma once
 
+#include "roster.hpp"
 #include "workplace.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace benanza::bench {
-
-using Backends = std::span<const std::shared_ptr<const Backend>>;
 
 class Selection {
  public:
@@ -23,44 +22,43 @@ class Selection {
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for so many rounds, if one sample of each rival does.
   static constexpr int rounds_to_come = 40;
+  /// Of the time that is left, for the first visits of all layers: a layer without a row makes every total partial.
+  static constexpr double admission_share = 0.85;
+  /// A plan that was chosen for its least work alone is timed in one of so many rounds.
+  static constexpr int seldom_rounds = 4;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;
   /// A contended sample is taken again so often at once.
   static constexpr int retries = 3;
 
-  /// `thread_counts` ascending.
-  Selection(Workplace& place, Backends backends, std::vector<int> thread_counts)
-      : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {}
+  Selection(Workplace& place, const Roster& roster) : place_(place), roster_(roster) {}
 
-  /// A contest for each wanted layer, in the same order. Layers with known rows get the plans that these choose.
-  [[nodiscard]] std::vector<Contest> enlist(std::span<const Wanted> wanted) const;
-  /// Asks every backend for its plans at every thread count; what there is none for becomes a row.
-  void find_rivals(Contest& contest) const;
   /// Runs all visits of the layers that are not known and marks the chosen plans; ends early when so much time of the
   /// session has passed.
   void run(std::vector<Contest>& contests, Seconds until);
 
  private:
-  /// With `algorithm` only the plan of that name.
-  void add_plans(Contest& contest, const Backend& backend, int threads, std::string_view algorithm = {}) const;
-  void recall(Contest& contest, std::span<const Measurement> rows) const;
-  void admit(Contest& contest);
+  /// The first visit of all rivals, or of those that there is time for; of each cache state and thread count one at
+  /// least.
+  void admit(Contest& contest, Seconds until);
+  /// The first visit, everything in the caches: checked, dropped at once if that call already tells, else timed.
   void try_out(Contest& contest, Rival& rival, const std::vector<Expected>& expected);
+  /// The first visit in another cache state. `hot`: the same plan's rival that was tried, if there is one.
+  void try_colder(Contest& contest, Rival& rival, const Rival* hot, const std::vector<Expected>& expected);
+  void first_samples(Rival& rival, Seconds expected);
+  /// Infinite while nothing is known.
+  [[nodiscard]] Seconds best_time(const Contest& contest, CacheState cache) const;
+  /// The best time, if the rival's first call shows that it comes near neither that nor the least work.
+  [[nodiscard]] std::optional<Seconds> hopeless(const Contest& contest, const Rival& rival) const;
   void visit(Contest& contest, int samples, Seconds until);
   void take(Rival& rival, int samples, Seconds until);
   [[nodiscard]] Seconds estimate(const Contest& contest) const;
   /// When the visits after the first have to end.
   [[nodiscard]] Seconds end_of_visits(std::vector<Contest>& contests, std::span<Contest* const> open, Seconds until);
-  /// Nothing is left to choose between.
-  [[nodiscard]] static bool decided(const Contest& contest);
 
   Workplace& place_;
-  Backends backends_;
-  std::vector<int> thread_counts_;
+  const Roster& roster_;
 };
-
-/// 1, 2, 4 ... and `most` itself.
-[[nodiscard]] std::vector<int> thread_counts(int most);
 
 /// What one sample of a rival is expected to take, discarded calls and readings included.
 [[nodiscard]] Seconds sample_cost(const Rival& rival, const Sampler& sampler);

@@ -9,9 +9,9 @@ std::vector<Measurement> run_session(Host& host, std::span<const Wanted> wanted,
                                      const MeasureOptions& options, int threads) {
   constexpr double selection_share = 0.6;  // of the time that is left; what it does not need goes to the rounds
   Workplace place(host, options);
-  Selection selection(place, backends, thread_counts(threads));
-  std::vector<Contest> contests = selection.enlist(wanted);
-  selection.run(contests, place.elapsed() + selection_share * place.remaining());
+  const Roster roster(place, backends, thread_counts(threads));
+  std::vector<Contest> contests = roster.enlist(wanted);
+  Selection(place, roster).run(contests, place.elapsed() + selection_share * place.remaining());
   Rounds(place).run(contests);
 
   std::vector<Measurement> rows;

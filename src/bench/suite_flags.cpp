@@ -2,6 +2,7 @@
 #include "suite_flags.hpp"
 
 #include <benanza/data_type.hpp>
+#include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     const std::string_view argument = argv[i];
     if (i == 0) flags.rest.emplace_back(argument);
     else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
-    else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = parse_duration(*budget);
+    else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = detail::parse_duration(*budget);
     else if (const auto filter = value_of(argument, "benchmark_filter")) flags.filter = *filter;
     else if (const auto list = value_of(argument, "benchmark_list_tests")) flags.list = is_true(*list);
     else if (const auto out = value_of(argument, "benchmark_out")) flags.out = *out;
@@ -81,20 +82,6 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     flags.out.clear();
   }
   return flags;
-}
-
-Seconds parse_duration(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit = text.substr(error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 0);
-  const double scale = unit.empty() || unit == "s"    ? 1
-                       : unit == "ms"                 ? 1e-3
-                       : unit == "m" || unit == "min" ? 60
-                       : unit == "h"                  ? 3600
-                                                      : 0;
-  if (error != std::errc{} || scale == 0 || !(number > 0))
-    throw UsageError("duration '" + std::string(text) + "', expected e.g. 60s, 1.5m or 500ms");
-  return {number * scale};
 }
 
 std::function<bool(std::string_view)> name_filter(const std::string& filter) {

@@ -26,9 +26,6 @@ struct SuiteFlags {
 /// the environment. Throws UsageError.
 [[nodiscard]] SuiteFlags parse_suite_flags(int argc, const char* const* argv);
 
-/// `60s`, `1.5m`, `500ms`, `2h`; a bare number counts seconds. Throws UsageError.
-[[nodiscard]] Seconds parse_duration(std::string_view text);
-
 /// Predicate on row names: Google Benchmark's filter, an extended regular expression that a leading `-` negates. It
 /// sees names without what Google Benchmark appends to them, so that `$` works. Throws UsageError.
 [[nodiscard]] std::function<bool(std::string_view)> name_filter(const std::string& filter);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "this_host.hpp"
 
+#include "caches.hpp"
 #include "peak_kernels.hpp"
 #include <benanza/bench/cpu_set.hpp>
 
@@ -115,7 +116,7 @@ void ThisHost::watch() {
 }
 
 bool ThisHost::disturbed(Seconds window) {
-  constexpr double lost_share = 0.02;  // of the calling thread's time
+  constexpr double lost_share = 0.05;  // of the calling thread's time: below it, quantiles over samples tell
   // What other threads lost is not told; a switch of one of them now and then is the system's own work.
   constexpr Seconds between{0.05};
   const Seconds lost = window - (thread_time() - own_time_);
@@ -144,6 +145,13 @@ void ThisHost::dismiss() {
 }
 
 void ThisHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }
+
+Bytes ThisHost::cached() const {
+  constexpr Bytes assumed{128.0 * (1 << 20)};  // where the system does not tell: more than most processors have
+  Bytes all{};
+  for (const auto& cache : caches_of(cpus_)) all += cache.size;
+  return all.value > 0 ? all : assumed;
+}
 
 Bytes ThisHost::available_memory() const {
   double available = std::numeric_limits<double>::infinity();

@@ -31,6 +31,7 @@ class ThisHost final : public Host {
   void occupy(Runtime runtime, int threads) override;
   void dismiss() override;
   void pause(Seconds time) override;
+  [[nodiscard]] Bytes cached() const override;
   [[nodiscard]] Bytes available_memory() const override;
 
  private:

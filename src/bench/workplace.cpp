@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t checked_outputs = 128;
 /// Of available memory: for constants in packed form, and for all that one plan may need.
 constexpr double packed_share = 0.5, plan_share = 0.9;
+/// In caches: what was touched so many bytes ago is in none of them (measurement.md, section 2).
+constexpr double cold_distance = 3;
 
 std::string gibibytes(double bytes) {
   char text[32];
@@ -44,7 +46,8 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       start_(host.now()),
       memory_(host.available_memory()),
       sampler_(host),
-      buffers_(static_cast<std::size_t>(memory_.value * packed_share)) {}
+      buffers_(static_cast<std::size_t>(memory_.value * packed_share),
+               static_cast<std::size_t>(host.cached().value * cold_distance)) {}
 
 bool Workplace::over(Seconds until) const {
   return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
@@ -58,7 +61,8 @@ void Workplace::report(std::string_view phase, std::size_t done, std::size_t tot
 }
 
 Work Workplace::work(const Contest& contest, const Rival& rival, bool exact) {
-  const double needed = static_cast<double>(Buffers::needed(contest.operands.inputs, *rival.plan));
+  const CacheState cache = exact ? CacheState::hot : rival.row.cache;
+  const auto needed = static_cast<double>(buffers_.needed(contest.operands.inputs, *rival.plan, cache));
   if (needed > memory_.value * plan_share)
     throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
   host_.dismiss();  // before a library packs
@@ -66,8 +70,10 @@ Work Workplace::work(const Contest& contest, const Rival& rival, bool exact) {
   Work work{.plan = rival.plan.get(),
             .runtime = rival.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
             .kind = backend + "/" + std::string(kind(contest.layer))};
-  work.inputs = buffers_.inputs(contest.signature, backend, contest.operands.inputs, *rival.plan, exact);
   std::tie(work.outputs, work.workspace) = buffers_.outputs(*rival.plan);
+  if (cache == CacheState::hot)
+    work.inputs = buffers_.inputs(contest.signature, backend, contest.operands.inputs, *rival.plan, exact);
+  else buffers_.rotate(contest.signature, backend, contest.operands.inputs, cache, work);
   return work;
 }
 
@@ -83,12 +89,14 @@ std::vector<Expected> Workplace::expected(const Contest& contest) {
   return result;
 }
 
-void Workplace::check(const Contest& contest, Rival& rival, const Work& work, const std::vector<Expected>& expected) {
+Seconds Workplace::check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected) {
   // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
   for (std::size_t i = 0; i < work.outputs.size(); ++i)
     std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
   host_.occupy(work.runtime, rival.plan->threads());
+  const Seconds start = host_.now();
   work.call();
+  const Seconds took = host_.now() - start;
   host_.dismiss();
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -99,11 +107,12 @@ void Workplace::check(const Contest& contest, Rival& rival, const Work& work, co
     rival.row.difference = std::max(rival.row.difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(contest.layer, i, expected[i].values, got, rival.plan->tolerance());
   }
-  if (right) return;
+  if (right) return took;
   char text[80];
   std::snprintf(text, sizeof text, "wrong result: differs by %.2g from the reference, at most %.2g expected",
                 rival.row.difference, rival.plan->tolerance());
   rival.exclude(text);
+  return took;
 }
 
 }  // namespace benanza::bench

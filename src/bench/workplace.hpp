@@ -29,12 +29,14 @@ class Workplace {
   [[nodiscard]] const MeasureOptions& options() const { return options_; }
 
   /// Gives a rival its buffers, which hold until the next call. With `exact` the values are those that `expected` is
-  /// about. Throws if there is not enough memory.
+  /// about, and nothing rotates; otherwise buffers are in the rival's cache state. Throws if there is not enough
+  /// memory.
   [[nodiscard]] Work work(const Contest& contest, const Rival& rival, bool exact);
   /// By the reference, for each output. Throws for what it cannot evaluate.
   [[nodiscard]] std::vector<Expected> expected(const Contest& contest);
-  /// Calls the work once and compares: sets the row's difference, excludes the rival if it is wrong.
-  void check(const Contest& contest, Rival& rival, const Work& work, const std::vector<Expected>& expected);
+  /// Calls the work once and compares: sets the row's difference, excludes the rival if it is wrong. Returns how long
+  /// the call took.
+  Seconds check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected);
 
   /// Since the session began.
   [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }

@@ -28,6 +28,18 @@ void write_csv(std::ostream& out, const BoundReport& report) {
     }
 }
 
+void write_csv(std::ostream& out, const PlansReport& report) {
+  out << "signature,backend,algorithm,cache,p10_ms,median_ms,p90_ms,cv,samples,chosen,floor_ms,excluded\n";
+  for (const auto& layer : report.layers)
+    for (const auto& row : layer.rivals)
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
+                         csv_field(row.algorithm), enum_names(row.cache)[static_cast<std::size_t>(row.cache)],
+                         row.excluded ? "" : fmt::format("{}", row.p10.value * 1e3),
+                         row.excluded ? "" : fmt::format("{}", row.median.value * 1e3),
+                         row.excluded ? "" : fmt::format("{}", row.p90.value * 1e3), row.cv, row.samples,
+                         row.rounds_s.empty() ? 0 : 1, layer.floor.value * 1e3, csv_field(row.excluded.value_or("")));
+}
+
 void write_csv(std::ostream& out, const LayersReport& report) {
   out << "signature,count,models,macs,flops,bytes,flops_per_byte\n";
   for (const auto& [signature, unique] : report.layers.layers()) {

@@ -55,6 +55,31 @@ Json coverage_json(const Coverage& coverage) {
   return result;
 }
 
+Json rivals_json(const std::vector<Measurement>& rivals) {
+  Json result = Json::array();
+  for (const auto& row : rivals) {
+    Json rival{{"backend", row.backend},
+               {"algorithm", row.algorithm},
+               {"cache", enum_names(row.cache)[static_cast<std::size_t>(row.cache)]}};
+    if (row.excluded) {
+      rival["excluded"] = *row.excluded;
+    } else {
+      rival["p10_ms"] = ms(row.p10);
+      rival["median_ms"] = ms(row.median);
+      rival["p90_ms"] = ms(row.p90);
+      rival["cv"] = number(row.cv);
+      rival["samples"] = row.samples;
+      rival["chosen"] = !row.rounds_s.empty();
+      rival["noisy"] = row.noisy;
+      rival["contended"] = row.contended;
+      rival["workspace_bytes"] = row.workspace_bytes;
+      rival["difference"] = number(row.difference);
+    }
+    result.push_back(std::move(rival));
+  }
+  return result;
+}
+
 Json row_json(const LayerRow& row) {
   Json result{{"signature", row.signature},
               {"form", enum_names(row.form)[static_cast<std::size_t>(row.form)]},
@@ -72,6 +97,11 @@ Json row_json(const LayerRow& row) {
     result["noisy"] = row.chosen->noisy;
     result["contended"] = row.chosen->contended;
     result["saves_multiplications"] = row.chosen->saves_multiplications;
+    if (row.cold)
+      result["cold_weights"] = {{"backend", row.cold->backend},
+                                {"algorithm", row.cold->algorithm},
+                                {"p10_ms", ms(row.cold->p10)},
+                                {"median_ms", ms(row.cold->median)}};
   } else if (!row.reason.empty()) {
     result["reason"] = row.reason;
   }
@@ -80,6 +110,7 @@ Json row_json(const LayerRow& row) {
   result["flops"] = number(row.cost.flops.value);
   result["bytes"] = number(row.cost.bytes().value);
   result["critical"] = row.critical;
+  if (!row.rivals.empty()) result["plans"] = rivals_json(row.rivals);
   return result;
 }
 
@@ -95,7 +126,7 @@ Json model_json(const Analysis& a) {
     uncertainty[key] = number(rung.uncertainty);
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
   }
-  for (const char* key : {"library_resident", "library_fused_resident", "witness"}) bounds[key] = nullptr;
+  bounds["witness"] = nullptr;
   Json rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   return {{"model", a.model},
@@ -141,6 +172,16 @@ void write_json(std::ostream& out, const BoundReport& report) {
   Json models = Json::array();
   for (const auto& model : report.models) models.push_back(model_json(model));
   write(out, {{"schema", 1}, {"machine", machine}, {"models", models}});
+}
+
+void write_json(std::ostream& out, const PlansReport& report) {
+  Json machine = machine_json(report.machine);
+  machine["backends"] = backends_json(report.backends);
+  Json layers = Json::array();
+  for (const auto& layer : report.layers)
+    layers.push_back(
+        {{"signature", layer.signature}, {"floor_ms", ms(layer.floor)}, {"plans", rivals_json(layer.rivals)}});
+  write(out, {{"schema", 1}, {"machine", machine}, {"layers", layers}});
 }
 
 void write_json(std::ostream& out, const LayersReport& report) {

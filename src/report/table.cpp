@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables for a terminal of 80 columns:
 //
-//   resnet50    batch 1, f32, 2 threads, hot caches
+//   resnet50    batch 1, f32, 2 threads
 //   122 layers, 47 unique    4.09 GMAC    102 MB of weights
 //   measured 121  free 1  modelled 0  missing 0    (fused: 56 groups, missing 0)
 //
@@ -12,6 +12,7 @@
 //      share      time  count  of roof  layer                                   plan
 //     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
 #include "format.hpp"
+#include "plans.hpp"
 #include <benanza/layer_signature.hpp>
 #include <benanza/report.hpp>
 
@@ -71,13 +72,22 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
               fmt::format(" ± {:.1f} %", rung.uncertainty * 100);
       if (!rung.common_rounds) line += " *";
     }
-    out << (rung_name == RungName::library_fused ? strong(line, options) : line) << '\n';
+    out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
   }
   for (std::size_t i = 0; i < rung_count; ++i)
     if (a.rungs[i].raised.value > 0)
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
                          time_text(a.rungs[i].raised));
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+}
+
+/// Without its keys, and without the instruction set that ends oneDNN's names: `brgconv` of `brgconv:avx2,threads=2`.
+std::string short_name(const std::string& algorithm) {
+  const std::string name = algorithm.substr(0, algorithm.find(','));
+  const auto colon = name.rfind(':');
+  const std::string last = colon == std::string::npos ? "" : name.substr(colon + 1);
+  const bool is_isa = last.starts_with("avx") || last.starts_with("sse") || last == "uni";
+  return is_isa ? name.substr(0, colon) : name;
 }
 
 void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
@@ -88,6 +98,10 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       fused.push_back(&row);
       total += row.total();
     }
+  const auto plan_of = [&](const LayerRow& row) {
+    if (!row.chosen) return std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)]);
+    return row.chosen->backend + " " + (options.all ? row.chosen->algorithm : short_name(row.chosen->algorithm));
+  };
   const std::size_t shown = options.all ? fused.size() : std::min(fused.size(), rows_that_matter);
   const std::size_t fixed = 38;
   const std::size_t rest = static_cast<std::size_t>(std::max(options.width, 80)) - fixed;
@@ -96,15 +110,17 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
                      layer_width, "plan");
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerRow& row = *fused[i];
-    const std::string plan =
-        row.chosen ? row.chosen->backend + " " + row.chosen->algorithm.substr(0, row.chosen->algorithm.find(','))
-                   : std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)]);
+    const std::string plan = plan_of(row);
     const auto share = row.of_roofline();
     out << fmt::format("  {:>5.1f} % {:>9} {:>6} {:>7}  {:<{}} {}\n",
                        total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()),
                        fmt::format("x{}", row.count), share ? fmt::format("{:.0f} %", 100 * *share) : "-",
                        clipped(describe(row.layer), layer_width), layer_width,
                        options.all ? plan : clipped(plan, rest - layer_width - 1));
+    if (row.rivals.empty()) continue;
+    out << row.signature << '\n';
+    write_rivals(out, row.rivals, row.floor);
+    out << '\n';
   }
   if (shown < fused.size()) out << fmt::format("  ({} more: --all)\n", fused.size() - shown);
 }
@@ -131,7 +147,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     backends += (backends.empty() ? "" : ", ") + backend.name + " " + backend.version;
   for (const auto& a : report.models) {
     out << strong(clipped(a.model, 40), options)
-        << fmt::format("    {}, {}, {} thread{}, hot caches\n", sizes(a.batch, a.dims), name(a.type), a.threads,
+        << fmt::format("    {}, {}, {} thread{}\n", sizes(a.batch, a.dims), name(a.type), a.threads,
                        a.threads == 1 ? "" : "s");
     out << clipped(fmt::format("{} {}", report.machine.device, report.machine.isa), 78) << "    " << backends << '\n';
     out << fmt::format("{} layers, {} unique    {}MAC    {}B of weights\n", a.layers, a.unique_layers,

@@ -114,6 +114,24 @@ std::vector<Machine> ResultDatabase::machines() const {
   return machines;
 }
 
+std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() const {
+  std::map<std::string, std::vector<Measurement>> result;
+  for (const auto& run : runs_)
+    for (const auto& row : run.rows) {
+      auto& rows = result[row.signature];
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const Measurement& other) {
+        return other.backend == row.backend && other.algorithm == row.algorithm && other.cache == row.cache;
+      });
+      if (same == rows.end()) rows.push_back(row);
+      else *same = row;
+    }
+  for (auto& [signature, rows] : result)
+    std::stable_sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
+      return std::tuple(a.excluded.has_value(), a.p10) < std::tuple(b.excluded.has_value(), b.p10);
+    });
+  return result;
+}
+
 Ceilings ResultDatabase::ceilings(int threads) const {
   Ceilings ceilings;
   std::optional<double> timer_floor;

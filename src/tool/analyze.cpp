@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> backends{};
   std::vector<std::string> assertions{};
   int threads = 0;
+  bool plans = false;
   bool require_complete = false;
 };
 
@@ -68,7 +69,8 @@ int run(const Options& options) {
   BoundReport report{.machine = machines.front(), .backends = versions};
   bool partial = false;
   for (const auto& model : load_models(options.models)) {
-    report.models.push_back(analyze(model, selected, {.threads = options.threads, .backends = options.backends}));
+    report.models.push_back(
+        analyze(model, selected, {.threads = options.threads, .backends = options.backends, .rivals = options.plans}));
     partial = partial || report.models.back().partial();
   }
   emit(report, options.output);
@@ -101,6 +103,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   options->output.add_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assertion.hpp"
 
-#include "options.hpp"
+#include <benanza/detail/parse_duration.hpp>
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ Assertion parse_assertion(const std::string& text) {
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto rung = enum_names(RungName{})[i];
     if (at != std::string::npos && rung == wanted)
-      return {static_cast<RungName>(i), parse_duration(text.substr(at + 1))};
+      return {static_cast<RungName>(i), detail::parse_duration(text.substr(at + 1))};
     known += (i ? ", " : "") + std::string(rung);
   }
   throw UsageError("--assert-latency: '" + text + "', expected RUNG=TIME with one of " + known);

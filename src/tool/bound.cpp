@@ -5,10 +5,14 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include <benanza/detail/parse_duration.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <memory>
 
 namespace benanza::tool {
@@ -21,6 +25,8 @@ struct Options {
   OutputOptions output{};
   std::string budget{};
   std::vector<std::string> assertions{};
+  bool plans = false;
+  bool repeat = false;
   bool require_complete = false;
 };
 
@@ -32,24 +38,62 @@ std::string how_measured(const MeasuringResult& result, const std::filesystem::p
                      result.took.value, result.known, database.string());
 }
 
+using Analyses = std::vector<Analysis>;
+
+Analyses analyze_all(const std::vector<ModelLayers>& models, const Session& session) {
+  Analyses result;
+  for (const auto& model : models) result.push_back(analyze(model, session.database, session.analysis));
+  return result;
+}
+
+/// Whether two sessions agree within what each prints of its own uncertainty.
+bool agree(const Analyses& a, const Analyses& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (const auto name : {RungName::library, RungName::library_fused}) {
+      const Rung &before = a[i][name], &after = b[i][name];
+      if (!before.bound || !after.bound) continue;
+      const double apart = std::abs(before.bound->value - after.bound->value);
+      if (apart > before.uncertainty * before.bound->value + after.uncertainty * after.bound->value) return false;
+    }
+  return true;
+}
+
+/// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
+Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analyses before, Seconds budget,
+                const Options& options, MeasuringResult& total) {
+  constexpr int most = 10;
+  for (int i = 0; i < most && !total.interrupted; ++i) {
+    const MeasuringResult result =
+        measure_missing(session, models, budget, options.measuring, options.output.quiet, true);
+    total.took += result.took;
+    total.interrupted = result.interrupted;
+    Analyses after = analyze_all(models, session);
+    if (agree(before, after)) return after;
+    before = std::move(after);
+  }
+  if (!total.interrupted && !options.output.quiet)
+    fmt::print(stderr, "benanza: still not stable after {} sessions; the last one is shown\n", most + 1);
+  return before;
+}
+
 int run(const Options& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
-  const Seconds given = options.budget.empty() ? Seconds{} : parse_duration(options.budget);
+  const Seconds given = options.budget.empty() ? Seconds{} : detail::parse_duration(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring);
-  const MeasuringResult measured =
-      measure_missing(session, models, options.budget.empty() ? default_budget(models.size()) : given,
-                      options.measuring, options.output.quiet);
-  BoundReport report{.machine = session.machine,
-                     .backends = versions_of(session.backends),
-                     .footer = how_measured(measured, options.measuring.database)};
-  bool partial = false;
-  for (const auto& model : models) {
-    report.models.push_back(analyze(model, session.database, session.analysis));
-    partial = partial || report.models.back().partial();
-  }
+  session.analysis.rivals = options.plans;
+  const Seconds budget = options.budget.empty() ? default_budget(models.size()) : given;
+  MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet);
+  Analyses analyses = analyze_all(models, session);
+  if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
+  const bool partial =
+      std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
+  const BoundReport report{.machine = session.machine,
+                           .backends = versions_of(session.backends),
+                           .models = std::move(analyses),
+                           .footer = how_measured(measured, options.measuring.database)};
   emit(report, options.output);
   if (measured.interrupted) return interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
@@ -74,6 +118,9 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag("--repeat", options->repeat,
+                    "measures again until two sessions agree within their uncertainties; the budget is for each");
+  command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -16,6 +16,7 @@ namespace {
 struct Options {
   MeasuringOptions measuring{};
   OutputOptions output{};
+  bool remeasure = false;
 };
 
 /// The highest value of each quantity at each thread count.
@@ -42,6 +43,7 @@ void add_machine(CLI::App& app, int& exit_code) {
   command->footer("example: benanza machine");
   options->measuring.add_to(*command);
   options->output.add_to(*command);
+  command->add_flag("--remeasure", options->remeasure, "measures the ceilings afresh; the highest ever seen are shown");
   command->callback([options, &exit_code] {
     check_writable(options->output);
     MachineReport report{.machine = bench::this_machine()};
@@ -54,7 +56,7 @@ void add_machine(CLI::App& app, int& exit_code) {
       report.backends.push_back(std::move(line));
     }
     ResultDatabase database = ResultDatabase::open(options->measuring.database).select(report.machine, versions);
-    if (highest(database).empty()) {
+    if (options->remeasure || highest(database).empty()) {
       terminal::ProgressBar bar(options->output.quiet);
       Run run = bench::measure(
           {}, {}, {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});

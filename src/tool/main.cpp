@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   tool::add_layers(app, exit_code);
   tool::add_generate(app, exit_code);
   tool::add_analyze(app, exit_code);
+  tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   try {
     const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };

@@ -37,26 +37,40 @@ class InterruptGuard {
 
 using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 
-/// The newest row of each algorithm.
-RowsOfLayers known_rows(const ResultDatabase& database) {
-  RowsOfLayers result;
-  for (const auto& run : database.runs())
-    for (const auto& row : run.rows) {
-      auto& rows = result[row.signature];
-      const auto same = std::find_if(rows.begin(), rows.end(), [&](const Measurement& other) {
-        return other.backend == row.backend && other.algorithm == row.algorithm && other.cache == row.cache;
-      });
-      if (same == rows.end()) rows.push_back(row);
-      else *same = row;
-    }
-  return result;
+/// Every backend was asked, and every cache state that the layer can be in has a time, unless nothing has.
+bool is_known(const Layer& layer, const std::vector<Measurement>& rows, const Session& session,
+              const std::vector<CacheState>& caches) {
+  const auto any = [&](auto&& holds) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Measurement& row) { return row.threads <= session.analysis.threads && holds(row); });
+  };
+  const bool asked = std::all_of(session.backends.begin(), session.backends.end(), [&](const auto& backend) {
+    return any([&](const Measurement& row) { return row.backend == backend->name(); });
+  });
+  const bool none_runs = !any([](const Measurement& row) { return !row.excluded; });
+  return asked && (none_runs || std::all_of(caches.begin(), caches.end(), [&](CacheState cache) {
+                     return !bench::applies(cache, layer) ||
+                            any([&](const Measurement& row) { return row.cache == cache && !row.excluded; });
+                   }));
 }
 
-bool is_known(const std::vector<Measurement>& rows, const Session& session) {
-  return std::all_of(session.backends.begin(), session.backends.end(), [&](const auto& backend) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Measurement& row) { return row.backend == backend->name(); });
-  });
+/// Whether one run gave rounds to every layer that runs at all. They may all have been contended: then this machine is
+/// not quiet, and to measure again at each call would not make it so.
+bool timed_together(const ResultDatabase& database, const RowsOfLayers& known, const LayerSet& layers) {
+  const auto runs = [&](const std::string& signature) {
+    const auto& rows = known.at(signature);
+    return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !row.excluded; });
+  };
+  const auto whole = [&](const Run& run) {
+    std::set<std::string> timed;
+    for (const auto& row : run.rows)
+      if (!row.rounds_s.empty()) timed.insert(row.signature);
+    return std::all_of(layers.layers().begin(), layers.layers().end(), [&](const auto& entry) {
+      const std::string& signature = entry.first.text();
+      return timed.contains(signature) || !runs(signature);
+    });
+  };
+  return std::any_of(database.runs().begin(), database.runs().end(), whole);
 }
 
 std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
@@ -106,8 +120,8 @@ Session open_session(const MeasuringOptions& options) {
 }
 
 MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,
-                                const MeasuringOptions& options, bool quiet) {
-  const RowsOfLayers rows = known_rows(session.database);
+                                const MeasuringOptions& options, bool quiet, bool again) {
+  const auto rows = session.database.newest_rows();
   LayerSet wanted;
   std::string name;
   std::set<std::string> needed;
@@ -118,37 +132,45 @@ MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>
     for (const auto& [layer_signature, unique] : layers.layers()) {
       needed.insert(layer_signature.text());
       const auto found = rows.find(layer_signature.text());
-      complete = complete && found != rows.end() && is_known(found->second, session);
+      complete = complete && found != rows.end() && is_known(unique.layer, found->second, session, options.caches);
     }
-    if (complete && analyze(model, session.database, session.analysis)[RungName::library].common_rounds) continue;
+    if (complete && timed_together(session.database, rows, layers) && !again) continue;
     add_measurable(model, wanted);
     name += (name.empty() ? "" : "-") + model.single.model;
   }
-  MeasuringResult result;
-  result.known = needed.size();
-  if (wanted.size() == 0) return result;
-
   std::vector<bench::Wanted> list;
   for (const auto& [layer_signature, unique] : wanted.layers()) {
     bench::Wanted entry{.layer = unique.layer, .weight = static_cast<double>(unique.count())};
     const auto found = rows.find(layer_signature.text());
-    if (found != rows.end() && is_known(found->second, session)) entry.known = found->second;
-    else ++result.measured;
+    if (found != rows.end() && is_known(unique.layer, found->second, session, options.caches))
+      entry.known = found->second;
     list.push_back(std::move(entry));
   }
+  if (name.size() > 60) name = std::to_string(models.size()) + "-models";
+  MeasuringResult result = measure_layers(session, list, name, budget, options, quiet);
   result.known = needed.size() - result.measured;
+  return result;
+}
+
+MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers, const std::string& name,
+                               Seconds budget, const MeasuringOptions& options, bool quiet) {
+  MeasuringResult result;
+  if (layers.empty()) return result;
+  result.measured = static_cast<std::size_t>(
+      std::count_if(layers.begin(), layers.end(), [](const bench::Wanted& entry) { return entry.known.empty(); }));
 
   const InterruptGuard guard;
   terminal::ProgressBar bar(quiet);
   const auto begin = std::chrono::steady_clock::now();
   bench::MeasureOptions measure_options{.threads = session.analysis.threads,
+                                        .caches = options.caches,
                                         .budget = budget,
                                         .progress = [&](const bench::Progress& p) { bar.show(p); },
                                         .cancelled = &cancelled};
   if (auto ceilings = known_ceilings(session.database); !ceilings.empty())
     measure_options.ceilings = std::move(ceilings);
-  Run run = bench::measure(list, session.backends, measure_options);
-  run.name = name.size() > 60 ? std::to_string(models.size()) + "-models" : name;
+  Run run = bench::measure(layers, session.backends, measure_options);
+  run.name = name;
   ResultDatabase{}.append(std::move(run), options.database);
   session.database = ResultDatabase::open(options.database)
                          .select(session.machine, versions_of(session.backends));  // as a later call reads it

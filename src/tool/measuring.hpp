@@ -4,7 +4,7 @@
 
 #include "options.hpp"
 #include <benanza/analysis.hpp>
-#include <benanza/bench/backend.hpp>
+#include <benanza/bench/measure.hpp>
 #include <benanza/results.hpp>
 #include <benanza/units.hpp>
 
@@ -35,8 +35,14 @@ struct MeasuringResult {
   bool interrupted = false;
 };
 
-/// Measures what the models need and the database lacks, and adds it to both the session and the folder.
+/// Measures what the models need and the database lacks, and adds it to both the session and the folder. With `again`
+/// layers that are known get new rounds even if no total lacks them.
 [[nodiscard]] MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,
-                                              const MeasuringOptions& options, bool quiet);
+                                              const MeasuringOptions& options, bool quiet, bool again = false);
+/// Measures these layers, known ones in rounds only, and adds the run, called `name`, to both the session and the
+/// folder.
+[[nodiscard]] MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers,
+                                             const std::string& name, Seconds budget, const MeasuringOptions& options,
+                                             bool quiet);
 
 }  // namespace benanza::tool

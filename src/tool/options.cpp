@@ -111,6 +111,13 @@ void MeasuringOptions::add_to(CLI::App& app) {
                  "the most threads an engine would use (default: one for each physical core of one NUMA node)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  std::map<std::string, CacheState> states;
+  for (const auto cache : cache_states) states.emplace(enum_names(cache)[static_cast<std::size_t>(cache)], cache);
+  app.add_option("--cache", caches, "states to measure: hot, cold-weights, cold (default: the first two)")
+      ->type_name("STATE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::CheckedTransformer(states).description(""));
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());
@@ -121,20 +128,6 @@ void OutputOptions::add_to(CLI::App& app) {
   app.add_option("--csv", csv, "writes CSV; - replaces the table on stdout")->type_name("FILE");
   app.add_flag("-a,--all", all, "every row, not only those that matter");
   app.add_flag("-q,--quiet", quiet, "no progress and no warnings");
-}
-
-Seconds parse_duration(const std::string& text) {
-  const std::size_t unit_at = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string unit = text.substr(unit_at);
-  const double factor = unit == "ns"                  ? 1e-9
-                        : unit == "us"                ? 1e-6
-                        : unit == "ms"                ? 1e-3
-                        : unit.empty() || unit == "s" ? 1
-                        : unit == "min"               ? 60
-                        : unit == "h"                 ? 3600
-                                                      : 0;
-  if (unit_at == 0 || factor == 0) throw UsageError("'" + text + "' is no duration, expected e.g. 60s, 500ms or 2min");
-  return {parse_number<double>(std::string_view(text).substr(0, unit_at), "duration") * factor};
 }
 
 std::filesystem::path default_database() {

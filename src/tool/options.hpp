@@ -2,8 +2,8 @@
 // Options that subcommands share: the same option means the same everywhere.
 #pragma once
 
+#include <benanza/measurement.hpp>
 #include <benanza/onnx.hpp>
-#include <benanza/units.hpp>
 
 #include <filesystem>
 #include <map>
@@ -33,6 +33,7 @@ struct ModelOptions {
 struct MeasuringOptions {
   std::vector<std::string> backends{};  ///< empty: all that are available
   int threads = 0;
+  std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database{};
 
   void add_to(CLI::App& app);
@@ -47,8 +48,6 @@ struct OutputOptions {
   void add_to(CLI::App& app);
 };
 
-/// `60s`, `500ms`, `2min`, `1h`; a bare number is seconds. Throws UsageError.
-[[nodiscard]] Seconds parse_duration(const std::string& text);
 /// The user's cache folder for Benanza, as the XDG specification has it.
 [[nodiscard]] std::filesystem::path default_database();
 

@@ -40,7 +40,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["machine"]):
+        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["measure"], ["machine"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (level[0] if level else "bound"), result.stdout)
@@ -133,6 +133,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(model["coverage"]["missing"], 0)
         self.assertLessEqual(model["bounds_ms"]["library_fused"], model["bounds_ms"]["library"])
         self.assertLessEqual(model["bounds_ms"]["roofline"], model["bounds_ms"]["library_fused"])
+        self.assertLessEqual(model["bounds_ms"]["library_fused"], model["bounds_ms"]["library_fused_resident"])
+        states = {row["cache"] for row in model["rows"] if row["status"] == "measured"}
+        self.assertLessEqual(states, {"hot", "cold-weights"})
+        for row in model["rows"]:
+            if row["signature"].startswith("Conv/"):
+                self.assertIn("cold_weights", row)
         files = sorted(database.iterdir())
         second = run("bound", MNIST, "--database", database, "--json", "-")
         self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
@@ -141,6 +147,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(json.loads(stored.stdout)["models"][0]["bounds_ms"], model["bounds_ms"])
         self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=10s").returncode, 0)
         self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=1ns").returncode, 4)
+        plans = run("analyze", MNIST, "--results", database, "--plans", "--json", "-")
+        for row in json.loads(plans.stdout)["models"][0]["rows"]:
+            if row["status"] == "measured":
+                timed = [plan["p10_ms"] for plan in row["plans"] if "excluded" not in plan]
+                self.assertEqual(timed, sorted(timed))
         whole = files[0].read_bytes()
         cut = self.at / "cut.json"
         cut.write_bytes(whole[: len(whole) // 2])
@@ -149,6 +160,18 @@ class Cli(unittest.TestCase):
         partial = run("analyze", other, "--results", database, "--require-complete")
         self.assertEqual(partial.returncode, 3)
         self.assertIn("partial", partial.stdout)
+
+    def test_a_layer_is_measured_by_its_signature(self):
+        signature = "Unary/f32/fn=relu/x=4096"
+        result = run("measure", signature, "--database", self.at / "db", "--budget", "2s", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        [layer] = json.loads(result.stdout)["layers"]
+        self.assertTrue(any(plan.get("chosen") for plan in layer["plans"]))
+        for plan in layer["plans"]:
+            self.assertTrue(plan["excluded"] if "excluded" in plan else plan["p10_ms"] > 0)
+            self.assertEqual(plan["cache"], "hot")  # it has no weights
+        self.fails(1, ["Convolution"], "measure", "Convolution/f32/x=1", "--database", self.at / "db")
+        self.fails(2, ["--cache"], "measure", signature, "--database", self.at / "db", "--cache", "lukewarm")
 
     def test_interrupt_keeps_what_was_measured(self):
         database = self.at / "results"

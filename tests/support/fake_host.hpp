@@ -44,6 +44,7 @@ class FakeHost final : public bench::Host {
   void occupy(bench::Runtime, int) override {}
   void dismiss() override {}
   void pause(Seconds length) override { time += length.value; }
+  [[nodiscard]] Bytes cached() const override { return {1e5}; }
   [[nodiscard]] Bytes available_memory() const override { return memory; }
 
  private:

@@ -2,6 +2,7 @@
 #include "../../src/bench/suite_flags.hpp"
 
 #include "support/catch.hpp"
+#include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -48,10 +49,10 @@ TEST_CASE("wrong flags say what was expected") {
 }
 
 TEST_CASE("durations have units") {
-  CHECK(parse_duration("60").value == 60);
-  CHECK(parse_duration("60s").value == 60);
-  CHECK(parse_duration("500ms").value == Approx(0.5));
-  CHECK(parse_duration("2h").value == 7200);
+  CHECK(detail::parse_duration("60").value == 60);
+  CHECK(detail::parse_duration("60s").value == 60);
+  CHECK(detail::parse_duration("500ms").value == Approx(0.5));
+  CHECK(detail::parse_duration("2h").value == 7200);
 }
 
 TEST_CASE("the filter is matched against row names, so that a pasted name finds its row") {

@@ -38,7 +38,7 @@ struct Progress {
 
 struct MeasureOptions {
   int threads = 0;  ///< the most threads; 0: one for each physical core of one NUMA node
-  std::vector<CacheState> caches{CacheState::hot};
+  std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   Seconds budget{60};
   std::optional<std::vector<CeilingRow>>
       ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
@@ -47,6 +47,11 @@ struct MeasureOptions {
   const std::atomic<bool>* cancelled =
       nullptr;  ///< set by a signal handler: the session ends early and returns what it has
 };
+
+/// Whether a layer can be timed in a cache state: without weights there are none that could be cold.
+[[nodiscard]] inline bool applies(CacheState cache, const Layer& layer) {
+  return cache != CacheState::cold_weights || weight_bytes(layer).value > 0;
+}
 
 /// Runs a session on this machine. Rows come back for every rival of the layers that were selected (excluded ones with
 /// their reason) and for the chosen plans of known layers; chosen rows carry rounds. Never throws for a layer that

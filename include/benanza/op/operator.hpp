@@ -42,6 +42,10 @@ struct Operand {
   std::int64_t limit = 0;                 ///< of indices
   std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
 
+  /// Numbers known before the first call: what an engine keeps in memory from one request to the next.
+  [[nodiscard]] bool is_weight() const {
+    return constant && (contents == Contents::uniform || contents == Contents::positive);
+  }
   [[nodiscard]] std::int64_t elements() const { return element_count(shape); }
   [[nodiscard]] std::int64_t bytes() const { return (checked_product(elements(), bits(type)) + 7) / 8; }
   [[nodiscard]] std::int64_t touched_bytes() const {

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds Benanza's bounds against real engines: ONNX Runtime and OpenVINO on the same models, threads and machine.
+
+  benchmarks/engines/compare.py [MODEL.onnx...]        default: the 44 of examples/models
+
+Installs both engines from PyPI into a user cache (once), runs `benanza bound` for the bounds, then each model in both
+engines: one process an engine, turn by turn, so that a slow phase of the machine meets both. Times are the 10th
+percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
+
+Engines compute in f32 with all their graph optimisations. Prints a table and writes all of it with --json.
+"""
+import argparse
+import glob
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "benanza"
+PACKAGES = ["numpy==2.4.6", "onnx==1.19.1", "onnxruntime==1.31.1", "openvino==2026.4.1"]
+ENGINES = ["onnxruntime", "openvino"]
+TURNS = 5
+LEAST_RUNS = 5  # in a turn
+
+
+def inputs_of(path):
+    """Random inputs for a model: indices that are in range of any vocabulary for integers, numbers for the rest."""
+    import numpy
+    import onnx
+
+    random = numpy.random.default_rng(2020)
+    graph = onnx.load(path, load_external_data=False).graph
+    weights = {initializer.name for initializer in graph.initializer}
+    feed = {}
+    for value in graph.input:
+        if value.name in weights:
+            continue
+        tensor = value.type.tensor_type
+        shape = [dimension.dim_value or 1 for dimension in tensor.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if numpy.issubdtype(dtype, numpy.floating):
+            feed[value.name] = random.standard_normal(shape).astype(dtype)
+        elif dtype == bool:
+            feed[value.name] = numpy.ones(shape, dtype)
+        else:
+            feed[value.name] = random.integers(0, 2, shape).astype(dtype)
+    return feed
+
+
+def load_onnxruntime(path, threads, feed):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, feed)
+
+
+def load_openvino(path, threads, feed):
+    import openvino
+
+    core = openvino.Core()
+    model = core.read_model(path)
+    model.reshape({name: value.shape for name, value in feed.items()})
+    compiled = core.compile_model(model, "CPU", {
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_NUM_THREADS": threads,
+        "NUM_STREAMS": 1,
+        "INFERENCE_PRECISION_HINT": "f32",
+    })
+    request = compiled.create_infer_request()
+    return lambda: request.infer(feed)
+
+
+def work(engine, path, threads):
+    """A process of one engine: loads the model, then answers each line `SECONDS` with the times of its runs."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    run = {"onnxruntime": load_onnxruntime, "openvino": load_openvino}[engine](path, threads, inputs_of(path))
+    for _ in range(3):
+        run()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        times, end = [], time.perf_counter() + float(line)
+        while len(times) < LEAST_RUNS or time.perf_counter() < end:
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(json.dumps(times), flush=True)
+
+
+def measure(path, threads, seconds):
+    """Times in seconds of each engine, or the reason why there are none."""
+    workers, result = {}, {}
+    for engine in ENGINES:
+        command = [sys.executable, __file__, "--worker", engine, "--threads", str(threads), path]
+        workers[engine] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if workers[engine].stdout.readline().strip() != "ready":
+            result[engine] = (workers[engine].communicate()[1].strip().splitlines() or ["it ended"])[-1]
+            del workers[engine]
+    times = {engine: [] for engine in workers}
+    for _ in range(TURNS):
+        for engine, worker in workers.items():
+            worker.stdin.write(f"{seconds / TURNS}\n")
+            worker.stdin.flush()
+            times[engine] += json.loads(worker.stdout.readline())
+    for worker in workers.values():
+        worker.communicate()
+    return result | times
+
+
+def p10(times):
+    return statistics.quantiles(times, n=10, method="inclusive")[0] * 1e3 if len(times) > 1 else times[0] * 1e3
+
+
+def bounds_of(models, arguments):
+    program = ROOT / "build" / "release" / "benanza"
+    command = [program, "bound", *models, "--threads", str(arguments.threads), "--json", "-"]
+    if arguments.database:
+        command += ["--database", arguments.database]
+    document = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return document["machine"], {model["file"]: model for model in document["models"]}
+
+
+def compare(arguments):
+    models = arguments.models or [file for folder in ("zoo2019", "modern") for file in sorted(glob.glob(f"{ROOT}/examples/models/{folder}/*.onnx"))]
+    machine, bounds = bounds_of(models, arguments)
+    print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
+          f"{', '.join(PACKAGES[2:])}; p10 in ms")
+    print(f"{'model':26}{'ONNX RT':>9}{'OpenVINO':>9}{'floor':>9}{'library':>9}{'fused':>9}{'resident':>9}{'fused/best':>12}")
+    rows, below = [], 0
+    for path in models:
+        bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
+        times = measure(path, arguments.threads, arguments.seconds)
+        engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
+        for engine, value in times.items():
+            if isinstance(value, str):
+                print(f"{bound['model']}: {engine}: {value}", file=sys.stderr)
+        ms = bound["bounds_ms"]
+        best = min(engines.values()) if engines else None
+        ratio = ms["library_fused"] / best if best else None
+        below += bool(best and ratio <= 1)
+        number = lambda value: f"{value:9.3f}" if value is not None else f"{'-':>9}"
+        print(f"{bound['model'][:25]:26}" + "".join(number(value) for value in (
+            engines.get("onnxruntime"), engines.get("openvino"), ms["model_floor"], ms["library"], ms["library_fused"], ms["library_fused_resident"]))
+            + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
+        rows.append({"model": bound["model"], "engines_ms": engines, "bounds_ms": ms, "ratio": ratio,
+                     "times_s": {engine: value for engine, value in times.items() if isinstance(value, list)}})
+    print(f"library fused is at or below the faster engine on {below} of {len(rows)} models")
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
+
+
+def in_environment():
+    """Runs this script again with the engines at hand."""
+    place = CACHE / "engines"
+    python, recipe = place / "bin" / "python", place / "packages"
+    if not recipe.exists() or recipe.read_text().split() != PACKAGES:
+        print(f"installing {', '.join(PACKAGES)} into {place}", file=sys.stderr)
+        venv.create(place, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        recipe.write_text("\n".join(PACKAGES))
+    os.execv(python, [python, __file__, *sys.argv[1:]])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of engines and bounds (default: all processors)")
+    parser.add_argument("--seconds", type=float, default=4, help="for each model in each engine (default: 4)")
+    parser.add_argument("--database", help="folder of results for `benanza bound`")
+    parser.add_argument("--json", metavar="FILE", help="writes everything, single runs included")
+    parser.add_argument("--worker", choices=ENGINES, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if pathlib.Path(sys.prefix).resolve() != (CACHE / "engines").resolve():
+        in_environment()
+    if arguments.worker:
+        work(arguments.worker, arguments.models[0], arguments.threads)
+    else:
+        compare(arguments)
+
+
+if __name__ == "__main__":
+    main()

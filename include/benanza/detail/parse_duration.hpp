@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations as people write them on a command line.
+#pragma once
+
+#include <benanza/error.hpp>
+#include <benanza/units.hpp>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace benanza::detail {
+
+/// `60s`, `500ms`, `250us`, `1.5m` or `1.5min`, `2h`; a bare number is seconds. Throws UsageError.
+[[nodiscard]] inline Seconds parse_duration(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const double scale = unit.empty() || unit == "s"    ? 1
+                       : unit == "ms"                 ? 1e-3
+                       : unit == "us"                 ? 1e-6
+                       : unit == "ns"                 ? 1e-9
+                       : unit == "m" || unit == "min" ? 60
+                       : unit == "h"                  ? 3600
+                                                      : 0;
+  if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
+    throw UsageError("'" + std::string(text) + "' is no duration, expected e.g. 60s, 500ms or 2min");
+  return {number * scale};
+}
+
+}  // namespace benanza::detail

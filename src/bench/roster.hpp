@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roster: who competes for a layer: every plan of every backend at every thread count in every cache state, or, for a
+// layer that the database knows, the plans that its rows chose.
+#pragma once
+
+#include "workplace.hpp"
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace benanza::bench {
+
+using Backends = std::span<const std::shared_ptr<const Backend>>;
+
+class Roster {
+ public:
+  /// `thread_counts` ascending.
+  Roster(Workplace& place, Backends backends, std::vector<int> thread_counts)
+      : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {}
+
+  /// A contest for each wanted layer, in the same order. Layers with known rows get the plans that these choose.
+  [[nodiscard]] std::vector<Contest> enlist(std::span<const Wanted> wanted) const;
+  /// Asks every backend for its plans; what there is none for becomes a row.
+  void find_rivals(Contest& contest) const;
+  [[nodiscard]] const std::vector<int>& thread_counts() const { return thread_counts_; }
+
+ private:
+  void add_plans(Contest& contest, const Backend& backend, int threads) const;
+  void recall(Contest& contest, std::span<const Measurement> rows) const;
+
+  Workplace& place_;
+  Backends backends_;
+  std::vector<int> thread_counts_;
+};
+
+/// 1, 2, 4 ... and `most` itself.
+[[nodiscard]] std::vector<int> thread_counts(int most);
+
+}  // namespace benanza::bench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every plan of a layer, or why it does not count:
+//
+//   Conv 1x64x56x56, 64 of 3x3, +bias +relu
+//   Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=bias,relu
+//        time    median  samples  of roof  caches        plan
+//     1.23 ms   1.25 ms       40     97 %  hot           onednn jit:avx2,threads=2
+//     1.31 ms   1.34 ms       40        -  cold-weights  onednn jit:avx2,threads=2
+//    excluded                              hot           openblas: no Conv in backend openblas
+#include "plans.hpp"
+
+#include "format.hpp"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+namespace benanza::report {
+
+void write_rivals(std::ostream& out, const std::vector<Measurement>& rivals, Seconds floor) {
+  out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {}\n", "time", "median", "samples", "of roof", "caches", "plan");
+  for (const auto& row : rivals) {
+    const auto cache = enum_names(row.cache)[static_cast<std::size_t>(row.cache)];
+    if (row.excluded) {
+      const bool no_plan = row.algorithm.starts_with("none,");
+      out << fmt::format("{:>10} {:>27}  {:<13} {}: {}\n", "excluded", "", cache,
+                         no_plan ? row.backend : row.backend + " " + row.algorithm, clipped(*row.excluded, 300));
+      continue;
+    }
+    const bool has_share = floor.value > 0 && row.cache == CacheState::hot && !row.saves_multiplications;
+    out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
+                       row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
+                       row.backend, row.algorithm, row.contended ? "  (contended)" : "");
+  }
+}
+
+}  // namespace benanza::report
+
+namespace benanza {
+
+void write_table(std::ostream& out, const PlansReport& report, const TableOptions& options) {
+  for (const auto& layer : report.layers) {
+    const std::string title = report::clipped(describe(layer.layer), 300);
+    out << (options.color ? "\033[1m" + title + "\033[0m" : title) << '\n' << layer.signature << '\n';
+    report::write_rivals(out, layer.rivals, layer.floor);
+    out << '\n';
+  }
+  if (!report.footer.empty()) out << report.footer << '\n';
+}
+
+}  // namespace benanza

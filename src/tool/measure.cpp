@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza measure: single layers by their signatures: every plan of every library, no model needed.
+#include "commands.hpp"
+#include "measuring.hpp"
+#include "output.hpp"
+#include <benanza/detail/parse_duration.hpp>
+#include <benanza/layer.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace benanza::tool {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> signatures{};
+  MeasuringOptions measuring{};
+  OutputOptions output{};
+  std::string budget = "10s";
+};
+
+int run(const Options& options) {
+  check_writable(options.output);
+  std::vector<bench::Wanted> wanted;
+  for (const auto& text : options.signatures) {
+    wanted.push_back({.layer = parse_layer(text)});
+    if (is_free(wanted.back().layer)) throw UsageError(text + ": costs nothing, so that there is nothing to measure");
+  }
+  const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
+  Session session = open_session(options.measuring);
+  const MeasuringResult measured =
+      measure_layers(session, wanted, "layers", budget, options.measuring, options.output.quiet);
+  PlansReport report{.machine = session.machine,
+                     .backends = versions_of(session.backends),
+                     .footer = fmt::format("measured in {:.1f} s; kept in {}", measured.took.value,
+                                           options.measuring.database.string())};
+  const auto rows = session.database.newest_rows();
+  const Ceilings ceilings = session.database.ceilings(session.analysis.threads);
+  for (const auto& entry : wanted) {
+    LayerPlans plans{.layer = entry.layer,
+                     .signature = LayerSignature(entry.layer).text(),
+                     .floor = layer_floor(entry.layer, ceilings)};
+    if (const auto found = rows.find(plans.signature); found != rows.end()) plans.rivals = found->second;
+    report.layers.push_back(std::move(plans));
+  }
+  emit(report, options.output);
+  return measured.interrupted ? interrupted : done;
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  options->measuring.database = default_database();
+  auto* command =
+      app.add_subcommand("measure", "measures single layers by their signatures: every plan of every library");
+  command->footer("example: benanza measure Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=relu");
+  command->add_option("signatures", options->signatures, "as `benanza layers --all` prints them")
+      ->required()
+      ->type_name("SIGNATURE...");
+  options->measuring.add_to(*command);
+  options->output.add_to(*command);
+  command->add_option("--budget", options->budget, "time to spend on each layer")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace benanza::tool
