@@ -65,12 +65,13 @@ int run(const Options& options) {
   }
   const auto versions = newest_versions(database, machines.front(), options.backends);
   const ResultDatabase selected = database.select(machines.front(), versions);
-  BoundReport report{.machine = machines.front(), .backends = versions};
+  BoundReport report{.machine = machines.front(), .backends = versions, .runs = summarise_runs(selected)};
   bool partial = false;
   for (const auto& model : load_models(options.models)) {
     report.models.push_back(analyze(model, selected, {.threads = options.threads, .backends = options.backends}));
     partial = partial || report.models.back().partial();
   }
+  if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -103,6 +104,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   options->output.add_to(*command);
+  options->output.add_pictures_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -44,12 +44,14 @@ int run(const Options& options) {
                       options.measuring, options.output.quiet);
   BoundReport report{.machine = session.machine,
                      .backends = versions_of(session.backends),
-                     .footer = how_measured(measured, options.measuring.database)};
+                     .footer = how_measured(measured, options.measuring.database),
+                     .runs = summarise_runs(session.database)};
   bool partial = false;
   for (const auto& model : models) {
     report.models.push_back(analyze(model, session.database, session.analysis));
     partial = partial || report.models.back().partial();
   }
+  if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (measured.interrupted) return interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
@@ -66,6 +68,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   options->models.add_to(*command);
   options->measuring.add_to(*command);
   options->output.add_to(*command);
+  options->output.add_pictures_to(*command);
   command
       ->add_option("--budget", options->budget,
                    "time to spend on measuring (default: 45s for one model, 36s for each of several)")

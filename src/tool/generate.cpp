@@ -44,7 +44,8 @@ std::string model_names(const ModelOptions& models) {
 /// The command that makes the same file again, options in a fixed order.
 std::string canonical_command(const Options& options, const std::string& name) {
   std::string text = "benanza generate" + model_names(options.models);
-  if (options.models.batch) text += " --batch " + std::to_string(*options.models.batch);
+  for (std::size_t i = 0; i < options.models.batches.size(); ++i)
+    text += (i ? "," : " --batch ") + std::to_string(options.models.batches[i]);
   const auto list = [&](const char* option, const std::vector<std::string>& values) {
     for (const auto& value : values) text += std::string(" ") + option + " " + value;
   };
