@@ -187,6 +187,15 @@ class Cli(unittest.TestCase):
             self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
             self.assertIn("<svg", drawn.stdout)
 
+    def test_reproducers_need_a_layer_and_a_plan(self):
+        conv, out = "Conv/f32/x=1x3x8x8/w=8x3x3x3", ["-o", "-"]
+        self.assertIn("jit:avx2", run("generate", "--reproducer", conv, "--plan", "onednn/jit:avx2,threads=1", *out).stdout)
+        self.fails(1, ["character 1", "Cnv"], "generate", "--reproducer", "Cnv/f32", "--plan", "onednn/jit", *out)
+        self.fails(1, ["no result", "--plan"], "generate", "--reproducer", conv, "--database", self.at, *out)
+        self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
+        self.fails(2, ["no models"], "generate", MNIST, "--reproducer", conv, *out)
+        self.fails(2, ["--reproducer"], "generate", *out)
+
     def test_bound_then_database_then_analyze(self):
         database = self.at / "results"
         first = run("bound", MNIST, "--database", database, "--budget", "4s", "--json", self.at / "first.json")
