@@ -17,6 +17,24 @@ function(benanza_warnings target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 endfunction()
 
+# benanza_embed(TARGET HEADER NAMESPACE NAME=FILE[,FILE...]...): text files as strings of the target (EmbedFiles.cmake). HEADER, beside
+# the caller, declares them.
+function(benanza_embed target header namespace)
+  string(REGEX REPLACE "[a-z_]+=" "" files "${ARGN}")
+  string(REPLACE "," ";" files "${files}")
+  get_filename_component(stem ${header} NAME_WE)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake)
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -D OUTPUT=${source} -D HEADER=${header} -D NAMESPACE=${namespace} -P ${script} -- ${ARGN}
+    DEPENDS ${files} ${script}
+    COMMENT "Embedding files in ${target}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${source})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
 # benanza_find_backend(OPTION PACKAGE): honours BENANZA_<OPTION> = AUTO, ON (fails loudly) or OFF.
 macro(benanza_find_backend option package)
   string(TOLOWER ${option} benanza_backend_name)

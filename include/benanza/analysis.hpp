@@ -9,6 +9,7 @@
 #include <benanza/measurement.hpp>
 #include <benanza/model_layers.hpp>
 #include <benanza/results.hpp>
+#include <benanza/timed_graph.hpp>
 
 #include <array>
 #include <cstdint>
@@ -88,7 +89,8 @@ struct Analysis {
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
-  std::vector<LayerRow> rows{};  ///< by form, then by share of time
+  std::vector<LayerRow> rows{};      ///< by form, then by share of time
+  std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};
 
   [[nodiscard]] bool partial() const { return !missing.empty(); }

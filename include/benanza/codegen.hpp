@@ -7,14 +7,16 @@
 //   };
 //
 // It compiles in a second or two, names the libraries it measures, and needs no ONNX, protobuf or JSON to be built and
-// run elsewhere. The text depends on nothing but its source: no date, host or path. Layers come in the order of their
-// signatures, so that adding a model inserts lines and edits none but the banner.
+// run elsewhere. emit_reproducer: one layer by one plan, with the vendor library's calls alone. The text depends on
+// nothing but its source: no date, host or path. Layers come in the order of their signatures, so that adding a model
+// inserts lines and edits none but the banner.
 #pragma once
 
 #include <benanza/layer_set.hpp>
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza {
@@ -28,5 +30,20 @@ struct SuiteSource {
 
 /// Writes the suite. Throws UsageError for a backend's name that cannot be one.
 void emit_suite(const SuiteSource& source, std::ostream& out);
+
+/// One layer by one plan.
+struct Reproducer {
+  Layer layer{};          ///< a convolution or a matrix product
+  std::string backend{};  ///< that the plan is of
+  std::string plan{};     ///< the algorithm as results name it: `jit:avx2,src=aBcd8b,threads=1`
+  std::string command{};  ///< of the banner
+};
+
+/// Writes a file that times the layer by that plan with the library's own calls and Google Benchmark alone, no Benanza
+/// header: what one attaches to a report of a bug or a slow kernel. It compiles alone; its first lines say how. Throws
+/// UsageError for a backend without reproducers, and for a layer or a plan that its emitter has no words for.
+void emit_reproducer(const Reproducer& reproducer, std::ostream& out);
+/// Whether plans of a backend have reproducers.
+[[nodiscard]] bool has_reproducer(std::string_view backend);
 
 }  // namespace benanza

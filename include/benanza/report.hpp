@@ -7,6 +7,7 @@
 #include <benanza/layer_set.hpp>
 #include <benanza/machine.hpp>
 #include <benanza/results.hpp>
+#include <benanza/sweep.hpp>
 
 #include <iosfwd>
 #include <optional>
@@ -15,12 +16,24 @@
 
 namespace benanza {
 
+/// A run that the results come from.
+struct RunSummary {
+  std::string name{};     ///< suite or model
+  std::string started{};  ///< ISO 8601, UTC
+  std::string tool{};     ///< Benanza's version
+  std::size_t rows = 0;
+};
+/// The runs of a database, in its order.
+[[nodiscard]] std::vector<RunSummary> summarise_runs(const ResultDatabase& database);
+
 /// Of `bound` and `analyze`.
 struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<Analysis> models{};
-  std::string footer{};  ///< how it was measured, one line; empty: none
+  std::string footer{};            ///< how it was measured, one line; empty: none
+  std::vector<RunSummary> runs{};  ///< where the rows come from
+  std::vector<Sweep> sweeps{};     ///< not empty: `models` are their points, which tables show by line
 };
 
 /// A model's figures in a LayersReport.
@@ -56,6 +69,13 @@ struct TableOptions {
 void write_table(std::ostream& out, const BoundReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const BoundReport& report);
 void write_csv(std::ostream& out, const BoundReport& report);
+/// One self-contained page: no network, no library; see src/report/html.
+void write_html(std::ostream& out, const BoundReport& report);
+/// The fused layer graphs in the dot language, critical path in colour.
+void write_dot(std::ostream& out, const BoundReport& report);
+/// Schedules of the fused rungs in the trace-event format that Chrome and Perfetto read: one after the other, and
+/// parallel on the threads that the bound may use.
+void write_trace(std::ostream& out, const BoundReport& report);
 
 void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const LayersReport& report);

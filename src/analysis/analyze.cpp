@@ -2,6 +2,7 @@
 #include "bounds.hpp"
 #include "partition.hpp"
 #include "row_times.hpp"
+#include "timed_graph.hpp"
 #include <benanza/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
 
@@ -130,11 +131,13 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   };
   for (const auto* form : {&model.single, &model.fused}) {
     const FormPlan& plan = form == &model.single ? single : fused;
-    for (auto& row : make_rows(*form, plan, times, result.ceilings, bounds.path(*form, plan))) {
+    const CriticalPath path = bounds.path(*form, plan);
+    for (auto& row : make_rows(*form, plan, times, result.ceilings, path)) {
       if (row.status == Status::missing) add_missing(row.signature);
       if (row.chosen && row.chosen->saves_multiplications) result.exempt.push_back(row.chosen->name());
       result.rows.push_back(std::move(row));
     }
+    result.graphs.push_back(timed_graph(*form, plan, result.rows, path, bounds.floor_path(*form, plan)));
   }
   if (options.rivals) {
     const auto all = results.newest_rows();

@@ -315,4 +315,10 @@ CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
   return longest(graph, amounts);
 }
 
+CriticalPath Bounds::floor_path(const LayerGraph& graph, const FormPlan& plan) const {
+  std::vector<double> amounts;
+  for (const auto& floor : plan.floors_without_weights) amounts.push_back(floor.value);
+  return longest(graph, amounts);
+}
+
 }  // namespace benanza::analysis

@@ -29,6 +29,8 @@ class Bounds {
   [[nodiscard]] std::vector<std::string> choices() const;
   /// Critical path of a form at expected times.
   [[nodiscard]] CriticalPath path(const LayerGraph& graph, const FormPlan& plan) const;
+  /// Critical path of a form at analytic times without weights: of `roofline_parallel`, for the fused one.
+  [[nodiscard]] CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) const;
 
  private:
   /// Time of one part: of a measured one by the statistic at hand, of a modelled one its floor.

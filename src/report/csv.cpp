@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV reports (RFC 4180): one line a row, units in the column's name.
 #include "format.hpp"
+#include "sweep.hpp"
 #include <benanza/layer_signature.hpp>
 #include <benanza/report.hpp>
 
@@ -13,6 +14,7 @@ namespace benanza {
 using report::csv_field;
 
 void write_csv(std::ostream& out, const BoundReport& report) {
+  if (!report.sweeps.empty()) return report::write_sweep_csv(out, report.sweeps);
   out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical\n";
   for (const auto& model : report.models)
     for (const auto& row : model.rows) {

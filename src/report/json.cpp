@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports; the keys are documented in README.md ("JSON") and keep their meaning.
-#include <benanza/layer_signature.hpp>
-#include <benanza/report.hpp>
+#include "json.hpp"
 
-#include <nlohmann/json.hpp>
+#include <benanza/layer_signature.hpp>
 
 #include <cmath>
 #include <ostream>
 
 namespace benanza {
 
-namespace {
+namespace report {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN and no infinity: what cannot be given is null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
 Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
@@ -33,6 +29,12 @@ Json machine_json(const Machine& machine) {
           {"affinity", machine.affinity}, {"caches", caches},   {"memory_bytes", whole(machine.memory.value)},
           {"system", machine.system}};
 }
+
+}  // namespace report
+
+namespace {
+
+using namespace report;
 
 Json peaks_json(const Ceilings& ceilings) {
   Json result = Json::object();
@@ -114,7 +116,35 @@ Json row_json(const LayerRow& row) {
   return result;
 }
 
-Json model_json(const Analysis& a) {
+}  // namespace
+
+namespace report {
+
+Json sweeps_json(const std::vector<Sweep>& sweeps) {
+  Json result = Json::array();
+  for (const auto& sweep : sweeps) {
+    Json points = Json::array();
+    for (const auto& point : sweep.points)
+      points.push_back({{"value", point.value},
+                        {"latency_ms", ms(point.latency)},
+                        {"bound_ms", ms(point.bound)},
+                        {"uncertainty", number(point.uncertainty)},
+                        {"model_floor_ms", ms(point.model_floor)},
+                        {"throughput_per_s", point.throughput ? number(*point.throughput) : Json(nullptr)},
+                        {"partial", point.partial}});
+    const auto last = sweep.last_gain();
+    result.push_back({{"model", sweep.model},
+                      {"axis", sweep.axis},
+                      {"fixed", sweep.fixed},
+                      {"unit", sweep.unit},
+                      {"rung", enum_names(sweep.rung)[static_cast<std::size_t>(sweep.rung)]},
+                      {"points", points},
+                      {"last_gain", last ? Json(sweep.points[*last].value) : Json(nullptr)}});
+  }
+  return result;
+}
+
+Json summary_json(const Analysis& a) {
   // Rungs that this program does not measure are null: a rung that cannot be given is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
   for (std::size_t i = 0; i < rung_count; ++i) {
@@ -127,8 +157,6 @@ Json model_json(const Analysis& a) {
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
   }
   bounds["witness"] = nullptr;
-  Json rows = Json::array();
-  for (const auto& row : a.rows) rows.push_back(row_json(row));
   return {{"model", a.model},
           {"file", a.file},
           {"batch", a.batch},
@@ -152,8 +180,18 @@ Json model_json(const Analysis& a) {
           {"median_ms", medians},
           {"uncertainty", uncertainty},
           {"raised_ms", raised},
-          {"common_rounds", a[RungName::library].common_rounds},
-          {"rows", rows}};
+          {"common_rounds", a[RungName::library].common_rounds}};
+}
+
+}  // namespace report
+
+namespace {
+
+Json model_json(const Analysis& a) {
+  Json result = summary_json(a), rows = Json::array();
+  for (const auto& row : a.rows) rows.push_back(row_json(row));
+  result["rows"] = rows;
+  return result;
 }
 
 void write(std::ostream& out, const Json& document) {
@@ -171,7 +209,9 @@ void write_json(std::ostream& out, const BoundReport& report) {
   }
   Json models = Json::array();
   for (const auto& model : report.models) models.push_back(model_json(model));
-  write(out, {{"schema", 1}, {"machine", machine}, {"models", models}});
+  Json document{{"schema", 1}, {"machine", machine}, {"models", models}};
+  if (!report.sweeps.empty()) document["sweeps"] = sweeps_json(report.sweeps);
+  write(out, document);
 }
 
 void write_json(std::ostream& out, const PlansReport& report) {

@@ -13,6 +13,7 @@
 //     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
 #include "format.hpp"
 #include "plans.hpp"
+#include "sweep.hpp"
 #include <benanza/layer_signature.hpp>
 #include <benanza/report.hpp>
 
@@ -145,7 +146,9 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
   std::string backends;
   for (const auto& backend : report.backends)
     backends += (backends.empty() ? "" : ", ") + backend.name + " " + backend.version;
+  write_sweep_table(out, report.sweeps);
   for (const auto& a : report.models) {
+    if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
     out << strong(clipped(a.model, 40), options)
         << fmt::format("    {}, {}, {} thread{}\n", sizes(a.batch, a.dims), name(a.type), a.threads,
                        a.threads == 1 ? "" : "s");

@@ -66,13 +66,14 @@ int run(const Options& options) {
   }
   const auto versions = newest_versions(database, machines.front(), options.backends);
   const ResultDatabase selected = database.select(machines.front(), versions);
-  BoundReport report{.machine = machines.front(), .backends = versions};
+  BoundReport report{.machine = machines.front(), .backends = versions, .runs = summarise_runs(selected)};
   bool partial = false;
   for (const auto& model : load_models(options.models)) {
     report.models.push_back(
         analyze(model, selected, {.threads = options.threads, .backends = options.backends, .rivals = options.plans}));
     partial = partial || report.models.back().partial();
   }
+  if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -106,6 +107,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   options->output.add_to(*command);
+  options->output.add_pictures_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -90,10 +90,12 @@ int run(const Options& options) {
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
   const bool partial =
       std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
-  const BoundReport report{.machine = session.machine,
-                           .backends = versions_of(session.backends),
-                           .models = std::move(analyses),
-                           .footer = how_measured(measured, options.measuring.database)};
+  BoundReport report{.machine = session.machine,
+                     .backends = versions_of(session.backends),
+                     .models = std::move(analyses),
+                     .footer = how_measured(measured, options.measuring.database),
+                     .runs = summarise_runs(session.database)};
+  if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (measured.interrupted) return interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
@@ -110,6 +112,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   options->models.add_to(*command);
   options->measuring.add_to(*command);
   options->output.add_to(*command);
+  options->output.add_pictures_to(*command);
   command
       ->add_option("--budget", options->budget,
                    "time to spend on measuring (default: 45s for one model, 36s for each of several)")

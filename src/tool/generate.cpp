@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza generate: the suite over a set of models as a Google Benchmark translation unit.
+// benanza generate: the suite over a set of models as a Google Benchmark translation unit, or the reproducer of one
+// layer.
 #include "commands.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "reproducer.hpp"
 #include <benanza/codegen.hpp>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +22,7 @@ struct Options {
   std::string file{};
   std::string name{};
   std::vector<std::string> backends{"onednn", "openblas", "native"};
+  ReproducerOptions reproducer{};
 };
 
 /// The models as they would be named: a folder's models by one glob when all of them are meant, so that the command
@@ -44,7 +47,8 @@ std::string model_names(const ModelOptions& models) {
 /// The command that makes the same file again, options in a fixed order.
 std::string canonical_command(const Options& options, const std::string& name) {
   std::string text = "benanza generate" + model_names(options.models);
-  if (options.models.batch) text += " --batch " + std::to_string(*options.models.batch);
+  for (std::size_t i = 0; i < options.models.batches.size(); ++i)
+    text += (i ? "," : " --batch ") + std::to_string(options.models.batches[i]);
   const auto list = [&](const char* option, const std::vector<std::string>& values) {
     for (const auto& value : values) text += std::string(" ") + option + " " + value;
   };
@@ -62,8 +66,12 @@ void add_generate(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
       app.add_subcommand("generate", "the suite over a set of models as a Google Benchmark translation unit");
-  command->footer("example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp");
+  command->footer(
+      "example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp\n"
+      "         benanza generate --reproducer MatMul/f32/a=128x768/b=768x768/b_constant=1 -o slow.cpp");
   options->models.add_to(*command);
+  command->get_option("models")->required(false);
+  options->reproducer.add_to(*command);
   command->add_option("-o,--output", options->file, "file to write; - is stdout")->required()->type_name("FILE.cpp");
   command->add_option("--name", options->name, "name of the suite (default: the file's stem)")->type_name("NAME");
   command->add_option("--backend", options->backends, "libraries that the suite wraps")
@@ -72,13 +80,21 @@ void add_generate(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false)
       ->capture_default_str();
   command->callback([options, &exit_code] {
+    exit_code = done;
+    if (!options->reproducer.signature.empty()) {
+      if (!options->models.models.empty()) throw UsageError("--reproducer takes a signature and no models");
+      const Reproducer reproducer = make_reproducer(options->reproducer);
+      write_to(options->file, [&](std::ostream& out) { emit_reproducer(reproducer, out); });
+      return;
+    }
+    if (options->models.models.empty())
+      throw UsageError("generate: models, or --reproducer with a signature, are required");
     const std::string name = !options->name.empty() ? options->name
                              : options->file == "-" ? "suite"
                                                     : std::filesystem::path(options->file).stem().string();
     SuiteSource source{.name = name, .command = canonical_command(*options, name), .backends = options->backends};
     for (const auto& model : load_models(options->models)) add_measurable(model, source.layers);
     write_to(options->file, [&](std::ostream& out) { emit_suite(source, out); });
-    exit_code = done;
   });
 }
 

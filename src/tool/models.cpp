@@ -6,9 +6,10 @@
 namespace benanza::tool {
 
 std::vector<ModelLayers> load_models(const ModelOptions& options) {
-  const ImportOptions import = options.import_options();
+  const std::vector<ImportOptions> points = options.import_options();
   std::vector<ModelLayers> result;
-  for (const auto& file : options.files()) result.push_back(make_model_layers(import_onnx(file, import)));
+  for (const auto& file : options.files())
+    for (const auto& point : points) result.push_back(make_model_layers(import_onnx(file, point)));
   return result;
 }
 

@@ -28,6 +28,19 @@ std::pair<std::string, std::string> split_pair(const std::string& text, const st
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+/// `seq=128`, `512`, `width=3`: a bare number is one more size of the name before it.
+std::map<std::string, std::vector<std::int64_t>> sizes_by_name(const std::vector<std::string>& dims) {
+  std::map<std::string, std::vector<std::int64_t>> result;
+  std::string name;
+  for (const auto& text : dims) {
+    const bool bare = !name.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    const auto [given, value] = bare ? std::pair(name, text) : split_pair(text, "--dim");
+    result[given].push_back(parse_number<std::int64_t>(value, "--dim"));
+    name = given;
+  }
+  return result;
+}
+
 std::vector<std::filesystem::path> expand(const std::string& name) {
   namespace fs = std::filesystem;
   std::vector<fs::path> found;
@@ -54,11 +67,13 @@ std::vector<std::filesystem::path> expand(const std::string& name) {
 
 void ModelOptions::add_to(CLI::App& app) {
   app.add_option("models", models, "ONNX files, folders or globs")->required()->type_name("MODEL...");
-  app.add_option("-b,--batch", batch, "batch size, written through the whole graph")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  app.add_option("-d,--dim", dims, "binds a symbolic dimension")
-      ->type_name("NAME=N")
+  app.add_option("-b,--batch", batches, "batch size, written through the whole graph; several are a sweep")
+      ->type_name("N,...")
+      ->check(CLI::PositiveNumber)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("-d,--dim", dims, "binds a symbolic dimension; several sizes, NAME=128,512, are a sweep")
+      ->type_name("NAME=N,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--input", inputs, "shape of an input: NAME=1x3x224x224")
@@ -71,12 +86,8 @@ void ModelOptions::add_to(CLI::App& app) {
       ->allow_extra_args(false);
 }
 
-ImportOptions ModelOptions::import_options() const {
-  ImportOptions options{.batch = batch};
-  for (const auto& text : dims) {
-    const auto [name, value] = split_pair(text, "--dim");
-    options.dims[name] = parse_number<std::int64_t>(value, "--dim");
-  }
+std::vector<ImportOptions> ModelOptions::import_options() const {
+  ImportOptions options;
   for (const auto& text : values) {
     const auto [name, value] = split_pair(text, "--value");
     options.values[name] = parse_number<std::int64_t>(value, "--value");
@@ -91,7 +102,18 @@ ImportOptions ModelOptions::import_options() const {
     }
     options.inputs[name] = shape;
   }
-  return options;
+  std::vector<ImportOptions> points{options};
+  for (const auto& [name, sizes] : sizes_by_name(dims)) {
+    std::vector<ImportOptions> next;
+    for (const auto& point : points)
+      for (auto size : sizes) (next.emplace_back(point)).dims[name] = size;
+    points = std::move(next);
+  }
+  if (batches.empty()) return points;
+  std::vector<ImportOptions> next;
+  for (const auto& point : points)
+    for (auto batch : batches) (next.emplace_back(point)).batch = batch;
+  return next;
 }
 
 std::vector<std::filesystem::path> ModelOptions::files() const {
@@ -128,6 +150,13 @@ void OutputOptions::add_to(CLI::App& app) {
   app.add_option("--csv", csv, "writes CSV; - replaces the table on stdout")->type_name("FILE");
   app.add_flag("-a,--all", all, "every row, not only those that matter");
   app.add_flag("-q,--quiet", quiet, "no progress and no warnings");
+}
+
+void OutputOptions::add_pictures_to(CLI::App& app) {
+  app.add_option("--html", html, "writes one self-contained page")->type_name("FILE");
+  app.add_option("--dot", dot, "writes the fused layer graph for graphviz, critical path in colour")->type_name("FILE");
+  app.add_option("--trace", trace, "writes the bound's schedules for Chrome's and Perfetto's trace viewers")
+      ->type_name("FILE");
 }
 
 std::filesystem::path default_database() {

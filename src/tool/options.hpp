@@ -19,12 +19,15 @@ namespace benanza::tool {
 
 /// Which models, at which sizes.
 struct ModelOptions {
-  std::vector<std::string> models{};  ///< files, folders or globs
-  std::optional<std::int64_t> batch{};
+  std::vector<std::string> models{};    ///< files, folders or globs
+  std::vector<std::int64_t> batches{};  ///< empty: the models' own; several: a sweep
   std::vector<std::string> dims{}, inputs{}, values{};
 
   void add_to(CLI::App& app);
-  [[nodiscard]] ImportOptions import_options() const;
+  /// One, or of a sweep all its points: each batch size with each combination of sizes. Throws UsageError.
+  [[nodiscard]] std::vector<ImportOptions> import_options() const;
+  /// Whether a model is wanted at several sizes.
+  [[nodiscard]] bool sweeps() const { return import_options().size() > 1; }
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 };
@@ -41,11 +44,16 @@ struct MeasuringOptions {
 
 /// Where the answer goes.
 struct OutputOptions {
-  std::string json{}, csv{};  ///< file, `-` for stdout, empty for none
+  std::string json{}, csv{};           ///< file, `-` for stdout, empty for none
+  std::string html{}, dot{}, trace{};  ///< likewise
   bool all = false;
   bool quiet = false;
 
   void add_to(CLI::App& app);
+  /// The pictures of bounds.
+  void add_pictures_to(CLI::App& app);
+  /// All files that were asked for, empty ones too.
+  [[nodiscard]] std::vector<std::string> files() const { return {json, csv, html, dot, trace}; }
 };
 
 /// The user's cache folder for Benanza, as the XDG specification has it.

@@ -10,15 +10,18 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <type_traits>
 
 namespace benanza::tool {
 
 /// Throws EnvironmentError before anything costly is done, if a file cannot be written.
 inline void check_writable(const OutputOptions& options) {
-  for (const auto& file : {options.json, options.csv})
-    if (!file.empty() && file != "-" && !std::ofstream(file, std::ios::app))
-      throw EnvironmentError(file + ": cannot be written");
-  if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - both want stdout");
+  int to_stdout = 0;
+  for (const auto& file : options.files()) {
+    if (file == "-") ++to_stdout;
+    else if (!file.empty() && !std::ofstream(file, std::ios::app)) throw EnvironmentError(file + ": cannot be written");
+  }
+  if (to_stdout > 1) throw UsageError("two outputs want stdout: give at most one of them the file -");
 }
 
 template <class Write>
@@ -39,7 +42,13 @@ template <class Report>
 void emit(const Report& report, const OutputOptions& options) {
   if (!options.json.empty()) write_to(options.json, [&](std::ostream& out) { write_json(out, report); });
   if (!options.csv.empty()) write_to(options.csv, [&](std::ostream& out) { write_csv(out, report); });
-  if (options.json == "-" || options.csv == "-") return;
+  if constexpr (std::is_same_v<Report, BoundReport>) {
+    if (!options.html.empty()) write_to(options.html, [&](std::ostream& out) { write_html(out, report); });
+    if (!options.dot.empty()) write_to(options.dot, [&](std::ostream& out) { write_dot(out, report); });
+    if (!options.trace.empty()) write_to(options.trace, [&](std::ostream& out) { write_trace(out, report); });
+  }
+  for (const auto& file : options.files())
+    if (file == "-") return;
   write_to("-", [&](std::ostream& out) {
     write_table(out, report, {.all = options.all, .color = terminal::colors(), .width = terminal::width()});
   });

@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import unittest
 
 PROGRAM, MODELS = sys.argv[1], pathlib.Path(sys.argv[2])
 MNIST = MODELS / "zoo2019" / "MNIST.onnx"
+RESULTS = MODELS.parent / "results" / "mnist.json"
 SYMBOLIC = MODELS / "hard" / "bert_base_batch_seq_symbolic.onnx"
 
 
@@ -119,6 +122,79 @@ class Cli(unittest.TestCase):
         again = self.at / "again.cpp"
         run("generate", MNIST, "-o", again, "--name", "s")
         self.assertEqual(one.read_bytes(), again.read_bytes())
+
+    def test_sweeps_over_batches_and_dimensions(self):
+        swept = run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS, "--json", "-")
+        self.assertEqual(swept.returncode, 0, swept.stderr)
+        document = json.loads(swept.stdout)
+        self.assertEqual([model["batch"] for model in document["models"]], [1, 2, 4])
+        sweep = document["sweeps"][0]
+        self.assertEqual((sweep["axis"], [point["value"] for point in sweep["points"]]), ("batch", [1, 2, 4]))
+        for point, model in zip(sweep["points"], document["models"]):
+            self.assertEqual(point["bound_ms"], model["bounds_ms"][sweep["rung"]])
+        first = sweep["points"][0]
+        self.assertAlmostEqual(first["throughput_per_s"] * first["latency_ms"], 1000)
+        self.assertIsNone(sweep["points"][1]["throughput_per_s"], "batch 2 was not measured")
+        self.assertIsNone(sweep["last_gain"])
+        table = run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS).stdout
+        self.assertIn("over batch", table)
+        rows = list(csv.DictReader(io.StringIO(run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS, "--csv", "-").stdout)))
+        self.assertEqual([row["value"] for row in rows], ["1", "2", "4"])
+        lengths = json.loads(run("layers", SYMBOLIC, "--batch", "1,2", "--dim", "seq=128,256", "--json", "-").stdout)["models"]
+        self.assertEqual([(model["batch"], model["dims"]["seq"]) for model in lengths], [(1, 128), (2, 128), (1, 256), (2, 256)])
+        self.assertEqual(lengths[1]["macs"], 2 * lengths[0]["macs"])
+        self.fails(2, ["--dim", "NAME=VALUE"], "layers", SYMBOLIC, "--dim", "128,256")
+
+    def test_the_page_is_one_file_with_the_figures_of_the_json(self):
+        page = self.at / "page.html"
+        result = run("analyze", MNIST, "--results", RESULTS, "--html", page, "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = page.read_text()
+        self.assertEqual(re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text), [])
+        self.assertEqual(text.count("</script>"), 2)
+        shown = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])["models"][0]
+        model = json.loads(result.stdout)["models"][0]
+        for key in ("bounds_ms", "median_ms", "uncertainty", "coverage", "coverage_fused", "missing", "flops"):
+            self.assertEqual(shown[key], model[key])
+        self.assertEqual(len(shown["rows"]), len(model["rows"]))
+        self.fails(2, ["stdout"], "analyze", MNIST, "--results", RESULTS, "--html", "-", "--json", "-")
+
+    def test_traces_are_in_the_trace_event_format(self):
+        file = self.at / "trace.json"
+        self.assertEqual(run("analyze", MNIST, "--results", RESULTS, "--trace", file).returncode, 0)
+        document = json.loads(file.read_text())
+        ends, events = {}, [event for event in document["traceEvents"] if event["ph"] != "M"]
+        for event in events:
+            self.assertEqual(event["ph"], "X")
+            for key in ("name", "cat", "ts", "dur", "pid", "tid", "args"):
+                self.assertIn(key, event)
+            track = (event["pid"], event["tid"])
+            self.assertGreaterEqual(event["ts"], ends.get(track, 0) - 1e-6, "a track goes back")
+            self.assertGreaterEqual(event["dur"], 0)
+            ends[track] = event["ts"] + event["dur"]
+        about = document["otherData"]["models"][0]
+        named = {event["pid"] for event in document["traceEvents"] if event["name"] == "process_name"}
+        self.assertEqual(named, {1, 2})
+        self.assertAlmostEqual(sum(event["dur"] for event in events if event["pid"] == 1), 1e3 * about["sequential_ms"], delta=0.002)
+        self.assertGreaterEqual(about["parallel_ms"] * (1 + 1e-9), about["library_fused_parallel_ms"])
+
+    def test_dot_is_drawn_by_graphviz(self):
+        file = self.at / "graph.dot"
+        self.assertEqual(run("analyze", MNIST, "--results", RESULTS, "--dot", file).returncode, 0)
+        self.assertIn("#c73e3a", file.read_text())
+        if shutil.which("dot"):
+            drawn = subprocess.run(["dot", "-Tsvg", str(file)], capture_output=True, text=True, check=False)
+            self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
+            self.assertIn("<svg", drawn.stdout)
+
+    def test_reproducers_need_a_layer_and_a_plan(self):
+        conv, out = "Conv/f32/x=1x3x8x8/w=8x3x3x3", ["-o", "-"]
+        self.assertIn("jit:avx2", run("generate", "--reproducer", conv, "--plan", "onednn/jit:avx2,threads=1", *out).stdout)
+        self.fails(1, ["character 1", "Cnv"], "generate", "--reproducer", "Cnv/f32", "--plan", "onednn/jit", *out)
+        self.fails(1, ["no result", "--plan"], "generate", "--reproducer", conv, "--database", self.at, *out)
+        self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
+        self.fails(2, ["no models"], "generate", MNIST, "--reproducer", conv, *out)
+        self.fails(2, ["--reproducer"], "generate", *out)
 
     def test_bound_then_database_then_analyze(self):
         database = self.at / "results"

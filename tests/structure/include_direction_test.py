@@ -52,7 +52,7 @@ RIGHT = {
     "include/benanza/op/ops.hpp": "#include <benanza/op/conv.hpp>\n#include <benanza/op/pool.hpp>\n",
     "src/onnx/import.cpp": '#include <onnx/onnx_pb.h>\n#include <google/protobuf/arena.h>\n#include <benanza/graph.hpp>\n#include "import.hpp"\n',
     "src/onnx/import.hpp": "#include <sys/mman.h>\n#include <unistd.h>\n",
-    "src/report/json.cpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
+    "src/report/json.hpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
     "src/backend/onednn/backend.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n",
 }
 

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding of leading dimensions that all tensors of a problem broadcast alike: fewer dimensions reach faster kernels.
+// Folding of leading dimensions, shared with the reproducers, which have to fold alike.
 #pragma once
 
-#include "memory_layout.hpp"
-
-#include <vector>
+#include <benanza/detail/fold_leading.hpp>
 
 namespace benanza::onednn {
 
-/// Folds adjacent dimensions of all tensors, which have one rank, the result first. The last `keep` dimensions stay; so
-/// does one before them when there is any that is not 1.
-inline void fold_leading(const std::vector<Dims*>& tensors, std::size_t keep) {
-  const Dims& y = *tensors.front();
-  const auto foldable = [&](std::size_t i) {  // i and i + 1
-    if (y[i] == 1 || y[i + 1] == 1) return true;
-    for (const Dims* t : tensors)
-      if (((*t)[i] == y[i]) != ((*t)[i + 1] == y[i + 1])) return false;
-    return true;
-  };
-  for (std::size_t i = 0; i + keep + 1 < y.size();) {
-    if (!foldable(i)) {
-      ++i;
-      continue;
-    }
-    for (Dims* t : tensors) {
-      (*t)[i + 1] *= (*t)[i];
-      t->erase(t->begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
-  if (y.size() == keep + 1 && y.front() == 1)
-    for (Dims* t : tensors) t->erase(t->begin());
-}
+using benanza::detail::fold_leading;
 
 }  // namespace benanza::onednn

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   cmake -D OUTPUT=file.cpp -D HEADER=page_files.hpp -D NAMESPACE=benanza::report -P EmbedFiles.cmake -- NAME=FILE[,FILE...]...
+#
+# Writes a source file in which each NAME is a `const std::string_view` of its files' text, one after the other.
+set(text "// Made by EmbedFiles.cmake from the files that it names. Do not edit.\n#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n")
+set(begun FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(NOT begun)
+    if(CMAKE_ARGV${i} STREQUAL "--")
+      set(begun TRUE)
+    endif()
+    continue()
+  endif()
+  string(REGEX MATCH "^([a-z_]+)=(.+)$" matched "${CMAKE_ARGV${i}}")
+  set(name ${CMAKE_MATCH_1})
+  string(REPLACE "," ";" files "${CMAKE_MATCH_2}")
+  string(APPEND text "\nconst std::string_view ${name} =")
+  foreach(file IN LISTS files)
+    file(READ "${file}" content)
+    string(FIND "${content}" ")embedded\"" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} holds the end of the literal that it is embedded in: )embedded\"")
+    endif()
+    get_filename_component(short "${file}" NAME)
+    string(APPEND text " // ${short}\n    R\"embedded(${content})embedded\"")
+  endforeach()
+  string(APPEND text ";\n")
+endforeach()
+string(APPEND text "\n}  // namespace ${NAMESPACE}\n")
+file(WRITE "${OUTPUT}" "${text}")

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reproducers by oneDNN's own calls. They ask oneDNN as src/backend/onednn does: weights in the layout of the library's
+// choice, source and result in the plan's, and of the implementations the one that the plan names.
+#include "emit_reproducer.hpp"
+#include "reproducer_templates.hpp"
+#include "writer.hpp"
+#include <benanza/detail/fold_leading.hpp>
+#include <benanza/detail/window.hpp>
+#include <benanza/error.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <vector>
+
+namespace benanza::codegen {
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+std::string list(const Dims& dims) {
+  std::string text;
+  for (auto dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
+  return "{" + text + "}";
+}
+
+/// What the file has to be told about a problem; the text around it is reproducer_onednn.cpp.txt.
+struct Problem {
+  std::string constants{};   ///< sizes
+  std::string post_ops{};    ///< statements that fill `post`
+  std::string create{};      ///< what initialises the primitive descriptor
+  std::string arguments{};   ///< statements that append to `arguments`
+  std::string descriptor{};  ///< its type
+};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw UsageError("a reproducer of oneDNN has no words for " + what);
+}
+
+std::string type_of(DataType type) {
+  if (type == DataType::f32 || type == DataType::bf16 || type == DataType::f16) return std::string(name(type));
+  refuse("type " + std::string(name(type)));
+}
+
+/// Of a layout that strides and blocks describe; anything else is left to the library.
+std::string tag_of(const PlanName& plan, const char* key) {
+  const auto found = plan.keys.find(key);
+  if (found == plan.keys.end()) return "plain";
+  if (found->second.starts_with("opaque")) return "tag::any";
+  return "tag::" + as_word(found->second);
+}
+
+[[nodiscard]] bool starts_with_bias(const Epilogue& post) { return !post.empty() && post[0] == bias; }
+
+struct Eltwise {
+  ElementwiseFn fn;
+  const char* algorithm;
+  const char *alpha = nullptr, *beta = nullptr;  ///< nothing: the layer's own
+};
+constexpr Eltwise eltwise_list[] = {
+    {ElementwiseFn::relu, "eltwise_relu", "0", "0"},
+    {ElementwiseFn::leaky_relu, "eltwise_relu", nullptr, "0"},
+    {ElementwiseFn::clip, "eltwise_clip"},
+    {ElementwiseFn::elu, "eltwise_elu", nullptr, "0"},
+    {ElementwiseFn::gelu, "eltwise_gelu_erf", "0", "0"},
+    {ElementwiseFn::gelu_tanh, "eltwise_gelu_tanh", "0", "0"},
+    {ElementwiseFn::sigmoid, "eltwise_logistic", "0", "0"},
+    {ElementwiseFn::tanh, "eltwise_tanh", "0", "0"},
+    {ElementwiseFn::hard_sigmoid, "eltwise_hardsigmoid"},
+    {ElementwiseFn::hard_swish, "eltwise_hardswish", "1.0f / 6", "0.5f"},
+    {ElementwiseFn::swish, "eltwise_swish", nullptr, "0"},
+    {ElementwiseFn::mish, "eltwise_mish", "0", "0"},
+};
+constexpr std::pair<ElementwiseFn, const char*> binary_list[] = {
+    {ElementwiseFn::add, "binary_add"}, {ElementwiseFn::mul, "binary_mul"}, {ElementwiseFn::sub, "binary_sub"},
+    {ElementwiseFn::div, "binary_div"}, {ElementwiseFn::max, "binary_max"}, {ElementwiseFn::min, "binary_min"},
+};
+
+/// Largest float for an infinite limit.
+std::string float_text(double value) {
+  if (std::isinf(value)) return value < 0 ? "-3.4e38f" : "3.4e38f";
+  return fmt::format(
+      "{}f", static_cast<float>(value) == std::floor(value) ? fmt::format("{:.1f}", value) : fmt::format("{}", value));
+}
+
+/// Dimensions of an operand of the epilogue, of the result's rank.
+Dims operand_dims(const PostOp& op, const Dims& y, std::size_t channel_axis) {
+  if (op.channel) {
+    Dims dims(y.size(), 1);
+    dims[channel_axis] = y[channel_axis];
+    return dims;
+  }
+  if (op.shape.empty()) return y;
+  Dims dims(y.size() - op.shape.size(), 1);
+  dims.insert(dims.end(), op.shape.begin(), op.shape.end());
+  return dims;
+}
+
+/// The steps behind a bias, which is an argument of the primitive. `operands`: dimensions of the binary steps, in
+/// order.
+void add_post_ops(Problem& problem, const Epilogue& post, const std::vector<Dims>& operands, const Dims& y,
+                  const std::string& y_desc) {
+  std::size_t operand = 0;
+  for (std::size_t i = 0; i < post.size(); ++i) {
+    const auto& op = post[i];
+    const std::string fn(detail::enum_name(op.fn));
+    if (is_binary(op.fn)) {
+      const Dims& dims = operands[operand++];
+      if (i == 0 && op == bias) continue;
+      const auto* found =
+          std::find_if(std::begin(binary_list), std::end(binary_list), [&](const auto& e) { return e.first == op.fn; });
+      const bool commutes = op.fn != ElementwiseFn::sub && op.fn != ElementwiseFn::div;
+      if (found == std::end(binary_list) || (op.swapped && !commutes)) refuse("the step " + fn + " of an epilogue");
+      problem.post_ops += fmt::format("  post.append_binary(algorithm::{}, {});\n", found->second,
+                                      dims == y ? y_desc : fmt::format("row_major({})", list(dims)));
+      problem.arguments += fmt::format("  add(DNNL_ARG_ATTR_MULTIPLE_POST_OP({}) | DNNL_ARG_SRC_1, {});\n",
+                                       i - (starts_with_bias(post) ? 1 : 0), list(dims));
+    } else {
+      const auto* found =
+          std::find_if(std::begin(eltwise_list), std::end(eltwise_list), [&](const auto& e) { return e.fn == op.fn; });
+      if (found == std::end(eltwise_list)) refuse("the step " + fn + " of an epilogue");
+      problem.post_ops += fmt::format("  post.append_eltwise(algorithm::{}, {}, {});\n", found->algorithm,
+                                      found->alpha ? found->alpha : float_text(op.alpha),
+                                      found->beta ? found->beta : float_text(op.beta));
+    }
+  }
+}
+
+std::vector<Dims> all_operands(const Epilogue& post, const Dims& y, std::size_t channel_axis) {
+  std::vector<Dims> result;
+  for (const auto& op : post)
+    if (is_binary(op.fn)) result.push_back(operand_dims(op, y, channel_axis));
+  return result;
+}
+
+Problem problem_of(const op::Conv& op, const PlanName& plan) {
+  if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
+    refuse("a quantised convolution");
+  const TensorShape shape = op.y();
+  const Dims x(op.x.begin(), op.x.end()), y(shape.begin(), shape.end());
+  Dims w(op.w.begin(), op.w.end()), strides, dilations, begins, ends;
+  if (op.group > 1) {
+    w.front() /= op.group;
+    w.insert(w.begin(), op.group);
+  }
+  const std::size_t spatial = x.size() - 2;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    strides.push_back(detail::at_or(op.strides, i, 1));
+    dilations.push_back(detail::at_or(op.dilations, i, 1) - 1);
+    begins.push_back(detail::at_or(op.pads, i, 0));
+    ends.push_back(detail::at_or(op.pads, i + spatial, 0));
+  }
+  const auto described = [](const std::string& tag, const char* dims) {
+    return tag == "plain" ? fmt::format("row_major({})", dims) : fmt::format("memory::desc({}, type, {})", dims, tag);
+  };
+  const std::string y_desc = described(tag_of(plan, "dst"), "y");
+  Problem problem{.descriptor = "convolution_forward::primitive_desc"};
+  problem.constants = fmt::format(
+      "const memory::dims x = {}, w = {}, y = {}{};\n"
+      "const memory::dims strides = {}, dilations = {}, pads_begin = {}, pads_end = {};\n",
+      list(x), list(w), list(y), starts_with_bias(op.post) ? fmt::format(", b = {{{}}}", y[1]) : "", list(strides),
+      list(dilations), list(begins), list(ends));
+  const bool winograd = plan.algorithm.find("wino") != std::string::npos;
+  problem.create = fmt::format(
+      "{{engine, prop_kind::forward_inference, algorithm::convolution_{},\n"
+      "      {}, {}, {}, {},\n"
+      "      strides, dilations, pads_begin, pads_end, attributes}}",
+      winograd ? "winograd" : "direct", described(tag_of(plan, "src"), "x"),
+      op.w_constant ? "memory::desc(w, type, tag::any)" : "row_major(w)",
+      starts_with_bias(op.post) ? "row_major(b)" : "memory::desc()", y_desc);
+  problem.arguments = "  add(DNNL_ARG_SRC, x);\n  add(DNNL_ARG_WEIGHTS, w);\n  add(DNNL_ARG_DST, y);\n";
+  if (starts_with_bias(op.post)) problem.arguments += "  add(DNNL_ARG_BIAS, b);\n";
+  add_post_ops(problem, op.post, all_operands(op.post, y, 1), y, y_desc);
+  return problem;
+}
+
+Problem problem_of(const op::MatMul& op, const PlanName& plan) {
+  if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
+    refuse("a quantised matrix product");
+  const TensorShape shape = op.y();
+  Dims y(shape.begin(), shape.end());
+  const auto padded = [&](const TensorShape& from) {
+    Dims dims(y.size() - from.size(), 1);
+    dims.insert(dims.end(), from.begin(), from.end());
+    return dims;
+  };
+  Dims a = padded(op.a), b = padded(op.b);
+  auto operands = all_operands(op.post, y, y.size() - 1);
+  std::vector<Dims*> together{&y, &a, &b};
+  for (auto& operand : operands) together.push_back(&operand);
+  detail::fold_leading(together, 2);
+
+  const bool inner = plan.algorithm.starts_with("inner_product:");
+  const bool packed = plan.keys.contains("wei");
+  const bool biased = starts_with_bias(op.post);
+  const std::string a_desc = op.trans_a ? "transposed(a)" : "row_major(a)";
+  Problem problem;
+  if (inner) {
+    const Dims w{b[1], b[0]};
+    problem.descriptor = "inner_product_forward::primitive_desc";
+    problem.constants = fmt::format("const memory::dims a = {}, w = {}, y = {}{};\n", list(a), list(w), list(y),
+                                    biased ? fmt::format(", b = {{{}}}", y[1]) : "");
+    problem.create = fmt::format(
+        "{{engine, prop_kind::forward_inference, {},\n      {}, {}, row_major(y), attributes}}", a_desc,
+        packed ? "memory::desc(w, type, tag::any)" : "transposed(w)", biased ? "row_major(b)" : "memory::desc()");
+    problem.arguments = "  add(DNNL_ARG_SRC, a);\n  add(DNNL_ARG_WEIGHTS, w);\n  add(DNNL_ARG_DST, y);\n";
+    if (biased) problem.arguments += "  add(DNNL_ARG_BIAS, b);\n";
+  } else {
+    problem.descriptor = "matmul::primitive_desc";
+    problem.constants = fmt::format("const memory::dims a = {}, b = {}, y = {}{};\n", list(a), list(b), list(y),
+                                    biased ? ", c = " + list(operands.front()) : "");
+    problem.create = fmt::format("{{engine, {}, {},\n      {}, row_major(y), attributes}}", a_desc,
+                                 packed       ? "memory::desc(b, type, tag::any)"
+                                 : op.trans_b ? "transposed(b)"
+                                              : "row_major(b)",
+                                 biased ? "row_major(c)" : "memory::desc()");
+    problem.arguments = "  add(DNNL_ARG_SRC, a);\n  add(DNNL_ARG_WEIGHTS, b);\n  add(DNNL_ARG_DST, y);\n";
+    if (biased) problem.arguments += "  add(DNNL_ARG_BIAS, c);\n";
+  }
+  add_post_ops(problem, op.post, operands, y, "row_major(y)");
+  return problem;
+}
+
+template <class Op>
+Problem problem_of(const Op&, const PlanName&) {
+  throw UsageError(std::string(Op::kind) +
+                   " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
+}
+
+}  // namespace
+
+void emit_onednn_reproducer(const Reproducer& reproducer, std::ostream& out) {
+  const PlanName plan = parse_plan(reproducer.plan);
+  const Problem problem = std::visit([&](const auto& op) { return problem_of(op, plan); }, reproducer.layer);
+  std::string implementation = plan.algorithm;
+  if (constexpr std::string_view product = "inner_product:"; implementation.starts_with(product))
+    implementation.erase(0, product.size());
+  const std::string banner =
+      reproducer_banner(reproducer, "g++ -O2 -std=c++17 -fopenmp reproducer.cpp -ldnnl -lbenchmark -o reproducer",
+                        "OMP_PROC_BIND=close OMP_PLACES=cores ./reproducer");
+  out << filled(reproducer_onednn, {{"banner", banner},
+                                    {"type", type_of(type(reproducer.layer))},
+                                    {"threads", std::to_string(plan.threads)},
+                                    {"implementation", implementation},
+                                    {"flops", fmt::format("{:.0f}", cost(reproducer.layer).flops.value)},
+                                    {"constants", problem.constants},
+                                    {"descriptor", problem.descriptor},
+                                    {"post_ops", problem.post_ops},
+                                    {"create", problem.create},
+                                    {"arguments", problem.arguments}});
+}
+
+}  // namespace benanza::codegen

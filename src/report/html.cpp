@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: one file with everything in it, edited in src/report/html. What comes from a model reaches it as JSON only,
+// in which no `<` stands, and from there by textContent.
+#include "json.hpp"
+#include "page_files.hpp"
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace benanza {
+
+namespace {
+
+/// JSON inside a script element: `</script>` and `<!--` in a name must end or begin nothing.
+std::string harmless(const std::string& json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') text += "\\u003c";
+    else text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+void write_html(std::ostream& out, const BoundReport& report) {
+  using namespace report;
+  std::string_view rest = page_html;
+  const auto put = [&](std::string_view place, std::string_view content) {
+    const auto at = rest.find(place);
+    out << rest.substr(0, at) << content;
+    rest.remove_prefix(at + place.size());
+  };
+  put("<!-- benanza:style -->", page_css);
+  put("<!-- benanza:data -->", harmless(page_json(report).dump(-1, ' ', false, Json::error_handler_t::replace)));
+  put("<!-- benanza:script -->", page_js);
+  out << rest;
+}
+
+}  // namespace benanza

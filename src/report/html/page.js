@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page put together: head, sweeps, overview, a section for each model, and how it was measured.
+
+function modelHead(model) {
+  const b = model.bounds_ms, main = model.headline;
+  return el("div", { class: "lead" },
+    el("p", { class: "answer" }, "The best library calls, fused, take ", el("b", { "data-bound": main }, timeText(b[main])),
+      model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
+      b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
+    el("p", { class: "note" }, `${sizesText(model)}, ${model.type}, ${plural(model.threads, "thread")} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
+    model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`));
+}
+
+function modelParts(model) {
+  return [modelHead(model), ladderSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)];
+}
+
+/// Of several models each is drawn when it is opened.
+function modelDetails(model) {
+  const place = el("details", { class: "model", id: `m${model.at}` },
+    el("summary", {}, el("span", { class: "title" }, model.model), el("span", { class: "soft" }, ` ${sizesText(model)} · `), el("b", {}, timeText(model.bounds_ms[model.headline])),
+      model.partial && el("span", { class: "mark" }, "partial")));
+  place.addEventListener("toggle", () => {
+    if (place.open && place.childElementCount === 1) place.append(...modelParts(model));
+  });
+  return place;
+}
+
+function howMeasured() {
+  const machine = data.machine, ceilings = data.models.length ? data.models[0].ceilings : { peaks: {}, levels: [] };
+  const rows = data.models.flatMap((model) => rowsOf(model).filter((row) => row.status === "measured"));
+  const states = data.caches.map((cache) => [cache, rows.filter((row) => row.cache === cache).length]).filter(([, count]) => count > 0);
+  const noisy = rows.filter((row) => row.noisy).length, contended = rows.filter((row) => row.contended).length;
+  const facts = [
+    ["machine", `${machine.device}, ${machine.isa}, ${plural(machine.cores, "core")} (processors ${machine.affinity}), ${digits(machine.memory_bytes / 2 ** 30)} GiB, ${machine.system}`],
+    machine.caches.length && ["caches", machine.caches.map((cache) => `L${cache.level} ${digits(cache.total_bytes / 2 ** 20)} MiB`).join(", ") + " over the cores in use"],
+    ["libraries", data.backends.map((backend) => `${backend.name} ${backend.version}`).join(", ")],
+    ["arithmetic peak", Object.entries(ceilings.peaks).map(([type, peak]) => `${type} ${scaled(peak, "FLOP/s")}`).join(", ") || "not measured"],
+    ["bandwidth", ceilings.levels.map((level) => `${level.name} ${scaled(level.bytes_per_s, "B/s")}`).join(", ") || "not measured"],
+    ceilings.timer_floor_ns > 0 && ["timer", `floor ${digits(ceilings.timer_floor_ns)} ns`],
+    states.length && ["cache states", states.map(([cache, count]) => `${cache}: ${plural(count, "row")}`).join(", ")],
+    ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` : "nothing was measured"],
+    data.runs.length && ["runs", el("ul", { class: "runs" }, data.runs.map((run) => el("li", {}, `${run.started.replace("T", " ").replace("Z", " UTC")} · ${run.name} · ${plural(run.rows, "row")} · Benanza ${run.tool}`)))],
+    data.footer && ["this call", data.footer],
+  ].filter(Boolean);
+  return [el("h2", {}, "How it was measured"), el("dl", { class: "facts" }, facts.map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+    el("p", { class: "note" }, `Made by Benanza ${data.tool}. All figures are lower bounds on the latency of one request with nothing else in flight; each rung says for whom it holds.`)];
+}
+
+function build() {
+  data.models.forEach((model, at) => { model.at = at; });
+  const several = data.models.length > 1;
+  const swept = [...new Set(data.sweeps.map((sweep) => `${sweep.model} over ${sweep.axis}`))];
+  const title = swept.length ? swept.join(", ") : several ? `Lower bounds of ${data.models.length} models` : data.models.length ? data.models[0].model : "Lower bounds";
+  document.title = `${title} – Benanza`;
+  document.getElementById("top").replaceChildren(el("p", { class: "brand" }, "Benanza · lower bounds on latency"), el("h1", {}, title),
+    el("p", { class: "note" }, `${data.machine.device} · ${data.machine.isa} · ${data.backends.map((b) => `${b.name} ${b.version}`).join(", ")}`));
+  const main = document.getElementById("content");
+  main.replaceChildren(...data.sweeps.map(sweepSection));
+  if (several) main.append(overviewSection(), el("h2", {}, "Models"), ...data.models.map(modelDetails));
+  else if (data.models.length) main.append(el("div", { class: "model", id: "m0" }, modelParts(data.models[0])));
+  document.getElementById("how").replaceChildren(...howMeasured());
+}
+
+function openByHash() {
+  const place = /^#m\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+  if (!place || place.tagName !== "DETAILS") return;
+  place.open = true;
+  place.scrollIntoView();
+}
+
+build();
+addEventListener("hashchange", openByHash);
+openByHash();
+document.documentElement.dataset.ready = "yes";

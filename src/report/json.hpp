@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of JSON documents that several reports share.
+#pragma once
+
+#include <benanza/report.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace benanza::report {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: what cannot be given is null.
+[[nodiscard]] Json number(double value);
+[[nodiscard]] Json ms(std::optional<Seconds> time);
+/// Rounded to a whole number.
+[[nodiscard]] Json whole(double value);
+
+[[nodiscard]] Json machine_json(const Machine& machine);
+[[nodiscard]] Json backends_json(const std::vector<BackendVersion>& backends);
+[[nodiscard]] Json sweeps_json(const std::vector<Sweep>& sweeps);
+/// A model's figures without its rows.
+[[nodiscard]] Json summary_json(const Analysis& analysis);
+
+/// What the page shows, compact: text by its place in a table, rows as arrays.
+[[nodiscard]] Json page_json(const BoundReport& report);
+
+}  // namespace benanza::report

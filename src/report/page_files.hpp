@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of src/report/html, which the build puts into the program (cmake/EmbedFiles.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace benanza::report {
+
+extern const std::string_view page_html;  ///< with places for style, data and script
+extern const std::string_view page_css;
+extern const std::string_view page_js;  ///< all scripts, in the order in which they run
+
+}  // namespace benanza::report

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sweeps as the table and the CSV of a report show them, in place of their points one by one.
+#pragma once
+
+#include <benanza/sweep.hpp>
+
+#include <iosfwd>
+#include <vector>
+
+namespace benanza::report {
+
+void write_sweep_table(std::ostream& out, const std::vector<Sweep>& sweeps);
+void write_sweep_csv(std::ostream& out, const std::vector<Sweep>& sweeps);
+
+}  // namespace benanza::report

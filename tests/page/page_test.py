@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page in headless Chromium. page_test.py PROGRAM SOURCE OUT: screenshots of each look go to OUT; exit code 77 without a Chromium."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from browser import Browser, find_chromium
+
+PROGRAM, SOURCE, OUT = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+MODELS, RESULTS = SOURCE / "examples" / "models", SOURCE / "examples" / "results" / "mnist.json"
+MNIST = MODELS / "zoo2019" / "MNIST.onnx"
+SIZES = {"desktop": {"width": 1200, "height": 900}, "phone": {"width": 390, "height": 844, "phone": True}}
+HOSTILE = "</script><b>&\"'"
+
+
+def analyze(*arguments):
+    result = subprocess.run([PROGRAM, "analyze", *map(str, arguments), "--results", str(RESULTS), "--quiet"], capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise AssertionError(result.stderr)
+    return result.stdout
+
+
+def time_text(ms):
+    """As src/report/format.cpp has it, with the micro sign."""
+    def digits(value):
+        before = len(str(int(value))) if value >= 1 else -len(re.match(r"0\.(0*)", f"{value:.12f}")[1])
+        return f"{value:.{min(max(3 - before, 0), 3)}f}"
+    for least, factor, unit in ((1000, 1e-3, "s"), (0.1, 1, "ms"), (1e-4, 1e3, "µs")):
+        if ms >= least:
+            return f"{digits(ms * factor)} {unit}"
+    return "0 ms" if ms == 0 else f"{digits(ms * 1e6)} ns"
+
+
+def field(number, content):
+    """A protobuf field: a varint or length-delimited bytes."""
+    if isinstance(content, int):
+        return bytes([number << 3, content])
+    content = content.encode() if isinstance(content, str) else content
+    assert len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def relu_named(name):
+    """A model of one Relu on 1x8 floats whose node, values and graph are called `name` (onnx.proto: ModelProto and what it holds)."""
+    tensor = field(1, 1) + field(2, field(1, field(1, 1)) + field(1, field(1, 8)))
+    node = field(1, "x" + name) + field(2, "y" + name) + field(3, name) + field(4, "Relu")
+    graph = field(1, node) + field(2, "g") + field(11, field(1, "x" + name) + field(2, field(1, tensor))) + field(12, field(1, "y" + name) + field(2, field(1, tensor)))
+    length = bytes([len(graph) & 127 | 128, len(graph) >> 7])
+    return field(1, 8) + field(8, field(2, 13)) + bytes([7 << 3 | 2]) + length + graph
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        OUT.mkdir(parents=True, exist_ok=True)
+        cls.one, cls.many, cls.sweep = OUT / "one.html", OUT / "many.html", OUT / "sweep.html"
+        cls.json = json.loads(analyze(MNIST, "--html", cls.one, "--json", "-"))["models"][0]
+        analyze(MODELS / "zoo2019", "--html", cls.many)
+        analyze(MNIST, "--batch", "1,2,4", "--html", cls.sweep)
+        cls.browser = Browser(find_chromium())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def opened(self, file, fragment="", **look):
+        self.browser.open(file.resolve().as_uri() + fragment, **look)
+        self.assertEqual(self.browser.evaluate("document.documentElement.dataset.ready"), "yes")
+
+    def texts(self, selector):
+        return self.browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
+
+    def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
+        for page in (self.one, self.many, self.sweep):
+            for name, size in SIZES.items():
+                for dark in (False, True):
+                    look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
+                    with self.subTest(look=look):
+                        self.opened(page, "" if page == self.one else "#m0", dark=dark, **size)
+                        self.browser.screenshot(OUT / f"{look}.png")
+                        self.assertEqual(self.browser.errors, [])
+                        self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])
+                        wide = self.browser.evaluate(f"""[...document.body.querySelectorAll('*')].filter(e => !e.closest('.wide') && e.getBoundingClientRect().right > {size["width"]} + 1)
+                                                        .map(e => e.tagName + '.' + e.getAttribute('class') + ' ' + e.getBoundingClientRect().right).slice(0, 5)""")
+                        self.assertEqual(wide, [])
+                        self.assertEqual(self.browser.evaluate("document.documentElement.scrollWidth"), size["width"])
+
+    def test_it_prints(self):
+        self.opened(self.one, media="print")
+        self.browser.print_to(OUT / "one.pdf")
+        self.assertGreater((OUT / "one.pdf").stat().st_size, 10_000)
+        self.assertEqual(self.browser.evaluate("getComputedStyle(document.querySelector('.controls')).display"), "none")
+
+    def test_figures_are_those_of_the_json(self):
+        self.opened(self.one)
+        for name, bound in self.json["bounds_ms"].items():
+            if bound is None:
+                self.assertEqual(self.texts(f".rung[data-rung={name}] .value"), [])
+                continue
+            shown = self.texts(f".rung[data-rung={name}] .value")[0]
+            self.assertEqual(shown.split(" ±")[0], time_text(bound), name)
+        rows = {row["signature"]: row for row in self.json["rows"] if row["form"] == "fused"}
+        self.assertEqual(len(self.texts(".layers tbody tr[data-row]")), len(rows))
+        shown = self.browser.evaluate("""(() => { for (const button of document.querySelectorAll('.open')) button.click();
+            return [...document.querySelectorAll('.layers tbody tr[data-row]')].map(tr => [tr.nextSibling.querySelector('code').textContent,
+              tr.querySelector('.c-total').textContent, tr.querySelector('.c-count').textContent, tr.classList.contains('critical')]) })()""")
+        for signature, total, count, critical in shown:
+            row = rows[signature]
+            self.assertEqual((count, critical), (f"×{row['count']}", row["critical"]))
+            # a row that was not measured has no p10_ms in the JSON: its floor stands in
+            self.assertEqual(total, time_text(row.get("p10_ms", row["floor_ms"]) * row["count"]))
+        counts = self.texts(".coverage")[0]
+        for status in ("measured", "modelled", "free", "missing"):
+            self.assertIn(f"{status} {self.json['coverage'][status]}", counts)
+
+    def test_sort_and_filter(self):
+        self.opened(self.one)
+        column = "[...document.querySelectorAll('.layers tbody tr[data-row]')].map(tr => tr.dataset.row)"
+        by_time = self.browser.evaluate(column)
+        rows = "data.models[0].objects"
+        self.assertEqual(by_time, self.browser.evaluate(f"{column}.map(Number).sort((a, b) => {rows}[b].total - {rows}[a].total).map(String)"))
+        click = "[...document.querySelectorAll('.layers th button')].find(b => b.textContent === 'count').click()"
+        for direction, sign in (("descending", 1), ("ascending", -1)):
+            self.browser.evaluate(click)
+            counts = self.browser.evaluate(f"{column}.map(at => {rows}[at].count)")
+            self.assertEqual(counts, sorted(counts, reverse=sign > 0))
+            self.assertEqual(self.browser.evaluate("document.querySelector('.layers th.c-count').getAttribute('aria-sort')"), direction)
+        typed = "(text) => { const f = document.querySelector('input[type=search]'); f.value = text; f.dispatchEvent(new Event('input')) }"
+        self.browser.evaluate(f"({typed})('conv 5x5')")
+        kept = self.texts(".layers tbody tr[data-row] .open")
+        self.assertTrue(kept and len(kept) < len(by_time), kept)
+        self.assertTrue(all("conv" in text.lower() and "5x5" in text for text in kept), kept)
+        self.browser.evaluate(f"({typed})('nothing has this')")
+        self.assertEqual(self.texts(".layers tbody tr[data-row]"), [])
+        self.browser.evaluate(f"({typed})('')")
+        self.browser.evaluate("[...document.querySelectorAll('.controls button')].find(b => b.textContent === 'single').click()")
+        self.assertEqual(len(self.texts(".layers tbody tr[data-row]")), sum(row["form"] == "single" for row in self.json["rows"]))
+        self.assertEqual(self.browser.errors, [])
+
+    def test_keyboard_opens_a_row_and_walks_the_roofline(self):
+        self.opened(self.one)
+        self.browser.evaluate("document.querySelector('.open').focus()")
+        self.browser.key("Enter")
+        self.assertEqual(self.browser.evaluate("document.querySelector('.open').getAttribute('aria-expanded')"), "true")
+        self.browser.evaluate("document.querySelector('svg.roofline').focus()")
+        self.browser.key("ArrowRight")
+        first = self.browser.evaluate("document.getElementById('tip').textContent")
+        self.browser.key("ArrowRight")
+        self.assertNotEqual(first, self.browser.evaluate("document.getElementById('tip').textContent"))
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.evaluate("document.getElementById('tip').hidden"))
+
+    def test_hover_over_the_roofline_names_the_layer(self):
+        self.opened(self.one)
+        x, y, row = self.browser.evaluate("""(() => { const dots = document.querySelectorAll('.dot'), dot = dots[dots.length - 1];
+            dot.scrollIntoView({block: 'center'}); const box = dot.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2, dot.dataset.row] })()""")
+        self.browser.settle()
+        self.browser.move_to(x, y)
+        self.browser.settle()
+        self.assertIn(self.browser.evaluate(f"data.models[0].objects[{row}].words"), self.texts("#tip")[0])
+
+    def test_several_models_open_one_by_one_and_sort(self):
+        self.opened(self.many)
+        names = self.texts(".models tbody a")
+        self.assertEqual(len(names), 30)
+        self.assertEqual(self.texts("details.model svg.ladder"), [])
+        self.browser.evaluate("[...document.querySelectorAll('.models th button')][0].click()")
+        self.assertEqual(self.texts(".models tbody a"), self.browser.evaluate(f"{json.dumps(names)}.sort((a, b) => a.localeCompare(b, 'en', {{numeric: true}}))"))
+        self.browser.evaluate("document.querySelector('.models tbody a').click()")
+        self.browser.settle()
+        self.assertEqual(len(self.texts("details.model[open] svg.ladder")), 1)
+        self.assertLess(self.many.stat().st_size, 3 << 20)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_names_of_models_are_text(self):
+        hostile = OUT / "hostile.onnx"
+        hostile.write_bytes(relu_named(HOSTILE))
+        page = OUT / "hostile.html"
+        analyze(hostile, "--html", page, "--dot", OUT / "hostile.dot", "--trace", OUT / "hostile_trace.json")
+        text = page.read_text()
+        self.assertEqual(text.count("</script>"), 2)
+        self.assertNotIn(HOSTILE, text)
+        self.opened(page)
+        self.assertEqual(self.browser.errors, [])
+        self.assertEqual(self.texts("b:not([data-bound]):not(.warning b)"), [])
+        self.browser.evaluate("for (const button of document.querySelectorAll('.open')) button.click()")
+        self.assertIn("</script><b>", "".join(self.texts(".facts, .path")))
+        json.loads((OUT / "hostile_trace.json").read_text())
+
+
+if __name__ == "__main__":
+    if not find_chromium():
+        print("skipped: no chromium on the path (apt-get install chromium)")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
