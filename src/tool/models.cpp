@@ -2,13 +2,21 @@
 #include "models.hpp"
 
 #include <benanza/onnx.hpp>
+#include <benanza/retype.hpp>
+
+#include <utility>
 
 namespace benanza::tool {
 
 std::vector<ModelLayers> load_models(const ModelOptions& options) {
   const ImportOptions import = options.import_options();
+  const auto what_if = options.what_if();
   std::vector<ModelLayers> result;
-  for (const auto& file : options.files()) result.push_back(make_model_layers(import_onnx(file, import)));
+  for (const auto& file : options.files()) {
+    Graph graph = import_onnx(file, import);
+    if (what_if) graph = retype(std::move(graph), *what_if);
+    result.push_back(make_model_layers(graph));
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 // Options that subcommands share: the same option means the same everywhere.
 #pragma once
 
+#include <benanza/data_type.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/units.hpp>
 
@@ -22,9 +23,12 @@ struct ModelOptions {
   std::vector<std::string> models{};  ///< files, folders or globs
   std::optional<std::int64_t> batch{};
   std::vector<std::string> dims{}, inputs{}, values{};
+  std::string type{};  ///< of the what-if; empty: as the model has it
 
   void add_to(CLI::App& app);
   [[nodiscard]] ImportOptions import_options() const;
+  /// The type of the what-if, if one is asked for. Throws UsageError for a name that is no type.
+  [[nodiscard]] std::optional<DataType> what_if() const;
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 };
