@@ -3,7 +3,7 @@
 // products alone. 8 bits are reached as a quantiser reaches them (ONNX Runtime's static quantisation, TensorRT's
 // explicit one): convolutions and matrix products take 8-bit operands, accumulate in 32 bits and give 8-bit results;
 // what only moves, limits, adds or multiplies quantised tensors, or has an 8-bit table, stays in 8 bits; everything
-// else (softmax, norms, recurrent cells, GELU written out in parts) computes in f32 between a DequantizeLinear and a
+// else (softmax, norms, transposed convolutions, recurrent cells) computes in f32 between a DequantizeLinear and a
 // QuantizeLinear. Weights are i8; activations are i8 for `i8` (symmetric) and u8 for `u8`, the pair that most x86
 // processors multiply without a correction. Zero points are 0: the least work.
 #pragma once
