@@ -70,7 +70,8 @@ class EpilogueGroup {
     if (auto* unary = std::get_if<op::Unary>(&layer); unary && unary->post.empty())
       unary->x = TensorShape(std::span<const std::int64_t>(result));
     if (auto* binary = std::get_if<op::Binary>(&layer); binary && binary->post.empty()) {
-      auto shapes = std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : 1])};
+      auto shapes =
+          std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : second_operand(*binary)])};
       const auto folded = collapse(shapes);
       if (folded[0] != binary->a || folded[1] != binary->b)
         std::swap(shapes[0], shapes[1]);  // of what commutes the larger comes first
@@ -81,6 +82,9 @@ class EpilogueGroup {
     }
     return layer;
   }
+
+  /// Of quantised operands each stands before its scale and zero point.
+  static std::size_t second_operand(const op::Binary& binary) { return binary.scaled ? 3 : 1; }
 
   bool step() {
     const TensorId result = graph_->layers[members_.back()].outputs[0];
@@ -159,11 +163,13 @@ class EpilogueGroup {
   [[nodiscard]] std::optional<Layer> with_binary(const Occurrence& next, const op::Binary& binary,
                                                  TensorId running) const {
     if (is_8_bit(binary.type) && !binary.scaled) return std::nullopt;  // wraps around
-    if (is_predicate(binary.fn) || binary.same || !binary.post.empty() || next.inputs.size() != 2 || !next.inputs[0] ||
-        !next.inputs[1])
+    if (is_predicate(binary.fn) || binary.same || !binary.post.empty()) return std::nullopt;
+    const std::size_t second = second_operand(binary);
+    if (next.inputs.size() <= second || (!binary.scaled && next.inputs.size() != 2) || !next.inputs[0] ||
+        !next.inputs[second])
       return std::nullopt;
-    const bool swapped = *next.inputs[1] == running;
-    const LayerTensor& operand = graph_->tensors[*next.inputs[swapped ? 0 : 1]];
+    const bool swapped = *next.inputs[second] == running;
+    const LayerTensor& operand = graph_->tensors[*next.inputs[swapped ? 0 : second]];
     const auto& result = graph_->tensors[running].dims;
     if (graph_->tensors[next.outputs[0]].dims != result &&
         element_count(graph_->tensors[next.outputs[0]].dims) != element_count(result))
