@@ -33,21 +33,22 @@ enum class DataType : std::uint8_t {
   u4,
   c64,
   c128,
-  string
+  string,
+  tf32  ///< f32 in memory, products of which may be rounded to 11 significant bits first; of products only
 };
 
 namespace detail {
 struct DataTypeFacts {
   std::string_view name;
   int bits;  // storage of one element
-  int onnx;  // number in TensorProto.DataType
+  int onnx;  // number in TensorProto.DataType; 0 (UNDEFINED) for what ONNX lacks
 };
-inline constexpr std::array<DataTypeFacts, 24> data_type_facts{{
+inline constexpr std::array<DataTypeFacts, 25> data_type_facts{{
     {"f32", 32, 1},    {"f16", 16, 10},       {"bf16", 16, 16},  {"f64", 64, 11},    {"i8", 8, 3},
     {"u8", 8, 2},      {"i16", 16, 5},        {"u16", 16, 4},    {"i32", 32, 6},     {"u32", 32, 12},
     {"i64", 64, 7},    {"u64", 64, 13},       {"bool", 8, 9},    {"f8e4m3", 8, 17},  {"f8e4m3fnuz", 8, 18},
     {"f8e5m2", 8, 19}, {"f8e5m2fnuz", 8, 20}, {"f8e8m0", 8, 24}, {"f4e2m1", 4, 23},  {"i4", 4, 22},
-    {"u4", 4, 21},     {"c64", 64, 14},       {"c128", 128, 15}, {"string", 128, 8},
+    {"u4", 4, 21},     {"c64", 64, 14},       {"c128", 128, 15}, {"string", 128, 8}, {"tf32", 32, 0},
 }};
 }  // namespace detail
 
@@ -68,13 +69,14 @@ inline constexpr std::array<DataTypeFacts, 24> data_type_facts{{
 /// From the number in TensorProto.DataType (onnx.proto); nothing for UNDEFINED and for numbers that ONNX does not have.
 [[nodiscard]] constexpr std::optional<DataType> data_type_from_onnx(int number) {
   for (std::size_t i = 0; i < detail::data_type_facts.size(); ++i)
-    if (detail::data_type_facts[i].onnx == number) return static_cast<DataType>(i);
+    if (number != 0 && detail::data_type_facts[i].onnx == number) return static_cast<DataType>(i);
   return std::nullopt;
 }
 
 [[nodiscard]] constexpr bool is_float(DataType type) {
   switch (type) {
     case DataType::f32:
+    case DataType::tf32:
     case DataType::f16:
     case DataType::bf16:
     case DataType::f64:
@@ -87,5 +89,10 @@ inline constexpr std::array<DataTypeFacts, 24> data_type_facts{{
     default: return false;
   }
 }
+
+/// The type of a tensor's elements in memory: tf32 is a way to multiply f32.
+[[nodiscard]] constexpr DataType stored_type(DataType type) { return type == DataType::tf32 ? DataType::f32 : type; }
+/// Integers of 8 bits, with and without sign: what quantised tensors hold.
+[[nodiscard]] constexpr bool is_8_bit(DataType type) { return type == DataType::i8 || type == DataType::u8; }
 
 }  // namespace benanza

@@ -68,10 +68,10 @@ class Epilogue {
 };
 
 namespace detail {
-/// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of an 8-bit product
-/// has 32 bits (ONNX QLinearConv, B).
+/// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of a quantised
+/// product has 32 bits (ONNX QLinearConv, B).
 inline void append_epilogue_operands(Operands& operands, const Epilogue& post, DataType type, const TensorShape& y,
-                                     std::size_t channel_axis) {
+                                     std::size_t channel_axis, bool quantized = false) {
   for (const auto& op : post) {
     if (!is_binary(op.fn)) continue;
     TensorShape shape = op.shape.empty() ? y : op.shape;
@@ -80,7 +80,7 @@ inline void append_epilogue_operands(Operands& operands, const Epilogue& post, D
       shape[channel_axis] = y[channel_axis];
     }
     const bool divides = op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::pow;
-    const bool is_bias = op == bias, wide = is_bias && (type == DataType::i8 || type == DataType::u8);
+    const bool is_bias = op == bias, wide = is_bias && quantized && (is_8_bit(type) || &op == post.begin());
     operands.inputs.push_back({.name = is_bias ? "bias" : "operand",
                                .type = wide ? DataType::i32 : type,
                                .shape = shape,

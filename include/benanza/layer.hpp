@@ -8,8 +8,10 @@
 #include <benanza/op/ops.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace benanza {
 
@@ -34,6 +36,11 @@ namespace benanza {
   return bytes;
 }
 
+/// The type whose peak bounds a layer's arithmetic. Integers of 8 bits are multiplied alike with and without sign.
+[[nodiscard]] inline DataType arithmetic_type(const Layer& layer) {
+  return is_8_bit(type(layer)) ? DataType::i8 : type(layer);
+}
+
 /// Whether its sizes fit together, so that it can be computed at all.
 [[nodiscard]] inline bool is_consistent(const Layer& layer) {
   return std::visit([](const auto& op) { return op.consistent(); }, layer);
@@ -41,6 +48,12 @@ namespace benanza {
 
 /// Costs nothing by a named rule (architecture: a layer is measured, modelled, free or missing).
 [[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
+/// Multiplies matrices in one way or another: what a tensor core does, and what tf32 is about.
+[[nodiscard]] inline bool is_product(const Layer& layer) {
+  return std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::ConvTranspose>(layer) ||
+         std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Attention>(layer) ||
+         std::holds_alternative<op::Recurrent>(layer) || std::holds_alternative<op::Einsum>(layer);
+}
 /// Known by its bytes only.
 [[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
 /// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
@@ -61,6 +74,21 @@ namespace benanza {
 }
 
 namespace detail {
+
+/// Layers of tf32 are products alone: for the others it is f32.
+inline void store_tf32_as_f32(Layer& layer) {
+  const auto change = [](auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, DataType>) field = stored_type(field);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, std::optional<DataType>>)
+      if (field) field = stored_type(*field);
+  };
+  std::visit(
+      [&](auto& op) {
+        using Op = std::remove_cvref_t<decltype(op)>;
+        Op::fields(op, [&](std::string_view, auto& field) { change(field); });
+      },
+      layer);
+}
 
 template <std::size_t I = 0>
 [[nodiscard]] Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
@@ -84,8 +112,10 @@ template <std::size_t I = 0>
   bool empty = true;
   for (const auto& output : node.outputs) empty = empty && (!output || graph.value(*output).elements() == 0);
   if (empty && node.has_output(0))
-    return op::View{.type = graph.output(node, 0).type, .rule = op::ViewRule::no_op, .x = {0}};
-  return detail::first_description(node, graph, detail::onnx_type(node));
+    return op::View{.type = stored_type(graph.output(node, 0).type), .rule = op::ViewRule::no_op, .x = {0}};
+  Layer layer = detail::first_description(node, graph, detail::onnx_type(node));
+  if (!is_product(layer)) detail::store_tf32_as_f32(layer);
+  return layer;
 }
 
 }  // namespace benanza

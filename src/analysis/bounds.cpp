@@ -204,7 +204,7 @@ Seconds Bounds::model_memory_floor() const {
 Seconds Bounds::model_floor() const {
   std::map<DataType, std::vector<double>> by_type;
   for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
-    auto& amounts = by_type[type(model_.fused.layers[i].layer)];
+    auto& amounts = by_type[arithmetic_type(model_.fused.layers[i].layer)];
     amounts.resize(model_.fused.layers.size(), 0.0);
     amounts[i] = fused_.flops[i] * static_cast<double>(model_.fused.layers[i].repeat);
   }

@@ -15,7 +15,7 @@ namespace {
 Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
   if (is_movement(at.layer)) return {};
   const Bytes read = with_weights ? at.read_weights + at.read_activations : at.read_activations;
-  return std::max(ceilings.arithmetic_floor(type(at.layer), cost(at.layer).flops),
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), cost(at.layer).flops),
                   ceilings.memory_floor(read, at.written));
 }
 
@@ -136,7 +136,7 @@ namespace benanza {
 
 Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
   const Cost c = cost(layer);
-  return std::max(ceilings.arithmetic_floor(type(layer), c.flops),
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), c.flops),
                   ceilings.memory_floor(c.weights + c.activations, c.written));
 }
 

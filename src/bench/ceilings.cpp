@@ -187,13 +187,12 @@ CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& leve
 
 /// FLOPs per cycle times the highest clock, over all threads at once: an integer chain tells the clock, right before
 /// the multiply-adds.
-CeilingRow peak(const ThreadPool& pool, int threads, double budget) {
+CeilingRow peak(const ThreadPool& pool, int threads, const MultiplyAdd& multiply_add, double budget) {
   struct alignas(128) Seen {
     std::vector<double> flops_per_cycle{};
     double clock = 0;
   };
   std::vector<Seen> seen(static_cast<std::size_t>(threads));
-  const PeakKernels& kernels = peak_kernels();
   const double end = now() + budget;
   pool.parallel(threads, [&](int thread) {
     auto& mine = seen[static_cast<std::size_t>(thread)];
@@ -201,7 +200,7 @@ CeilingRow peak(const ThreadPool& pool, int threads, double budget) {
       const double start = now();
       const double cycles = count_cycles(1000);  // some 20 us
       const double middle = now();
-      const double flops = kernels.multiply_add(20000);  // some 40 us
+      const double flops = multiply_add.run(20000);  // some 40 us
       const double clock = cycles / (middle - start), rate = flops / (now() - middle);
       mine.clock = std::max(mine.clock, clock);
       mine.flops_per_cycle.push_back(rate / clock);
@@ -212,8 +211,8 @@ CeilingRow peak(const ThreadPool& pool, int threads, double budget) {
     clock = std::max(clock, mine.clock);
     flops_per_cycle = std::max(flops_per_cycle, detail::quantile(mine.flops_per_cycle, 0.5));
   }
-  return {.quantity = "Peak/f32",
-          .algorithm = std::string("fma:") + kernels.isa + ",threads=" + std::to_string(threads),
+  return {.quantity = "Peak/" + std::string(name(multiply_add.type)),
+          .algorithm = multiply_add.name + ",threads=" + std::to_string(threads),
           .threads = threads,
           .value = threads * flops_per_cycle * clock};
 }
@@ -233,6 +232,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
                                          const std::function<void(std::size_t, std::size_t)>& report) {
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
+  const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(this_machine().isa);
   std::vector<CeilingRow> rows;
   std::size_t done = 0;
   for (const int threads : thread_counts) {
@@ -244,7 +244,8 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
       return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
     };
     if (stopped()) return rows;
-    rows.push_back(peak(pool, threads, std::min(slot, 0.3)));
+    for (const auto& each : multiply_adds)
+      rows.push_back(peak(pool, threads, each, std::min(slot, 0.3) / static_cast<double>(multiply_adds.size())));
     std::optional<CeilingRow> inner;
     for (const auto& level : levels) {
       if (stopped()) return rows;

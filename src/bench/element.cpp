@@ -75,7 +75,8 @@ double detail::load_rare(const void* data, DataType type, std::int64_t i) {
 
 void store(void* data, DataType type, std::int64_t i, double value) {
   switch (type) {
-    case DataType::f32: return write(data, i, static_cast<float>(value));
+    case DataType::f32:
+    case DataType::tf32: return write(data, i, static_cast<float>(value));
     case DataType::f64: return write(data, i, value);
     case DataType::f16:
     case DataType::bf16:
@@ -108,7 +109,7 @@ void store(void* data, DataType type, std::int64_t i, double value) {
 
 double round_to(DataType type, double value) {
   if (type == DataType::f64) return value;
-  if (type == DataType::f32) return static_cast<double>(static_cast<float>(value));
+  if (stored_type(type) == DataType::f32) return static_cast<double>(static_cast<float>(value));
   std::byte buffer[8]{};
   store(buffer, type, 0, value);
   return load(buffer, type, 0);

@@ -52,6 +52,7 @@ double draw(Random& random, const Operand& operand) {
     case Contents::positive:
       if (is_float(type)) return 0.5 + static_cast<double>(random.fraction());
       return type == DataType::boolean ? 1 : small_integer(random, 3, false);
+    case Contents::even: return 2 * small_integer(random, 3, integer_range(type).least < 0);
     case Contents::uniform: break;
   }
   if (type == DataType::boolean) return static_cast<double>(random() & 1U);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.hpp"
+#include "peak_kernels.hpp"
 #include "session.hpp"
 #include "this_host.hpp"
 #include <benanza/bench/measure.hpp>
@@ -28,13 +29,16 @@ std::string utc_now() {
 /// Ceilings of the thread counts that are not known yet, and the timer's floor.
 std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options,
                                       std::span<const int> counts) {
+  const std::vector<MultiplyAdd> types = multiply_adds(this_machine().isa);
   std::vector<int> missing;
   for (const int count : counts) {
-    const auto is_known = [&](const CeilingRow& row) {
-      return row.threads == count && row.quantity.starts_with("Peak/");
+    const auto is_known = [&](const MultiplyAdd& each) {
+      const std::string quantity = "Peak/" + std::string(name(each.type));
+      return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
+               return row.threads == count && row.quantity == quantity;
+             });
     };
-    if (!options.ceilings || std::none_of(options.ceilings->begin(), options.ceilings->end(), is_known))
-      missing.push_back(count);
+    if (!std::all_of(types.begin(), types.end(), is_known)) missing.push_back(count);
   }
   std::vector<CeilingRow> rows;
   if (!missing.empty()) {
@@ -58,6 +62,49 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
                   .algorithm = "steady_clock,threads=1",
                   .threads = 1,
                   .value = host.timer_floor().value});
+  return rows;
+}
+
+/// Peaks by matrix products of the backends, for the types other than f32 that the layers multiply in: where a product
+/// runs on units that no loop here knows (AMX), or no loop does the type at all.
+std::vector<CeilingRow> product_peaks(ThisHost& host, std::span<const Wanted> wanted,
+                                      std::span<const std::shared_ptr<const Backend>> backends,
+                                      const MeasureOptions& options, int threads) {
+  std::set<DataType> types;
+  for (const auto& entry : wanted)
+    if (is_product(entry.layer)) types.insert(type(entry.layer));
+  types.erase(DataType::f32);
+  const auto is_known = [&](DataType type) {
+    const std::string quantity = "Peak/" + std::string(name(type == DataType::u8 ? DataType::i8 : type));
+    return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
+             return row.quantity == quantity &&
+                    row.algorithm.find("/MatMul/" + std::string(name(type))) != std::string::npos;
+           });
+  };
+  std::map<std::string, Layer> layers;
+  std::vector<Wanted> products;
+  for (const DataType type : types) {
+    if (is_known(type)) continue;
+    op::MatMul product{.type = type, .a = {1024, 1024}, .b = {1024, 1024}, .b_constant = true};
+    if (is_8_bit(type)) product.y_type = DataType::i32;
+    if (type == DataType::u8) product.b_type = DataType::i8;
+    products.push_back({.layer = product});
+    layers.emplace(LayerSignature(products.back().layer).text(), product);
+  }
+  if (products.empty()) return {};
+  MeasureOptions short_options{
+      .threads = options.threads,
+      .budget = std::min(Seconds{1.0}, 0.1 * options.budget) * static_cast<double>(products.size()),
+      .cancelled = options.cancelled};
+  std::vector<CeilingRow> rows;
+  for (const auto& row : run_session(host, products, backends, short_options, threads)) {
+    if (row.excluded || row.contended || row.saves_multiplications || !(row.p10.value > 0)) continue;
+    const Layer& layer = layers.at(row.signature);
+    rows.push_back({.quantity = "Peak/" + std::string(name(arithmetic_type(layer))),
+                    .algorithm = row.name(),
+                    .threads = row.threads,
+                    .value = cost(layer).flops.value / row.p10.value});
+  }
   return rows;
 }
 
@@ -88,6 +135,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   const Seconds start = host.now();
   const int threads = static_cast<int>(host.cpus().size());
   run.ceilings = find_ceilings(host, options, thread_counts(threads));
+  for (auto& row : product_peaks(host, wanted, backends, options, threads)) run.ceilings.push_back(std::move(row));
 
   MeasureOptions rest = options;
   rest.budget = options.budget - (host.now() - start);

@@ -3,8 +3,13 @@
 // time.
 #pragma once
 
+#include <benanza/data_type.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace benanza::bench {
 
@@ -27,6 +32,16 @@ extern const PeakKernels peak_kernels_baseline;
 extern const PeakKernels peak_kernels_avx2;
 extern const PeakKernels peak_kernels_avx512;
 #endif
+
+/// Independent multiply-adds in one element type, on registers only.
+struct MultiplyAdd {
+  DataType type = DataType::f32;
+  std::string name{};                             ///< instruction and extension: `fma:avx2`
+  double (*run)(std::int64_t repeats) = nullptr;  ///< returns the FLOPs that were done
+};
+/// Of a processor with this instruction set (Machine::isa): f32 first, then the other types that it multiplies. AMX is
+/// left out: its tiles are the business of libraries, whose products raise the peaks.
+[[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
 
 /// The widest that this processor has.
 [[nodiscard]] const PeakKernels& peak_kernels();

@@ -36,7 +36,7 @@ void raise_ceilings(std::vector<CeilingRow>& ceilings, std::span<const Measureme
     const Cost layer_cost = cost(layer->second);
     const double read = (layer_cost.weights + layer_cost.activations).value, written = layer_cost.written.value;
     for (const auto& [quantity, ceiling] : highest(ceilings, row.threads)) {
-      if (quantity == "Peak/" + std::string(name(type(layer->second)))) {
+      if (quantity == "Peak/" + std::string(name(arithmetic_type(layer->second)))) {
         const double reached = layer_cost.flops.value / row.p10.value;
         if (!row.saves_multiplications && reached > ceiling.value) raise(ceilings, row, ceiling, reached);
       } else if (quantity.starts_with("Bandwidth/")) {

@@ -5,6 +5,7 @@
 #include "guard.hpp"
 #include "infer.hpp"
 #include "proto.hpp"
+#include <benanza/fold_quantization.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,6 +72,7 @@ Graph Builder::build() {
   }
   walk(scope);
   root_.graph.outputs = outputs_of(scope);
+  fold_quantization(root_.graph);
   prune(root_.graph);
   return std::move(root_.graph);
 }
@@ -412,7 +414,8 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     step.node.outputs[i] = step.scope.ids[name];
   }
   inherit_position(step);
-  if (step.constant) return;
+  // A weight is not forgotten to be one of 8 bits; fold_quantization drops the node.
+  if (step.constant && step.node.op_type != "DequantizeLinear") return;
   step.node.name = unique_name(frame, step.proto);
   step.node.inputs = step.inputs;
   frame.graph.nodes.push_back(std::move(step.node));

@@ -4,6 +4,7 @@
 #include "build.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
+#include <benanza/fold_quantization.hpp>
 
 #include <algorithm>
 
@@ -80,6 +81,7 @@ void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
   graph.name = label;
   graph.batch = binding_.batch;
   graph.outputs = outputs_of(scope);
+  fold_quantization(graph);
   for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
   for (const auto& node : graph.nodes)
     step.constant &= node.domain.empty() && node.bodies.empty() && !node.op_type.starts_with("Random") &&

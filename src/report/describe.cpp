@@ -73,7 +73,11 @@ std::string in_words(const op::Attention& op) {
 }  // namespace
 
 std::string describe(const Layer& layer) {
-  return std::visit([](const auto& op) { return in_words(op); }, layer);
+  std::string text = std::visit([](const auto& op) { return in_words(op); }, layer);
+  const DataType own = type(layer);
+  if (own == DataType::f32 || text.find('/' + std::string(name(own)) + '/') != std::string::npos) return text;
+  const auto behind_kind = std::min(text.find(' '), text.size());
+  return text.insert(behind_kind, " " + std::string(name(own)));
 }
 
 }  // namespace benanza

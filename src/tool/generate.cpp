@@ -55,6 +55,7 @@ std::string canonical_command(const Options& options, const std::string& name) {
   list("--dim", options.models.dims);
   list("--input", options.models.inputs);
   list("--value", options.models.values);
+  if (!options.models.type.empty()) text += " --type " + options.models.type;
   text += " --name " + name + " --backend ";
   for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
   return text;

@@ -2,14 +2,22 @@
 #include "models.hpp"
 
 #include <benanza/onnx.hpp>
+#include <benanza/retype.hpp>
+
+#include <utility>
 
 namespace benanza::tool {
 
 std::vector<ModelLayers> load_models(const ModelOptions& options) {
   const std::vector<ImportOptions> points = options.import_options();
+  const auto what_if = options.what_if();
   std::vector<ModelLayers> result;
   for (const auto& file : options.files())
-    for (const auto& point : points) result.push_back(make_model_layers(import_onnx(file, point)));
+    for (const auto& point : points) {
+      Graph graph = import_onnx(file, point);
+      if (what_if) graph = retype(std::move(graph), *what_if);
+      result.push_back(make_model_layers(graph));
+    }
   return result;
 }
 

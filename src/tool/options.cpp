@@ -84,6 +84,17 @@ void ModelOptions::add_to(CLI::App& app) {
       ->type_name("NAME=N")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option(
+         "--type", type,
+         "what if f32 were computed in f32, tf32, f16, bf16, f8e4m3, f8e5m2, i8 (symmetric), or u8 with i8 weights")
+      ->type_name("TYPE");
+}
+
+std::optional<DataType> ModelOptions::what_if() const {
+  if (type.empty()) return std::nullopt;
+  const auto found = data_type_from_name(type);
+  if (!found) throw UsageError("--type: '" + type + "' is no element type, expected e.g. bf16, f16 or i8");
+  return found;
 }
 
 std::vector<ImportOptions> ModelOptions::import_options() const {

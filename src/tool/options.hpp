@@ -2,6 +2,7 @@
 // Options that subcommands share: the same option means the same everywhere.
 #pragma once
 
+#include <benanza/data_type.hpp>
 #include <benanza/measurement.hpp>
 #include <benanza/onnx.hpp>
 
@@ -22,12 +23,15 @@ struct ModelOptions {
   std::vector<std::string> models{};    ///< files, folders or globs
   std::vector<std::int64_t> batches{};  ///< empty: the models' own; several: a sweep
   std::vector<std::string> dims{}, inputs{}, values{};
+  std::string type{};  ///< of the what-if; empty: as the model has it
 
   void add_to(CLI::App& app);
   /// One, or of a sweep all its points: each batch size with each combination of sizes. Throws UsageError.
   [[nodiscard]] std::vector<ImportOptions> import_options() const;
   /// Whether a model is wanted at several sizes.
   [[nodiscard]] bool sweeps() const { return import_options().size() > 1; }
+  /// The type of the what-if, if one is asked for. Throws UsageError for a name that is no type.
+  [[nodiscard]] std::optional<DataType> what_if() const;
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 };

@@ -245,6 +245,29 @@ TEST_CASE("Casts and quantisation agree with the reference", "[native]") {
            op::Dequantize{.type = to, .x = {9, 37, 1}}});
 }
 
+TEST_CASE("Quantised tensors agree with the reference", "[native]") {
+  for (const auto type : {DataType::u8, DataType::i8})
+    check({op::Unary{.type = type, .fn = ElementwiseFn::hard_swish, .x = {1033}},
+           op::Unary{.type = type, .fn = ElementwiseFn::exp, .x = {77}, .post = {{ElementwiseFn::clip, -1.0, 3.0}}},
+           op::Unary{.type = type,
+                     .fn = ElementwiseFn::relu,
+                     .x = {9, 33},
+                     .post = {PostOp{ElementwiseFn::add, TensorShape{}}}},
+           op::Binary{.type = type, .a = {1033}, .b = {1033}, .scaled = true},
+           op::Binary{.type = type, .fn = ElementwiseFn::mul, .a = {9, 49}, .b = {9, 1}, .scaled = true},
+           op::Reduce{.type = type, .x = {16, 49}, .axes = {1}},
+           op::Pool{.type = type, .mode = op::PoolMode::average, .x = {1, 8, 7, 7}, .kernel = {7, 7}},
+           op::Pool{.type = type, .x = {1, 8, 9, 9}, .kernel = {3, 3}, .strides = {2, 2}}});
+}
+
+TEST_CASE("16-bit floats agree with the reference where f32 computes for them", "[native]") {
+  for (const auto type : {DataType::f16, DataType::bf16})
+    check({op::Softmax{.type = type, .x = {9, 67, 1}}, op::LayerNorm{.type = type, .x = {11, 67}, .bias = true},
+           op::Reduce{.type = type, .x = {3, 17, 40}, .axes = {2}},
+           op::Pool{.type = type, .x = {1, 8, 9, 9}, .kernel = {3, 3}, .strides = {2, 2}},
+           op::Attention{.type = type, .q = {1, 2, 31, 20}, .k = {1, 2, 60, 20}, .v = {1, 2, 60, 44}}});
+}
+
 TEST_CASE("Einsum and attention agree with the reference", "[native]") {
   check(
       {op::Einsum{.a = {5, 7}, .b = {7, 9}, .a_labels = {0, 1}, .b_labels = {1, 2}, .y_labels = {0, 2}},

@@ -207,7 +207,7 @@ TEST_CASE("what oneDNN lacks is unsupported with its reason") {
   CHECK_THAT(reason(op::Conv{.x = {1, 1, 3, 3}, .w = {1, 1, 1, 1}, .post = {ElementwiseFn::erf}}),
              Contains("no post-op erf"));
   CHECK_THAT(reason(op::Pool{.mode = op::PoolMode::lp, .x = {1, 1, 3, 3}, .kernel = {3, 3}}), Contains("Lp pooling"));
-  CHECK_THAT(reason(op::Unary{.type = DataType::f16, .x = {8}}), Contains("f32 only"));
+  CHECK_THAT(reason(op::MatMul{.type = DataType::tf32, .a = {4, 8}, .b = {8, 4}}), Contains("no tf32 MatMul"));
   CHECK_THAT(reason(op::Reduce{.fn = op::ReduceFn::arg_max, .x = {4, 8}, .axes = {1}}),
              Contains("no reduction arg_max"));
   CHECK_THAT(reason(op::Resize{.x = {1, 1, 4, 4}, .y = {1, 1, 8, 8}, .mode = op::ResizeMode::cubic}),

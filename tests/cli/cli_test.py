@@ -59,6 +59,8 @@ class Cli(unittest.TestCase):
         self.fails(2, ["no backend is called 'abacus'"], "bound", MNIST, "--backend", "abacus", "--database", self.at)
         self.fails(2, ["nothere"], "layers", MNIST, "--input", "nothere=1x1x28x28")
         self.fails(2, ["nothere"], "layers", SYMBOLIC, "--dim", "nothere=3")
+        self.fails(2, ["--type", "'float'"], "layers", MNIST, "--type", "float")
+        self.fails(2, ["i64"], "layers", MNIST, "--type", "i64")
 
     def test_bad_models_are_1_and_named(self):
         whole = MNIST.read_bytes()
@@ -74,6 +76,24 @@ class Cli(unittest.TestCase):
     def test_unwritable_outputs_are_5(self):
         self.fails(5, ["/nonexistent/out.json"], "layers", MNIST, "--json", "/nonexistent/out.json")
         self.fails(5, ["/nonexistent/out.cpp"], "generate", MNIST, "-o", "/nonexistent/out.cpp")
+
+    def signatures(self, model, *arguments):
+        result = run("layers", model, "--csv", "-", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [row["signature"] for row in csv.DictReader(io.StringIO(result.stdout))]
+
+    def test_what_if_of_another_type(self):
+        as_is = self.signatures(MNIST)
+        self.assertEqual(self.signatures(MNIST, "--type", "f32"), as_is)
+        self.assertEqual(self.signatures(MNIST, "--type", "bf16"), [text.replace("/f32/", "/bf16/") for text in as_is])
+        products = [text for text in self.signatures(MNIST, "--type", "u8") if text.startswith(("Conv/", "MatMul/"))]
+        self.assertTrue(products)
+        for text in products:
+            self.assertIn("/u8/", text)
+            self.assertIn("_type=i8", text)
+        suite = run("generate", MNIST, "--type", "bf16", "-o", "-")
+        self.assertIn("--type bf16", suite.stdout.splitlines()[0])
+        self.assertIn(".type = DataType::bf16", suite.stdout)
 
     def test_layers_of_a_set(self):
         result = run("layers", MODELS / "zoo2019", "--json", "-")

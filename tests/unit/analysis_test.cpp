@@ -351,6 +351,22 @@ TEST_CASE("side by side, the branch of more work may have the shorter chain") {
   CHECK(ms(found[RungName::library_parallel]) == Approx(0.020));  // not 30; work: 30 / 2 = 15
 }
 
+TEST_CASE("the model floor is the longest of the times that each arithmetic type takes") {
+  // 2 * 64 * 512 * 512 = 33,554,432 FLOPs in each product: 33.6 ms in f32 at 1 GFLOP/s; 16.8 ms in 8 bits at 2 GFLOP/s,
+  // whatever the sign of the operand. Bytes are 64 KiB + 1 MiB + 128 KiB and 32 KiB + 256 KiB + 128 KiB at most: 1.7
+  // ms.
+  GraphBuilder g;
+  g.output(g.node("MatMul", {g.input({64, 512}), g.weight({512, 512})}, {64, 512}));
+  g.output(g.node("MatMulInteger", {g.input({64, 512}, DataType::u8), g.weight({512, 512}, DataType::i8)}, {64, 512},
+                  {}, DataType::i32));
+  Results r(true);
+  r.run.ceilings.push_back({.quantity = "Peak/i8", .threads = 1, .value = 2e9});
+  CHECK(ms(analyzed(g, r.database(), 1)[RungName::model_floor]) == Approx(33.554432));
+  Results slow(true);
+  slow.run.ceilings.push_back({.quantity = "Peak/i8", .threads = 1, .value = 0.5e9});
+  CHECK(ms(analyzed(g, slow.database(), 1)[RungName::model_floor]) == Approx(67.108864));
+}
+
 TEST_CASE("the model floor is FLOPs over peak or the model's own bytes over bandwidth") {
   // 1x8x16x16 with 8 of 3x3 padded by 1: taps in range per axis are 2 * 15 + 16 = 46 (each of 16 positions has 3 but
   // for the two at the ends), so 2 * 8 * 8 * 46 * 46 = 270,848 FLOPs: 270.8 us at 1 GFLOP/s. Bytes: 8 KiB in, 8 KiB

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../src/bench/ceilings.hpp"
 
+#include "../../src/bench/peak_kernels.hpp"
 #include "support/catch.hpp"
 
 #include <limits>
@@ -71,3 +72,36 @@ TEST_CASE("a footprint is four times what is in front and half of the level at m
   CHECK_FALSE(footprint({2048 * kib}, {8192 * kib}).has_value());  // a large L2 in front of a small share of L3
   CHECK(footprint({0}, {32 * kib})->value == 16 * kib);
 }
+
+TEST_CASE("a row of 8-bit operands raises the peak of 8 bits, with and without sign") {
+  const char* const signature = "MatMul/u8/a=512x512/b=512x512/b_constant=1/b_type=i8";
+  const std::map<std::string, Layer> quantized{
+      {signature,
+       op::MatMul{.type = DataType::u8, .a = {512, 512}, .b = {512, 512}, .b_constant = true, .b_type = DataType::i8}}};
+  std::vector<CeilingRow> rows{
+      {.quantity = "Peak/i8", .algorithm = "maddubs:avx2,threads=1", .threads = 1, .value = 100e9}};
+  raise_ceilings(rows, std::vector{row(signature, 1e-3)}, quantized);  // 268,435,456 operations in 1 ms
+  REQUIRE(rows.size() == 2);
+  CHECK(rows.back().quantity == "Peak/i8");
+  CHECK(rows.back().value == 268435456e3);
+}
+
+#if defined(__x86_64__)
+// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1: VNNI, BF16 and FP16 each come with a
+// processor that has those before it.
+TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
+  const auto types = [](const char* isa) {
+    std::vector<DataType> result;
+    for (const auto& each : multiply_adds(isa)) result.push_back(each.type);
+    return result;
+  };
+  using enum DataType;
+  CHECK(types("sse41") == std::vector{f32});
+  CHECK(types("avx2") == std::vector{f32, i8});
+  CHECK(types("avx512_core_vnni") == std::vector{f32, i8});
+  CHECK(types("avx512_core_bf16") == std::vector{f32, i8, bf16});
+  CHECK(types("avx512_core_amx") == std::vector{f32, i8, bf16, f16});
+  // 12 chains of 32 byte products with an addition each, ten times.
+  if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[1].run(10) == 2.0 * 12 * 32 * 10);
+}
+#endif

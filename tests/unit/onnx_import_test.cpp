@@ -37,7 +37,11 @@ std::int64_t multiply_adds(const Graph& graph) {
 }
 
 // Counted in Python on the same files: nodes that are left after removing those that depend on initializers alone,
-// Shape, Identity, equal nodes on equal inputs, and what no output needs.
+// Shape, Identity, equal nodes on equal inputs, and what no output needs. Of the two models with conversions around
+// 8-bit operators an operator counts with its conversions: resnet50_qdq_i8 has 53 Conv, 16 Add, MaxPool, ReduceMean,
+// Reshape, Gemm, and a conversion at either end; mobilenet_v3_large_qoperator_i8 has 82 quantised operators, 15
+// HardSwish, 8 HardSigmoid and 3 ReduceMean between conversions, 5 HardSwish that a ReduceMean reads in floats as well
+// (5 nodes each, with conversions), 5 nodes of its head in floats, and a conversion at either end.
 TEST_CASE("Every shipped model has the nodes that constants, common subexpressions and dead ends leave", "[onnx]") {
   struct Case {
     std::string name;
@@ -46,8 +50,8 @@ TEST_CASE("Every shipped model has the nodes that constants, common subexpressio
   const auto [name, nodes] = GENERATE(values<Case>({
       {"hard/bert_base_dynamic_i8", 629},
       {"hard/mnasnet1_0_external_data_absent", 99},
-      {"hard/mobilenet_v3_large_qoperator_i8", 192},
-      {"hard/resnet50_qdq_i8", 219},
+      {"hard/mobilenet_v3_large_qoperator_i8", 140},
+      {"hard/resnet50_qdq_i8", 75},
       {"hard/vit_b_16_f16", 476},
       {"modern/bert_base_s128", 364},
       {"modern/convnext_tiny", 222},

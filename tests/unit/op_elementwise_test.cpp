@@ -108,7 +108,7 @@ TEST_CASE("Dimensions that broadcast alike are folded", "[op]") {
            .weight({})
            .weight({}, DataType::u8)
            .out({1, 8, 4, 4}, DataType::u8),
-       "Binary/u8/a=128/b=128"},
+       "Binary/u8/a=128/b=128/scaled=1"},
       {"more than 8 dimensions", binary("Add", {2, 1, 2, 1, 2, 1, 2, 1, 2}, {1, 2, 1, 2, 1, 2, 1, 2, 1}),
        "Opaque/f32/op=Add/read_bytes=192/written_bytes=4"},
   });

@@ -79,7 +79,7 @@ TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
            .in({}, DataType::u8)
            .weight({}, DataType::i8)
            .out({1, 128, 32}, DataType::i32),
-       "MatMul/u8/a=128x64/b=64x32/b_constant=1/b_type=i8/y_type=i32"},
+       "MatMul/u8/a=128x64/b=64x32/b_constant=1/b_type=i8/y_type=i32/a_zero=1/b_zero=1"},
       {"quantised",
        SingleNode("QLinearMatMul")
            .in({128, 64}, DataType::i8)
@@ -91,7 +91,7 @@ TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
            .weight({})
            .weight({}, DataType::i8)
            .out({128, 32}, DataType::i8),
-       "MatMul/i8/a=128x64/b=64x32/b_constant=1"},
+       "MatMul/i8/a=128x64/b=64x32/b_constant=1/a_zero=1/b_zero=1"},
       {"quantised Gemm",
        SingleNode("QGemm", 1, "com.microsoft")
            .in({1, 960}, DataType::u8)
@@ -105,7 +105,7 @@ TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
            .weight({}, DataType::u8)
            .out({1, 1280}, DataType::u8)
            .set("transB", 1),
-       "MatMul/u8/a=1x960/b=960x1280/b_constant=1/b_type=i8/post=bias"},
+       "MatMul/u8/a=1x960/b=960x1280/b_constant=1/b_type=i8/a_zero=1/b_zero=1/post=bias"},
       {"sizes that do not fit", SingleNode("MatMul").in({4, 3}).in({4, 3}).out({4, 3}),
        "Opaque/f32/op=MatMul/read_bytes=96/written_bytes=48"},
   });

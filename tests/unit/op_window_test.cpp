@@ -115,7 +115,7 @@ TEST_CASE("Spellings of one convolution have one signature", "[op]") {
            .weight({8, 3, 3, 3}, DataType::i8)
            .weight({}, DataType::u8)
            .out({1, 8, 5, 5}, DataType::i32),
-       "Conv/u8/x=1x3x7x7/w=8x3x3x3/w_type=i8/y_type=i32"},
+       "Conv/u8/x=1x3x7x7/w=8x3x3x3/w_type=i8/y_type=i32/x_zero=1"},
       {"quantised",
        SingleNode("QLinearConv")
            .in({1, 3, 7, 7}, DataType::u8)
@@ -128,7 +128,7 @@ TEST_CASE("Spellings of one convolution have one signature", "[op]") {
            .weight({}, DataType::u8)
            .weight({8}, DataType::i32)
            .out({1, 8, 5, 5}, DataType::u8),
-       "Conv/u8/x=1x3x7x7/w=8x3x3x3/w_type=i8/post=bias"},
+       "Conv/u8/x=1x3x7x7/w=8x3x3x3/w_type=i8/x_zero=1/post=bias"},
       {"channels that do not fit", SingleNode("Conv").in({1, 3, 7, 7}).weight({8, 4, 3, 3}).out({1, 8, 5, 5}),
        "Opaque/f32/op=Conv/read_bytes=1740/written_bytes=800/constant_bytes=1152"},
   };

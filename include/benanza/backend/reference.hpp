@@ -32,16 +32,23 @@ struct Parameters {
   double zero_point_y = 0;
   double rescale = 1;  ///< of a quantised result: scale of x times scale of w, over the scale of y
 };
+/// What a layer is checked with: the defaults, and of a quantised layer the numbers that backends use too
+/// (bench/quantization.hpp).
+[[nodiscard]] Parameters parameters_of(const Layer& layer);
 
 /// Elements `indices` (flat, row-major) of output `output`, from row-major inputs in the order of `operands(layer)`.
 /// What the operator shares between outputs (rows of a softmax, statistics, a whole recurrence) is computed once for
 /// each call, so ask for all samples at once. Results of floating-point type are not rounded to it; integer results are
 /// rounded to nearest even and saturate where the operator accumulates (convolution, product, quantisation) and wrap
 /// around where it is element-wise. Where a scatter without reduction writes an element twice the later update wins.
-/// Throws UsageError for an Opaque layer, for inputs or an output that do not match the layer and for indices out of
-/// range.
+/// A bias is added to the accumulator of a quantised product before it is rescaled, the further steps behind (ONNX
+/// QLinearConv). Throws UsageError for an Opaque layer, for inputs or an output that do not match the layer and for
+/// indices out of range.
 [[nodiscard]] std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
-                                           std::span<const std::int64_t> indices, const Parameters& parameters = {});
+                                           std::span<const std::int64_t> indices, const Parameters& parameters);
+/// With `parameters_of(layer)`.
+[[nodiscard]] std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
+                                           std::span<const std::int64_t> indices);
 
 /// All elements of an output; for tests.
 [[nodiscard]] std::vector<double> evaluate_all(const Layer& layer, std::span<const void* const> inputs,

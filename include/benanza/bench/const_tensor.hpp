@@ -15,7 +15,7 @@ struct ConstTensor {
   [[nodiscard]] double operator[](std::int64_t i) const { return load(data, type, i); }
   /// The elements as floats; null when they are of another type.
   [[nodiscard]] const float* floats() const {
-    return type == DataType::f32 ? static_cast<const float*>(data) : nullptr;
+    return stored_type(type) == DataType::f32 ? static_cast<const float*>(data) : nullptr;
   }
 };
 

@@ -23,7 +23,8 @@ template <class T>
 /// Element `i` of a buffer. 64-bit integers beyond 2^53 are rounded. Throws UsageError for strings and complex numbers.
 [[nodiscard]] inline double load(const void* data, DataType type, std::int64_t i) {
   switch (type) {
-    case DataType::f32: return static_cast<double>(detail::read<float>(data, i));
+    case DataType::f32:
+    case DataType::tf32: return static_cast<double>(detail::read<float>(data, i));
     case DataType::f64: return detail::read<double>(data, i);
     case DataType::f16: return static_cast<double>(detail::half_to_float(detail::read<std::uint16_t>(data, i)));
     case DataType::bf16: return static_cast<double>(detail::bfloat16_to_float(detail::read<std::uint16_t>(data, i)));

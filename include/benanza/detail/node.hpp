@@ -92,6 +92,17 @@ struct GivenInts {
   return number == 0 ? 0 : number;
 }
 
+/// Whether input `i`, the zero point of a quantised tensor, may be other than 0: computed at run time, or known to be.
+/// Of a list for each channel whose numbers are not known it is 0, as every quantiser makes weights.
+[[nodiscard]] inline bool has_zero_point(const Node& node, const Graph& graph, std::size_t i) {
+  const Value* zero_point = optional_input(node, graph, i);
+  if (!zero_point) return false;
+  if (!zero_point->constant) return true;
+  if (!zero_point->literal) return zero_point->elements() == 1;
+  const auto& numbers = zero_point->literal->ints;
+  return std::any_of(numbers.begin(), numbers.end(), [](auto number) { return number != 0; });
+}
+
 /// A type that is named only where it differs from the layer's own.
 [[nodiscard]] inline std::optional<DataType> if_other(DataType type, DataType own) {
   return type == own ? std::nullopt : std::optional(type);

@@ -102,7 +102,7 @@ class ClosedExpression {
   bool add(std::size_t layer) {
     const Occurrence& at = graph_->layers[layer];
     const bool plain = (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer)) &&
-                       epilogue(at.layer)->empty() && at.members.size() == 1;
+                       epilogue(at.layer)->empty() && at.members.size() == 1 && !is_8_bit(type(at.layer));
     if (!plain || at.outputs.size() != 1 || members_.size() >= 16) return false;
     if (!members_.empty() &&
         graph_->tensors[at.outputs[0]].dims != graph_->tensors[graph_->layers[members_[0]].outputs[0]].dims)

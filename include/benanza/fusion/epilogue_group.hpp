@@ -70,7 +70,8 @@ class EpilogueGroup {
     if (auto* unary = std::get_if<op::Unary>(&layer); unary && unary->post.empty())
       unary->x = TensorShape(std::span<const std::int64_t>(result));
     if (auto* binary = std::get_if<op::Binary>(&layer); binary && binary->post.empty()) {
-      auto shapes = std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : 1])};
+      auto shapes =
+          std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : second_operand(*binary)])};
       const auto folded = collapse(shapes);
       if (folded[0] != binary->a || folded[1] != binary->b)
         std::swap(shapes[0], shapes[1]);  // of what commutes the larger comes first
@@ -81,6 +82,9 @@ class EpilogueGroup {
     }
     return layer;
   }
+
+  /// Of quantised operands each stands before its scale and zero point.
+  static std::size_t second_operand(const op::Binary& binary) { return binary.scaled ? 3 : 1; }
 
   bool step() {
     const TensorId result = graph_->layers[members_.back()].outputs[0];
@@ -93,8 +97,9 @@ class EpilogueGroup {
       return true;
     }
     const Occurrence& head = graph_->layers[members_[0]];
-    if (type(next.layer) != type(layer_) || next.repeat != head.repeat || next.branches != head.branches) return false;
-    std::optional<Layer> grown;
+    if (next.repeat != head.repeat || next.branches != head.branches) return false;
+    std::optional<Layer> grown = converted(next.layer);
+    if (!grown && stored_type(type(next.layer)) != running_type()) return false;
     if (const auto* unary = std::get_if<op::Unary>(&next.layer)) grown = with_unary(*unary);
     if (const auto* binary = std::get_if<op::Binary>(&next.layer)) grown = with_binary(next, *binary, result);
     if (const auto* norm = std::get_if<op::BatchNorm>(&next.layer)) grown = with_batch_norm(*norm);
@@ -103,6 +108,33 @@ class EpilogueGroup {
     members_.push_back(*at);
     pieces_.push_back({0, members_.size(), folded_layer()});
     return true;
+  }
+
+  /// Of the result so far: that of the head, but a quantised product may give another one.
+  [[nodiscard]] DataType running_type() const {
+    return is_8_bit(type(layer_)) ? operands(layer_).outputs[0].type : stored_type(type(layer_));
+  }
+
+  /// The quantised product with the conversion of its result done as it is written: the sums of an integer product made
+  /// floats, a result dequantised or quantised by one scale.
+  [[nodiscard]] std::optional<Layer> converted(const Layer& next) const {
+    const DataType running = running_type();
+    std::optional<DataType> to;
+    const auto* cast = std::get_if<op::Cast>(&next);
+    if (cast && running == DataType::i32 && cast->type == running && is_float(cast->to)) to = cast->to;
+    const auto* dequantize = std::get_if<op::Dequantize>(&next);
+    if (dequantize && dequantize->type == running && dequantize->x[0] == 1 && dequantize->x[2] == 1)
+      to = dequantize->to;
+    const auto* quantize = std::get_if<op::Quantize>(&next);
+    if (quantize && !quantize->dynamic && quantize->type == running && quantize->x[0] == 1 && quantize->x[2] == 1)
+      to = quantize->to;
+    if (!to || !is_8_bit(type(layer_))) return std::nullopt;
+    Layer grown = layer_;
+    const auto give = [&](auto& product) { product.y_type = if_other(*to, product.type); };
+    if (auto* conv = std::get_if<op::Conv>(&grown)) give(*conv);
+    else if (auto* product = std::get_if<op::MatMul>(&grown)) give(*product);
+    else return std::nullopt;
+    return grown;
   }
 
   [[nodiscard]] std::optional<Layer> appended(std::span<const PostOp> ops) const {
@@ -130,11 +162,14 @@ class EpilogueGroup {
 
   [[nodiscard]] std::optional<Layer> with_binary(const Occurrence& next, const op::Binary& binary,
                                                  TensorId running) const {
-    if (is_predicate(binary.fn) || binary.same || !binary.post.empty() || next.inputs.size() != 2 || !next.inputs[0] ||
-        !next.inputs[1])
+    if (is_8_bit(binary.type) && !binary.scaled) return std::nullopt;  // wraps around
+    if (is_predicate(binary.fn) || binary.same || !binary.post.empty()) return std::nullopt;
+    const std::size_t second = second_operand(binary);
+    if (next.inputs.size() <= second || (!binary.scaled && next.inputs.size() != 2) || !next.inputs[0] ||
+        !next.inputs[second])
       return std::nullopt;
-    const bool swapped = *next.inputs[1] == running;
-    const LayerTensor& operand = graph_->tensors[*next.inputs[swapped ? 0 : 1]];
+    const bool swapped = *next.inputs[second] == running;
+    const LayerTensor& operand = graph_->tensors[*next.inputs[swapped ? 0 : second]];
     const auto& result = graph_->tensors[running].dims;
     if (graph_->tensors[next.outputs[0]].dims != result &&
         element_count(graph_->tensors[next.outputs[0]].dims) != element_count(result))

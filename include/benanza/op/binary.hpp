@@ -66,8 +66,9 @@ struct Binary {
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::add;
   TensorShape a{};
-  TensorShape b{};    ///< the same rank as a
-  bool same = false;  ///< a and b are one tensor (x * x)
+  TensorShape b{};      ///< the same rank as a
+  bool same = false;    ///< a and b are one tensor (x * x)
+  bool scaled = false;  ///< of quantised operands, each with a scale: computed in floats, rounded and saturated
   Epilogue post{};
 
   template <class Self, class Visit>
@@ -77,6 +78,7 @@ struct Binary {
     visit("a", self.a);
     visit("b", self.b);
     visit("same", self.same);
+    visit("scaled", self.scaled);
     visit("post", self.post);
   }
   constexpr bool operator==(const Binary&) const = default;
@@ -90,7 +92,8 @@ struct Binary {
     if (row == detail::binary_functions.end() || (!quantised && node.inputs.size() != 2)) return std::nullopt;
     const std::size_t second = quantised ? 3 : 1;
     const Value& a_value = graph.input(node, 0);
-    Binary binary{.type = a_value.type, .fn = row->fn, .same = detail::is_same_input(node, 0, second)};
+    Binary binary{
+        .type = a_value.type, .fn = row->fn, .same = detail::is_same_input(node, 0, second), .scaled = quantised};
     if (type == "Mod" && node.attribute<std::int64_t>("fmod", 0) != 0) binary.fn = ElementwiseFn::fmod;
     if (type == "BitShift" && node.attribute<std::string>("direction", "LEFT") == "RIGHT")
       binary.fn = ElementwiseFn::shift_right;

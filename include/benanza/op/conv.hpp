@@ -29,6 +29,8 @@ struct Conv {
   bool w_constant = true;
   std::optional<DataType> w_type{};  ///< when it is not `type` (quantised)
   std::optional<DataType> y_type{};
+  bool x_zero = false;  ///< quantised: x has a zero point other than 0, so that sums over w have to be taken off
+  bool w_zero = false;  ///< the same of w; scales decide no speed, whether one for each channel or one for all
   Epilogue post{};
 
   template <class Self, class Visit>
@@ -43,6 +45,8 @@ struct Conv {
     visit("w_constant", self.w_constant);
     visit("w_type", self.w_type);
     visit("y_type", self.y_type);
+    visit("x_zero", self.x_zero);
+    visit("w_zero", self.w_zero);
     visit("post", self.post);
   }
   constexpr bool operator==(const Conv&) const = default;
@@ -71,6 +75,10 @@ struct Conv {
               .w_constant = w_value.constant,
               .w_type = detail::if_other(w_value.type, x_value.type),
               .y_type = detail::if_other(y_type, x_value.type)};
+    if (is_8_bit(conv.type)) {
+      conv.x_zero = detail::has_zero_point(node, graph, 2);
+      conv.w_zero = detail::has_zero_point(node, graph, rescaled ? 5 : 3);
+    }
     if (b && b->constant) {
       conv.post.push_back(bias);
     } else if (b) {
@@ -91,9 +99,13 @@ struct Conv {
   [[nodiscard]] Operands operands() const {
     const auto touched = detail::touched_elements(x, std::span(w.begin() + 2, w.end()), pads, strides, dilations);
     Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched},
-                               {.name = "w", .type = w_type.value_or(type), .shape = w, .constant = w_constant}},
+                               {.name = "w",
+                                .type = w_type.value_or(type),
+                                .shape = w,
+                                .constant = w_constant,
+                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform}},
                     .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
-    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), 1);
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), 1, is_8_bit(type));
     return result;
   }
 

@@ -94,7 +94,7 @@ struct ConvTranspose {
     Operands result{.inputs = {{.name = "x", .type = type, .shape = x},
                                {.name = "w", .type = type, .shape = w, .constant = w_constant}},
                     .outputs = {{.name = "y", .type = type, .shape = y()}}};
-    detail::append_epilogue_operands(result, post, type, y(), 1);
+    detail::append_epilogue_operands(result, post, type, y(), 1, is_8_bit(type));
     return result;
   }
 

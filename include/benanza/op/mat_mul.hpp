@@ -34,6 +34,8 @@ struct MatMul {
   bool b_constant = false;
   std::optional<DataType> b_type{};  ///< when it is not `type` (quantised)
   std::optional<DataType> y_type{};
+  bool a_zero = false;  ///< quantised: a has a zero point other than 0, so that sums over b have to be taken off
+  bool b_zero = false;  ///< the same of b; scales decide no speed, whether one for each column or one for all
   Epilogue post{};
 
   template <class Self, class Visit>
@@ -47,6 +49,8 @@ struct MatMul {
     visit("b_constant", self.b_constant);
     visit("b_type", self.b_type);
     visit("y_type", self.y_type);
+    visit("a_zero", self.a_zero);
+    visit("b_zero", self.b_zero);
     visit("post", self.post);
   }
   constexpr bool operator==(const MatMul&) const = default;
@@ -69,6 +73,10 @@ struct MatMul {
     auto result = canonical(a_value, a_dims, a_transposed, b_value, b_dims, b_transposed);
     if (!result) return std::nullopt;
     result->y_type = detail::if_other(graph.output(node, 0).type, a_value.type);
+    if (is_8_bit(a_value.type)) {
+      result->a_zero = detail::has_zero_point(node, graph, 2);
+      result->b_zero = detail::has_zero_point(node, graph, scaled ? 5 : 3);
+    }
     const Value* c = gemm ? detail::optional_input(node, graph, scaled ? 6 : 2) : nullptr;
     if (c) {
       const auto step = addend(*c, result->y());
@@ -101,11 +109,14 @@ struct MatMul {
       if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
       return shape;
     };
-    Operands result{
-        .inputs = {{.name = "a", .type = type, .shape = stored(a, trans_a), .constant = a_constant},
-                   {.name = "b", .type = b_type.value_or(type), .shape = stored(b, trans_b), .constant = b_constant}},
-        .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
-    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), y().size() - 1);
+    Operands result{.inputs = {{.name = "a", .type = type, .shape = stored(a, trans_a), .constant = a_constant},
+                               {.name = "b",
+                                .type = b_type.value_or(type),
+                                .shape = stored(b, trans_b),
+                                .constant = b_constant,
+                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform}},
+                    .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), y().size() - 1, is_8_bit(type));
     return result;
   }
 

@@ -30,6 +30,7 @@ enum class Contents : std::uint8_t {
   positive,  ///< random in [0.5, 1.5]: variances, scales, divisors
   indices,   ///< uniform in [0, limit)
   boolean,   ///< 0 or 1
+  even,      ///< non-zero even integers: libraries that halve 8-bit weights to keep sums in range stay exact
 };
 
 /// One tensor that a layer reads or writes. Plans take their buffers in this order.

@@ -36,10 +36,20 @@ enum class ReduceFn : std::uint8_t {
 
 struct Reduce {
   static constexpr std::string_view kind = "Reduce";
-  /// In the order of ReduceFn.
-  static constexpr std::array<std::string_view, 12> onnx_types{
-      "ReduceMean", "ReduceSum",    "ReduceMax",       "ReduceMin",       "ReduceProd", "ReduceL1",
-      "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax",     "ArgMin"};
+  /// In the order of ReduceFn, and then the quantised mean.
+  static constexpr std::array<std::string_view, 13> onnx_types{"ReduceMean",
+                                                               "ReduceSum",
+                                                               "ReduceMax",
+                                                               "ReduceMin",
+                                                               "ReduceProd",
+                                                               "ReduceL1",
+                                                               "ReduceL2",
+                                                               "ReduceLogSum",
+                                                               "ReduceLogSumExp",
+                                                               "ReduceSumSquare",
+                                                               "ArgMax",
+                                                               "ArgMin",
+                                                               "com.microsoft.QLinearReduceMean"};
   DataType type = DataType::f32;
   ReduceFn fn = ReduceFn::mean;
   TensorShape x{};
@@ -56,14 +66,16 @@ struct Reduce {
 
   /// A reduction over dimensions of 1 alone is left to View, where the function changes nothing.
   [[nodiscard]] static std::optional<Reduce> from(const Node& node, const Graph& graph) {
-    const auto at = std::find(onnx_types.begin(), onnx_types.end(), node.op_type);
+    const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
     if (at == onnx_types.end()) return std::nullopt;
+    const bool quantized = *at == onnx_types.back();
     const Value& x_value = graph.input(node, 0);
-    Reduce reduce{.type = x_value.type, .fn = static_cast<ReduceFn>(at - onnx_types.begin())};
+    Reduce reduce{.type = x_value.type,
+                  .fn = quantized ? ReduceFn::mean : static_cast<ReduceFn>(at - onnx_types.begin())};
     const bool index = reduce.fn == ReduceFn::arg_max || reduce.fn == ReduceFn::arg_min;
     std::vector<bool> reduced(x_value.dims.size());
     const auto axes = index ? detail::GivenInts{.given = true, .values = {node.attribute<std::int64_t>("axis", 0)}}
-                            : detail::given_ints(node, graph, "axes", 1);
+                            : detail::given_ints(node, graph, "axes", quantized ? node.inputs.size() : 1);
     if (!axes.known) return std::nullopt;
     for (auto given : axes.values) {
       const auto axis = detail::to_axis(given, reduced.size());

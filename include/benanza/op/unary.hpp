@@ -73,11 +73,19 @@ inline constexpr std::array unary_functions{
     UnaryFunction{"Tanh", ElementwiseFn::tanh},
     UnaryFunction{"ThresholdedRelu", ElementwiseFn::thresholded_relu, "alpha", 1},
 };
+/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others in their image.
+inline constexpr std::array<std::string_view, 12> quantized_unary_types{
+    "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearClip",
+    "com.microsoft.QLinearElu",       "com.microsoft.QLinearGelu",    "com.microsoft.QLinearHardSigmoid",
+    "com.microsoft.QLinearHardSwish", "com.microsoft.QLinearMish",    "com.microsoft.QLinearRelu",
+    "com.microsoft.QLinearSoftplus",  "com.microsoft.QLinearSwish",   "com.microsoft.QLinearTanh"};
+
 consteval auto unary_types() {
-  std::array<std::string_view, unary_functions.size() + 3> types{};
+  std::array<std::string_view, unary_functions.size() + 3 + quantized_unary_types.size()> types{};
   std::size_t count = 0;
   for (const auto& row : unary_functions) types[count++] = row.onnx_type;
   for (const auto* type : {"Clip", "Pow", "Mul"}) types[count++] = type;
+  for (auto type : quantized_unary_types) types[count++] = type;
   return types;
 }
 }  // namespace benanza::detail
@@ -110,8 +118,12 @@ struct Unary {
   [[nodiscard]] static std::optional<Unary> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
     Unary unary{.type = x_value.type, .x = {x_value.elements()}};
-    if (node.op_type == "Clip") {
-      const auto lower = bound(node, graph, "min", 1), upper = bound(node, graph, "max", 2);
+    constexpr std::string_view quantized = "com.microsoft.QLinear";
+    std::string type = detail::onnx_type(node);
+    if (type.starts_with(quantized)) type.erase(0, quantized.size());
+    if (type == "Clip") {
+      const std::size_t given = node.op_type == type ? node.inputs.size() : 0;  // quantised: attributes alone
+      const auto lower = bound(node, graph, "min", 1, given), upper = bound(node, graph, "max", 2, given);
       if (!lower || !upper) return std::nullopt;
       unary.fn =
           *lower == 0 && *upper == std::numeric_limits<double>::infinity() ? ElementwiseFn::relu : ElementwiseFn::clip;
@@ -132,7 +144,6 @@ struct Unary {
       return unary;
     }
     if (node.op_type == "FastGelu" && node.has_input(1)) return std::nullopt;  // adds a bias first
-    const std::string type = detail::onnx_type(node);
     for (const auto& row : detail::unary_functions) {
       if (row.onnx_type != type) continue;
       unary.fn = row.fn;
@@ -171,12 +182,13 @@ struct Unary {
   /// Clip's bound: attribute (before opset 11) or input; infinite when left out, nothing when it is computed at run
   /// time.
   [[nodiscard]] static std::optional<double> bound(const Node& node, const Graph& graph, std::string_view key,
-                                                   std::size_t i) {
+                                                   std::size_t i, std::size_t given) {
     const bool is_lower = i == 1;
     std::optional<double> value =
         is_lower ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     if (node.attributes.contains(key)) value = node.attribute<double>(key, 0);
-    else if (const Value* input = detail::optional_input(node, graph, i)) value = detail::scalar(*input);
+    else if (const Value* input = i < given ? detail::optional_input(node, graph, i) : nullptr)
+      value = detail::scalar(*input);
     if (!value || *value != *value) return std::nullopt;
     constexpr double largest = std::numeric_limits<float>::max();  // older operator sets spell "no bound" this way
     if (std::fabs(*value) >= largest)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend.hpp"
 
-#include "context.hpp"
+#include "widened.hpp"
 #include <benanza/bench/cpu_set.hpp>
 
 #include <mutex>
@@ -20,7 +20,15 @@ class NativeBackend final : public Backend {
   [[nodiscard]] std::string version() const override { return "1"; }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads};
-    return std::visit([&](const auto& op) { return native::plans(op, context); }, layer);
+    const auto plans_of = [&](const Layer& one) {
+      return std::visit([&](const auto& op) { return native::plans(op, context); }, one);
+    };
+    auto result = plans_of(layer);
+    const auto wide = std::holds_alternative<Unsupported>(result) ? widened(layer) : std::nullopt;
+    if (!wide) return result;
+    auto plans = plans_of(*wide);
+    if (std::holds_alternative<Unsupported>(plans)) return result;
+    return widen(std::get<Plans>(std::move(plans)), layer, *wide, context);
   }
 
  private:

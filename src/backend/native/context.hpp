@@ -5,6 +5,7 @@
 #include "isa.hpp"
 #include <benanza/bench/backend.hpp>
 #include <benanza/bench/thread_pool.hpp>
+#include <benanza/bench/tolerance.hpp>
 
 #include <functional>
 #include <memory>
@@ -64,11 +65,6 @@ template <class Function>
 /// The type that arithmetic on `type` is done in; f16 and bf16 are widened to f32.
 [[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
 [[nodiscard]] inline std::size_t bytes_of(DataType type) { return static_cast<std::size_t>(bits(type)) / 8; }
-
-/// Of results of a floating-point type: what rounding to it may do.
-[[nodiscard]] inline double tolerance_of(DataType type) {
-  return type == DataType::f16 ? 1e-3 : type == DataType::bf16 ? 8e-3 : 1e-4;
-}
 
 /// "no f64 Softmax in backend native".
 [[nodiscard]] Unsupported unsupported(std::string_view kind, DataType type);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unary, Binary, Nary, Where and BatchNorm as chains.
 #include "chain.hpp"
+#include <benanza/bench/element.hpp>
 
 #include <cmath>
 
@@ -23,7 +24,7 @@ Plans plans_of(Chain chain, const Context& context, const Operands& operands, co
     };
   };
   const std::size_t workspace = scratch * static_cast<std::size_t>(context.threads);
-  const double tolerance = tolerance_of(operands.inputs[0].type);
+  const double tolerance = benanza::tolerance(operands.inputs[0].type);
   Plans plans = one_plan(context, operands, family, runner(false), workspace, tolerance);
   if (operands.outputs[0].bytes() >= stream_bytes)
     add_plan(plans, context, operands, family + ",store=nontemporal", runner(true), workspace, tolerance);
@@ -37,7 +38,50 @@ Unsupported no_kernel(std::string_view kind, ElementwiseFn fn, DataType type) {
 
 }  // namespace
 
+namespace {
+
+/// A function of an 8-bit tensor as a table of its 256 values: computed in f32 as a plan is made, looked up ever after.
+/// Nothing where a step has another operand or no kernel.
+std::optional<std::vector<std::uint8_t>> table_of(const op::Unary& op, const Kernels& kernels) {
+  std::vector<PostOp> steps{PostOp(op.fn, op.alpha, op.beta)};
+  steps.insert(steps.end(), op.post.begin(), op.post.end());
+  std::vector<std::uint8_t> codes(256), table(256);
+  std::vector<float> values(256), results(256);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = static_cast<std::uint8_t>(i);
+    values[i] = static_cast<float>(load(codes.data(), op.type, static_cast<Index>(i)));
+  }
+  for (const auto& step : steps) {
+    if (is_binary(step.fn) || is_predicate(step.fn)) return std::nullopt;
+    const UnaryKernel kernel =
+        kernels.unary[static_cast<std::size_t>(Arithmetic::f32)][static_cast<std::size_t>(step.fn)];
+    if (kernel == nullptr) return std::nullopt;
+    kernel(values.data(), results.data(), static_cast<Index>(values.size()), static_cast<float>(step.alpha),
+           static_cast<float>(step.beta));
+    values.swap(results);
+  }
+  for (std::size_t i = 0; i < table.size(); ++i)
+    store(table.data(), op.type, static_cast<Index>(i), static_cast<double>(values[i]));
+  return table;
+}
+
+}  // namespace
+
 Result plans(const op::Unary& op, const Context& context) {
+  if (is_8_bit(op.type)) {
+    auto table = table_of(op, context.kernels);
+    if (!table) return no_kernel(op.kind, op.fn, op.type);
+    return one_plan(context, op.operands(), "table",
+                    [table = std::move(*table), count = element_count(op.x), pool = context.pool,
+                     threads = context.threads](const Arguments& arguments) {
+                      pool->split(count, threads, 64, [&](Index begin, Index end) {
+                        const auto* x = input<std::uint8_t>(arguments, 0);
+                        auto* y = output<std::uint8_t>(arguments);
+                        const std::uint8_t* const of = table.data();
+                        for (Index i = begin; i < end; ++i) y[i] = of[x[i]];
+                      });
+                    });
+  }
   Chain chain(context.kernels, op.type, op.x);
   chain.add_input(0, op.type, op.x);
   if (!chain.add_unary(op.fn, op.alpha, op.beta) || !chain.add_epilogue(op.post, 1, 0))

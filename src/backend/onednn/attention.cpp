@@ -3,6 +3,7 @@
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
+#include <benanza/bench/element.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +13,11 @@ namespace benanza::onednn {
 namespace {
 
 /// -inf where a key is behind the query; the first query stands at the first key, as ONNX Attention has it.
-std::vector<float> causal_mask(std::int64_t queries, std::int64_t keys) {
-  std::vector<float> mask;
+std::vector<std::byte> causal_mask(std::int64_t queries, std::int64_t keys, DataType type) {
+  std::vector<std::byte> mask(static_cast<std::size_t>(queries * keys * bits(type) / 8));
   for (std::int64_t q = 0; q < queries; ++q)
-    for (std::int64_t k = 0; k < keys; ++k) mask.push_back(k > q ? -std::numeric_limits<float>::infinity() : 0.0F);
+    for (std::int64_t k = 0; k < keys; ++k)
+      store(mask.data(), type, q * keys + k, k > q ? -std::numeric_limits<double>::infinity() : 0.0);
   return mask;
 }
 
@@ -23,6 +25,7 @@ std::vector<float> causal_mask(std::int64_t queries, std::int64_t keys) {
 
 void add_plans(const op::Attention& op, Rivals& rivals) {
   const std::int64_t heads = op.q[1], kv_heads = op.k[1], queries = op.q[2], keys = op.k[2], depth = op.q[3];
+  const Type type = *element_type(op.type);
   if (heads % kv_heads != 0)
     return rivals.refuse("attention with " + std::to_string(heads) + " heads over " + std::to_string(kv_heads));
   // Query heads that share keys and values: more rows of one product where the mask allows it, otherwise a dimension
@@ -51,36 +54,39 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
     Dims triangle(scores.size(), 1);
     triangle[triangle.size() - 2] = queries;
     triangle.back() = keys;
-    added.emplace_back(base.hold(causal_mask(queries, keys)), triangle);
+    added.emplace_back(base.hold(causal_mask(queries, keys, op.type)), triangle);
   }
-  const Desc plain_scores = row_major(scores), plain_k = op.k_transposed ? row_major(k) : transposed(k);
+  const Desc plain_scores = row_major(scores, type),
+             plain_k = op.k_transposed ? row_major(k, type) : transposed(k, type);
   const Slot intermediate = base.reserve(plain_scores.get_size());
   const dnnl::softmax_forward::primitive_desc softmax(rivals.engine(), dnnl::prop_kind::forward_inference,
                                                       dnnl::algorithm::softmax_accurate, plain_scores, plain_scores,
                                                       static_cast<int>(scores.size()) - 1, common_attributes(), true);
-  const dnnl::matmul::primitive_desc second(rivals.engine(), plain_scores, row_major(v), row_major(y),
+  const dnnl::matmul::primitive_desc second(rivals.engine(), plain_scores, row_major(v, type), row_major(y, type),
                                             common_attributes(), true);
   if (!softmax || !second || !is_rival(softmax.impl_info_str()) || !is_rival(second.impl_info_str())) return;
 
   for (const bool fused : {true, false}) {
     if (!fused && added.empty()) continue;
     PostOps post;
+    post.type = type;
     post.ops.append_eltwise(dnnl::algorithm::eltwise_linear, 1.0F / std::sqrt(static_cast<float>(depth)), 0);
     std::vector<dnnl::binary::primitive_desc> additions;
     for (const auto& [slot, operand] : added) {
       if (fused) post.append(ElementwiseFn::add, false, slot, operand, scores, Form::plain);
       else
-        additions.emplace_back(rivals.engine(), dnnl::algorithm::binary_add, plain_scores, row_major(operand),
+        additions.emplace_back(rivals.engine(), dnnl::algorithm::binary_add, plain_scores, row_major(operand, type),
                                plain_scores, common_attributes(), true);
     }
     for (auto& use : post.uses) use.plain.reset();  // all of them are row-major
     if (std::any_of(additions.begin(), additions.end(),
                     [](const auto& step) { return !step || !is_rival(step.impl_info_str()); }))
       return;
-    const dnnl::matmul::primitive_desc first(rivals.engine(), row_major(q), plain_k, plain_scores, post.attributes(),
-                                             true);
+    const dnnl::matmul::primitive_desc first(rivals.engine(), row_major(q, type), plain_k, plain_scores,
+                                             post.attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft = base;
+      if (type != Type::f32) draft.tolerance = 4 * rivals.tolerance();  // scores and weights are rounded in between
       draft.algorithm = implementation + (additions.empty() ? "" : ":binary") + ":softmax:" + second.impl_info_str();
       std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_WEIGHTS, input(1)}, {DNNL_ARG_DST, intermediate}};
       uses.insert(uses.end(), post.uses.begin(), post.uses.end());

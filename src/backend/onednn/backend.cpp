@@ -18,8 +18,10 @@ class OneDnn final : public Backend {
   template <class Op>
   [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Op& op, int threads) const {
     if constexpr (Offered<Op>) {
-      if (op.type != DataType::f32)
-        return Unsupported{"backend onednn runs f32 only so far, not " + std::string(benanza::name(op.type))};
+      const auto type = element_type(op.type);
+      if (!type || (f32_only<Op> && op.type != DataType::f32) || (op.type == DataType::i32 && !only_moves<Op>))
+        return Unsupported{"no " + std::string(benanza::name(op.type)) + " " + std::string(Op::kind) + " in oneDNN " +
+                           Library::version()};
       Library::use_threads(threads);
       Rivals rivals(library_, op, threads);
       try {

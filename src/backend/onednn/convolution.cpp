@@ -3,6 +3,7 @@
 // and channels-last.
 #include "families.hpp"
 #include "post_ops.hpp"
+#include "scaling.hpp"
 #include <benanza/detail/window.hpp>
 
 #include <array>
@@ -16,14 +17,19 @@ struct Problem {
   Desc plain_w{};  ///< memory of w in the dimensions of `w`, which has the groups first
   Dims strides{}, dilations{}, pads_begin{}, pads_end{};
   bool w_constant = true;
+  Type x_type = Type::f32, w_type = Type::f32, y_type = Type::f32;
 };
 
 /// Form of x and y; nothing stands for oneDNN's choice.
 using Choice = std::optional<Form>;
 
-std::optional<Desc> described_x(const Dims& x, Choice choice) { return choice ? in_form(x, *choice) : any(x); }
+std::optional<Desc> described_x(const Dims& x, Choice choice, Type type) {
+  return choice ? in_form(x, *choice, type) : any(x, type);
+}
 /// A result of one element a channel has no other form than the plain one.
-Desc described_y(const Dims& y, Choice choice) { return choice ? in_form(y, *choice).value_or(row_major(y)) : any(y); }
+Desc described_y(const Dims& y, Choice choice, Type type) {
+  return choice ? in_form(y, *choice, type).value_or(row_major(y, type)) : any(y, type);
+}
 
 Problem make_problem(const TensorShape& x, const TensorShape& y, const TensorShape& pads, const TensorShape& strides,
                      const TensorShape& dilations) {
@@ -40,32 +46,40 @@ Problem make_problem(const TensorShape& x, const TensorShape& y, const TensorSha
 
 template <class Primitive>
 void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm algorithm,
-                   const std::vector<Choice>& choices, Rivals& rivals) {
+                   const std::vector<Choice>& choices, const Scaling& scaling, Rivals& rivals) {
   const bool has_bias = starts_with_bias(post);
   const bool saves =
       algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
   const auto operands = epilogue_dims(post, TensorShape(std::span(problem.y)), 1);
   const Dims channels{problem.y[1]};
   for (const auto& choice : choices) {
-    const auto x = described_x(problem.x, choice);
+    const auto x = described_x(problem.x, choice, problem.x_type);
     if (!x) continue;
-    auto made = make_post_ops(post, has_bias ? 1 : 0, operands, 2, problem.y, choice);
+    PostOps none;
+    none.type = problem.y_type;
+    auto made = make_post_ops(post, has_bias ? 1 : 0, operands, 2, problem.y, choice, std::move(none));
     if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
     const auto& post_ops = std::get<PostOps>(made);
+    auto attributes = post_ops.attributes();
+    scaling.set(attributes);
+    const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
     typename Primitive::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm, *x,
-                                             problem.w_constant ? any(problem.w) : problem.plain_w,
-                                             has_bias ? row_major(channels) : Desc(), described_y(problem.y, choice),
-                                             problem.strides, problem.dilations, problem.pads_begin, problem.pads_end,
-                                             post_ops.attributes(), true);
+                                             problem.w_constant ? any(problem.w, problem.w_type) : problem.plain_w,
+                                             has_bias ? row_major(channels, bias_type) : Desc(),
+                                             described_y(problem.y, choice, problem.y_type), problem.strides,
+                                             problem.dilations, problem.pads_begin, problem.pads_end, attributes, true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       if (!settled(descriptor, post_ops)) return;
-      std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(problem.x)},
+      std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(problem.x, problem.x_type)},
                             {DNNL_ARG_WEIGHTS, input(1), problem.plain_w},
-                            {DNNL_ARG_DST, output(), row_major(problem.y)}};
+                            {DNNL_ARG_DST, output(), row_major(problem.y, problem.y_type)}};
       if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
       uses.insert(uses.end(), post_ops.uses.begin(), post_ops.uses.end());
-      Draft draft{.algorithm = implementation, .saves_multiplications = saves, .tolerance = saves ? 2e-3 : 1e-4};
+      Draft draft{
+          .algorithm = implementation, .saves_multiplications = saves, .tolerance = saves ? 2e-3 : rivals.tolerance()};
+      scaling.add(draft, uses);
       draft.step(descriptor, std::move(uses));
+      if (has_bias) scaling.add_bias(draft, 2, problem.y[1]);
       rivals.add(std::move(draft));
     });
   }
@@ -74,20 +88,27 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
 }  // namespace
 
 void add_plans(const op::Conv& op, Rivals& rivals) {
-  if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    return rivals.refuse("backend onednn runs f32 only so far, not a quantised convolution");
   Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
   problem.w = dims(op.w);
   if (op.group > 1) {
     problem.w.front() /= op.group;
     problem.w.insert(problem.w.begin(), op.group);
   }
-  problem.plain_w = row_major(problem.w);
+  const auto x_type = element_type(op.type), w_type = element_type(op.w_type.value_or(op.type)),
+             y_type = element_type(op.y_type.value_or(op.type));
+  if (!x_type || !w_type || !y_type) return;
+  problem.x_type = *x_type;
+  problem.w_type = *w_type;
+  problem.y_type = *y_type;
+  problem.plain_w = row_major(problem.w, problem.w_type);
+  const int channels = op.group > 1 ? 3 : 1;  // groups and their channels, or channels
+  const Scaling scaling(op, op.w[0], op.w_constant ? channels : 0);
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
-  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, rivals);
-  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_winograd, {std::nullopt},
+  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, scaling,
                                            rivals);
+  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_winograd, {std::nullopt},
+                                           scaling, rivals);
 }
 
 void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
@@ -105,10 +126,16 @@ void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
     problem.w.insert(problem.w.begin(), op.group);
     strides.insert(strides.begin(), in * strides[1]);
   }
-  problem.plain_w = strided(problem.w, strides);
+  const auto type = element_type(op.type);
+  if (!type) return;
+  problem.x_type = problem.w_type = problem.y_type = *type;
+  problem.plain_w = strided(problem.w, strides, problem.w_type);
+  const int channels = op.group > 1 ? 3 : 1;
+  const Scaling scaling(op, op.w[1] * op.group, op.w_constant ? channels : 0);
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
-  add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, rivals);
+  add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, scaling,
+                                             rivals);
 }
 
 }  // namespace benanza::onednn

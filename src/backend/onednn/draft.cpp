@@ -27,11 +27,6 @@ Slot Draft::reserve(std::size_t bytes) {
   return {Slot::Kind::workspace, 0, offset};
 }
 
-Slot Draft::hold(std::vector<float> values) {
-  held.push_back(std::move(values));
-  return {Slot::Kind::held, held.size() - 1, 0};
-}
-
 void Draft::transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform) {
   put(inputs, i, {.plain = plain, .packed = packed, .transform = std::move(transform)});
 }

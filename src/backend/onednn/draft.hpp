@@ -5,8 +5,10 @@
 #include "memory_layout.hpp"
 #include <benanza/bench/backend.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,18 +26,20 @@ struct Slot {
 [[nodiscard]] inline Slot output(std::size_t i = 0, std::size_t offset = 0) { return {Slot::Kind::output, i, offset}; }
 
 /// An argument of a primitive. With `plain`, which describes the operand's row-major memory in the primitive's
-/// dimensions, the plan takes or gives that operand in the primitive's own layout.
+/// dimensions, the plan takes or gives that operand in the primitive's own layout. `own` describes what a primitive
+/// does not: scales and zero points.
 struct Use {
   int argument = 0;
   Slot slot{};
   std::optional<Desc> plain{};
+  std::optional<Desc> own{};
 };
 
 /// Changes the values of a constant before it is laid out, from row-major to row-major; the name goes into the
 /// layout's.
 struct Transform {
   std::string name{};
-  std::function<std::vector<float>(const float*)> apply{};
+  std::function<std::vector<float>(const void*)> apply{};
 };
 
 /// How the plan takes or gives one operand.
@@ -52,7 +56,7 @@ struct Step {
 struct Draft {
   std::string algorithm{};  ///< without layouts and threads
   std::vector<Step> steps{};
-  std::vector<std::vector<float>> held{};
+  std::vector<std::vector<std::byte>> held{};
   std::size_t workspace_bytes = 0;  ///< of intermediate results; scratchpads come on top
   bool saves_multiplications = false;
   double tolerance = 1e-4;
@@ -63,7 +67,12 @@ struct Draft {
   /// Space for an intermediate result.
   [[nodiscard]] Slot reserve(std::size_t bytes);
   /// Constants of the plan's own.
-  [[nodiscard]] Slot hold(std::vector<float> values);
+  template <class Number>
+  [[nodiscard]] Slot hold(const std::vector<Number>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    held.emplace_back(bytes.begin(), bytes.end());
+    return {Slot::Kind::held, held.size() - 1, 0};
+  }
   /// Takes input `i`, a constant, transformed. Called behind the steps that use it.
   void transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform);
 };

@@ -4,6 +4,8 @@
 
 #include "rivals.hpp"
 
+#include <type_traits>
+
 namespace benanza::onednn {
 
 void add_plans(const op::Conv& op, Rivals& rivals);
@@ -26,6 +28,15 @@ void add_plans(const op::Split& op, Rivals& rivals);
 void add_plans(const op::Slice& op, Rivals& rivals);
 void add_plans(const op::Cast& op, Rivals& rivals);
 void add_plans(const op::Resize& op, Rivals& rivals);
+
+/// Operators whose plans have not been written for other types than f32.
+template <class Op>
+inline constexpr bool f32_only =
+    std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::BatchNorm> || std::is_same_v<Op, op::Lrn>;
+/// Operators that move elements, whatever these mean.
+template <class Op>
+inline constexpr bool only_moves = std::is_same_v<Op, op::Transpose> || std::is_same_v<Op, op::Concat> ||
+                                   std::is_same_v<Op, op::Split> || std::is_same_v<Op, op::Slice>;
 
 template <class Op>
 concept Offered = requires(const Op& op, Rivals& rivals) {

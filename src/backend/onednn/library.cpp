@@ -16,6 +16,25 @@ std::string Library::version() {
   return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
 }
 
+std::string Library::isa() {
+  using enum dnnl::cpu_isa;
+  switch (dnnl::get_effective_cpu_isa()) {
+    case isa_default: break;
+    case sse41: return "sse41";
+    case avx: return "avx";
+    case avx2: return "avx2";
+    case avx2_vnni: return "avx2_vnni";
+    case avx2_vnni_2: return "avx2_vnni_2";
+    case avx512_core: return "avx512_core";
+    case avx512_core_vnni: return "avx512_core_vnni";
+    case avx512_core_bf16: return "avx512_core_bf16";
+    case avx512_core_fp16: return "avx512_core_fp16";
+    case avx512_core_amx: return "avx512_core_amx";
+    case avx512_core_amx_fp16: return "avx512_core_amx_fp16";
+  }
+  return "its instruction set";
+}
+
 int Library::channel_block() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::isa_default:

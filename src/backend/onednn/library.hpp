@@ -14,6 +14,8 @@ struct Library {
 
   /// `3.2.0`.
   [[nodiscard]] static std::string version();
+  /// The instruction set that its kernels may use here: `avx2`, `avx512_core_amx`.
+  [[nodiscard]] static std::string isa();
   /// Channels in a block of the layouts that its kernels prefer here: 16 with AVX-512, otherwise 8.
   [[nodiscard]] static int channel_block();
   /// Sets the thread count of what this thread creates and executes from now on.

@@ -4,6 +4,7 @@
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
+#include "scaling.hpp"
 
 namespace benanza::onednn {
 namespace {
@@ -24,8 +25,10 @@ Dims padded_to(std::size_t rank, const TensorShape& shape) {
 }  // namespace
 
 void add_plans(const op::MatMul& op, Rivals& rivals) {
-  if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    return rivals.refuse("backend onednn runs f32 only so far, not a quantised matrix product");
+  const auto a_known = element_type(op.type), b_known = element_type(op.b_type.value_or(op.type)),
+             y_known = element_type(op.y_type.value_or(op.type));
+  if (!a_known || !b_known || !y_known) return;
+  const Type a_type = *a_known, b_type = *b_known, y_type = *y_known;
   const TensorShape shape = op.y();
   const bool has_bias = starts_with_bias(op.post);
   auto operands = epilogue_dims(op.post, shape, shape.size() - 1);
@@ -33,36 +36,49 @@ void add_plans(const op::MatMul& op, Rivals& rivals) {
   std::vector<Dims*> together{&y, &a, &b};
   for (auto& operand : operands) together.push_back(&operand);
   fold_leading(together, 2);
-  const Desc plain_a = op.trans_a ? transposed(a) : row_major(a), plain_b = op.trans_b ? transposed(b) : row_major(b),
-             plain_y = row_major(y);
-  auto made = make_post_ops(op.post, has_bias ? 1 : 0, operands, 2, y, Form::plain);
+  const Desc plain_a = op.trans_a ? transposed(a, a_type) : row_major(a, a_type),
+             plain_b = op.trans_b ? transposed(b, b_type) : row_major(b, b_type), plain_y = row_major(y, y_type);
+  PostOps none;
+  none.type = y_type;
+  auto made = make_post_ops(op.post, has_bias ? 1 : 0, operands, 2, y, Form::plain, std::move(none));
   if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
   const auto& post_ops = std::get<PostOps>(made);
 
+  const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0);
+  const Type bias_type = scaling.active() ? Type::f32 : y_type;
   Desc bias_desc;
-  if (has_bias) bias_desc = row_major(operands[0]);
+  if (has_bias) bias_desc = row_major(operands[0], bias_type);
+  auto attributes = post_ops.attributes();
+  scaling.set(attributes);
+  const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w) {
+    Draft draft{.algorithm = name, .tolerance = rivals.tolerance()};
+    std::vector<Use> uses = all_uses(post_ops, plain_a, w, plain_y, has_bias);
+    scaling.add(draft, uses);
+    draft.step(descriptor, std::move(uses));
+    if (has_bias) scaling.add_bias(draft, 2, op.n());
+    rivals.add(std::move(draft));
+  };
   for (const bool chosen : {true, false}) {
     if (chosen && !op.b_constant) continue;
-    dnnl::matmul::primitive_desc first(rivals.engine(), plain_a, chosen ? any(b) : plain_b, bias_desc, plain_y,
-                                       post_ops.attributes(), true);
+    dnnl::matmul::primitive_desc first(rivals.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc, plain_y,
+                                       attributes, true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation};
-      draft.step(descriptor, all_uses(post_ops, plain_a, plain_b, plain_y, has_bias));
-      rivals.add(std::move(draft));
+      add(descriptor, implementation, plain_b);
     });
   }
 
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
-  const Desc plain_w = transposed(w);
+  const Desc plain_w = transposed(w, b_type);
+  const Scaling by_row(op, op.n(), 1);  // of w, which has the columns of b as its rows
+  attributes = post_ops.attributes();
+  by_row.set(attributes);
   for (const bool chosen : {true, false}) {
-    dnnl::inner_product_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, plain_a,
-                                                      chosen ? any(w) : plain_w, has_bias ? row_major({y[1]}) : Desc(),
-                                                      plain_y, post_ops.attributes(), true);
+    dnnl::inner_product_forward::primitive_desc first(
+        rivals.engine(), dnnl::prop_kind::forward_inference, plain_a, chosen ? any(w, b_type) : plain_w,
+        has_bias ? row_major({y[1]}, bias_type) : Desc(), plain_y, attributes, true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = "inner_product:" + implementation};
-      draft.step(descriptor, all_uses(post_ops, plain_a, plain_w, plain_y, has_bias));
-      rivals.add(std::move(draft));
+      add(descriptor, "inner_product:" + implementation, plain_w);
     });
   }
 }

@@ -10,8 +10,6 @@
 namespace benanza::onednn {
 namespace {
 
-constexpr auto f32 = dnnl::memory::data_type::f32;
-
 /// Blocks of a dimension over all levels: `ABcd4a16b4a` has 16 for a.
 std::int64_t block_of(const Desc& desc, std::size_t dim) {
   const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
@@ -31,6 +29,18 @@ bool is_dense_vector(const Desc& desc) {
 
 }  // namespace
 
+std::optional<Type> element_type(DataType type) {
+  switch (type) {
+    case DataType::f32: return Type::f32;
+    case DataType::f16: return Type::f16;
+    case DataType::bf16: return Type::bf16;
+    case DataType::i32: return Type::s32;
+    case DataType::i8: return Type::s8;
+    case DataType::u8: return Type::u8;
+    default: return std::nullopt;
+  }
+}
+
 Dims dims(const TensorShape& shape) { return {shape.begin(), shape.end()}; }
 
 Dims row_major_strides(const Dims& dims) {
@@ -39,39 +49,39 @@ Dims row_major_strides(const Dims& dims) {
   return strides;
 }
 
-Desc strided(const Dims& dims, const Dims& strides) { return {dims, f32, strides}; }
+Desc strided(const Dims& dims, const Dims& strides, Type type) { return {dims, type, strides}; }
 
-Desc row_major(const Dims& dims) { return strided(dims, row_major_strides(dims)); }
+Desc row_major(const Dims& dims, Type type) { return strided(dims, row_major_strides(dims), type); }
 
-Desc transposed(const Dims& dims) {
+Desc transposed(const Dims& dims, Type type) {
   Dims stored = dims;
   std::swap(stored[stored.size() - 1], stored[stored.size() - 2]);
   Dims strides = row_major_strides(stored);
   std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
-  return strided(dims, strides);
+  return strided(dims, strides, type);
 }
 
-Desc any(const Dims& dims) { return {dims, f32, dnnl::memory::format_tag::any}; }
+Desc any(const Dims& dims, Type type) { return {dims, type, dnnl::memory::format_tag::any}; }
 
-Desc broadcast_to(Form form, const Dims& operand) {
+Desc broadcast_to(Form form, const Dims& operand, Type type) {
   using Tag = dnnl::memory::format_tag;
   const int block = Library::channel_block();
-  if (form != Form::blocked || operand[1] == 1) return row_major(operand);
+  if (form != Form::blocked || operand[1] == 1) return row_major(operand, type);
   const std::size_t rank = operand.size() - 3;
-  return {operand, f32,
+  return {operand, type,
           block == 8 ? std::array{Tag::aBc8b, Tag::aBcd8b, Tag::aBcde8b}[rank]
                      : std::array{Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b}[rank]};
 }
 
-std::optional<Desc> in_form(const Dims& dims, Form form) {
+std::optional<Desc> in_form(const Dims& dims, Form form, Type type) {
   using Tag = dnnl::memory::format_tag;
-  if (form == Form::plain) return row_major(dims);
+  if (form == Form::plain) return row_major(dims, type);
   if (dims.size() < 3 || dims.size() > 5 || dims[1] == 1) return std::nullopt;
   if (std::all_of(dims.begin() + 2, dims.end(), [](auto dim) { return dim == 1; })) return std::nullopt;
   const std::size_t rank = dims.size() - 3;
-  if (form == Form::channels_last) return Desc{dims, f32, std::array{Tag::acb, Tag::acdb, Tag::acdeb}[rank]};
+  if (form == Form::channels_last) return Desc{dims, type, std::array{Tag::acb, Tag::acdb, Tag::acdeb}[rank]};
   if (dims[1] % Library::channel_block() != 0) return std::nullopt;
-  return broadcast_to(Form::blocked, dims);
+  return broadcast_to(Form::blocked, dims, type);
 }
 
 bool is_opaque(const Desc& desc) { return desc.get_format_kind() != dnnl::memory::format_kind::blocked; }

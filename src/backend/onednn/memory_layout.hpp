@@ -13,6 +13,10 @@ namespace benanza::onednn {
 
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
+using Type = dnnl::memory::data_type;
+
+/// oneDNN's name of an element type; nothing for what it lacks.
+[[nodiscard]] std::optional<Type> element_type(DataType type);
 
 /// How a tensor with channels as its second dimension lies in memory.
 enum class Form { plain, channels_last, blocked };
@@ -20,18 +24,18 @@ enum class Form { plain, channels_last, blocked };
 [[nodiscard]] Dims dims(const TensorShape& shape);
 /// Of a dense row-major tensor.
 [[nodiscard]] Dims row_major_strides(const Dims& dims);
-[[nodiscard]] Desc row_major(const Dims& dims);
+[[nodiscard]] Desc row_major(const Dims& dims, Type type = Type::f32);
 /// Row-major, with the last two dimensions exchanged in memory.
-[[nodiscard]] Desc transposed(const Dims& dims);
-[[nodiscard]] Desc strided(const Dims& dims, const Dims& strides);
+[[nodiscard]] Desc transposed(const Dims& dims, Type type = Type::f32);
+[[nodiscard]] Desc strided(const Dims& dims, const Dims& strides, Type type = Type::f32);
 /// Whatever oneDNN prefers.
-[[nodiscard]] Desc any(const Dims& dims);
+[[nodiscard]] Desc any(const Dims& dims, Type type = Type::f32);
 /// Nothing for a form that the tensor does not have, or that is the same memory as the plain one.
-[[nodiscard]] std::optional<Desc> in_form(const Dims& dims, Form form);
+[[nodiscard]] std::optional<Desc> in_form(const Dims& dims, Form form, Type type = Type::f32);
 
 /// Of an operand that broadcasts to a tensor of the given form: row-major, except that channels in blocks meet channels
 /// in blocks, which for an operand without further dimensions is the same memory.
-[[nodiscard]] Desc broadcast_to(Form form, const Dims& operand);
+[[nodiscard]] Desc broadcast_to(Form form, const Dims& operand, Type type = Type::f32);
 
 /// Whether two descriptors of equal dimensions place every element alike, without padding. Strides of dimensions of 1
 /// do not count.

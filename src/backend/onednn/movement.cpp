@@ -31,7 +31,8 @@ void add_plans(const op::Transpose& op, Rivals& rivals) {
   Dims strides;
   for (auto axis : op.perm) strides.push_back(from[static_cast<std::size_t>(axis)]);
   const Dims y = dims(op.y());
-  add_reorder(strided(y, strides), 0, row_major(y), rivals);
+  const Type type = *element_type(op.type);
+  add_reorder(strided(y, strides, type), 0, row_major(y, type), rivals);
 }
 
 void add_plans(const op::Slice& op, Rivals& rivals) {
@@ -45,18 +46,21 @@ void add_plans(const op::Slice& op, Rivals& rivals) {
     first += op.starts[i] * from[i];
   }
   const Dims y = dims(op.y);
-  add_reorder(strided(y, strides), static_cast<std::size_t>(first) * sizeof(float), row_major(y), rivals);
+  const Type type = *element_type(op.type);
+  add_reorder(strided(y, strides, type), static_cast<std::size_t>(first) * memory::data_type_size(type),
+              row_major(y, type), rivals);
 }
 
 void add_plans(const op::Split& op, Rivals& rivals) {
   std::int64_t total = 0;
   for (auto size : op.sizes) total += size;
   const Dims strides = row_major_strides({op.outer, total, op.inner});
+  const Type type = *element_type(op.type);
   Draft draft;
   std::size_t offset = 0;
   for (std::size_t i = 0; i < op.sizes.size(); ++i) {
     const Dims y{op.outer, op.sizes[i], op.inner};
-    const Desc from = strided(y, strides), to = row_major(y);
+    const Desc from = strided(y, strides, type), to = row_major(y, type);
     dnnl_primitive_desc_t raw = nullptr;
     const auto attr = common_attributes();
     if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
@@ -67,7 +71,7 @@ void add_plans(const op::Split& op, Rivals& rivals) {
     if (!is_rival(implementation)) return;
     if (i == 0) draft.algorithm = "reorders:" + implementation;
     draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output(i)}});
-    offset += static_cast<std::size_t>(op.sizes[i] * op.inner) * sizeof(float);
+    offset += static_cast<std::size_t>(op.sizes[i] * op.inner) * memory::data_type_size(type);
   }
   rivals.add(std::move(draft));
 }
@@ -76,13 +80,14 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
   std::int64_t total = 0;
   for (auto size : op.sizes) total += size;
   const Dims y{op.outer, total, op.inner};
+  const Type type = *element_type(op.type);
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
-    const auto target = in_form(y, form);
+    const auto target = in_form(y, form, type);
     if (!target) continue;
     std::vector<Desc> sources;
     for (auto size : op.sizes)
       if (const auto source =
-              in_form({op.outer, size, op.inner}, form == Form::channels_last && size == 1 ? Form::plain : form))
+              in_form({op.outer, size, op.inner}, form == Form::channels_last && size == 1 ? Form::plain : form, type))
         sources.push_back(*source);
     if (sources.size() != op.sizes.size()) continue;
     dnnl_primitive_desc_t raw = nullptr;
@@ -93,26 +98,26 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
     if (dnnl_concat_primitive_desc_create(&raw, rivals.engine().get(), target->get(), static_cast<int>(sources.size()),
                                           1, raw_sources.data(), attr.get()) != dnnl_success)
       continue;
-    for_each_implementation(
-        dnnl::concat::primitive_desc(raw), [&](const auto& descriptor, const std::string& implementation) {
-          std::vector<Use> uses{{DNNL_ARG_DST, output(), row_major(y)}};
-          for (std::size_t i = 0; i < sources.size(); ++i)
-            uses.push_back(
-                {DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), input(i), row_major({op.outer, op.sizes[i], op.inner})});
-          Draft draft{.algorithm = implementation};
-          draft.step(descriptor, std::move(uses));
-          rivals.add(std::move(draft));
-        });
+    for_each_implementation(dnnl::concat::primitive_desc(raw),
+                            [&](const auto& descriptor, const std::string& implementation) {
+                              std::vector<Use> uses{{DNNL_ARG_DST, output(), row_major(y, type)}};
+                              for (std::size_t i = 0; i < sources.size(); ++i)
+                                uses.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), input(i),
+                                                row_major({op.outer, op.sizes[i], op.inner}, type)});
+                              Draft draft{.algorithm = implementation};
+                              draft.step(descriptor, std::move(uses));
+                              rivals.add(std::move(draft));
+                            });
   }
 }
 
 void add_plans(const op::Cast& op, Rivals& rivals) {
-  if (op.to != DataType::f16 && op.to != DataType::bf16)
-    return rivals.refuse("oneDNN " + Library::version() + " has no conversion from f32 to " + std::string(name(op.to)) +
-                         " as ONNX defines it");
+  const auto from = element_type(op.type), to = element_type(op.to);
+  if (!from || !to || !is_float(op.type) || !is_float(op.to))
+    return rivals.refuse("oneDNN " + Library::version() + " has no conversion from " + std::string(name(op.type)) +
+                         " to " + std::string(name(op.to)) + " as ONNX defines it");
   const Dims x = dims(op.x.empty() ? TensorShape{1} : op.x);
-  const auto type = op.to == DataType::f16 ? memory::data_type::f16 : memory::data_type::bf16;
-  add_reorder(row_major(x), 0, Desc(x, type, row_major_strides(x)), rivals);
+  add_reorder(row_major(x, *from), 0, row_major(x, *to), rivals);
 }
 
 }  // namespace benanza::onednn

@@ -2,6 +2,7 @@
 // Batch, layer and local response normalisation, and softmax.
 #include "families.hpp"
 #include "post_ops.hpp"
+#include <benanza/bench/element.hpp>
 
 #include <cmath>
 
@@ -38,8 +39,9 @@ void add_batch_normalization(const op::BatchNorm& op, Rivals& rivals) {
 /// epilogue.
 void add_binary_chain(const op::BatchNorm& op, Rivals& rivals) {
   const Dims x = dims(op.x), channels{1, op.x[1], 1};
-  const Transform inverse_deviation{"rsqrt", [count = static_cast<std::size_t>(op.x[1])](const float* variance) {
-                                      std::vector<float> result(variance, variance + count);
+  const Transform inverse_deviation{"rsqrt", [count = static_cast<std::size_t>(op.x[1])](const void* variance) {
+                                      const auto* const first = static_cast<const float*>(variance);
+                                      std::vector<float> result(first, first + count);
                                       for (auto& value : result) value = 1.0F / std::sqrt(value + epsilon);
                                       return result;
                                     }};
@@ -80,15 +82,26 @@ void add_plans(const op::LayerNorm& op, Rivals& rivals) {
   auto flags = dnnl::normalization_flags::none;
   if (op.scale) flags |= dnnl::normalization_flags::use_scale;
   if (op.bias) flags |= dnnl::normalization_flags::use_shift;
-  const Desc x = row_major(dims(op.x));
+  const Type type = *element_type(op.type);
+  const Desc x = row_major(dims(op.x), type);
+  // oneDNN takes scale and shift in f32 whatever the type of x.
+  const Transform widened{"f32", [from = op.type, count = op.x[1]](const void* vector) {
+                            std::vector<float> result;
+                            for (std::int64_t i = 0; i < count; ++i)
+                              result.push_back(static_cast<float>(load(vector, from, i)));
+                            return result;
+                          }};
   dnnl::layer_normalization_forward::primitive_desc first(rivals.engine(), inference, x, x, epsilon, flags,
                                                           common_attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
     std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}};
     if (op.scale) uses.push_back({DNNL_ARG_SCALE, input(1)});
     if (op.bias) uses.push_back({DNNL_ARG_SHIFT, input(op.scale ? 2 : 1)});
-    Draft draft{.algorithm = implementation};
+    Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
     draft.step(descriptor, std::move(uses));
+    if (type != Type::f32)
+      for (std::size_t i = 1; i < rivals.operands().inputs.size(); ++i)
+        draft.transform(i, row_major({op.x[1]}), row_major({op.x[1]}), widened);
     rivals.add(std::move(draft));
   });
 }
@@ -112,14 +125,16 @@ void add_plans(const op::Lrn& op, Rivals& rivals) {
 void add_plans(const op::Softmax& op, Rivals& rivals) {
   const Dims x = op.x[2] == 1 ? Dims{op.x[0], op.x[1]} : dims(op.x);
   const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+  const Type type = *element_type(op.type);
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
-    const auto desc = in_form(x, form);
+    const auto desc = in_form(x, form, type);
     if (!desc) continue;
     dnnl::softmax_forward::primitive_desc first(rivals.engine(), inference, algorithm, *desc, *desc, 1,
                                                 common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation};
-      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(x)}});
+      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      draft.step(descriptor,
+                 {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(x, type)}});
       rivals.add(std::move(draft));
     });
   }

@@ -29,6 +29,7 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
 
   const std::size_t spatial = op.x.size() - 2;
   const Dims x = dims(op.x), y = dims(op.y()), kernel = dims(op.kernel);
+  const Type type = *element_type(op.type);
   Dims strides, dilations, begins, ends;
   for (std::size_t i = 0; i < spatial; ++i) {
     strides.push_back(detail::at_or(op.strides, i, 1));
@@ -37,14 +38,15 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
     ends.push_back(detail::at_or(op.pads, i + spatial, 0));
   }
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
-    const auto source = in_form(x, form);
+    const auto source = in_form(x, form, type);
     if (!source) continue;
     dnnl::pooling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm_of(op),
-                                                *source, any(y), strides, kernel, dilations, begins, ends,
+                                                *source, any(y, type), strides, kernel, dilations, begins, ends,
                                                 common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation};
-      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(y)}});
+      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      draft.step(descriptor,
+                 {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
       rivals.add(std::move(draft));
     });
   }
@@ -52,7 +54,7 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
       std::equal(kernel.begin(), kernel.end(), x.begin() + 2) && !has_nonzero(op.pads) && !has_nonzero(op.ceil_pads);
   if (whole_plane) {
     const auto fn = op.mode == op::PoolMode::max ? dnnl::algorithm::reduction_max : dnnl::algorithm::reduction_mean;
-    add_reduction(fn, 0, {x[0] * x[1], element_count(std::span(op.x.begin() + 2, spatial))}, {x[0] * x[1], 1}, {},
+    add_reduction(fn, 0, {x[0] * x[1], element_count(std::span(op.x.begin() + 2, spatial))}, {x[0] * x[1], 1}, {}, type,
                   rivals);
   }
 }

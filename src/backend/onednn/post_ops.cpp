@@ -108,10 +108,11 @@ bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dim
   }
   const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1;
   const bool full = operand == result;
-  Desc desc = full ? any(operand) : row_major(operand);
-  if (form) desc = full ? in_form(operand, *form).value_or(row_major(operand)) : broadcast_to(*form, operand);
+  Desc desc = full ? any(operand, type) : row_major(operand, type);
+  if (form)
+    desc = full ? in_form(operand, *form, type).value_or(row_major(operand, type)) : broadcast_to(*form, operand, type);
   ops.append_binary(*algorithm, desc);
-  uses.push_back({argument, slot, row_major(operand)});
+  uses.push_back({argument, slot, row_major(operand, type)});
   return true;
 }
 

@@ -62,8 +62,8 @@ PrimitivePlan::PrimitivePlan(std::shared_ptr<const Library> library, Draft draft
       uses.push_back({DNNL_ARG_SCRATCHPAD, scratchpad});
     for (const auto& use : uses) {
       const bool is_held = use.slot.kind == Slot::Kind::held;
-      memories_.emplace_back(descriptor.query_md(dnnl::query::exec_arg_md, use.argument), library_->engine,
-                             is_held ? held_[use.slot.index].data() : DNNL_MEMORY_NONE);
+      memories_.emplace_back(use.own ? *use.own : descriptor.query_md(dnnl::query::exec_arg_md, use.argument),
+                             library_->engine, is_held ? held_[use.slot.index].data() : DNNL_MEMORY_NONE);
       if (!is_held) bindings_.push_back({.memory = memories_.back().get(), .slot = use.slot});
       call.arguments.push_back({use.argument, memories_.back().get()});
     }
@@ -93,7 +93,7 @@ void PrimitivePlan::do_pack_input(std::size_t i, const void* plain, void* packed
   }
   const OperandLayout& layout = *input_layouts_.at(i);
   if (!layout.transform) return reorder(layout.plain, plain, layout.packed, packed);
-  const std::vector<float> values = layout.transform->apply(static_cast<const float*>(plain));
+  const std::vector<float> values = layout.transform->apply(plain);
   reorder(layout.plain, values.data(), layout.packed, packed);
 }
 

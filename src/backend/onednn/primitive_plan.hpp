@@ -34,7 +34,7 @@ class PrimitivePlan final : public Plan {
 
   std::shared_ptr<const Library> library_;
   std::vector<std::optional<OperandLayout>> input_layouts_, output_layouts_;
-  std::vector<std::vector<float>> held_;
+  std::vector<std::vector<std::byte>> held_;
   std::vector<dnnl::memory> memories_;
   std::vector<Call> calls_;
   /// The one state that a call changes: the pointers of the last call, because setting them costs more than comparing.

@@ -22,7 +22,8 @@ std::vector<std::size_t> gate_order(op::Cell cell) {
 Transform reordered_gates(const op::Recurrent& op, std::int64_t inner) {
   const auto order = gate_order(op.cell);
   const auto size = static_cast<std::size_t>(inner), directions = static_cast<std::size_t>(op.directions);
-  return {"gates", [=](const float* values) {
+  return {"gates", [=](const void* data) {
+            const auto* const values = static_cast<const float*>(data);
             std::vector<float> result;
             for (std::size_t d = 0; d < directions; ++d)
               for (auto gate : order) {
@@ -39,7 +40,8 @@ Transform summed_biases(const op::Recurrent& op) {
   const auto order = gate_order(op.cell);
   const auto size = static_cast<std::size_t>(op.hidden), directions = static_cast<std::size_t>(op.directions);
   const bool apart = op.cell == op::Cell::gru && op.linear_before_reset;
-  return {"sum", [=](const float* values) {
+  return {"sum", [=](const void* data) {
+            const auto* const values = static_cast<const float*>(data);
             std::vector<float> result;
             for (std::size_t d = 0; d < directions; ++d) {
               const float* const of_w = values + d * 2 * order.size() * size;

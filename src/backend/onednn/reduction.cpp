@@ -3,13 +3,13 @@
 
 namespace benanza::onednn {
 
-void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post,
+void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post, Type type,
                    Rivals& rivals) {
   if (x == y) return;  // oneDNN refuses to reduce nothing
-  dnnl::reduction::primitive_desc first(rivals.engine(), algorithm, row_major(x), row_major(y), p, 0, post.attributes(),
-                                        true);
+  dnnl::reduction::primitive_desc first(rivals.engine(), algorithm, row_major(x, type), row_major(y, type), p, 0,
+                                        post.attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-    Draft draft{.algorithm = "reduction:" + implementation};
+    Draft draft{.algorithm = "reduction:" + implementation, .tolerance = rivals.tolerance()};
     draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}});
     rivals.add(std::move(draft));
   });
@@ -32,7 +32,7 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
     y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
   }
   const auto add = [&](Algorithm algorithm, float p = 0, const PostOps& post = {}) {
-    add_reduction(algorithm, p, x, y, post, rivals);
+    add_reduction(algorithm, p, x, y, post, *element_type(op.type), rivals);
   };
   switch (op.fn) {
     using enum op::ReduceFn;

@@ -60,16 +60,18 @@ void add_plans(const op::Resize& op, Rivals& rivals) {
   for (std::size_t i = 2; i < op.x.size(); ++i)
     if (!agrees(op, op.x[i], op.y[i])) return rivals.refuse(none + "resampling with these coordinates");
   const Dims x = dims(op.x), y = dims(op.y);
+  const Type type = *element_type(op.type);
   const auto algorithm =
       op.mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
-    const auto source = in_form(x, form), target = in_form(y, form);
+    const auto source = in_form(x, form, type), target = in_form(y, form, type);
     if (!source || !target) continue;
     dnnl::resampling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm,
                                                    *source, *target, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation};
-      draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(y)}});
+      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      draft.step(descriptor,
+                 {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
       rivals.add(std::move(draft));
     });
   }

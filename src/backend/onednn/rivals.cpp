@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rivals.hpp"
 
+#include <benanza/bench/tolerance.hpp>
+
 #include <algorithm>
 #include <cctype>
 
@@ -30,6 +32,16 @@ Rivals::Rivals(std::shared_ptr<const Library> library, const Layer& layer, int t
       operands_(benanza::operands(layer)),
       threads_(threads),
       reason_("oneDNN " + Library::version() + " has no optimised implementation of this " + std::string(kind(layer))) {
+  if (type(layer) != DataType::f32) reason_ += " in " + std::string(name(type(layer))) + " for " + Library::isa();
+}
+
+double Rivals::tolerance() const {
+  const auto has = [&](DataType type) {
+    const auto is = [&](const Operand& operand) { return operand.type == type; };
+    return std::any_of(operands_.inputs.begin(), operands_.inputs.end(), is) ||
+           std::any_of(operands_.outputs.begin(), operands_.outputs.end(), is);
+  };
+  return benanza::tolerance(has(DataType::bf16) ? DataType::bf16 : has(DataType::f16) ? DataType::f16 : DataType::f32);
 }
 
 void Rivals::add(Draft draft) {

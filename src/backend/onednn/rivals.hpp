@@ -22,6 +22,8 @@ class Rivals {
   [[nodiscard]] const dnnl::engine& engine() const { return library_->engine; }
   [[nodiscard]] const Operands& operands() const { return operands_; }
   [[nodiscard]] int threads() const { return threads_; }
+  /// What rounding results to their type may do.
+  [[nodiscard]] double tolerance() const;
 
   /// Makes the plan unless one of its name (implementation, layouts, threads) is there already.
   void add(Draft draft);

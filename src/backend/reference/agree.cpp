@@ -17,6 +17,8 @@ bool rounds(const Layer& layer, DataType type) {
   if (const auto* pool = std::get_if<op::Pool>(&layer)) return pool->mode != op::PoolMode::max;
   if (const auto* resize = std::get_if<op::Resize>(&layer)) return resize->mode != op::ResizeMode::nearest;
   if (const auto* reduce = std::get_if<op::Reduce>(&layer)) return reduce->fn == op::ReduceFn::mean;
+  if (const auto* binary = std::get_if<op::Binary>(&layer)) return binary->scaled;
+  if (std::holds_alternative<op::Unary>(layer)) return true;
   return std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::ConvTranspose>(layer) ||
          std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Quantize>(layer);
 }

@@ -6,16 +6,19 @@
 namespace benanza::reference {
 
 Elements compute(const op::Unary& unary, const Query& query) {
+  const bool quantized = is_8_bit(unary.type) && unary.fn != ElementwiseFn::bitwise_not;
+  const DataType type = quantized ? DataType::f64 : unary.type;
   return query.map(
-      [&](std::int64_t flat) { return apply(unary.fn, unary.type, query.input(0)[flat], unary.alpha, unary.beta); });
+      [&](std::int64_t flat) { return apply(unary.fn, type, query.input(0)[flat], unary.alpha, unary.beta); });
 }
 
 Elements compute(const op::Binary& binary, const Query& query) {
   const TensorShape y = binary.y();
   const ConstTensor &a = query.input(0), &b = query.input(binary.same ? 0 : 1);
+  const DataType type = binary.scaled ? DataType::f64 : binary.type;
   return query.map([&](std::int64_t flat) {
     const TensorShape at = coordinates(y, flat);
-    return apply(binary.fn, binary.type, a[broadcast_index(binary.a, at)], b[broadcast_index(b.shape, at)]);
+    return apply(binary.fn, type, a[broadcast_index(binary.a, at)], b[broadcast_index(b.shape, at)]);
   });
 }
 

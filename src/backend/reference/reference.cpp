@@ -3,6 +3,7 @@
 #include "function.hpp"
 #include "index.hpp"
 #include <benanza/backend/reference.hpp>
+#include <benanza/bench/quantization.hpp>
 
 #include <cmath>
 #include <limits>
@@ -21,12 +22,14 @@ bool accumulates(const Layer& layer) {
 
 void apply_epilogue(const Epilogue& post, const Query& query, const Operand& y, DataType type,
                     std::span<double> values) {
+  const bool scales_bias = !post.empty() && post[0] == bias;
   const auto operand_count = static_cast<std::size_t>(
       std::count_if(post.begin(), post.end(), [](const PostOp& op) { return is_binary(op.fn); }));
   const std::size_t first = query.inputs.size() - operand_count;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const TensorShape at = operand_count == 0 ? TensorShape{} : coordinates(y.shape, query.indices[i]);
     std::size_t next = first;
+    if (!scales_bias) values[i] *= query.parameters.rescale;
     for (const auto& op : post) {
       if (!is_binary(op.fn)) {
         values[i] = apply(op.fn, type, values[i], op.alpha, op.beta);
@@ -35,6 +38,7 @@ void apply_epilogue(const Epilogue& post, const Query& query, const Operand& y, 
       const ConstTensor& tensor = query.input(next++);
       const double operand = tensor[broadcast_index(tensor.shape, at)];
       values[i] = op.swapped ? apply(op.fn, type, operand, values[i]) : apply(op.fn, type, values[i], operand);
+      if (scales_bias && &op == post.begin()) values[i] *= query.parameters.rescale;
     }
   }
 }
@@ -54,11 +58,21 @@ void check(const Operands& operands, std::span<const void* const> inputs, std::s
                        std::to_string(count));
 }
 
-/// Integer results of accumulating operators: scaled, shifted, rounded to nearest even, saturated.
-void requantize(DataType type, const Parameters& parameters, std::span<double> values) {
+/// Integer results of accumulating and of scaled operators: rounded to nearest even, shifted, saturated.
+void round_and_saturate(DataType type, const Parameters& parameters, std::span<double> values) {
   const auto [least, largest] = integer_range(type);
-  for (double& value : values)
-    value = std::clamp(std::nearbyint(value * parameters.rescale) + parameters.zero_point_y, least, largest);
+  for (double& value : values) value = std::clamp(std::nearbyint(value) + parameters.zero_point_y, least, largest);
+}
+
+/// Element-wise operators on quantised tensors compute in floats between two roundings, unless the operator is one of
+/// integers.
+bool computes_in_floats(const Layer& layer) {
+  if (!is_8_bit(type(layer))) return false;
+  if (const auto* binary = std::get_if<op::Binary>(&layer)) return binary->scaled;
+  if (const auto* reduce = std::get_if<op::Reduce>(&layer)) return reduce->fn == op::ReduceFn::mean;
+  if (const auto* pool = std::get_if<op::Pool>(&layer)) return pool->mode == op::PoolMode::average;
+  const auto* unary = std::get_if<op::Unary>(&layer);
+  return unary != nullptr && unary->fn != ElementwiseFn::bitwise_not;
 }
 
 }  // namespace
@@ -78,11 +92,25 @@ std::vector<double> evaluate(const Layer& layer, std::span<const void* const> in
 
   std::vector<double> values = std::visit([&](const auto& op) { return compute(op, query); }, layer);
   const Operand& y = operands.outputs[output];
-  const bool wide = accumulates(layer);
+  const bool wide = accumulates(layer) || computes_in_floats(layer);
   if (const Epilogue* post = epilogue(layer); post != nullptr)
     apply_epilogue(*post, query, y, wide ? DataType::f64 : y.type, values);
-  if (wide && !is_float(y.type)) requantize(y.type, parameters, values);
+  if (wide && !is_float(y.type)) round_and_saturate(y.type, parameters, values);
   return values;
+}
+
+std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
+                             std::span<const std::int64_t> indices) {
+  return evaluate(layer, inputs, output, indices, parameters_of(layer));
+}
+
+Parameters parameters_of(const Layer& layer) {
+  const Quantization numbers = quantization(layer);
+  Parameters parameters;
+  parameters.zero_point_a = numbers.x_zero;
+  parameters.zero_point_b = numbers.w_zero;
+  parameters.rescale = numbers.rescale;
+  return parameters;
 }
 
 std::vector<double> evaluate_all(const Layer& layer, std::span<const void* const> inputs, std::size_t output,

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of f32 for layers of narrower types.
+#pragma once
+
+#include "context.hpp"
+
+#include <optional>
+
+namespace benanza::native {
+
+/// The layer in f32, whose plans serve the layer once their operands are converted; nothing where it would mean
+/// something else.
+[[nodiscard]] std::optional<Layer> widened(const Layer& layer);
+/// Plans for `layer` from those for `wide`.
+[[nodiscard]] Plans widen(Plans plans, const Layer& layer, const Layer& wide, const Context& context);
+
+}  // namespace benanza::native

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaling: scales and zero points of a quantised convolution or matrix product as attributes of its primitive. Their
+// values are arguments of the call, so that no kernel can know them beforehand.
+#pragma once
+
+#include "draft.hpp"
+#include <benanza/bench/quantization.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace benanza::onednn {
+
+class Scaling {
+ public:
+  /// `channels`: columns or output channels, each with a scale of its own where the weights are constant, along the
+  /// dimensions `mask` of the weights; one scale for all where it is 0. Does nothing for layers of other types.
+  Scaling(const Layer& layer, std::int64_t channels, int mask);
+
+  void set(dnnl::primitive_attr& attributes) const;
+  /// Adds the arguments and their values to a plan.
+  void add(Draft& draft, std::vector<Use>& uses) const;
+  /// Adds the bias, input `i` of `count` elements, which oneDNN adds behind the scales: the constant is scaled
+  /// beforehand. To be called behind the step that uses it.
+  void add_bias(Draft& draft, std::size_t i, std::int64_t count) const;
+  [[nodiscard]] bool active() const { return active_; }
+
+ private:
+  Quantization numbers_;
+  bool active_, scales_;
+  Type y_ = Type::f32;
+  std::int64_t channels_;
+  int mask_;
+};
+
+}  // namespace benanza::onednn
