@@ -2,6 +2,7 @@
 // benanza bound: the main job: measures what the database lacks and prints the ladder of bounds.
 #include "assertion.hpp"
 #include "commands.hpp"
+#include "declared.hpp"
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace benanza::tool {
@@ -19,7 +21,7 @@ struct Options {
   ModelOptions models{};
   MeasuringOptions measuring{};
   OutputOptions output{};
-  std::string budget{};
+  std::string budget{}, machine{};
   std::vector<std::string> assertions{};
   bool require_complete = false;
 };
@@ -32,10 +34,20 @@ std::string how_measured(const MeasuringResult& result, const std::filesystem::p
                      result.took.value, result.known, database.string());
 }
 
+int declared(const Options& options, const std::vector<Assertion>& assertions) {
+  const BoundReport report = declared_report(options.machine, load_models(options.models));
+  emit(report, options.output);
+  if (!hold(assertions, report.models)) return assertion_failed;
+  const bool partial =
+      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial(); });
+  return partial && options.require_complete ? incomplete : done;
+}
+
 int run(const Options& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
+  if (!options.machine.empty()) return declared(options, assertions);
   const Seconds given = options.budget.empty() ? Seconds{} : parse_duration(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring);
@@ -50,7 +62,9 @@ int run(const Options& options) {
     report.models.push_back(analyze(model, session.database, session.analysis));
     partial = partial || report.models.back().partial();
   }
+  report.warnings = warnings_of(session.database);
   emit(report, options.output);
+  if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   if (measured.interrupted) return interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -74,6 +88,7 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -25,5 +25,6 @@ void add_layers(CLI::App& app, int& exit_code);
 void add_generate(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
+void add_db(CLI::App& app, int& exit_code);
 
 }  // namespace benanza::tool

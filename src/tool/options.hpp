@@ -23,7 +23,8 @@ struct ModelOptions {
   std::optional<std::int64_t> batch{};
   std::vector<std::string> dims{}, inputs{}, values{};
 
-  void add_to(CLI::App& app);
+  /// The models are the arguments of the command, or the values of that option.
+  void add_to(CLI::App& app, const std::string& option = {});
   [[nodiscard]] ImportOptions import_options() const;
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
