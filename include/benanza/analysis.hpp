@@ -72,6 +72,7 @@ struct AnalysisOptions {
   int threads = 0;                      ///< the most that an engine would use; 0: as many as the machine has cores
   std::vector<std::string> backends{};  ///< empty: all
   bool rivals = false;                  ///< fill in every row of each layer, not only the best
+  bool analytic = false;                ///< the model floor and the roofline rungs alone: every layer is modelled
 };
 
 struct Analysis {
@@ -80,6 +81,7 @@ struct Analysis {
   std::map<std::string, std::int64_t> dims{};
   DataType type = DataType::f32;
   int threads = 1;
+  bool analytic = false;  ///< nothing was to be measured: as AnalysisOptions say
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t macs = 0;
   Flops flops{};

@@ -31,10 +31,15 @@ struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<Analysis> models{};
-  std::string footer{};            ///< how it was measured, one line; empty: none
-  std::vector<RunSummary> runs{};  ///< where the rows come from
-  std::vector<Sweep> sweeps{};     ///< not empty: `models` are their points, which tables show by line
+  std::string footer{};                 ///< how it was measured, one line; empty: none
+  std::vector<std::string> warnings{};  ///< what made the times doubtful while the rows were measured
+  std::string declared{};               ///< the machine file whose figures these are; empty: measured ones
+  std::vector<RunSummary> runs{};       ///< where the rows come from
+  std::vector<Sweep> sweeps{};          ///< not empty: `models` are their points, which tables show by line
 };
+
+/// The warnings of all runs, each once, in the order of runs.
+[[nodiscard]] std::vector<std::string> warnings_of(const ResultDatabase& results);
 
 /// A model's figures in a LayersReport.
 struct ModelSummary {
@@ -89,7 +94,8 @@ struct MachineReport {
   };
   Machine machine{};
   std::vector<BackendLine> backends{};
-  std::vector<CeilingRow> ceilings{};  ///< the highest of each quantity and thread count
+  std::vector<CeilingRow> ceilings{};   ///< the highest of each quantity and thread count
+  std::vector<std::string> warnings{};  ///< what makes measurements here doubtful
 };
 void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const MachineReport& report);

@@ -31,9 +31,14 @@ struct Run {
   int signature_version = 1;
   Machine machine{};
   std::vector<BackendVersion> backends{};
+  std::vector<std::string> warnings{};  ///< what about the machine makes the times doubtful: a quota, other processes
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
 };
+
+/// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; of an absent one none; a file is its
+/// own. Throws EnvironmentError for a folder that cannot be read.
+[[nodiscard]] std::vector<std::filesystem::path> result_files(const std::filesystem::path& place);
 
 /// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed, or whose time is
 /// 0, NaN, Infinity or absent, come back excluded. Throws InputError with file and byte or row: for a file that is cut
@@ -51,13 +56,15 @@ void write_run(const Run& run, const std::filesystem::path& file);
 class ResultDatabase {
  public:
   ResultDatabase() = default;
-  /// All `*.json` and `*.json.gz` of a folder, in order of their names; an absent folder is an empty database. A file
+  /// The `result_files` of a folder; an absent folder is an empty database. A file
   /// that cannot be read does not make the others useless: it is left out and named in `warnings`.
   [[nodiscard]] static ResultDatabase open(const std::filesystem::path& folder);
   /// From stored files alone. Throws InputError for one that cannot be read.
   [[nodiscard]] static ResultDatabase load(std::span<const std::filesystem::path> files);
 
   void add(Run run) { runs_.push_back(std::move(run)); }
+  /// Everything that another one holds, its warnings too.
+  void add(ResultDatabase other);
   /// Writes the run as a new file of the folder, `<UTC time>-<name>-<process>.json`, and adds it. Any number of
   /// processes may append at once. Throws EnvironmentError; the run is in the database even then.
   void append(Run run, const std::filesystem::path& folder);
@@ -75,6 +82,8 @@ class ResultDatabase {
 
   /// The machines in it, ordered by id.
   [[nodiscard]] std::vector<Machine> machines() const;
+  /// Of each backend on that machine the version of the latest run, ordered by name.
+  [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine) const;
   /// Running maxima over all runs at one thread count; `timer_floor` is the least seen.
   [[nodiscard]] Ceilings ceilings(int threads) const;
 

@@ -86,8 +86,11 @@ void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
 }  // namespace
 
 Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const AnalysisOptions& options) {
-  Analysis result{
-      .model = model.single.model, .file = model.single.file, .batch = model.single.batch, .dims = model.single.dims};
+  Analysis result{.model = model.single.model,
+                  .file = model.single.file,
+                  .batch = model.single.batch,
+                  .dims = model.single.dims,
+                  .analytic = options.analytic};
   const auto machines = results.machines();
   result.threads = options.threads > 0 ? options.threads : machines.empty() ? 1 : machines.front().cores;
   result.ceilings = results.ceilings(result.threads);
@@ -95,7 +98,8 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   std::set<std::string> needed;
   add_signatures(model.single, needed);
   add_signatures(model.fused, needed);
-  const RowTimes times(results, needed, result.threads, options.backends);
+  const RowTimes times = options.analytic ? RowTimes("nothing is measured: the analytic rungs alone")
+                                          : RowTimes(results, needed, result.threads, options.backends);
   const FormPlan single = plan_single(model.single, times, result.ceilings);
   const FormPlan fused = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected);
   const FormPlan resident = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected_cold);
@@ -123,6 +127,9 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
 
   const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads};
   result.rungs = bounds.ladder();
+  if (options.analytic)
+    for (auto& rung : result.rungs)
+      if (rung.median) rung = {};  // only measured ones have a median
   result.choices = bounds.choices();
 
   const auto add_missing = [&](const std::string& signature) {

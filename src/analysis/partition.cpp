@@ -110,7 +110,8 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
             untried = true;
             plan.untried.push_back(part.signature);
           }
-          if (part.status == Status::modelled) continue;  // no library does this group at once: its parts bound it
+          if (part.status == Status::modelled && !times.analytic())
+            continue;  // no library does this group at once: its parts bound it
           const Prefix next = extend(done[i], {part}, expected);
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }

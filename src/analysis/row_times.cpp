@@ -102,7 +102,7 @@ const BestRows* RowTimes::find(const std::string& signature) const {
 
 std::string RowTimes::reason(const std::string& signature) const {
   const auto found = reasons_.find(signature);
-  return found == reasons_.end() ? std::string() : found->second;
+  return found == reasons_.end() ? reason_of_all_ : found->second;
 }
 
 }  // namespace benanza::analysis

@@ -26,10 +26,15 @@ class RowTimes {
   /// the run that timed all of them that have rows at all in common rounds is used, if there is one.
   RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
            std::span<const std::string> backends);
+  /// No rows at all, and every signature has that reason.
+  explicit RowTimes(std::string reason) : reason_of_all_(std::move(reason)) {}
 
   [[nodiscard]] const BestRows* find(const std::string& signature) const;
   /// Why a signature has no valid row; empty if nothing was ever tried.
   [[nodiscard]] std::string reason(const std::string& signature) const;
+
+  /// Whether nothing was to be measured.
+  [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
 
   /// Indices of the rounds that count; empty without common rounds.
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
@@ -41,6 +46,7 @@ class RowTimes {
  private:
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
+  std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.hpp"
+#include "conditions.hpp"
 #include "peak_kernels.hpp"
 #include "session.hpp"
 #include "this_host.hpp"
+#include <benanza/bench/cpu_set.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/version.hpp>
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <ctime>
 #include <set>
+#include <thread>
 
 namespace benanza::bench {
 
@@ -121,6 +124,12 @@ void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted>
 
 }  // namespace
 
+std::vector<std::string> watch_conditions(Seconds time) {
+  const Conditions conditions(cpus());
+  std::this_thread::sleep_for(std::chrono::duration<double>(time.value));
+  return conditions.warnings();
+}
+
 Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
             const MeasureOptions& options) {
   Run run{.started = utc_now(),
@@ -131,6 +140,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
   run.backends.assign(versions.begin(), versions.end());
 
+  const Conditions conditions(cpus());
   ThisHost host(options.threads);
   const Seconds start = host.now();
   const int threads = static_cast<int>(host.cpus().size());
@@ -149,6 +159,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   run.rows = run_session(host, wanted, backends, rest, threads);
 
   add_raised(run, options, wanted);
+  run.warnings = conditions.warnings();
   return run;
 }
 

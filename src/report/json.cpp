@@ -202,7 +202,9 @@ void write(std::ostream& out, const Json& document) {
 
 void write_json(std::ostream& out, const BoundReport& report) {
   Json machine = machine_json(report.machine);
+  if (!report.declared.empty()) machine["declared"] = report.declared;
   machine["backends"] = backends_json(report.backends);
+  machine["warnings"] = report.warnings;
   if (!report.models.empty()) {
     machine["peaks"] = peaks_json(report.models.front().ceilings);
     machine["timer_floor_ns"] = number(report.models.front().ceilings.timer_floor.value * 1e9);
@@ -273,6 +275,7 @@ void write_json(std::ostream& out, const MachineReport& report) {
                         {"available", backend.unavailable.empty()},
                         {"reason", backend.unavailable}});
   machine["backends"] = backends;
+  machine["warnings"] = report.warnings;
   Json ceilings = Json::array();
   for (const auto& row : report.ceilings)
     ceilings.push_back({{"quantity", row.quantity},

@@ -60,6 +60,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     const Rung& rung = a.rungs[i];
     if (rung_name == RungName::roofline_memory) continue;  // an indication, no bound: in the JSON
     const std::string label = rung_label(rung_name);
+    if (a.analytic && !rung.bound) continue;  // never asked for
     if (!rung.bound) {
       out << fmt::format("  {:<23} {:>9}\n", label, "unknown");
       continue;
@@ -150,9 +151,13 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
   for (const auto& a : report.models) {
     if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
     out << strong(clipped(a.model, 40), options)
-        << fmt::format("    {}, {}, {} thread{}\n", sizes(a.batch, a.dims), name(a.type), a.threads,
-                       a.threads == 1 ? "" : "s");
-    out << clipped(fmt::format("{} {}", report.machine.device, report.machine.isa), 78) << "    " << backends << '\n';
+        << fmt::format("    {}, {}{}\n", sizes(a.batch, a.dims), name(a.type),
+                       a.analytic ? "" : fmt::format(", {} thread{}", a.threads, a.threads == 1 ? "" : "s"));
+    if (!report.declared.empty())
+      out << clipped(fmt::format("{}: declared in {}, not measured", report.machine.device, report.declared), 300)
+          << '\n';
+    else
+      out << clipped(fmt::format("{} {}", report.machine.device, report.machine.isa), 78) << "    " << backends << '\n';
     out << fmt::format("{} layers, {} unique    {}MAC    {}B of weights\n", a.layers, a.unique_layers,
                        scaled(static_cast<double>(a.macs)), scaled(a.weights.value));
     coverage_line(out, a);
@@ -165,6 +170,14 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     out << '\n';
   }
   if (!report.footer.empty()) out << report.footer << '\n';
+}
+
+std::vector<std::string> warnings_of(const ResultDatabase& results) {
+  std::vector<std::string> warnings;
+  for (const auto& run : results.runs())
+    for (const auto& warning : run.warnings)
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+  return warnings;
 }
 
 void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options) {
@@ -216,6 +229,7 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
   for (const auto& backend : report.backends)
     out << fmt::format("  {:<10} {:<10} {}\n", backend.name, backend.version,
                        backend.unavailable.empty() ? "available" : "not available: " + backend.unavailable);
+  for (const auto& warning : report.warnings) out << "warning: " << clipped(warning, 300) << '\n';
   if (report.ceilings.empty()) return;
   out << fmt::format("\n{:<20} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
   for (const auto& row : report.ceilings) {

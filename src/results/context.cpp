@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view date = "date", tool = "benanza_version", version = "signature_version", suite = "suite",
                            device = "machine/device", isa = "machine/isa", cores = "machine/cores",
                            affinity = "machine/affinity", memory = "machine/memory_bytes", system = "machine/system",
-                           cache_prefix = "machine/L", cache_suffix = "_bytes", backend_prefix = "backend/";
+                           cache_prefix = "machine/L", cache_suffix = "_bytes", backend_prefix = "backend/",
+                           warning_prefix = "warning/";
 
 std::string text(Bytes bytes) { return std::to_string(static_cast<std::int64_t>(bytes.value)); }
 
@@ -52,12 +53,15 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
   add(memory, text(run.machine.memory));
   add(system, run.machine.system);
   for (const auto& backend : run.backends) add(std::string(backend_prefix) + backend.name, backend.version);
+  for (std::size_t i = 0; i < run.warnings.size(); ++i)
+    add(std::string(warning_prefix) + std::to_string(i + 1), run.warnings[i]);
   return pairs;
 }
 
 bool is_context_key(std::string_view key) {
   constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system};
-  return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) || key.starts_with(backend_prefix);
+  return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) ||
+         key.starts_with(backend_prefix) || key.starts_with(warning_prefix);
 }
 
 void read_context(Run& run, std::string_view key, std::string_view value) {
@@ -77,6 +81,8 @@ void read_context(Run& run, std::string_view key, std::string_view value) {
     machine.caches.push_back({number<int>(key, level), {static_cast<double>(number(key, value))}});
   } else if (key.starts_with(backend_prefix)) {
     run.backends.push_back({std::string(key.substr(backend_prefix.size())), std::string(value)});
+  } else if (key.starts_with(warning_prefix)) {
+    run.warnings.emplace_back(value);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_text.hpp"
-#include "whole_file.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results.hpp>
+#include <benanza/whole_file.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,16 +49,21 @@ bool is_results_file(const fs::path& file) {
 
 }  // namespace
 
-ResultDatabase ResultDatabase::open(const fs::path& folder) {
-  std::vector<fs::path> files;
+std::vector<fs::path> result_files(const fs::path& place) {
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
+  if (fs::exists(place, failed) && !fs::is_directory(place, failed)) return {place};
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(place, failed), end; !failed && entry != end; entry.increment(failed))
     if (is_results_file(entry->path())) files.push_back(entry->path());
   if (failed && failed != std::errc::no_such_file_or_directory)
-    throw EnvironmentError("cannot read the folder '" + folder.string() + "': " + failed.message());
+    throw EnvironmentError("cannot read the folder '" + place.string() + "': " + failed.message());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+ResultDatabase ResultDatabase::open(const fs::path& folder) {
   ResultDatabase database;
-  for (const auto& file : files) {
+  for (const auto& file : result_files(folder)) {
     try {
       database.add(read_run(file));
     } catch (const InputError& error) {
@@ -72,6 +77,11 @@ ResultDatabase ResultDatabase::load(std::span<const fs::path> files) {
   ResultDatabase database;
   for (const auto& file : files) database.add(read_run(file));
   return database;
+}
+
+void ResultDatabase::add(ResultDatabase other) {
+  std::move(other.runs_.begin(), other.runs_.end(), std::back_inserter(runs_));
+  std::move(other.warnings_.begin(), other.warnings_.end(), std::back_inserter(warnings_));
 }
 
 void ResultDatabase::append(Run run, const fs::path& folder) {
@@ -95,6 +105,7 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
              .tool = run.tool,
              .signature_version = run.signature_version,
              .machine = run.machine,
+             .warnings = run.warnings,
              .ceilings = run.ceilings};
     std::copy_if(run.backends.begin(), run.backends.end(), std::back_inserter(part.backends), wanted);
     std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(part.rows), [&part](const Measurement& row) {
@@ -130,6 +141,17 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
       return std::tuple(a.excluded.has_value(), a.p10) < std::tuple(b.excluded.has_value(), b.p10);
     });
   return result;
+}
+
+std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machine) const {
+  std::map<std::string, std::pair<std::string, std::string>> newest;  // name -> (started, version)
+  for (const auto& run : runs_)
+    if (run.machine.id() == machine.id())
+      for (const auto& backend : run.backends)
+        newest[backend.name] = std::max(newest[backend.name], {run.started, backend.version});
+  std::vector<BackendVersion> versions;
+  for (const auto& [name, entry] : newest) versions.push_back({name, entry.second});
+  return versions;
 }
 
 Ceilings ResultDatabase::ceilings(int threads) const {

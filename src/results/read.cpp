@@ -2,10 +2,10 @@
 // read_run: one pass over the text by simdjson's on-demand reader; nothing is kept but the rows themselves.
 #include "context.hpp"
 #include "row_name.hpp"
-#include "whole_file.hpp"
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/results.hpp>
+#include <benanza/whole_file.hpp>
 
 #include <simdjson.h>
 

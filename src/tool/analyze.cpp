@@ -2,8 +2,10 @@
 // benanza analyze: bounds from stored results alone; nothing is measured and no device is needed.
 #include "assertion.hpp"
 #include "commands.hpp"
+#include "declared.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include <benanza/result_check.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -19,40 +21,28 @@ struct Options {
   OutputOptions output{};
   std::vector<std::string> results{};
   std::vector<std::string> backends{};
+  std::string machine{};
   std::vector<std::string> assertions{};
   int threads = 0;
   bool plans = false;
   bool require_complete = false;
 };
 
-/// The newest version of each backend on that machine: two versions never share a total.
-std::vector<BackendVersion> newest_versions(const ResultDatabase& database, const Machine& machine,
-                                            const std::vector<std::string>& names) {
-  std::map<std::string, std::pair<std::string, std::string>> newest;  // name -> (started, version)
-  for (const auto& run : database.runs()) {
-    if (run.machine.id() != machine.id()) continue;
-    for (const auto& backend : run.backends) {
-      if (!names.empty() && std::find(names.begin(), names.end(), backend.name) == names.end()) continue;
-      newest[backend.name] = std::max(newest[backend.name], {run.started, backend.version});
-    }
-  }
-  std::vector<BackendVersion> result;
-  for (const auto& [name, entry] : newest) result.push_back({name, entry.second});
-  return result;
+/// Says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
+void warn_of_conflicts(const ResultDatabase& results) {
+  const auto found = conflicts(results);
+  if (found.empty()) return;
+  terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +
+                 "; `benanza db verify` shows them");
 }
 
-int run(const Options& options) {
-  check_writable(options.output);
-  std::vector<Assertion> assertions;
-  for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
+/// From stored rows of one machine and the newest version of each backend: two versions never share a total.
+BoundReport stored_report(const Options& options) {
   std::vector<std::filesystem::path> files;
   for (const auto& name : options.results) {
-    if (!std::filesystem::is_directory(name)) {
-      files.emplace_back(name);
-      continue;
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(name))
-      if (entry.path().extension() == ".json" || entry.path().extension() == ".gz") files.push_back(entry.path());
+    const auto found = result_files(name);
+    files.insert(files.end(), found.begin(), found.end());
+    if (found.empty() && !std::filesystem::exists(name)) files.emplace_back(name);  // load says what is wrong with it
   }
   std::sort(files.begin(), files.end());
   const ResultDatabase database = ResultDatabase::load(files);
@@ -64,16 +54,34 @@ int run(const Options& options) {
     for (const auto& machine : machines) text += " [" + machine.id() + "]";
     throw InputError(text);
   }
-  const auto versions = newest_versions(database, machines.front(), options.backends);
+  auto versions = database.newest_versions(machines.front());
+  std::erase_if(versions, [&](const BackendVersion& backend) {
+    return !options.backends.empty() &&
+           std::find(options.backends.begin(), options.backends.end(), backend.name) == options.backends.end();
+  });
   const ResultDatabase selected = database.select(machines.front(), versions);
-  BoundReport report{.machine = machines.front(), .backends = versions, .runs = summarise_runs(selected)};
-  bool partial = false;
-  for (const auto& model : load_models(options.models)) {
+  if (!options.output.quiet) warn_of_conflicts(selected);
+  BoundReport report{.machine = machines.front(),
+                     .backends = versions,
+                     .warnings = warnings_of(selected),
+                     .runs = summarise_runs(selected)};
+  for (const auto& model : load_models(options.models))
     report.models.push_back(
         analyze(model, selected, {.threads = options.threads, .backends = options.backends, .rivals = options.plans}));
-    partial = partial || report.models.back().partial();
-  }
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
+  return report;
+}
+
+int run(const Options& options) {
+  check_writable(options.output);
+  std::vector<Assertion> assertions;
+  for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
+  if (options.machine.empty() == options.results.empty())
+    throw UsageError("either --results or --machine says what to analyse the models with");
+  const BoundReport report =
+      options.machine.empty() ? stored_report(options) : declared_report(options.machine, load_models(options.models));
+  const bool partial =
+      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial(); });
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -88,7 +96,6 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->footer("example: benanza analyze resnet50.onnx --results results.json");
   options->models.add_to(*command);
   command->add_option("--results", options->results, "results files or folders (may be repeated)")
-      ->required()
       ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_option("--backend", options->backends, "libraries to count (default: all in the results)")
@@ -105,6 +112,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
+  add_declared(*command, options->machine, {"--results", "--backend", "--threads"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);

@@ -2,6 +2,7 @@
 // benanza bound: the main job: measures what the database lacks and prints the ladder of bounds.
 #include "assertion.hpp"
 #include "commands.hpp"
+#include "declared.hpp"
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
@@ -23,7 +24,7 @@ struct Options {
   ModelOptions models{};
   MeasuringOptions measuring{};
   OutputOptions output{};
-  std::string budget{};
+  std::string budget{}, machine{};
   std::vector<std::string> assertions{};
   bool plans = false;
   bool repeat = false;
@@ -76,10 +77,20 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
+int declared(const Options& options, const std::vector<Assertion>& assertions) {
+  const BoundReport report = declared_report(options.machine, load_models(options.models));
+  emit(report, options.output);
+  if (!hold(assertions, report.models)) return assertion_failed;
+  const bool partial =
+      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial(); });
+  return partial && options.require_complete ? incomplete : done;
+}
+
 int run(const Options& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
+  if (!options.machine.empty()) return declared(options, assertions);
   const Seconds given = options.budget.empty() ? Seconds{} : detail::parse_duration(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring);
@@ -94,9 +105,11 @@ int run(const Options& options) {
                      .backends = versions_of(session.backends),
                      .models = std::move(analyses),
                      .footer = how_measured(measured, options.measuring.database),
+                     .warnings = warnings_of(session.database),
                      .runs = summarise_runs(session.database)};
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
+  if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   if (measured.interrupted) return interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -124,6 +137,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   command->add_flag("--repeat", options->repeat,
                     "measures again until two sessions agree within their uncertainties; the budget is for each");
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
+  add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -26,5 +26,6 @@ void add_generate(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
+void add_db(CLI::App& app, int& exit_code);
 
 }  // namespace benanza::tool

@@ -61,7 +61,10 @@ void add_machine(CLI::App& app, int& exit_code) {
       Run run = bench::measure(
           {}, {}, {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
       run.name = "machine";
+      report.warnings = run.warnings;
       database.append(std::move(run), options->measuring.database);
+    } else {
+      report.warnings = bench::watch_conditions(Seconds{0.3});
     }
     report.ceilings = highest(database);
     emit(report, options->output);

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
   tool::add_analyze(app, exit_code);
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
+  tool::add_db(app, exit_code);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
   try {
     const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });

@@ -48,6 +48,7 @@ int run(const Options& options) {
     report.layers.push_back(std::move(plans));
   }
   emit(report, options.output);
+  if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   return measured.interrupted ? interrupted : done;
 }
 

@@ -5,6 +5,7 @@
 #include "terminal.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/measure.hpp>
+#include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
 #include <algorithm>
@@ -171,9 +172,17 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
     measure_options.ceilings = std::move(ceilings);
   Run run = bench::measure(layers, session.backends, measure_options);
   run.name = name;
-  ResultDatabase{}.append(std::move(run), options.database);
-  session.database = ResultDatabase::open(options.database)
-                         .select(session.machine, versions_of(session.backends));  // as a later call reads it
+  if (!quiet)
+    for (const auto& warning : run.warnings) terminal::warn(warning);
+  ResultDatabase fresh;
+  try {
+    fresh.append(std::move(run), options.database);
+    session.database = ResultDatabase::open(options.database)
+                           .select(session.machine, versions_of(session.backends));  // as a later call reads it
+  } catch (const EnvironmentError& error) {
+    result.not_kept = error.what();
+    session.database.add(std::move(fresh));  // a full disk does not cost what was measured
+  }
   result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   result.interrupted = cancelled;
   return result;

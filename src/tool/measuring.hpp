@@ -33,6 +33,7 @@ struct MeasuringResult {
   std::size_t measured = 0, known = 0;  ///< unique layers
   Seconds took{};
   bool interrupted = false;
+  std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were
 };
 
 /// Measures what the models need and the database lacks, and adds it to both the session and the folder. With `again`

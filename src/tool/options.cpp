@@ -65,8 +65,13 @@ std::vector<std::filesystem::path> expand(const std::string& name) {
 
 }  // namespace
 
-void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("models", models, "ONNX files, folders or globs")->required()->type_name("MODEL...");
+void ModelOptions::add_to(CLI::App& app, const std::string& option) {
+  if (option.empty())
+    app.add_option("models", models, "ONNX files, folders or globs")->required()->type_name("MODEL...");
+  else
+    app.add_option(option, models, "ONNX file, folder or glob (may be repeated)")
+        ->type_name("MODEL")
+        ->allow_extra_args(false);
   app.add_option("-b,--batch", batches, "batch size, written through the whole graph; several are a sweep")
       ->type_name("N,...")
       ->check(CLI::PositiveNumber)

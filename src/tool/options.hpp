@@ -25,7 +25,8 @@ struct ModelOptions {
   std::vector<std::string> dims{}, inputs{}, values{};
   std::string type{};  ///< of the what-if; empty: as the model has it
 
-  void add_to(CLI::App& app);
+  /// The models are the arguments of the command, or the values of that option.
+  void add_to(CLI::App& app, const std::string& option = {});
   /// One, or of a sweep all its points: each batch size with each combination of sizes. Throws UsageError.
   [[nodiscard]] std::vector<ImportOptions> import_options() const;
   /// Whether a model is wanted at several sizes.

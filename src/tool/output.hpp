@@ -6,9 +6,11 @@
 #include "terminal.hpp"
 #include <benanza/error.hpp>
 #include <benanza/report.hpp>
+#include <benanza/whole_file.hpp>
 
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <type_traits>
 
@@ -32,10 +34,9 @@ void write_to(const std::string& file, Write write) {
     if (!std::cout) throw EnvironmentError("stdout: cannot be written");
     return;
   }
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  std::ostringstream out;
   write(out);
-  out.close();
-  if (!out) throw EnvironmentError(file + ": cannot be written");
+  write_whole(file, std::move(out).str());
 }
 
 template <class Report>

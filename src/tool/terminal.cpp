@@ -27,6 +27,10 @@ bool colors() {
 
 int width() { return isatty(STDOUT_FILENO) ? columns(STDOUT_FILENO) : 80; }
 
+void warn(const std::string& text) {
+  std::fprintf(stderr, "%sbenanza: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text.c_str());
+}
+
 ProgressBar::ProgressBar(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO)) {}
 
 ProgressBar::~ProgressBar() {

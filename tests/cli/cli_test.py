@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,8 +18,9 @@ import time
 import unittest
 
 PROGRAM, MODELS = sys.argv[1], pathlib.Path(sys.argv[2])
+RESULTS = MODELS.parent / "results"
 MNIST = MODELS / "zoo2019" / "MNIST.onnx"
-RESULTS = MODELS.parent / "results" / "mnist.json"
+MNIST_RESULTS = RESULTS / "mnist.json"
 SYMBOLIC = MODELS / "hard" / "bert_base_batch_seq_symbolic.onnx"
 
 
@@ -43,10 +45,10 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["measure"], ["machine"]):
+        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
-            self.assertIn("benanza " + (level[0] if level else "bound"), result.stdout)
+            self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
 
     def test_usage_errors_are_2(self):
         self.fails(2, ["subcommand"])
@@ -144,7 +146,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(one.read_bytes(), again.read_bytes())
 
     def test_sweeps_over_batches_and_dimensions(self):
-        swept = run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS, "--json", "-")
+        swept = run("analyze", MNIST, "--batch", "1,2,4", "--results", MNIST_RESULTS, "--json", "-")
         self.assertEqual(swept.returncode, 0, swept.stderr)
         document = json.loads(swept.stdout)
         self.assertEqual([model["batch"] for model in document["models"]], [1, 2, 4])
@@ -156,9 +158,9 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(first["throughput_per_s"] * first["latency_ms"], 1000)
         self.assertIsNone(sweep["points"][1]["throughput_per_s"], "batch 2 was not measured")
         self.assertIsNone(sweep["last_gain"])
-        table = run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS).stdout
+        table = run("analyze", MNIST, "--batch", "1,2,4", "--results", MNIST_RESULTS).stdout
         self.assertIn("over batch", table)
-        rows = list(csv.DictReader(io.StringIO(run("analyze", MNIST, "--batch", "1,2,4", "--results", RESULTS, "--csv", "-").stdout)))
+        rows = list(csv.DictReader(io.StringIO(run("analyze", MNIST, "--batch", "1,2,4", "--results", MNIST_RESULTS, "--csv", "-").stdout)))
         self.assertEqual([row["value"] for row in rows], ["1", "2", "4"])
         lengths = json.loads(run("layers", SYMBOLIC, "--batch", "1,2", "--dim", "seq=128,256", "--json", "-").stdout)["models"]
         self.assertEqual([(model["batch"], model["dims"]["seq"]) for model in lengths], [(1, 128), (2, 128), (1, 256), (2, 256)])
@@ -167,7 +169,7 @@ class Cli(unittest.TestCase):
 
     def test_the_page_is_one_file_with_the_figures_of_the_json(self):
         page = self.at / "page.html"
-        result = run("analyze", MNIST, "--results", RESULTS, "--html", page, "--json", "-")
+        result = run("analyze", MNIST, "--results", MNIST_RESULTS, "--html", page, "--json", "-")
         self.assertEqual(result.returncode, 0, result.stderr)
         text = page.read_text()
         self.assertEqual(re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text), [])
@@ -177,11 +179,11 @@ class Cli(unittest.TestCase):
         for key in ("bounds_ms", "median_ms", "uncertainty", "coverage", "coverage_fused", "missing", "flops"):
             self.assertEqual(shown[key], model[key])
         self.assertEqual(len(shown["rows"]), len(model["rows"]))
-        self.fails(2, ["stdout"], "analyze", MNIST, "--results", RESULTS, "--html", "-", "--json", "-")
+        self.fails(2, ["stdout"], "analyze", MNIST, "--results", MNIST_RESULTS, "--html", "-", "--json", "-")
 
     def test_traces_are_in_the_trace_event_format(self):
         file = self.at / "trace.json"
-        self.assertEqual(run("analyze", MNIST, "--results", RESULTS, "--trace", file).returncode, 0)
+        self.assertEqual(run("analyze", MNIST, "--results", MNIST_RESULTS, "--trace", file).returncode, 0)
         document = json.loads(file.read_text())
         ends, events = {}, [event for event in document["traceEvents"] if event["ph"] != "M"]
         for event in events:
@@ -200,7 +202,7 @@ class Cli(unittest.TestCase):
 
     def test_dot_is_drawn_by_graphviz(self):
         file = self.at / "graph.dot"
-        self.assertEqual(run("analyze", MNIST, "--results", RESULTS, "--dot", file).returncode, 0)
+        self.assertEqual(run("analyze", MNIST, "--results", MNIST_RESULTS, "--dot", file).returncode, 0)
         self.assertIn("#c73e3a", file.read_text())
         if shutil.which("dot"):
             drawn = subprocess.run(["dot", "-Tsvg", str(file)], capture_output=True, text=True, check=False)
@@ -268,6 +270,114 @@ class Cli(unittest.TestCase):
             self.assertEqual(plan["cache"], "hot")  # it has no weights
         self.fails(1, ["Convolution"], "measure", "Convolution/f32/x=1", "--database", self.at / "db")
         self.fails(2, ["--cache"], "measure", signature, "--database", self.at / "db", "--cache", "lukewarm")
+
+    def copy(self, source, target, *changes):
+        """A results file with texts replaced."""
+        text = (RESULTS / source).read_text()
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        (self.at / target).parent.mkdir(parents=True, exist_ok=True)
+        (self.at / target).write_text(text)
+        return self.at / target
+
+    def test_db_diff_is_a_gate(self):
+        old, new = RESULTS / "mnist.json", RESULTS / "mnist_upgraded.json"
+        self.assertEqual(run("db", "diff", old, old).returncode, 0)
+        self.assertEqual(run("db", "diff", old, new, "--fail-on", "slower").returncode, 4)
+        self.assertEqual(run("db", "diff", old, new, "--fail-on", "unknown").returncode, 4)
+        self.assertEqual(run("db", "diff", old, new, "--fail-on", "slower", "--tolerance", "20").returncode, 0)
+        self.assertEqual(run("db", "diff", old, old, "--fail-on", "slower,unknown,faster").returncode, 0)
+        self.fails(2, ["--fail-on"], "db", "diff", old, new, "--fail-on", "slow")
+        self.fails(2, ["machine=TEXT"], "db", "diff", old, new, "--before", "onednn")
+        self.fails(2, ["both sides are the same"], "db", "diff", old)
+        self.fails(1, ["nowhere: no such file"], "db", "diff", old, "nowhere")
+        document = json.loads(run("db", "diff", old, new, "--model", MNIST, "--json", "-").stdout)
+        verdicts = {layer["signature"] + " " + layer["verdict"] for layer in document["layers"]}
+        self.assertIn("Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2/post=bias,relu slower", verdicts)   # 11000 -> 12100 ns
+        self.assertIn("MatMul/f32/a=1x256/b=256x10/b_constant=1 same", verdicts)                       # 1000 -> 1010 ns
+        self.assertEqual(set(document["models"][0]["rungs"]), {"library", "library_fused", "library_parallel", "library_fused_parallel"})
+
+    def test_db_diff_of_two_versions_and_of_two_machines_in_one_folder(self):
+        for file in ("mnist.json", "mnist_upgraded.json"):
+            self.copy(file, "all/" + file)
+        versions = json.loads(run("db", "diff", self.at / "all", "--before", "example=1", "--after", "example=2", "--json", "-").stdout)
+        direct = json.loads(run("db", "diff", RESULTS / "mnist.json", RESULTS / "mnist_upgraded.json", "--json", "-").stdout)
+        self.assertEqual(versions["layers"], direct["layers"])
+        self.copy("mnist.json", "all/other.json", ("A machine with invented figures", "Another one"))
+        self.fails(1, ["2 machines", "machine=TEXT"], "db", "diff", self.at / "all", "--before", "example=1", "--after", "example=2")
+        machines = run("db", "diff", self.at / "all", "--before", "machine=invented,example=1", "--after", "machine=Another", "--json", "-")
+        self.assertTrue(all(layer["verdict"] == "same" for layer in json.loads(machines.stdout)["layers"]), machines.stderr)
+        self.fails(1, ["no run of example 3"], "db", "diff", self.at / "all", "--before", "machine=Another,example=3", "--after", "machine=invented")
+        self.fails(1, ["2 machines, which never share a total", "Another one"], "analyze", MNIST, "--results", self.at / "all")
+
+    def test_db_merge_keeps_every_run_and_shows_what_disagrees(self):
+        self.copy("mnist.json", "one/run.json")
+        self.copy("mnist_upgraded.json", "two/run.json", ('"backend/example": "2"', '"backend/example": "1"'))
+        (self.at / "two" / "cut.json").write_text((RESULTS / "mnist.json").read_text()[:3000])
+        merged = run("db", "merge", self.at / "one", self.at / "two", "--into", self.at / "all")
+        self.assertEqual(merged.returncode, 1)                         # one was refused, the others are there
+        self.assertIn("cut.json: byte", merged.stdout)
+        self.assertIn("2 runs added, 0 known, 1 refused", merged.stdout)
+        # Conv 11000 and 12100, Conv 20000 and 18000 ns; Unary timed and refused
+        self.assertIn("3 rows of which two runs disagree", merged.stdout)
+        self.assertEqual(sorted(file.name for file in (self.at / "all").iterdir()), ["run-2.json", "run.json"])
+        again = run("db", "merge", self.at / "one", "--into", self.at / "all", "--json", "-")
+        self.assertEqual(again.returncode, 0)
+        self.assertEqual(len(json.loads(again.stdout)["known"]), 1)
+        disagree = run("analyze", MNIST, "--results", self.at / "all")
+        self.assertIn("the runs disagree on 3 rows", disagree.stderr)
+        processes = [subprocess.Popen([PROGRAM, "db", "merge", str(self.at / source), "--into", str(self.at / "both")], stdout=subprocess.DEVNULL) for source in ("one", "two")]
+        self.assertEqual([process.wait(60) for process in processes], [0, 1])
+        self.assertEqual(len(list((self.at / "both").iterdir())), 2)
+
+    def test_db_verify_names_what_is_wrong(self):
+        sound = self.copy("mnist.json", "db/sound.json")
+        result = run("db", "verify", self.at / "db")
+        self.assertEqual((result.returncode, result.stdout), (0, "1 file, 16 rows: nothing wrong, 0 of which runs disagree\n"))
+        text = sound.read_text()
+        (self.at / "db" / "cut.json").write_text(text[: len(text) // 2])
+        self.copy("mnist.json", "db/nan.json", ('"p10_ns":10000.0', '"p10_ns":NaN'), ('"real_time":10000.0', '"real_time":Infinity'))
+        self.copy("mnist.json", "db/unsigned.json", ("hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2\"", 'hot/"'))
+        self.copy("mnist.json", "db/version.json", ('"backend/example": "1"', '"backend/other": "1"'))
+        (self.at / "db" / ".killed.json.tmp").write_text("{")
+        result = run("db", "verify", self.at / "db")
+        self.assertEqual(result.returncode, 1)
+        for said in ("cut.json: byte ", "unsigned.json: row 4: 'example/direct,threads=1/hot/', expected",
+                     "version.json: backend 'example' has rows, but the context names no version", ".killed.json.tmp: a temporary file", "4 things wrong"):
+            self.assertIn(said, result.stdout)
+        listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)
+        self.assertEqual([entry["refused"] for entry in listed["runs"] if entry["file"].endswith("nan.json")], [1])   # no time, not a time of 0
+
+    def test_a_declared_machine_gives_the_analytic_rungs_alone(self):
+        machine = MODELS.parent / "machines" / "t4.json"
+        resnet = MODELS / "modern" / "resnet50.onnx"
+        document = json.loads(run("bound", resnet, "--machine", machine, "--json", "-").stdout)
+        self.assertEqual(document["machine"]["declared"], str(machine))
+        model = document["models"][0]
+        known = {key for key, value in model["bounds_ms"].items() if value is not None}
+        self.assertEqual(known, {"model_floor", "roofline", "roofline_parallel", "roofline_memory"})
+        self.assertEqual((model["median_ms"], model["missing"], model["partial"]), ({}, [], False))
+        # FLOPs over 8.1 TFLOP/s, which is more than (weights - 18 MB on the chip) / 320 GB/s
+        self.assertGreaterEqual(model["bounds_ms"]["model_floor"], 2 * 0.9 * model["macs"] / 8.1e12 * 1e3)
+        self.assertEqual(json.loads(run("analyze", resnet, "--machine", machine, "--json", "-").stdout), document)
+        self.fails(2, ["--machine"], "bound", resnet, "--machine", machine, "--threads", 2)
+        self.fails(2, ["--results or --machine"], "analyze", resnet)
+        self.fails(1, ["absent.json"], "bound", resnet, "--machine", "absent.json")
+
+    def test_a_full_disk_is_said_and_costs_no_old_file(self):
+        report, database = self.at / "out.json", self.at / "full"
+        report.write_text("old")
+        database.mkdir()
+        full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # noqa: E731
+        result = run("analyze", MNIST, "--results", RESULTS / "mnist.json", "--json", report, preexec_fn=full)
+        self.assertEqual((result.returncode, report.read_text()), (5, "old"), result.stderr)
+        self.assertIn("out.json': File too large", result.stderr)
+        result = run("bound", MNIST, "--database", database, "--budget", "1s", preexec_fn=full)
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("File too large", result.stderr.splitlines()[-1])
+        self.assertIn("library fused", result.stdout)                  # what was measured is not lost
+        self.assertEqual(list(database.iterdir()), [])
 
     def test_interrupt_keeps_what_was_measured(self):
         database = self.at / "results"

@@ -15,7 +15,7 @@ import sys
 THIRD_PARTIES = [
     ("ONNX", r"onnx/|onnx\.", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
     ("protobuf", r"google/protobuf/", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
-    ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.hpp"]),
+    ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.hpp", "src/report/db_json.cpp"]),
     ("simdjson", r"simdjson", ["src/results", "src/profile"]),
     ("zlib", r"zlib\.h", ["src/results", "src/profile"]),
     ("SQLite", r"sqlite3", ["src/profile/nsys.cpp"]),

@@ -86,7 +86,8 @@ inline Run small_run() {
           .started = "2025-11-21T10:54:00Z",
           .tool = "0.1.0",
           .machine = machine(),
-          .backends = {{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.2.0"}}};
+          .backends = {{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.2.0"}},
+          .warnings = {"a quota of 1.5 processors", "process 'make' (7) took 80 %"}};
   run.ceilings = {{"Peak/f32", "fma:avx512,threads=2", 2, 1.73e11, 0},
                   {"Bandwidth/memory", "onednn/jit:avx2,threads=1/hot/" + relu, 1, 1.3e10, 42041344},
                   {"Timer/floor", "steady_clock", 1, 2.5e-8, 0}};
@@ -107,6 +108,7 @@ inline void check_equal(const Run& a, const Run& b) {
   CHECK(a.signature_version == b.signature_version);
   CHECK(a.machine == b.machine);
   CHECK(a.backends == b.backends);
+  CHECK(a.warnings == b.warnings);
   REQUIRE(a.ceilings.size() == b.ceilings.size());
   for (std::size_t i = 0; i < a.ceilings.size(); ++i) {
     CHECK(a.ceilings[i].quantity == b.ceilings[i].quantity);

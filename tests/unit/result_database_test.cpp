@@ -4,7 +4,9 @@
 #include <benanza/results.hpp>
 
 #include <filesystem>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -47,6 +49,54 @@ TEST_CASE("names of files are unique, sort by time and never come unchecked from
   const std::string name = fs::path(database.runs()[0].file).filename().string();
   CHECK_THAT(name,
              Catch::Matchers::Matches("[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z-______a_model___x_-[0-9]+(-[0-9]+)?\\.json"));
+}
+
+TEST_CASE("two processes write one folder at once: every run is there, whole") {
+  const Folder folder;
+  constexpr int processes = 4, runs = 12;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      int failures = 0;
+      for (int j = 0; j < runs; ++j) {
+        try {
+          Run run = small_run();
+          run.machine = machine("machine " + std::to_string(i));
+          ResultDatabase{}.append(std::move(run), folder.path);
+        } catch (...) {
+          ++failures;
+        }
+      }
+      ::_exit(failures);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  const auto database = ResultDatabase::open(folder.path);
+  CHECK(database.warnings().empty());
+  REQUIRE(database.runs().size() == processes * runs);
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == processes * runs);
+  CHECK(database.machines().size() == processes);
+  for (const auto& run : database.runs()) CHECK(run.rows.size() == small_run().rows.size());
+}
+
+TEST_CASE("of each backend the version of the latest run is the newest") {
+  ResultDatabase database;
+  Run old_run = small_run(), new_run = small_run(), other = small_run();
+  old_run.started = "2025-01-01T00:00:00Z";
+  new_run.backends = {{"onednn", "3.10.0"}};  // later, though lower as text
+  other.machine = machine("another CPU");
+  other.started = "2026-01-01T00:00:00Z";
+  other.backends = {{"onednn", "4"}};
+  for (const auto& run : {new_run, old_run, other}) database.add(run);
+  CHECK(database.newest_versions(machine()) ==
+        std::vector<BackendVersion>{{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.10.0"}});
 }
 
 TEST_CASE("results of another machine or another version of a backend never mix") {

@@ -6,7 +6,9 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -97,6 +99,10 @@ TEST_CASE("a broken file is refused with its name, its place and what was expect
   };
   CHECK_THAT(error_of("native/none/hot/", "native/none/tepid/"),
              Catch::Contains("x.json: row 6: 'native/none/tepid/Conv"));
+  CHECK_THAT(error_of("native/none/hot/" + conv, "native/none/hot/"),
+             Catch::Contains("row 6: 'native/none/hot/', expected <backend>/<algorithm>/<cache state>/<signature>"));
+  CHECK_THAT(error_of("native/none/hot/" + conv, "native/none"), Catch::Contains("row 6: 'native/none', expected"));
+  CHECK_THAT(error_of("\"name\":\"native/none/hot/" + conv + "\",", ""), Catch::Contains("row 6: '', expected"));
   CHECK_THAT(error_of("\"signature_version\": \"1\"", "\"signature_version\": \"1000\""),
              Catch::Contains("version 1000, expected at most"));
   CHECK_THAT(error_of("\"signature_version\"", "\"version\""), Catch::Contains("no 'signature_version'"));
@@ -178,6 +184,35 @@ TEST_CASE("what cannot be written is said with file and cause, and the old file 
     fs::permissions(folder.path, fs::perms::owner_all);
     CHECK(contents(file) == "old");
   }
+}
+
+TEST_CASE("a disk that is full costs neither the old file nor leaves a piece of the new one") {
+  const Folder folder;
+  const auto file = folder.write("run.json", "old");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 512, .rlim_max = before.rlim_max};  // bytes; the run takes more
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  std::string written, appended;
+  try {
+    write_run(small_run(), file);
+  } catch (const EnvironmentError& error) {
+    written = error.what();
+  }
+  ResultDatabase database;
+  try {
+    database.append(small_run(), folder.path);
+  } catch (const EnvironmentError& error) {
+    appended = error.what();
+  }
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  CHECK_THAT(written, Catch::Contains("cannot write '" + file.string() + "': File too large"));
+  CHECK_THAT(appended, Catch::Contains("File too large"));
+  CHECK(database.runs().size() == 1);  // what was measured can still be looked at
+  CHECK(contents(file) == "old");
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("a symbolic link stays one, a file keeps its permissions") {

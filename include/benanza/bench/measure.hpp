@@ -59,6 +59,10 @@ struct MeasureOptions {
 [[nodiscard]] Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
                           const MeasureOptions& options);
 
+/// Looks on for a while and says what would make times doubtful, one line each: a CPU quota, a governor other than
+/// performance, busy SMT siblings, steal time, another busy process. `measure` keeps the same with its run.
+[[nodiscard]] std::vector<std::string> watch_conditions(Seconds time);
+
 /// This machine, restricted to `threads` cores (0: all of one NUMA node).
 [[nodiscard]] Machine this_machine(int threads = 0);
 

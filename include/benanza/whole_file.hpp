@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read or written whole.
+// Files that are read or written whole: whoever looks sees the old contents or the new ones.
 #pragma once
 
 #include <cstddef>

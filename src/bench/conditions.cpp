@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conditions.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace benanza::bench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Shares of a processor's time below which nothing is said: what a quiet system does by itself.
+constexpr double idle_steal = 0.01, idle_sibling = 0.05, idle_process = 0.05;
+/// A watch of fewer clock ticks (of 10 ms, as a rule) tells no share.
+constexpr std::int64_t least_ticks = 10;
+
+std::string first_line(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return text;
+}
+
+std::string joined(const std::set<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+std::optional<int> whole(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// A list as the kernel writes it: `0,2-3`.
+std::set<int> cpu_list(const std::string& text) {
+  std::set<int> result;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto dash = part.find('-');
+    const auto first = whole(std::string_view(part).substr(0, dash));
+    const auto last = dash == std::string::npos ? first : whole(std::string_view(part).substr(dash + 1));
+    constexpr int most = 1 << 16;  // a file of the system, yet not believed beyond this
+    if (first && last)
+      for (int cpu = *first; cpu <= std::min(*last, most); ++cpu) result.insert(cpu);
+  }
+  return result;
+}
+
+/// Processors granted by `150000 100000` (cgroup v2) or by two numbers of v1; nothing without a limit.
+std::optional<double> granted(const std::string& quota, const std::string& period) {
+  const auto most = whole(quota), each = whole(period);
+  if (!most || !each || *most <= 0 || *each <= 0) return std::nullopt;
+  return static_cast<double>(*most) / *each;
+}
+
+/// A folder and those that enclose it, the innermost first.
+std::vector<fs::path> enclosing(const fs::path& mount, std::string group) {
+  std::vector<fs::path> folders;
+  while (group.size() > 1) {
+    folders.push_back(mount / group.substr(1));
+    group.resize(group.rfind('/'));
+  }
+  folders.push_back(mount);
+  return folders;
+}
+
+}  // namespace
+
+Conditions::Conditions(std::span<const int> cpus, fs::path root)
+    : cpus_(cpus.begin(), cpus.end()), root_(std::move(root)), processors_(processors()), processes_(processes()) {}
+
+// proc(5), /proc/stat: user nice system idle iowait irq softirq steal; what guests used is in user already.
+std::map<int, Conditions::Ticks> Conditions::processors() const {
+  std::map<int, Ticks> result;
+  std::ifstream file(root_ / "proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (!name.starts_with("cpu")) continue;
+    const auto cpu = whole(std::string_view(name).substr(3));
+    if (!cpu) continue;
+    std::int64_t ticks[8]{};
+    for (auto& field : ticks) words >> field;
+    Ticks& sum = result[*cpu];
+    for (const auto field : ticks) sum.all += field;
+    sum.stolen = ticks[7];
+    sum.busy = sum.all - ticks[3] - ticks[4] - sum.stolen;
+  }
+  return result;
+}
+
+// proc(5), /proc/pid/stat: the name stands in parentheses and may hold any character; behind it state, parent and, as
+// the 14th and 15th field, utime and stime.
+std::map<int, Conditions::Process> Conditions::processes() const {
+  std::map<int, Process> result;
+  std::error_code failed;
+  for (fs::directory_iterator entry(root_ / "proc", failed), end; !failed && entry != end; entry.increment(failed)) {
+    const auto number = whole(entry->path().filename().string());
+    if (!number) continue;
+    const std::string line = first_line(entry->path() / "stat");
+    const auto open = line.find('('), close = line.rfind(')');
+    if (open == std::string::npos || close == std::string::npos || close < open) continue;  // it has ended
+    Process process{.name = line.substr(open + 1, close - open - 1)};
+    std::istringstream words(line.substr(close + 1));
+    std::string skipped;
+    words >> skipped >> process.parent;
+    for (int field = 5; field < 14; ++field) words >> skipped;
+    std::int64_t user = 0, system = 0;
+    words >> user >> system;
+    process.ticks = user + system;
+    result.emplace(*number, std::move(process));
+  }
+  return result;
+}
+
+std::string Conditions::quota() const {
+  std::ifstream groups(root_ / "proc/self/cgroup");
+  std::optional<double> least;
+  const auto add = [&](std::optional<double> cpus) {
+    if (cpus) least = std::min(least.value_or(*cpus), *cpus);
+  };
+  for (std::string line; std::getline(groups, line);) {  // cgroups(7): hierarchy:controllers:path
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
+                      group = line.substr(second + 1);
+    if (controllers == ",,") {
+      for (const auto& folder : enclosing(root_ / "sys/fs/cgroup", group)) {
+        std::istringstream words(first_line(folder / "cpu.max"));
+        std::string most, period;
+        words >> most >> period;
+        add(granted(most, period));
+      }
+    } else if (controllers.find(",cpu,") != std::string::npos) {
+      for (const auto& folder : enclosing(root_ / "sys/fs/cgroup/cpu", group))
+        add(granted(first_line(folder / "cpu.cfs_quota_us"), first_line(folder / "cpu.cfs_period_us")));
+    }
+  }
+  if (!least || *least >= static_cast<double>(processors_.size())) return {};
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "the cgroup grants %.3g of %zu processors: beyond that quota every thread stands still", *least,
+                processors_.size());
+  return text;
+}
+
+std::string Conditions::governor() const {
+  std::map<std::string, std::set<int>> others;
+  for (const int cpu : cpus_) {
+    const std::string name =
+        first_line(root_ / ("sys/devices/system/cpu/cpu" + std::to_string(cpu)) / "cpufreq/scaling_governor");
+    if (!name.empty() && name != "performance") others[name].insert(cpu);
+  }
+  std::string text;
+  for (const auto& [name, cpus] : others)
+    text += (text.empty() ? "" : "; ") + ("the frequency governor of processors " + joined(cpus)) + " is '" + name +
+            "', expected 'performance': clocks may be low when a sample begins";
+  return text;
+}
+
+std::string Conditions::siblings(const std::map<int, Ticks>& now) const {
+  std::set<int> others;
+  for (const int cpu : cpus_)
+    others.merge(cpu_list(
+        first_line(root_ / ("sys/devices/system/cpu/cpu" + std::to_string(cpu)) / "topology/thread_siblings_list")));
+  for (const int cpu : cpus_) others.erase(cpu);
+  std::set<int> busy;
+  double most = 0;
+  for (const int cpu : others) {
+    const auto before = processors_.find(cpu), after = now.find(cpu);
+    if (before == processors_.end() || after == now.end()) continue;
+    const auto all = after->second.all - before->second.all;
+    if (all < least_ticks) continue;
+    const double share = static_cast<double>(after->second.busy - before->second.busy) / static_cast<double>(all);
+    if (share < idle_sibling) continue;
+    busy.insert(cpu);
+    most = std::max(most, share);
+  }
+  if (busy.empty()) return {};
+  return "processors " + joined(busy) + ", which share cores (SMT) with those measured on, were up to " +
+         percent(most) + " busy";
+}
+
+std::string Conditions::steal(const std::map<int, Ticks>& now) const {
+  std::int64_t all = 0, stolen = 0;
+  for (const int cpu : cpus_) {
+    const auto before = processors_.find(cpu), after = now.find(cpu);
+    if (before == processors_.end() || after == now.end()) continue;
+    all += after->second.all - before->second.all;
+    stolen += after->second.stolen - before->second.stolen;
+  }
+  if (all < least_ticks * static_cast<std::int64_t>(cpus_.size())) return {};
+  const double share = static_cast<double>(stolen) / static_cast<double>(all);
+  return share < idle_steal ? "" : "the hypervisor took " + percent(share) + " of the processors' time (steal)";
+}
+
+std::string Conditions::busiest(const std::map<int, Ticks>& now) const {
+  std::int64_t elapsed = 0;
+  for (const auto& [cpu, ticks] : now)
+    if (const auto before = processors_.find(cpu); before != processors_.end())
+      elapsed = std::max(elapsed, ticks.all - before->second.all);
+  if (elapsed < least_ticks) return {};
+  const auto current = processes();
+  const std::string line = first_line(root_ / "proc/self/stat");
+  const int self = whole(line.substr(0, line.find(' '))).value_or(-1);
+  const auto is_ours = [&](int number) {  // this process and those that it started
+    for (int steps = 0; number > 0 && steps < 64; ++steps) {
+      if (number == self) return true;
+      const auto found = current.find(number);
+      number = found == current.end() ? 0 : found->second.parent;
+    }
+    return false;
+  };
+  int most_number = 0, busy = 0;
+  double most = 0;
+  for (const auto& [number, process] : current) {
+    const auto before = processes_.find(number);
+    const auto ticks = process.ticks - (before == processes_.end() ? 0 : before->second.ticks);
+    const double share = static_cast<double>(ticks) / static_cast<double>(elapsed);
+    if (share < idle_process || is_ours(number)) continue;
+    ++busy;
+    if (share <= most) continue;
+    most = share;
+    most_number = number;
+  }
+  if (busy == 0) return {};
+  std::string text = "process '" + current.at(most_number).name + "' (" + std::to_string(most_number) + ") used " +
+                     percent(most) + " of a processor meanwhile";
+  if (busy > 1) text += ", and " + std::to_string(busy - 1) + " more of them 5 % or more";
+  return text;
+}
+
+std::vector<std::string> Conditions::warnings() const {
+  const auto now = processors();
+  std::vector<std::string> result;
+  for (std::string text : {quota(), governor(), siblings(now), steal(now), busiest(now)})
+    if (!text.empty()) result.push_back(std::move(text));
+  return result;
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions: what the system says about how undisturbed the processors are, read below /proc and /sys before and after
+// a run. Nothing here changes a time; it is said, and kept with the rows.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+class Conditions {
+ public:
+  /// Begins to watch. `cpus`: the processors measured on; `root`: where proc and sys are.
+  explicit Conditions(std::span<const int> cpus, std::filesystem::path root = "/");
+
+  /// One line for each thing that makes times doubtful: a CPU quota of the cgroup; a frequency governor other than
+  /// performance; and, since the watch began, other work on hardware threads that share a core with those measured on,
+  /// time that a hypervisor took, the busiest other process. What the system does not tell is not said.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  /// Clock ticks that a processor spent, from /proc/stat.
+  struct Ticks {
+    std::int64_t all = 0, busy = 0, stolen = 0;
+  };
+  struct Process {
+    std::string name{};
+    int parent = 0;
+    std::int64_t ticks = 0;
+  };
+
+  [[nodiscard]] std::map<int, Ticks> processors() const;
+  [[nodiscard]] std::map<int, Process> processes() const;
+  /// Processors that the cgroup grants; a quota of the whole machine or more is none.
+  [[nodiscard]] std::string quota() const;
+  [[nodiscard]] std::string governor() const;
+  [[nodiscard]] std::string siblings(const std::map<int, Ticks>& now) const;
+  [[nodiscard]] std::string steal(const std::map<int, Ticks>& now) const;
+  [[nodiscard]] std::string busiest(const std::map<int, Ticks>& now) const;
+
+  std::vector<int> cpus_;
+  std::filesystem::path root_;
+  std::map<int, Ticks> processors_;  ///< when the watch began
+  std::map<int, Process> processes_;
+};
+
+}  // namespace benanza::bench

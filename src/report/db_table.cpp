@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of `benanza db`, for a terminal of 80 columns. `db diff`:
+//
+//   before  results/old: A machine, onednn 3.2.0 (2 runs)
+//   after   results/new: A machine, onednn 3.3.0 (1 run)
+//
+//   model                rung                      before      after   change    noise  verdict
+//   resnet50             library_fused            61.4 ms    65.3 ms   +6.4 %    0.9 %  slower
+//
+//   layers: 3 slower, 2 faster, 1 unknown, 40 same (up to 3 % is no change)
+//   verdict   change   noise     before      after  layer
+//   slower    +7.3 %   0.5 %    10.0 us    10.7 us  Conv 1x256x14x14, 256 of 3x3, +bias +relu
+#include "format.hpp"
+#include <benanza/db_report.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+constexpr std::size_t rows_that_matter = 20;
+
+std::string versions_text(const std::vector<BackendVersion>& backends) {
+  std::string text;
+  for (const auto& backend : backends) text += (text.empty() ? "" : ", ") + backend.name + " " + backend.version;
+  return text;
+}
+
+std::string file_name(const std::string& file) { return file.substr(file.rfind('/') + 1); }
+
+std::string count_text(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string more(std::size_t shown, std::size_t all) {
+  return shown < all ? fmt::format("  ({} more: --all)\n", all - shown) : "";
+}
+
+std::size_t shown_of(std::size_t all, const TableOptions& options) {
+  return options.all ? all : std::min(all, rows_that_matter);
+}
+
+std::string change_text(const Comparison& comparison) {
+  return comparison.change ? fmt::format("{:+.1f} %", 100 * *comparison.change) : "-";
+}
+
+std::string noise_text(const Comparison& comparison) {
+  return comparison.noise > 0 ? fmt::format("{:.1f} %", 100 * comparison.noise) : "-";
+}
+
+std::string_view verdict_text(const Comparison& comparison) {
+  return enum_names(Verdict{})[static_cast<std::size_t>(comparison.verdict)];
+}
+
+std::string time_or_none(const std::optional<Measurement>& row) {
+  return row ? time_text(timing_of(*row).median) : "-";
+}
+
+void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, const TableOptions& options) {
+  if (conflicts.empty()) return;
+  out << count_text(conflicts.size(), "row") << " of which two runs disagree:\n";
+  const std::size_t shown = shown_of(conflicts.size(), options);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Conflict& c = conflicts[i];
+    out << fmt::format("  {} ({})\n", clipped(c.row, 300), clipped(c.backend, 60));
+    out << fmt::format("    {:>9}  {}\n", time_text(c.first.median), file_name(c.first_file));
+    if (c.second.excluded)
+      out << fmt::format("    {:>9}  {}: {}\n", "refused", file_name(c.second_file), clipped(*c.second.excluded, 300));
+    else
+      out << fmt::format("    {:>9}  {}: {} beyond a noise of {}\n", time_text(c.second.median),
+                         file_name(c.second_file), change_text(c.comparison), noise_text(c.comparison));
+  }
+  out << more(shown, conflicts.size());
+}
+
+void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side) {
+  out << fmt::format("{:<7} {}: {} {}, {} ({})\n", name, side.place, clipped(side.machine.device, 60), side.machine.isa,
+                     versions_text(side.backends), count_text(side.runs, "run"));
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const DbList& report, const TableOptions& options) {
+  std::vector<std::size_t> order(report.runs.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return report.runs[a].machine.id() < report.runs[b].machine.id();
+  });
+  std::string machine;
+  for (const std::size_t i : order) {
+    const Run& run = report.runs[i];
+    if (const std::string id = run.machine.id(); id != machine) {
+      machine = id;
+      out << (options.color ? "\033[1m" : "") << clipped(id, 300) << (options.color ? "\033[0m" : "") << '\n';
+      out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}  {}\n", "started", "suite", "timed", "refused",
+                         "ceilings", "warnings", "libraries and file");
+    }
+    out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}  {}; {}\n", clipped(run.started, 20),
+                       clipped(run.name, 24), report.timed[i], report.refused[i], run.ceilings.size(),
+                       run.warnings.size(), clipped(versions_text(run.backends), 120), file_name(run.file));
+    if (options.all)
+      for (const auto& warning : run.warnings) out << "    " << clipped(warning, 300) << '\n';
+  }
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) rows += report.timed[i] + report.refused[i];
+  out << fmt::format("{}, {} rows\n", count_text(report.runs.size(), "run"), rows);
+  for (const auto& line : report.unread) out << "not read: " << clipped(line, 300) << '\n';
+}
+
+void write_table(std::ostream& out, const DbVerification& report, const TableOptions& options) {
+  const std::size_t shown = shown_of(report.findings.size(), options);
+  for (std::size_t i = 0; i < shown; ++i)
+    out << clipped(report.findings[i].file + ": " + report.findings[i].what, 500) << '\n';
+  out << more(shown, report.findings.size());
+  conflicts_table(out, report.conflicts, options);
+  out << fmt::format("{}, {} rows: {}, {} of which runs disagree\n", count_text(report.files, "file"), report.rows,
+                     report.findings.empty() ? "nothing wrong" : count_text(report.findings.size(), "thing") + " wrong",
+                     report.conflicts.size());
+}
+
+void write_table(std::ostream& out, const DbMerge& report, const TableOptions& options) {
+  for (const auto& entry : report.merge.added)
+    out << fmt::format("added    {} as {}\n", entry.source, file_name(entry.target));
+  for (const auto& entry : report.merge.known)
+    out << fmt::format("known    {} is {}\n", entry.source, file_name(entry.target));
+  for (const auto& line : report.merge.refused) out << "refused  " << clipped(line, 500) << '\n';
+  conflicts_table(out, report.conflicts, options);
+  out << fmt::format("{}: {} added, {} known, {} refused\n", report.folder,
+                     count_text(report.merge.added.size(), "run"), report.merge.known.size(),
+                     report.merge.refused.size());
+}
+
+void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options) {
+  side_line(out, "before", report.before);
+  side_line(out, "after", report.after);
+  if (!report.diff.models.empty())
+    out << fmt::format("\n{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}\n", "model", "rung", "before", "after", "change",
+                       "noise", "verdict");
+  for (const auto& model : report.diff.models)
+    for (const auto& rung : model.rungs) {
+      const auto time = [](const Rung& side) { return side.median ? time_text(*side.median) : "-"; };
+      out << fmt::format("{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}{}\n", clipped(model.model, 28),
+                         enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], time(rung.before),
+                         time(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
+                         verdict_text(rung.comparison),
+                         rung.comparison.reason.empty() ? "" : ": " + clipped(rung.comparison.reason, 200));
+    }
+
+  std::array<std::size_t, 4> counts{};
+  for (const auto& layer : report.diff.layers) ++counts[static_cast<std::size_t>(layer.comparison.verdict)];
+  out << "\nlayers:";
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    out << fmt::format("{} {} {}", i ? "," : "", counts[i], enum_names(Verdict{})[i]);
+  out << fmt::format(" (up to {:.3g} % is no change)\n", 100 * report.tolerance);
+  const std::size_t worth = report.diff.layers.size() - (options.all ? 0 : counts.back());
+  const std::size_t shown = shown_of(worth, options);
+  if (shown == 0) return;
+  const std::size_t width = options.all ? 300 : static_cast<std::size_t>(std::max(options.width, 80)) - 52;
+  out << fmt::format("{:<8} {:>9} {:>8} {:>10} {:>10}  {}\n", "verdict", "change", "noise", "before", "after", "layer");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LayerChange& layer = report.diff.layers[i];
+    const std::string cache(enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)]);
+    std::string text = options.all ? layer.signature : describe(parse_layer(layer.signature));
+    if (layer.cache != CacheState::hot) text += ", " + cache;
+    out << fmt::format("{:<8} {:>9} {:>8} {:>10} {:>10}  {}\n", verdict_text(layer.comparison),
+                       change_text(layer.comparison), noise_text(layer.comparison), time_or_none(layer.before),
+                       time_or_none(layer.after), clipped(text, width));
+    if (!layer.comparison.reason.empty()) out << fmt::format("{:<8} {}\n", "", clipped(layer.comparison.reason, 200));
+    if (layer.before && layer.after && layer.before->algorithm != layer.after->algorithm)
+      out << fmt::format("{:<8} {} {} -> {} {}\n", "", layer.before->backend, clipped(layer.before->algorithm, 60),
+                         layer.after->backend, clipped(layer.after->algorithm, 60));
+  }
+  out << more(shown, worth);
+}
+
+}  // namespace benanza

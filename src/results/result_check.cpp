@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/result_check.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace benanza {
+
+namespace {
+
+std::string version_in(const Run& run, const std::string& backend) {
+  const auto found = std::find_if(run.backends.begin(), run.backends.end(),
+                                  [&](const BackendVersion& entry) { return entry.name == backend; });
+  return found == run.backends.end() ? "" : found->version;
+}
+
+struct Seen {
+  const Run* run = nullptr;
+  const Measurement* row = nullptr;
+};
+
+/// Of valid rows the fastest and the slowest, and a refused one.
+struct Extremes {
+  Seen fastest{}, slowest{}, refused{};
+  void add(const Run& run, const Measurement& row) {
+    const Seen seen{&run, &row};
+    if (row.excluded) {
+      refused = seen;
+      return;
+    }
+    if (!fastest.row || row.median < fastest.row->median) fastest = seen;
+    if (!slowest.row || row.median > slowest.row->median) slowest = seen;
+  }
+};
+
+Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
+  Conflict result{.row = first.row->name(),
+                  .backend = first.row->backend + " " + version_in(*first.run, first.row->backend),
+                  .first_file = first.run->file,
+                  .second_file = second.run->file,
+                  .first = *first.row,
+                  .second = *second.row};
+  if (second.row->excluded) result.comparison.reason = *second.row->excluded;
+  else result.comparison = compare(timing_of(*first.row), timing_of(*second.row), tolerance);
+  return result;
+}
+
+bool in_order(const Measurement& row) { return row.min <= row.p10 && row.p10 <= row.median && row.median <= row.p90; }
+
+/// What is wrong with one row by itself; empty if nothing is.
+std::string fault(const Measurement& row) {
+  if (row.excluded) return row.excluded->empty() ? "is excluded without a reason" : "";
+  if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";
+  if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
+  if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is no number";
+  return "";
+}
+
+}  // namespace
+
+std::vector<Conflict> conflicts(const ResultDatabase& results, double tolerance) {
+  std::map<std::tuple<std::string, std::string, std::string>, Extremes> found;  // row, machine, version
+  for (const auto& run : results.runs()) {
+    const std::string machine = run.machine.id();
+    for (const auto& row : run.rows) found[{row.name(), machine, version_in(run, row.backend)}].add(run, row);
+  }
+  std::vector<Conflict> list;
+  for (const auto& [key, seen] : found) {
+    if (!seen.fastest.row) continue;
+    if (seen.refused.row) list.push_back(conflict_of(seen.fastest, seen.refused, tolerance));
+    if (seen.fastest.run == seen.slowest.run) continue;
+    Conflict conflict = conflict_of(seen.fastest, seen.slowest, tolerance);
+    if (conflict.comparison.verdict == Verdict::slower) list.push_back(std::move(conflict));
+  }
+  return list;
+}
+
+std::vector<Finding> check(const Run& run) {
+  std::vector<Finding> findings;
+  const auto add = [&](std::string what) { findings.push_back({run.file, std::move(what)}); };
+  std::set<std::string> names, unnamed;
+  std::size_t rounds = 0;
+  for (const auto& row : run.rows) {
+    const std::string name = row.name();
+    if (!names.insert(name).second) add(name + " is there twice");
+    if (version_in(run, row.backend).empty() && unnamed.insert(row.backend).second)
+      add("backend '" + row.backend + "' has rows, but the context names no version of it");
+    if (const std::string what = fault(row); !what.empty()) add(name + " " + what);
+    if (row.rounds_s.empty()) continue;
+    if (rounds != 0 && row.rounds_s.size() != rounds)
+      add(name + " has " + std::to_string(row.rounds_s.size()) + " rounds, others of the run have " +
+          std::to_string(rounds));
+    rounds = rounds != 0 ? rounds : row.rounds_s.size();
+  }
+  for (const auto& ceiling : run.ceilings)
+    if (!std::isfinite(ceiling.value) || ceiling.value <= 0)
+      add("ceiling " + ceiling.quantity + " is no positive number");
+  return findings;
+}
+
+std::vector<Finding> leftovers(const std::filesystem::path& folder) {
+  std::vector<Finding> findings;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with('.') && name.ends_with(".tmp"))
+      findings.push_back({entry->path().string(), "a temporary file: its writer is at work, or was killed"});
+  }
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.file < b.file; });
+  return findings;
+}
+
+}  // namespace benanza

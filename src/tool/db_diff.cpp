@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza db diff: what changed between two databases, two machines or two versions of a library.
+#include "commands.hpp"
+#include "db.hpp"
+#include "models.hpp"
+#include "output.hpp"
+#include <benanza/db_report.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+namespace benanza::tool {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> places{};
+  std::vector<std::string> before{}, after{};  ///< machine=TEXT or BACKEND=VERSION
+  ModelOptions models{};
+  OutputOptions output{};
+  std::vector<std::string> fail_on{};
+  double tolerance_percent = 100 * default_tolerance;
+  int threads = 0;
+};
+
+struct Side {
+  DbDiff::Side facts{};
+  ResultDatabase results{};
+};
+
+/// The machine whose identity holds the text; the only one if no text is given.
+Machine choose_machine(const ResultDatabase& database, const std::string& option, const std::string& text) {
+  std::vector<Machine> found;
+  for (const auto& machine : database.machines())
+    if (machine.id().find(text) != std::string::npos) found.push_back(machine);
+  if (found.size() == 1) return found.front();
+  std::string all;
+  for (const auto& machine : found.empty() ? database.machines() : found) all += " [" + machine.id() + "]";
+  if (all.empty()) throw InputError(option + ": the files hold no results");
+  throw InputError(option + ": " + std::to_string(found.size()) + " machines " +
+                   (text.empty() ? "" : "match 'machine=" + text + "' ") + "of" + all + "; " + option +
+                   " machine=TEXT chooses one");
+}
+
+Side choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option) {
+  const ResultDatabase database = read_places({place});
+  for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
+  std::string machine;
+  std::vector<BackendVersion> wanted;
+  for (const auto& choice : choices) {
+    const auto at = choice.find('=');
+    if (at == std::string::npos || at == 0)
+      throw UsageError(option + ": '" + choice + "', expected machine=TEXT or BACKEND=VERSION");
+    if (choice.substr(0, at) == "machine") machine = choice.substr(at + 1);
+    else wanted.push_back({choice.substr(0, at), choice.substr(at + 1)});
+  }
+  Side side{.facts = {.place = place, .machine = choose_machine(database, option, machine)}};
+  side.facts.backends = database.newest_versions(side.facts.machine);
+  for (const auto& version : wanted) {
+    const auto has = [&](const Run& run) {
+      return run.machine.id() == side.facts.machine.id() &&
+             std::find(run.backends.begin(), run.backends.end(), version) != run.backends.end();
+    };
+    if (std::none_of(database.runs().begin(), database.runs().end(), has))
+      throw InputError(option + ": no run of " + version.name + " " + version.version + " in " + place);
+    for (auto& backend : side.facts.backends)
+      if (backend.name == version.name) backend = version;
+  }
+  side.results = database.select(side.facts.machine, side.facts.backends);
+  side.facts.runs = side.results.runs().size();
+  return side;
+}
+
+void add_signatures(const ModelLayers& model, std::set<std::string>& signatures) {
+  LayerSet layers;
+  add_measurable(model, layers);
+  for (const auto& [layer_signature, unique] : layers.layers()) signatures.insert(layer_signature.text());
+}
+
+int run(const Options& options) {
+  check_writable(options.output);
+  const auto places = places_or_default(options.places);
+  const Side before = choose_side(places.front(), options.before, "--before"),
+             after = choose_side(places.back(), options.after, "--after");
+  if (places.size() == 1 && before.facts.machine.id() == after.facts.machine.id() &&
+      before.facts.backends == after.facts.backends)
+    throw UsageError("both sides are the same: give two databases, or --before and --after to choose in one");
+  DbDiff report{.before = before.facts, .after = after.facts, .tolerance = options.tolerance_percent / 100};
+  const DiffOptions diff_options{
+      .tolerance = report.tolerance, .threads_before = options.threads, .threads_after = options.threads};
+  std::set<std::string> signatures;
+  if (!options.models.models.empty())
+    for (const auto& model : load_models(options.models)) {
+      add_signatures(model, signatures);
+      report.diff.models.push_back(diff_models(analyze(model, before.results, {.threads = options.threads}),
+                                               analyze(model, after.results, {.threads = options.threads}),
+                                               diff_options));
+    }
+  report.diff.layers = diff_layers(before.results, after.results, diff_options, signatures);
+  emit(report, options.output);
+  constexpr auto names = enum_names(Verdict{});
+  for (const auto& name : options.fail_on) {
+    const auto verdict = static_cast<Verdict>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (!report.diff.has(verdict)) continue;
+    std::fprintf(stderr, "benanza: --fail-on %s: a %s is\n", name.c_str(),
+                 report.diff.models.empty() ? "layer" : "model");
+    return assertion_failed;
+  }
+  return done;
+}
+
+}  // namespace
+
+void add_db_diff(CLI::App& db, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command = db.add_subcommand("diff", "what changed between two databases, machines or versions of a library");
+  command->footer(
+      "examples: benanza db diff old new --model resnet50.onnx --fail-on slower\n"
+      "          benanza db diff results --before onednn=3.2.0 --after onednn=3.3.0\n"
+      "          benanza db diff results --before machine=EPYC --after machine=Xeon");
+  command
+      ->add_option("places", options->places,
+                   "results before and after: files or folders (one: both; default: the user's database)")
+      ->type_name("BEFORE [AFTER]")
+      ->expected(0, 2);
+  for (auto* side : {&options->before, &options->after})
+    command
+        ->add_option(
+            side == &options->before ? "--before" : "--after", *side,
+            "which part of the results: a machine by a piece of its identity, a library's version (default: the "
+            "only machine, the newest version)")
+        ->type_name("machine=TEXT|BACKEND=VERSION,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+  options->models.add_to(*command, "--model");
+  command->add_option("-t,--threads", options->threads, "the most threads that count (default: the machine's cores)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--fail-on", options->fail_on,
+          "exit code 4 if a model, or without models a layer, has such a verdict: slower, unknown, faster, same")
+      ->type_name("VERDICT,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"slower", "unknown", "faster", "same"}));
+  add_tolerance(*command, options->tolerance_percent);
+  options->output.add_to(*command);
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "declared.hpp"
+
+#include <benanza/machine_file.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace benanza::tool {
+
+void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded) {
+  auto* option = command
+                     .add_option("--machine", file,
+                                 "model floor and roofline for a machine that is not at hand, by its declared peaks; "
+                                 "examples/machines has records")
+                     ->type_name("FILE");
+  for (const auto& name : excluded) option->excludes(command.get_option(name));
+}
+
+BoundReport declared_report(const std::string& file, const std::vector<ModelLayers>& models) {
+  Run run = read_machine_file(file);
+  BoundReport report{.machine = run.machine, .declared = file};
+  ResultDatabase results;
+  results.add(std::move(run));
+  for (const auto& model : models) report.models.push_back(analyze(model, results, {.threads = 1, .analytic = true}));
+  return report;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts by hand: the arithmetic stands beside each.
+#include "support/catch.hpp"
+#include <benanza/comparison.hpp>
+
+#include <limits>
+
+namespace {
+
+using namespace benanza;
+
+Timing timing(double p10, double median, double noise) { return {.p10 = {p10}, .median = {median}, .noise = noise}; }
+
+/// Eight rounds: the times of four groups of two equal ones.
+Measurement in_rounds(double a, double b, double c, double d) {
+  return {.samples = 8, .p10 = {1}, .median = {1}, .p90 = {1}, .rounds_s = {a, a, b, b, c, c, d, d}};
+}
+
+}  // namespace
+
+TEST_CASE("a change counts when it is beyond the tolerance and beyond the noise") {
+  struct Case {
+    Timing before, after;
+    Verdict verdict;
+    double change;
+  };
+  const Case cases[] = {
+      {timing(100, 110, 0.01), timing(110, 121, 0.01), Verdict::slower, 0.10},   // 110/100 and 121/110: both + 10 %
+      {timing(100, 110, 0.01), timing(90, 99, 0.01), Verdict::faster, -0.10},    // 90/100 and 99/110: both - 10 %
+      {timing(100, 100, 0.01), timing(102, 102, 0.01), Verdict::same, 0.02},     // 2 % < 3 %, noise 1 + 1 = 2 % <= 3 %
+      {timing(100, 100, 0.02), timing(102, 102, 0.02), Verdict::unknown, 0.02},  // noise 4 % could hide more than 3 %
+      {timing(100, 100, 0.03), timing(105, 105, 0.03), Verdict::unknown, 0.05},  // 5 % < 6 % of noise
+      {timing(100, 100, 0.03), timing(107, 107, 0.03), Verdict::slower, 0.07},   // 7 % > 6 % of noise
+      {timing(100, 110, 0), timing(101, 132, 0), Verdict::same, 0.01},           // median + 20 %, p10 + 1 % only
+      {timing(100, 110, 0), timing(90, 121, 0), Verdict::same, 0},               // median + 10 %, p10 - 10 %
+  };
+  for (const auto& c : cases) {
+    const Comparison found = compare(c.before, c.after);
+    INFO("before " << c.before.median.value << ", after " << c.after.median.value << " and " << c.after.p10.value);
+    CHECK(found.verdict == c.verdict);
+    CHECK(found.change.value() == Approx(c.change).margin(1e-12));
+    CHECK((found.verdict == Verdict::unknown) == !found.reason.empty());
+  }
+  CHECK(compare(timing(100, 100, 0), timing(105, 105, 0), 0.06).verdict == Verdict::same);
+  CHECK(compare(timing(100, 100, 0), timing(100.2, 100.2, 0), 0).verdict == Verdict::slower);
+}
+
+TEST_CASE("what has no time or no spread is unknown, with the reason") {
+  CHECK(compare({}, timing(1, 1, 0)).reason == "no time");
+  CHECK(!compare({}, timing(1, 1, 0)).change);
+  const Timing single{.p10 = {1}, .median = {1}, .doubt = "a single sample tells no spread"};
+  CHECK(compare(timing(1, 1, 0), single).reason == "after: a single sample tells no spread");
+  CHECK(compare(single, timing(1, 1, 0)).reason == "before: a single sample tells no spread");
+  CHECK(compare(single, timing(1, 1, 0)).verdict == Verdict::unknown);
+}
+
+TEST_CASE("the noise of a row in rounds is half the range over four groups") {
+  // Medians and p10 of the groups: 100, 102, 98, 100; half the range is 2. All: 98 98 100 100 100 100 102 102: median
+  // 100, p10 at position 0.7: 98. So 2 / 98 of p10 and 2 / 100 of the median.
+  const Timing found = timing_of(in_rounds(100, 102, 98, 100));
+  CHECK(found.median.value == 100);
+  CHECK(found.p10.value == 98);
+  CHECK(found.noise.value() == Approx(2.0 / 98));
+}
+
+TEST_CASE("the noise of a row without rounds is its spread") {
+  // (p90 - p10) / 2 / median = (112 - 100) / 2 / 105
+  Measurement row{.samples = 6, .p10 = {100}, .median = {105}, .p90 = {112}, .cv = 0.01};
+  CHECK(timing_of(row).noise.value() == Approx(6.0 / 105));
+  row.cv = 0.2;
+  CHECK(timing_of(row).noise.value() == 0.2);
+  row.rounds_s = {100, 100, 100};  // too few for four groups
+  CHECK(timing_of(row).noise.value() == 0.2);
+  row.samples = 1;
+  CHECK(!timing_of(row).noise);
+  CHECK(timing_of(row).doubt == "a single sample tells no spread");
+}
+
+TEST_CASE("contention leaves the noise unknown") {
+  Measurement row = in_rounds(100, 100, 100, 100);
+  row.contended = true;
+  CHECK(timing_of(row).doubt == "the machine was contended");
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  Measurement part{.samples = 12, .p10 = {1}, .median = {1}, .p90 = {1}, .rounds_s = std::vector<double>(12, 1)};
+  part.rounds_s[3] = part.rounds_s[4] = part.rounds_s[5] = none;  // the second of four groups of three
+  CHECK(timing_of(part).doubt == "the machine was contended during a part of the rounds");
+  part.rounds_s[4] = 1;
+  CHECK(timing_of(part).noise.value() == 0);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/results_support.hpp"
+#include <benanza/result_check.hpp>
+
+namespace {
+
+using namespace benanza;
+using namespace results_support;
+
+Run sound_run(double factor = 1) {
+  Run run = small_run();
+  for (auto& row : run.rows) row.rounds_s.clear();
+  run.rows[0].p10.value *= factor;
+  run.rows[0].min.value *= factor;
+  run.rows[0].median.value *= factor;
+  run.rows[0].p90.value *= factor;
+  return run;
+}
+
+std::vector<std::string> faults(const Run& run) {
+  std::vector<std::string> texts;
+  for (const auto& finding : check(run)) texts.push_back(finding.what);
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("what a session writes is sound") { CHECK(faults(sound_run()).empty()); }
+
+TEST_CASE("what no session writes is found, each in a line that names the row") {
+  const auto with = [](auto change) {
+    Run run = sound_run();
+    change(run);
+    const auto found = faults(run);
+    REQUIRE(found.size() == 1);
+    return found[0];
+  };
+  CHECK_THAT(with([](Run& run) { run.rows.push_back(run.rows[0]); }), Catch::Contains("is there twice"));
+  CHECK_THAT(with([](Run& run) { run.backends.pop_back(); }),
+             Catch::Contains("backend 'onednn' has rows, but the context names no version"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].median = run.rows[0].p90 * 2; }),
+             Catch::Contains(small_run().rows[0].name() + " has quantiles out of order"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].samples = 0; }), Catch::Contains("no sample that counts"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].cv = not_a_number; }), Catch::Contains("cv that is no number"));
+  CHECK_THAT(with([](Run& run) { run.rows[2].excluded = ""; }), Catch::Contains("excluded without a reason"));
+  CHECK_THAT(with([](Run& run) {
+               run.rows[0].rounds_s = {1, 2, 3};
+               run.rows[1].rounds_s = {1, 2};
+             }),
+             Catch::Contains("has 2 rounds, others of the run have 3"));
+  CHECK_THAT(with([](Run& run) { run.ceilings[0].value = infinity; }),
+             Catch::Contains("Peak/f32 is no positive number"));
+}
+
+TEST_CASE("two runs that disagree beyond their noise are a conflict, both are named") {
+  // The row's spread: (1.2 - 1) / 2 / 1.01 = 9.9 %; of two such rows 19.8 %. A factor of 1.1 is within, 1.3 beyond.
+  ResultDatabase database;
+  database.add(sound_run());
+  database.add(sound_run(1.1));
+  CHECK(conflicts(database).empty());
+  Run slow = sound_run(1.3);
+  slow.file = "slow.json";
+  database.add(slow);
+  const auto found = conflicts(database);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].row == small_run().rows[0].name());
+  CHECK(found[0].backend == "onednn 3.2.0");
+  CHECK(found[0].second_file == "slow.json");
+  CHECK(found[0].comparison.change.value() == Approx(0.3));
+  CHECK(found[0].comparison.noise == Approx(2 * 0.1 / 1.01));
+}
+
+TEST_CASE("what another machine, version or cache state says is no conflict") {
+  ResultDatabase database;
+  database.add(sound_run());
+  Run elsewhere = sound_run(2), upgraded = sound_run(2), cold = sound_run(2);
+  elsewhere.machine = machine("another CPU");
+  upgraded.backends[1].version = "3.3.0";
+  cold.rows[0].cache = CacheState::cold;
+  for (const auto& run : {elsewhere, upgraded, cold}) database.add(run);
+  CHECK(conflicts(database).empty());
+}
+
+TEST_CASE("a row that one run timed and another refused is a conflict") {
+  ResultDatabase database;
+  database.add(sound_run());
+  Run refusing = sound_run();
+  refusing.rows[0].excluded = "wrong result";
+  database.add(refusing);
+  const auto found = conflicts(database);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].comparison.reason == "wrong result");
+}
+
+TEST_CASE("temporary files of killed writers are found") {
+  const Folder folder;
+  static_cast<void>(folder.write(".run.json.tmp", "{"));
+  static_cast<void>(folder.write("run.json", "{"));
+  const auto found = leftovers(folder.path);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].file == (folder / ".run.json.tmp").string());
+  CHECK(leftovers(folder / "absent").empty());
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two sets of results of a few rows each; every verdict by hand.
+#include "support/catch.hpp"
+#include <benanza/layer_signature.hpp>
+#include <benanza/result_diff.hpp>
+
+namespace {
+
+using namespace benanza;
+
+const std::string relu = "Unary/f32/x=4096", big_relu = "Unary/f32/x=65536", sum = "Binary/f32/a=16/b=16";
+
+Measurement row(const std::string& signature, double seconds, const std::string& algorithm = "a,threads=1") {
+  return {.backend = "lib",
+          .algorithm = algorithm,
+          .signature = signature,
+          .samples = 8,
+          .p10 = {seconds},
+          .median = {seconds},
+          .p90 = {seconds},
+          .rounds_s = std::vector<double>(8, seconds)};
+}
+
+Run run_of(std::vector<Measurement> rows) {
+  return {
+      .machine = {.device = "fake", .isa = "none", .cores = 2}, .backends = {{"lib", "1"}}, .rows = std::move(rows)};
+}
+
+ResultDatabase of(std::vector<Measurement> rows) {
+  ResultDatabase database;
+  database.add(run_of(std::move(rows)));
+  return database;
+}
+
+Analysis analysis(double bound, double median, double uncertainty) {
+  Analysis result{.model = "m"};
+  result[RungName::library] = {.bound = Seconds{bound}, .median = Seconds{median}, .uncertainty = uncertainty};
+  result[RungName::model_floor] = {.bound = Seconds{bound / 2}};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("layers are compared by their fastest plans, the greatest change first") {
+  // relu: 10 us -> min(13, 12) us: + 20 %. big_relu: 100 -> 90 us: - 10 %. sum: 1 us -> 1.02 us: + 2 %, within 3 %.
+  const auto changes =
+      diff_layers(of({row(relu, 11e-6), row(relu, 10e-6, "b,threads=2"), row(big_relu, 100e-6), row(sum, 1e-6)}),
+                  of({row(relu, 13e-6), row(relu, 12e-6, "c,threads=1"), row(big_relu, 90e-6), row(sum, 1.02e-6)}));
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[0].signature == relu);
+  CHECK(changes[0].comparison.verdict == Verdict::slower);
+  CHECK(changes[0].comparison.change.value() == Approx(0.2));
+  CHECK(changes[0].before->algorithm == "b,threads=2");
+  CHECK(changes[0].after->algorithm == "c,threads=1");
+  CHECK(changes[1].signature == big_relu);
+  CHECK(changes[1].comparison.verdict == Verdict::faster);
+  CHECK(changes[2].comparison.verdict == Verdict::same);
+}
+
+TEST_CASE("a layer that one side lacks or refuses is unknown, with the reason") {
+  Measurement wrong = row(big_relu, 1e-6);
+  wrong.excluded = "wrong result";
+  const auto changes = diff_layers(of({row(relu, 1e-6), row(big_relu, 1e-6)}), of({wrong, row(sum, 1e-6)}));
+  REQUIRE(changes.size() == 3);  // in order of signatures, all unknown
+  CHECK(changes[0].comparison.reason == "before: no row");
+  CHECK(changes[1].comparison.reason == "after: no row");
+  CHECK(changes[2].comparison.reason == "after: no valid row: wrong result");
+  for (const auto& change : changes) CHECK(change.comparison.verdict == Verdict::unknown);
+  CHECK(diff_layers(of({wrong}), of({wrong})).empty());
+}
+
+TEST_CASE("cache states are compared apart, too many threads and the reference not at all") {
+  Measurement cold = row(relu, 5e-6), wide = row(relu, 1e-9, "a,threads=4"), judge = row(relu, 1e-9);
+  cold.cache = CacheState::cold;
+  wide.threads = 4;
+  judge.backend = "reference";
+  const auto changes = diff_layers(of({row(relu, 1e-6), cold}), of({row(relu, 1e-6), cold, wide, judge}));
+  REQUIRE(changes.size() == 2);
+  for (const auto& change : changes) CHECK(change.comparison.verdict == Verdict::same);
+  const auto with_four = diff_layers(of({row(relu, 1e-6)}), of({row(relu, 1e-6), wide}), {.threads_after = 4});
+  CHECK(with_four[0].comparison.verdict == Verdict::faster);
+}
+
+TEST_CASE("of two runs the later one's row counts, and only the signatures asked for") {
+  ResultDatabase twice = of({row(relu, 1e-6)});
+  twice.add(run_of({row(relu, 2e-6)}));
+  const auto changes = diff_layers(of({row(relu, 1e-6), row(sum, 1e-6)}), twice, {}, {relu});
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].comparison.change.value() == Approx(1.0));
+}
+
+TEST_CASE("models are compared by their measured rungs and what these are uncertain by") {
+  // 10 -> 11 ms, p10 9 -> 9.9 ms: both + 10 %, beyond 2 + 3 = 5 %.
+  const ModelChange slower = diff_models(analysis(9e-3, 10e-3, 0.02), analysis(9.9e-3, 11e-3, 0.03));
+  REQUIRE(slower.rungs.size() == 1);  // the analytic rungs are no measurement
+  CHECK(slower.rungs[0].rung == RungName::library);
+  CHECK(slower.rungs[0].comparison.verdict == Verdict::slower);
+  CHECK(slower.rungs[0].comparison.noise == Approx(0.05));
+  CHECK(diff_models(analysis(9e-3, 10e-3, 0.06), analysis(9.9e-3, 11e-3, 0.06)).rungs[0].comparison.verdict ==
+        Verdict::unknown);
+  Analysis partial = analysis(9e-3, 10e-3, 0);
+  partial.missing = {relu};
+  CHECK(diff_models(analysis(9e-3, 10e-3, 0), partial).rungs[0].comparison.reason ==
+        "after: the bound is partial, it lacks " + relu);
+}
+
+TEST_CASE("a gate looks at models if there are any, at layers otherwise") {
+  ResultDiff diff;
+  diff.layers = {{.signature = relu, .comparison = {.verdict = Verdict::slower}}};
+  CHECK(diff.has(Verdict::slower));
+  CHECK(!diff.has(Verdict::unknown));
+  diff.models = {{.model = "m", .rungs = {{.comparison = {.verdict = Verdict::same}}}}};
+  CHECK(!diff.has(Verdict::slower));
+  CHECK(diff.has(Verdict::same));
+}
