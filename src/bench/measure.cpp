@@ -97,6 +97,7 @@ std::vector<CeilingRow> product_peaks(ThisHost& host, std::span<const Wanted> wa
   if (products.empty()) return {};
   MeasureOptions short_options{
       .threads = options.threads,
+      .caches = {CacheState::hot},
       .budget = std::min(Seconds{1.0}, 0.1 * options.budget) * static_cast<double>(products.size()),
       .cancelled = options.cancelled};
   std::vector<CeilingRow> rows;
