@@ -59,10 +59,7 @@ SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
 }  // namespace
 
 RungName headline(const Analysis& analysis) {
-  constexpr auto names = enum_names(RungName{});
-  const auto found = std::find(names.begin(), names.end(), "library_fused_resident");
-  const auto resident = static_cast<RungName>(found - names.begin());
-  return found != names.end() && analysis[resident].bound ? resident : RungName::library_fused;
+  return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;
 }
 
 std::optional<std::size_t> Sweep::last_gain() const {

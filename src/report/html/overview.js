@@ -5,14 +5,14 @@ function sizesText(model) {
   return [`batch ${model.batch}`, ...Object.entries(model.dims).filter(([name]) => name !== "batch").map(([name, value]) => `${name} ${value}`)].join(", ");
 }
 
-/// The last rung is the whole bar; the part below each other one is that rung's share of it.
+/// The highest rung is the whole bar, the others are drawn over it.
 function miniLadder(model) {
-  const last = model.bounds_ms.library;
-  if (!last) return el("span", { class: "note" }, "unknown");
-  const parts = [["library", "library"], ["library_fused", "fused"], ["roofline", "roofline"], ["model_floor", "floor"]]
-    .filter(([name]) => model.bounds_ms[name] > 0)
-    .map(([name, key]) => el("span", { class: `mini-${key}`, style: `width:${Math.min(100, (100 * model.bounds_ms[name]) / last)}%` }));
-  return el("span", { class: "mini", role: "img", "aria-label": `model floor is ${percent((model.bounds_ms.model_floor || 0) / last, 0)} of library` }, parts);
+  const parts = [[model.bounds_ms.library, "library"], [model.bounds_ms[model.headline], "fused"], [model.bounds_ms.roofline, "roofline"], [model.bounds_ms.model_floor, "floor"]]
+    .filter(([bound]) => bound > 0).sort(([a], [b]) => b - a);
+  if (parts.length === 0) return el("span", { class: "note" }, "unknown");
+  const most = parts[0][0];
+  return el("span", { class: "mini", role: "img", "aria-label": `model floor is ${percent((model.bounds_ms.model_floor || 0) / most, 0)} of the highest rung` },
+    parts.map(([bound, key]) => el("span", { class: `mini-${key}`, style: `width:${(100 * bound) / most}%` })));
 }
 
 const overviewColumns = [
@@ -23,7 +23,7 @@ const overviewColumns = [
   { title: "roofline", number: true, optional: true, value: (m) => m.bounds_ms.roofline, cell: (m) => timeText(m.bounds_ms.roofline) },
   { title: "HEADLINE", number: true, value: (m) => m.bounds_ms[m.headline], cell: (m) => [timeText(m.bounds_ms[m.headline]), el("small", {}, `± ${percent(m.uncertainty[m.headline] || 0)}`)] },
   { title: "library", number: true, optional: true, value: (m) => m.bounds_ms.library, cell: (m) => timeText(m.bounds_ms.library) },
-  { title: "share of library", bar: true, value: (m) => (m.bounds_ms.model_floor || 0) / m.bounds_ms.library, cell: (m) => miniLadder(m) },
+  { title: "ladder", bar: true, value: (m) => (m.bounds_ms.model_floor || 0) / (m.bounds_ms[m.headline] || 1), cell: (m) => miniLadder(m) },
 ];
 
 function overviewSection() {
@@ -50,7 +50,7 @@ function overviewSection() {
   }
   fill();
   return el("section", { class: "overview" }, el("h2", {}, "Overview"),
-    el("ul", { class: "legend" }, [["floor", "model floor"], ["roofline", "roofline"], ["fused", "library fused"], ["library", "library, the whole bar"]].map(([k, text]) =>
+    el("ul", { class: "legend" }, [["floor", "model floor"], ["roofline", "roofline"], ["fused", spaced(data.models[0].headline)], ["library", "library"]].map(([k, text]) =>
       el("li", {}, el("span", { class: `key mini-${k}` }), text))),
     el("table", { class: "models" }, el("thead", {}, el("tr", {}, headers)), body));
 }

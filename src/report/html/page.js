@@ -4,7 +4,7 @@
 function modelHead(model) {
   const b = model.bounds_ms, main = model.headline;
   return el("div", { class: "lead" },
-    el("p", { class: "answer" }, "The best library calls, fused, take ", el("b", { "data-bound": main }, timeText(b[main])),
+    el("p", { class: "answer" }, `The best library calls, fused${main.endsWith("_resident") ? ", weights as the caches hold them" : ""}, take `, el("b", { "data-bound": main }, timeText(b[main])),
       model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
     el("p", { class: "note" }, `${sizesText(model)}, ${model.type}, ${plural(model.threads, "thread")} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
