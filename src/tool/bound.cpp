@@ -68,6 +68,7 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
         measure_missing(session, models, budget, options.measuring, options.output.quiet, true);
     total.took += result.took;
     total.interrupted = result.interrupted;
+    if (total.not_kept.empty()) total.not_kept = result.not_kept;
     Analyses after = analyze_all(models, session);
     if (agree(before, after)) return after;
     before = std::move(after);

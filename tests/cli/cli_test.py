@@ -296,7 +296,7 @@ class Cli(unittest.TestCase):
         verdicts = {layer["signature"] + " " + layer["verdict"] for layer in document["layers"]}
         self.assertIn("Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2/post=bias,relu slower", verdicts)   # 11000 -> 12100 ns
         self.assertIn("MatMul/f32/a=1x256/b=256x10/b_constant=1 same", verdicts)                       # 1000 -> 1010 ns
-        self.assertEqual(set(document["models"][0]["rungs"]), {"library", "library_fused", "library_parallel", "library_fused_parallel"})
+        self.assertLessEqual({"library", "library_fused", "library_parallel", "library_fused_parallel"}, set(document["models"][0]["rungs"]))
 
     def test_db_diff_of_two_versions_and_of_two_machines_in_one_folder(self):
         for file in ("mnist.json", "mnist_upgraded.json"):
@@ -334,7 +334,7 @@ class Cli(unittest.TestCase):
     def test_db_verify_names_what_is_wrong(self):
         sound = self.copy("mnist.json", "db/sound.json")
         result = run("db", "verify", self.at / "db")
-        self.assertEqual((result.returncode, result.stdout), (0, "1 file, 16 rows: nothing wrong, 0 of which runs disagree\n"))
+        self.assertEqual((result.returncode, result.stdout), (0, "1 file, 25 rows: nothing wrong, 0 of which runs disagree\n"))
         text = sound.read_text()
         (self.at / "db" / "cut.json").write_text(text[: len(text) // 2])
         self.copy("mnist.json", "db/nan.json", ('"p10_ns":10000.0', '"p10_ns":NaN'), ('"real_time":10000.0', '"real_time":Infinity'))
