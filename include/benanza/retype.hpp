@@ -101,9 +101,12 @@ class Quantizer {
     const bool product = is_among(quantized_products, node.op_type);
     for (std::size_t i = 0; i < operands(node); ++i) {
       const ValueId from = quantized(*node.inputs[i], product ? DataType::i8 : activations_);
-      Value plain = graph_.value(*node.inputs[i]);
-      plain.literal.reset();
-      const ValueId to = add(std::move(plain));
+      const Value& plain = graph_.value(*node.inputs[i]);
+      const ValueId to = add({.name = plain.name,
+                              .type = plain.type,
+                              .dims = plain.dims,
+                              .constant = plain.constant,
+                              .data_dependent = plain.data_dependent});
       convert("DequantizeLinear", from, to);
       node.inputs[i] = to;
     }

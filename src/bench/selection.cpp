@@ -38,10 +38,16 @@ const Rival* hotter(const Contest& contest, const Rival& rival) {
   return found == contest.rivals.end() ? nullptr : &*found;
 }
 
+/// Whether a library's own name for a plan says that it is the code for what nothing better fits: tried last, in case
+/// that time runs out.
+bool is_generic(const Measurement& row) {
+  return row.algorithm.starts_with("simple") || row.algorithm.find(":any") != std::string::npos;
+}
+
 /// The rivals of a cache state and thread count, those first whose plan was the fastest where it was tried before: with
 /// more threads, or with everything in the caches.
 std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, const Sampler& sampler) {
-  std::vector<std::pair<double, Rival*>> order;
+  std::vector<std::pair<std::pair<double, bool>, Rival*>> order;
   for (auto& rival : contest.rivals) {
     if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes()) continue;
     double before = std::numeric_limits<double>::infinity();
@@ -54,7 +60,7 @@ std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, 
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    order.emplace_back(before, &rival);
+    order.emplace_back(std::pair(before, is_generic(rival.row)), &rival);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Rival*> result;

@@ -64,7 +64,7 @@ TEST_CASE("plans of less work are taken where they make the schedule shorter") {
   CHECK(parallel_schedule(graph({wide}), 2).length == Seconds{3});
 }
 
-TEST_CASE("a late operand delays only the end") {
+TEST_CASE("in a schedule too, a late operand delays only the end") {
   // 2 starts after 0 and ends no earlier than 1: from 6 to 9 beside 1.
   const auto late = graph({layer(1), layer(9), layer(3, {{0, false}, {1, true}})});
   const auto found = parallel_schedule(late, 2);
