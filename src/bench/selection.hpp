@@ -22,8 +22,6 @@ class Selection {
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for so many rounds, if one sample of each rival does.
   static constexpr int rounds_to_come = 40;
-  /// Of the time that is left, for the first visits of all layers: a layer without a row makes every total partial.
-  static constexpr double admission_share = 0.85;
   /// A plan that was chosen for its least work alone is timed in one of so many rounds.
   static constexpr int seldom_rounds = 4;
   /// In a block, where time allows.
