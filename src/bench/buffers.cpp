@@ -135,13 +135,12 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   std::map<Contents, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
-  const auto take = [](std::size_t& end, std::size_t bytes) {
-    return std::exchange(end, end + (bytes + line - 1) / line * line);
-  };
+  const auto rounded = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
+  const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Contents key{inputs[i].type, inputs[i].contents, inputs[i].limit};
-    still[key] += std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())) + 2 * 4096;
+    still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
     if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
     rotation.inputs.push_back(i);
     // Of a table of which a call reads some rows, the next copy begins behind so many bytes: its rows are others.

@@ -272,8 +272,8 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
 
   const std::size_t total = open.size() * static_cast<std::size_t>(visits);
   std::size_t done = 0;
-  // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds: a
-  // layer without a row makes every total partial. What one leaves goes to those behind it.
+  // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds:
+  // a layer without a row makes every total partial. What one leaves goes to those behind it.
   Seconds claims{};
   for (const auto* contest : open) claims += claim(*contest);
   for (auto* contest : open) {
