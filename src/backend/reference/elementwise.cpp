@@ -6,7 +6,7 @@
 namespace benanza::reference {
 
 Elements compute(const op::Unary& unary, const Query& query) {
-  const bool quantized = is_8_bit(unary.type) && unary.fn != ElementwiseFn::bitwise_not;
+  const bool quantized = is_8_bit(unary.type) && !is_exact_on_integers(unary.fn);
   const DataType type = quantized ? DataType::f64 : unary.type;
   return query.map(
       [&](std::int64_t flat) { return apply(unary.fn, type, query.input(0)[flat], unary.alpha, unary.beta); });

@@ -15,4 +15,10 @@ namespace benanza::reference {
 /// The value modulo 2^bits, as the integer type holds it; numbers of other types unchanged.
 [[nodiscard]] double wrap(DataType type, double value);
 
+/// ONNX defines it on integers, where it wraps; the others appear on 8-bit tensors between a dequantise and a quantise.
+[[nodiscard]] constexpr bool is_exact_on_integers(ElementwiseFn fn) {
+  using enum ElementwiseFn;
+  return fn == ElementwiseFn::abs || fn == bitwise_not || fn == neg || fn == sign || fn == square;
+}
+
 }  // namespace benanza::reference

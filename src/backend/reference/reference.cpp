@@ -72,7 +72,7 @@ bool computes_in_floats(const Layer& layer) {
   if (const auto* reduce = std::get_if<op::Reduce>(&layer)) return reduce->fn == op::ReduceFn::mean;
   if (const auto* pool = std::get_if<op::Pool>(&layer)) return pool->mode == op::PoolMode::average;
   const auto* unary = std::get_if<op::Unary>(&layer);
-  return unary != nullptr && unary->fn != ElementwiseFn::bitwise_not;
+  return unary != nullptr && !is_exact_on_integers(unary->fn);
 }
 
 }  // namespace
