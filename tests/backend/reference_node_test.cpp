@@ -76,7 +76,8 @@ std::string skipped_by_name(const std::string& name) {
                              "test_training_", "test_bernoulli"})
     if (name.starts_with(prefix)) return "training or random numbers";
   if (name.find("training_mode") != std::string::npos) return "training or random numbers";
-  if (name.starts_with("test_qlinearmatmul") && name.ends_with("_float16")) return "rounded in half precision";
+  // Its 116 is -140 wrapped: the scales are multiplied in half precision. In double precision the sum rounds to -139.
+  if (name == "test_qlinearmatmul_3D_int8_float16") return "rounded in half precision";
   if (name.find("_ai_onnx_ml_") != std::string::npos) return "ai.onnx.ml";
   return {};
 }
