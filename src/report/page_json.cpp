@@ -55,7 +55,17 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"status", false},   {"backend", true},    {"algorithm", true}, {"cache", false},
                               {"p10_ms", false},   {"median_ms", false}, {"cv", false},       {"samples", false},
                               {"flags", false},    {"floor_ms", false},  {"flops", false},    {"bytes", false},
-                              {"critical", false}, {"reason", true}};
+                              {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
+                              {"rivals", false}};
+
+/// Backend, algorithm, cache state, time of a call or null, why it does not count.
+Json rivals_json(const std::vector<Measurement>& rivals, Texts& texts) {
+  Json result = Json::array();
+  for (const auto& rival : rivals)
+    result.push_back({texts(rival.backend), texts(rival.algorithm), rival.cache,
+                      rival.excluded ? Json(nullptr) : six_ms(rival.p10), texts(rival.excluded.value_or(""))});
+  return result;
+}
 
 Json row_json(const LayerRow& row, Texts& texts) {
   const bool measured = row.chosen.has_value();
@@ -79,7 +89,10 @@ Json row_json(const LayerRow& row, Texts& texts) {
           six(row.cost.flops.value),
           six(row.cost.bytes().value),
           row.critical ? 1 : 0,
-          texts(row.reason)};
+          texts(row.reason),
+          row.cold ? six_ms(row.cold->p10) : Json(nullptr),
+          row.cold ? Json(texts(row.cold->backend + " " + row.cold->algorithm)) : Json(nullptr),
+          rivals_json(row.rivals, texts)};
 }
 
 /// A late predecessor p is written as -p - 1.

@@ -117,6 +117,23 @@ class Page(unittest.TestCase):
         for status in ("measured", "modelled", "free", "missing"):
             self.assertIn(f"{status} {self.json['coverage'][status]}", counts)
 
+    def test_a_row_opens_to_every_plan_where_they_were_asked_for(self):
+        page = OUT / "plans.html"
+        model = json.loads(analyze(MNIST, "--plans", "--html", page, "--json", "-"))["models"][0]
+        self.opened(page)
+        shown = self.browser.evaluate("""(() => { for (const button of document.querySelectorAll('.open')) button.click();
+            return [...document.querySelectorAll('.layers tbody tr[data-row]')].map(tr => [tr.nextSibling.querySelector('code').textContent,
+              [...tr.nextSibling.querySelectorAll('.facts li')].map(li => li.textContent)]) })()""")
+        plans = {row["signature"]: row.get("plans", []) for row in model["rows"] if row["form"] == "fused"}
+        self.assertGreater(max(map(len, plans.values())), 1)
+        for signature, lines in shown:
+            self.assertEqual(len(lines), len(plans[signature]), signature)
+            for line, plan in zip(lines, plans[signature]):
+                self.assertIn(f"{plan['backend']} {plan['algorithm']}", line)
+                self.assertTrue(line.startswith(time_text(plan["p10_ms"]) if "excluded" not in plan else "excluded"), line)
+        self.opened(self.one)
+        self.assertEqual(self.browser.evaluate("(() => { document.querySelector('.open').click(); return document.querySelectorAll('.layers .facts li').length })()"), 0)
+
     def test_sort_and_filter(self):
         self.opened(self.one)
         column = "[...document.querySelectorAll('.layers tbody tr[data-row]')].map(tr => tr.dataset.row)"

@@ -20,6 +20,13 @@ function marks(row) {
     row.status !== "measured" && row.backend !== null && row.status].filter(Boolean);
 }
 
+/// Every plan of a layer with its time, or why it does not count: where the run was asked for them.
+function rivalsList(row) {
+  return el("ul", { class: "runs" }, row.rivals.map(([backend, algorithm, cache, time, reason]) =>
+    el("li", {}, time === null ? "excluded" : timeText(time), ` · ${data.caches[cache]} · `, el("code", {}, `${data.texts[backend]} ${data.texts[algorithm]}`),
+      time === null && `: ${data.texts[reason]}`)));
+}
+
 /// Everything about a row, as terms and values.
 function rowFacts(row) {
   const facts = [["signature", el("code", {}, row.signature)], ["status", row.status + (row.reason ? `: ${row.reason}` : "")]];
@@ -27,8 +34,10 @@ function rowFacts(row) {
     facts.push(["plan", el("code", {}, `${row.backend} ${row.algorithm}`)],
       ["one call", `${timeText(row.p10_ms)} (tenth percentile), ${timeText(row.median_ms)} (median), ${row.cache} caches`],
       ["noise", `coefficient of variation ${percent(row.cv)} over ${plural(row.samples, "sample")}` + (row.noisy ? ", still uncertain when the budget ended" : "") + (row.contended ? ", no sample was free of other processes" : "")]);
+  if (row.cold_ms !== null) facts.push(["weights from memory", `${timeText(row.cold_ms)}: ${row.cold_algorithm}`]);
   facts.push(["roofline", `${timeText(row.floor_ms)} a call`],
     ["work", `${scaled(row.flops, "FLOP")}, ${scaled(row.bytes, "B")}` + (row.flops > 0 ? `, ${digits(row.flops / row.bytes)} FLOP/B` : "")]);
+  if (row.rivals.length) facts.push([plural(row.rivals.length, "plan"), rivalsList(row)]);
   const shown = row.nodes.slice(0, 60);
   facts.push([plural(row.nodes.length, "node"), shown.join(", ") + (shown.length < row.nodes.length ? `, and ${row.nodes.length - shown.length} more` : "")]);
   return el("dl", { class: "facts" }, facts.map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
