@@ -30,23 +30,22 @@ std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std:
 }  // namespace
 
 std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes) {
-  if (block.size() < bytes) {
-    block = MemoryBlock();  // first give back, then take
-    block = MemoryBlock(bytes);
-    std::memset(block.data(), 0, bytes);  // pages that are there; zeros are valid elements of every type
+  if (const std::size_t before = block.size(); before < bytes) {
+    block.grow(bytes + bytes / 8);
+    std::memset(block.data() + before, 0, block.size() - before);  // pages that are there; zeros are valid elements
   }
   return block.data();
 }
 
 std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
   auto& block = filled_[Contents{operand.type, operand.contents, operand.limit}];
-  if (block.size() < bytes) {
-    block = MemoryBlock();
-    block = MemoryBlock(bytes + bytes / 8);
-    Operand whole = operand;
-    whole.shape = {static_cast<std::int64_t>(block.size()) * 8 / bits(operand.type)};
-    whole.touched.reset();
-    fill(whole, block.data(), seed);
+  if (const std::size_t before = block.size(); before < bytes) {
+    constexpr std::size_t line = 64;  // whole elements of every type
+    block.grow((bytes + bytes / 8 + line - 1) / line * line);
+    Operand rest = operand;
+    rest.shape = {static_cast<std::int64_t>(block.size() - before) * 8 / bits(operand.type)};
+    rest.touched.reset();
+    fill(rest, block.data() + before, seed + before);
   }
   return block.data();
 }

@@ -2,16 +2,36 @@
 #include "memory_block.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
 
 namespace benanza::bench {
 
+namespace {
+
+std::size_t whole_pages(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  return (bytes + page - 1) / page * page;
+}
+
+/// Moves pages that are there to another place; the old one stays mapped and is empty.
+bool move_pages(void* from, void* to, std::size_t bytes) {
+#ifdef MREMAP_DONTUNMAP
+  const int how = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+  return mremap(from, whole_pages(bytes), whole_pages(bytes), how, to) == to;
+#else
+  static_cast<void>(from), static_cast<void>(to), static_cast<void>(bytes);
+  return false;
+#endif
+}
+
+}  // namespace
+
 MemoryBlock::MemoryBlock(std::size_t bytes) {
   if (bytes == 0) return;
-  constexpr std::size_t page = 4096;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-  const std::size_t rounded = (bytes + page - 1) / page * page;
+  const std::size_t rounded = whole_pages(bytes);
   const std::size_t mapped_size = rounded < alignment ? rounded : rounded + alignment;
   void* const mapped = mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
@@ -22,6 +42,14 @@ MemoryBlock::MemoryBlock(std::size_t bytes) {
   if (rounded < alignment) return;
   data_ += (alignment - reinterpret_cast<std::uintptr_t>(mapped) % alignment) % alignment;
   static_cast<void>(madvise(data_, rounded, MADV_HUGEPAGE));  // a wish: without it the pages are small
+}
+
+void MemoryBlock::grow(std::size_t bytes) {
+  if (bytes <= size_) return;
+  MemoryBlock larger(bytes);
+  const bool moved = size_ >= alignment && move_pages(data_, larger.data_, size_);
+  if (!moved && size_ > 0) std::memcpy(larger.data_, data_, size_);
+  *this = std::move(larger);
 }
 
 MemoryBlock::~MemoryBlock() {

@@ -31,6 +31,10 @@ class MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
+  /// At least so many bytes; what is there keeps its contents, though it may move, and its pages: to clear pages anew
+  /// costs more than what they are for. Behind it pages are zero and not yet there. Throws std::bad_alloc.
+  void grow(std::size_t bytes);
+
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -89,15 +89,20 @@ std::vector<Expected> Workplace::expected(const Contest& contest) {
   return result;
 }
 
-Seconds Workplace::check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected) {
-  // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
-  for (std::size_t i = 0; i < work.outputs.size(); ++i)
-    std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
-  host_.occupy(work.runtime, rival.plan->threads());
+Seconds Workplace::once(Work& work) {
+  host_.occupy(work.runtime, work.plan->threads());
   const Seconds start = host_.now();
   work.call();
   const Seconds took = host_.now() - start;
   host_.dismiss();
+  return took;
+}
+
+Seconds Workplace::check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected) {
+  // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
+  for (std::size_t i = 0; i < work.outputs.size(); ++i)
+    std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
+  const Seconds took = once(work);
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = contest.operands.outputs[i];

@@ -34,6 +34,8 @@ class Workplace {
   [[nodiscard]] Work work(const Contest& contest, const Rival& rival, bool exact);
   /// By the reference, for each output. Throws for what it cannot evaluate.
   [[nodiscard]] std::vector<Expected> expected(const Contest& contest);
+  /// How long one call takes whose threads have to be woken.
+  Seconds once(Work& work);
   /// Calls the work once and compares: sets the row's difference, excludes the rival if it is wrong. Returns how long
   /// the call took.
   Seconds check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected);
