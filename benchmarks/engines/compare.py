@@ -26,7 +26,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 PACKAGES = ["numpy==2.4.6", "onnx==1.19.1", "onnxruntime==1.31.1", "openvino==2026.4.1"]
 ENGINES = ["onnxruntime", "openvino"]
 TURNS = 5
-LEAST_RUNS = 5  # in a turn
+LEAST_RUNS = 2  # in a turn
 
 
 def inputs_of(path):

@@ -172,7 +172,8 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
   if (rounds.empty()) {
     rung.bound = total(by_row([](const Measurement& row) { return p10(row); }));
     rung.median = total(by_row([](const Measurement& row) { return RowTimes::expected(row); }));
-    rung.uncertainty = rung.bound->value > 0 ? (*rung.median - *rung.bound) / *rung.bound : 0;
+    const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
+    rung.uncertainty = rung.bound->value > 0 ? (most - *rung.bound) / *rung.bound : 0;
     const auto has_row = [](const std::vector<Part>& parts) {
       return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
     };

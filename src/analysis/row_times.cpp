@@ -17,6 +17,9 @@ bool usable(const Measurement& row, int threads, std::span<const std::string> ba
          (backends.empty() || std::find(backends.begin(), backends.end(), row.backend) != backends.end());
 }
 
+/// Samples that show a spread.
+bool has_spread(const Measurement& row) { return row.samples >= 4 || !row.rounds_s.empty(); }
+
 bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
 
 BestRows best_of(const std::vector<const Measurement*>& rows) {
@@ -83,7 +86,18 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     if (rounds_.size() >= 4) return;
     rounds_.clear();
   }
-  for (const auto& [signature, rows] : all) best_[signature] = best_of(rows);
+  Seconds p10{}, median{};
+  for (const auto& [signature, rows] : all) {
+    const Measurement& row = *(best_[signature] = best_of(rows)).fastest;
+    if (!has_spread(row)) continue;
+    p10 += row.p10;
+    median += row.median;
+  }
+  if (p10.value > 0) spread_ = (median - p10) / p10;
+}
+
+Seconds RowTimes::doubtful(const Measurement& row) const {
+  return has_spread(row) ? expected(row) : std::max(expected(row), row.p10 * (1 + spread_));
 }
 
 Seconds RowTimes::expected(const Measurement& row) {

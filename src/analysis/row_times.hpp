@@ -42,12 +42,16 @@ class RowTimes {
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
   /// Expected time of one call: the median over the rounds of the row, or over its samples.
   [[nodiscard]] static Seconds expected(const Measurement& row);
+  /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
+  /// with fewer its p10 and the spread that the other rows have on average; twice the p10 where none has.
+  [[nodiscard]] Seconds doubtful(const Measurement& row) const;
 
  private:
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
+  double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
 };
 
 }  // namespace benanza::analysis
