@@ -62,8 +62,10 @@ std::string text_of(const Layer& layer) { return signature(layer).text(); }
 
 Seconds p10(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
-  return std::isfinite(low) ? Seconds{low} : row.p10;
+  return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
+
+Seconds without_launch(const Measurement& row, Seconds time) { return std::max(Seconds{}, time - row.launch); }
 
 FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
   FormPlan plan;

@@ -39,8 +39,10 @@ struct FormPlan {
   std::vector<std::string> untried{};  ///< signatures of ways to do a group that were never measured
 };
 
-/// p10 of one call: over common rounds or samples.
+/// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] Seconds p10(const Measurement& row);
+/// What a bound counts of a time: not the chain of empty kernels that is in it, since an engine may launch otherwise.
+[[nodiscard]] Seconds without_launch(const Measurement& row, Seconds time);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
 

@@ -24,8 +24,19 @@ MemoryBlock::MemoryBlock(std::size_t bytes) {
   static_cast<void>(madvise(data_, rounded, MADV_HUGEPAGE));  // a wish: without it the pages are small
 }
 
+MemoryBlock::MemoryBlock(std::size_t bytes, Memory* where) {
+  if (where == nullptr) {
+    *this = MemoryBlock(bytes);
+    return;
+  }
+  data_ = static_cast<std::byte*>(where->allocate(bytes));
+  size_ = bytes;
+  where_ = where;
+}
+
 MemoryBlock::~MemoryBlock() {
-  if (mapped_ != nullptr) munmap(mapped_, mapped_size_);
+  if (where_ != nullptr) where_->release(data_);
+  else if (mapped_ != nullptr) munmap(mapped_, mapped_size_);
 }
 
 }  // namespace benanza::bench

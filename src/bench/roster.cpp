@@ -12,13 +12,18 @@ namespace benanza::bench {
 
 namespace {
 
+/// The row of a layer that a backend has no plans for.
+Measurement empty_row(const Contest& contest, const Backend& backend, int threads) {
+  return {.backend = std::string(backend.name()),
+          .algorithm = "none,threads=" + std::to_string(threads),
+          .signature = contest.signature,
+          .threads = threads};
+}
+
 void add_row(Contest& contest, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
   Rival rival{.backend = &backend};
-  rival.row = {.backend = std::string(backend.name()),
-               .algorithm = "none,threads=" + std::to_string(threads),
-               .signature = contest.signature,
-               .threads = threads,
-               .excluded = std::move(reason)};
+  rival.row = empty_row(contest, backend, threads);
+  rival.row.excluded = std::move(reason);
   if (options.accept && !options.accept(rival.row.name())) return;
   contest.rivals.push_back(std::move(rival));
 }
@@ -58,27 +63,34 @@ std::vector<int> thread_counts(int most) {
 }
 
 void Roster::add_plans(Contest& contest, const Backend& backend, int threads) const {
+  const auto& options = place_.options();
+  const auto& culprits = options.culprits;
+  const std::string making = empty_row(contest, backend, threads).name();
+  if (const auto culprit = culprits.find(making); culprit != culprits.end())
+    return add_row(contest, backend, threads, culprit->second, options);
+  place_.trying(making);
   std::variant<Plans, Unsupported> answer;
   const Seconds start = place_.host().now();
   try {
     answer = backend.plans(contest.layer, threads);
   } catch (...) {
-    add_row(contest, backend, threads, current_reason(), place_.options());
+    add_row(contest, backend, threads, current_reason(), options);
     return;
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
     const bool said = std::any_of(contest.rivals.begin(), contest.rivals.end(),
                                   [&](const Rival& rival) { return rival.backend == &backend; });
-    if (!said) add_row(contest, backend, threads, unsupported->reason, place_.options());
+    if (!said) add_row(contest, backend, threads, unsupported->reason, options);
     return;
   }
   auto& plans = std::get<Plans>(answer);
   const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
-  const auto& options = place_.options();
   for (auto& owned : plans) {
     const std::shared_ptr<const Plan> plan = std::move(owned);
     for (const CacheState cache : states_of(contest, options)) {
       Rival rival = rival_of(contest, backend, plan, cache, each);
+      if (const auto culprit = culprits.find(rival.row.name()); culprit != culprits.end())
+        rival.exclude(culprit->second);
       if (!options.accept || options.accept(rival.row.name())) contest.rivals.push_back(std::move(rival));
     }
   }

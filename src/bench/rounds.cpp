@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace benanza::bench {
 
@@ -16,6 +17,33 @@ constexpr std::size_t least_rounds = 4;
 /// A row whose p10 moves by more than this between groups is noisy.
 constexpr double noisy_share = 0.03;
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
+
+/// How a row was timed: by the method that told less in most samples; medians of both, of launches and of the clock.
+void describe_timing(Measurement& row, const Rival& rival) {
+  std::map<std::string_view, std::vector<double>> times, launches;
+  std::vector<double> clocks;
+  std::map<std::string_view, std::vector<double>> others;
+  const auto add = [&](const Sample& sample) {
+    const Window& window = sample.window;
+    if (window.method.empty()) return;
+    times[window.method].push_back(window.time.value);
+    launches[window.method].push_back(window.launch.value);
+    if (window.other.value > 0) others[window.method].push_back(window.other.value);
+    if (window.clock_hz > 0) clocks.push_back(window.clock_hz);
+  };
+  for (const auto& sample : rival.samples) add(sample);
+  for (const auto& sample : rival.rounds)
+    if (sample) add(*sample);
+  if (times.empty()) return;
+  const auto most = std::max_element(times.begin(), times.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto median = [](const std::vector<double>& values) { return detail::quantile(values, 0.5); };
+  row.method = most->first;
+  row.launch = {median(launches[most->first])};
+  if (const auto& other = others[most->first]; !other.empty())
+    row.disagreement = median(other) / median(most->second) - 1;
+  if (!clocks.empty()) row.clock_hz = median(clocks);
+}
 
 }  // namespace
 
@@ -29,6 +57,7 @@ std::vector<double> round_times(const Rival& rival, const Sampler& sampler) {
 std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   Sampler& sampler = place_.sampler();
   std::optional<Sample> sample;
+  place_.trying(entry.rival->row.name());
   try {
     Work work = place_.work(*entry.contest, *entry.rival, false);
     sampler.switch_to(work);
@@ -120,6 +149,22 @@ void Rounds::run(std::vector<Contest>& contests) {
     place_.report("rounds", done, total, each * static_cast<double>(total - done), entries.front().contest->signature);
     if (!round(entries, done)) break;
   }
+  ask_referee(entries);
+}
+
+void Rounds::ask_referee(std::vector<Entry>& entries) {
+  for (auto& entry : entries) {
+    if (!entry.rival->competes() || place_.over(place_.options().budget)) continue;
+    place_.trying(entry.rival->row.name());
+    try {
+      Work work = place_.work(*entry.contest, *entry.rival, false);
+      const auto time = place_.host().kernel_time(work);
+      if (!time) return;  // nor for any other
+      entry.rival->row.kernels = *time;
+    } catch (...) {
+      entry.rival->exclude(current_reason());
+    }
+  }
 }
 
 std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampler) {
@@ -139,6 +184,7 @@ std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampl
     row.contended = !sorted.empty();
   }
   if (sorted.empty()) return row.excluded ? std::optional(row) : std::nullopt;
+  describe_timing(row, rival);
 
   row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());
   row.min = {sorted.front()};

@@ -35,6 +35,8 @@ class Rounds {
   /// False if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
+  /// Asks the device what the chosen plans' kernels take.
+  void ask_referee(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<Contest>& contests, std::size_t done) const;
   void pause(Seconds time);
 

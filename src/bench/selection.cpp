@@ -130,6 +130,7 @@ void Selection::admit(Contest& contest, Seconds until) {
 }
 
 void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expected>& expected) {
+  place_.trying(rival.row.name());
   try {
     if (const Rival* wider = lost_with_more_threads(contest, rival)) {
       rival.exclude("not tried: a clear loser with " + std::to_string(wider->row.threads) + " threads");
@@ -157,6 +158,7 @@ void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expect
 }
 
 void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, const std::vector<Expected>& expected) {
+  place_.trying(rival.row.name());
   try {
     Seconds before{};
     if (hot == nullptr) {  // only this state is asked for
@@ -232,6 +234,7 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
     for (auto& rival : contest.rivals) {
       const bool alone = contest.competitors(rival.row.cache) < 2;
       if (!rival.competes() || alone || place_.over(until)) continue;
+      place_.trying(rival.row.name());
       try {
         Work work = place_.work(contest, rival, false);
         place_.sampler().switch_to(work);

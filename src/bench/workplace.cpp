@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
 
@@ -31,6 +30,8 @@ std::string gibibytes(double bytes) {
 std::string current_reason() {
   try {
     throw;
+  } catch (const DeviceLost&) {
+    throw;  // of no use to any other row either
   } catch (const std::bad_alloc&) {
     return "failed: out of memory";
   } catch (const std::exception& error) {
@@ -47,7 +48,7 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       memory_(host.available_memory()),
       sampler_(host),
       buffers_(static_cast<std::size_t>(memory_.value * packed_share),
-               static_cast<std::size_t>(host.cached().value * cold_distance)) {}
+               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {}
 
 bool Workplace::over(Seconds until) const {
   return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
@@ -90,19 +91,17 @@ std::vector<Expected> Workplace::expected(const Contest& contest) {
 }
 
 Seconds Workplace::check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected) {
-  // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
-  for (std::size_t i = 0; i < work.outputs.size(); ++i)
-    std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
+  buffers_.spoil(*rival.plan, work.outputs);  // what another rival left there must not pass for this one's result
   host_.occupy(work.runtime, rival.plan->threads());
   const Seconds start = host_.now();
   work.call();
+  host_.finish();
   const Seconds took = host_.now() - start;
   host_.dismiss();
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = contest.operands.outputs[i];
-    void* const plain = buffers_.plain_output(static_cast<std::size_t>(operand.bytes()));
-    rival.plan->unpack_output(i, work.outputs[i], plain);
+    const void* const plain = buffers_.plain_output(operand, *rival.plan, i, work.outputs[i]);
     const std::vector<double> got = reference::read(operand, plain, expected[i].indices);
     rival.row.difference = std::max(rival.row.difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(contest.layer, i, expected[i].values, got, rival.plan->tolerance());

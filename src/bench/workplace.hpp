@@ -41,6 +41,10 @@ class Workplace {
   /// Since the session began.
   [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
   [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
+  /// To be called before a plan runs.
+  void trying(const std::string& row) const {
+    if (options_.trying) options_.trying(row);
+  }
   /// Cancelled, or so much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
@@ -55,7 +59,7 @@ class Workplace {
   Buffers buffers_;
 };
 
-/// Text of the exception being handled.
+/// Text of the exception being handled; of a lost device it is thrown on, since nothing else can be measured then.
 [[nodiscard]] std::string current_reason();
 
 }  // namespace benanza::bench
