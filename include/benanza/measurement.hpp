@@ -4,6 +4,7 @@
 
 #include <benanza/units.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -51,6 +52,12 @@ struct Measurement {
            signature;
   }
 };
+
+/// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
+/// otherwise. The same time where there are no launches.
+[[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
+  return std::max(Seconds{}, time - row.launch);
+}
 
 /// Rows whose methods of timing disagree by more than this are marked.
 inline constexpr double methods_agree = 0.05;

@@ -65,8 +65,6 @@ Seconds p10(const Measurement& row) {
   return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
 
-Seconds without_launch(const Measurement& row, Seconds time) { return std::max(Seconds{}, time - row.launch); }
-
 FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
   FormPlan plan;
   for (const auto& at : graph.layers) {

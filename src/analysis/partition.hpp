@@ -21,10 +21,11 @@ struct Part {
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
 
-  [[nodiscard]] Seconds expected() const { return best ? RowTimes::expected(*best->fastest) : floor; }
+  /// As a bound counts it.
+  [[nodiscard]] Seconds expected() const { return best ? RowTimes::counted(*best->fastest) : floor; }
   /// With its weights out of the caches, as far as it has any.
   [[nodiscard]] Seconds expected_cold() const {
-    return best && best->cold ? std::max(expected(), RowTimes::expected(*best->cold)) : expected();
+    return best && best->cold ? std::max(expected(), RowTimes::counted(*best->cold)) : expected();
   }
 };
 /// By which of a part's times the cheapest partition is found.
@@ -41,8 +42,6 @@ struct FormPlan {
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] Seconds p10(const Measurement& row);
-/// What a bound counts of a time: not the chain of empty kernels that is in it, since an engine may launch otherwise.
-[[nodiscard]] Seconds without_launch(const Measurement& row, Seconds time);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
 

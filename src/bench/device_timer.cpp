@@ -126,22 +126,24 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   const Blocks events = blocked(calls, at_once, [&](std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) work.call();
   });
-  Window by_events{
-      .time = events.time / n, .method = "events", .launch = floors_.launch * kernels, .clock_hz = events.clock_hz};
-  if (record.graph == nullptr || !whole_walks) return by_events;
+  Window queued{
+      .time = events.time / n, .method = by_events, .launch = floors_.launch * kernels, .clock_hz = events.clock_hz};
+  if (record.graph == nullptr || !whole_walks) return queued;
 
   // A graph is one launch: replays whole, rounded up, and counted.
   const std::int64_t replays = (calls + in_graph - 1) / in_graph;
   if (walk > 1) record.graph->replay();  // not timed: what the events left in the caches goes
   const Blocks graph = blocked(replays, 1, [&](std::int64_t) { record.graph->replay(); });
   if (walk > 1) work.move_to(0);  // where the replays ended
-  Window by_graph{.time = graph.time / static_cast<double>(replays * in_graph),
-                  .method = "graph",
+  Window replayed{.time = graph.time / static_cast<double>(replays * in_graph),
+                  .method = by_graph,
                   .launch = floors_.graph_launch * kernels,
                   .clock_hz = graph.clock_hz};
-  by_events.other = by_graph.time;
-  by_graph.other = by_events.time;
-  return by_graph.time < by_events.time ? by_graph : by_events;
+  queued.other = replayed.time;
+  queued.other_launch = replayed.launch;
+  replayed.other = queued.time;
+  replayed.other_launch = queued.launch;
+  return replayed.time < queued.time ? replayed : queued;
 }
 
 }  // namespace benanza::bench

@@ -14,12 +14,16 @@ namespace benanza::bench {
 
 struct Work;
 
+/// The methods that a device's calls are timed by (device_timer.hpp).
+inline constexpr std::string_view by_events = "events", by_graph = "graph";
+
 /// What a window took, of one call on average.
 struct Window {
   Seconds time{};             ///< by the method that told less
   std::string_view method{};  ///< its name; empty where there is only a clock
-  Seconds other{};            ///< by the other method; 0: there is none
   Seconds launch{};           ///< of `time`, what as many empty kernels would have taken
+  Seconds other{};            ///< by the other method; 0: there is none
+  Seconds other_launch{};     ///< of that
   double clock_hz = 0;        ///< of a device; 0: not known
 };
 

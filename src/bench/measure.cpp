@@ -15,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <set>
 #include <thread>
 
@@ -160,6 +161,35 @@ void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted>
   run.ceilings.assign(all.begin() + known, all.end());
 }
 
+/// The options with what an earlier try of the session left, if it was on this machine with these versions; the run
+/// gets its ceilings.
+MeasureOptions taking_up(Run& run, MeasureOptions options) {
+  if (!options.earlier) return options;
+  ResultDatabase database;
+  database.add(*options.earlier);
+  const ResultDatabase same = database.select(run.machine, run.backends);
+  options.earlier = same.runs().empty() ? nullptr : std::make_shared<const Run>(same.runs().front());
+  if (!options.earlier) return options;
+  run.ceilings = options.earlier->ceilings;
+  if (!options.ceilings) options.ceilings.emplace();
+  options.ceilings->insert(options.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
+  return options;
+}
+
+/// Layers that this time nobody got round to have the rows of the earlier try.
+void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
+  if (!options.earlier) return;
+  std::set<std::string> missing;
+  for (const auto& entry : wanted) missing.insert(LayerSignature(entry.layer).text());
+  for (const auto& row : run.rows) missing.erase(row.signature);
+  for (const auto& row : options.earlier->rows) {
+    if (!missing.contains(row.signature)) continue;
+    run.rows.push_back(row);
+    run.rows.back().rounds_s.clear();  // those of another pass
+    if (!row.excluded) run.rows.back().noisy = true;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> watch_conditions(Seconds time) {
@@ -174,15 +204,26 @@ Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends) {
 }
 
 Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
-            const MeasureOptions& options) {
+            const MeasureOptions& given) {
   Run run{.started = utc_now(), .tool = std::string(version), .signature_version = signature_version};
   std::set<BackendVersion> versions;
   for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
   run.backends.assign(versions.begin(), versions.end());
+  const auto device = device_of(backends);
+  run.machine = device ? device->machine() : this_machine();
+  const MeasureOptions options = taking_up(run, given);
 
   const auto session = [&](Host& host, Seconds start, int threads) {
     MeasureOptions rest = options;
     rest.budget = options.budget - (host.now() - start);
+    if (options.keep) {
+      rest.keep = [&](const Run& now) {
+        Run so_far = run;
+        so_far.rows = now.rows;
+        add_earlier(so_far, options, wanted);
+        options.keep(so_far);
+      };
+    }
     if (options.progress) {
       rest.progress = [&, before = host.now() - start](const Progress& progress) {
         Progress whole = progress;
@@ -191,26 +232,28 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
       };
     }
     run.rows = run_session(host, wanted, backends, rest, threads);
+    add_earlier(run, options, wanted);
   };
-  if (const auto device = device_of(backends)) {
+  const auto add_ceilings = [&](std::vector<CeilingRow> rows) {
+    run.ceilings.insert(run.ceilings.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  };
+  if (device) {
     DeviceHost host(*device);
     const Seconds start = host.now();
-    run.ceilings = find_ceilings(*device, host.floors(), options);
+    add_ceilings(find_ceilings(*device, host.floors(), options));
     session(host, start, 1);
-    run.machine = device->machine();
     run.machine.state = device->state();  // as it is under load
   } else {
-    run.machine = this_machine();
     const Conditions conditions(cpus());
     ThisHost host(options.threads);
     const Seconds start = host.now();
     const int threads = static_cast<int>(host.cpus().size());
-    run.ceilings = find_ceilings(host, options, thread_counts(threads));
-    for (auto& row : product_peaks(host, wanted, backends, options, threads)) run.ceilings.push_back(std::move(row));
+    add_ceilings(find_ceilings(host, options, thread_counts(threads)));
+    add_ceilings(product_peaks(host, wanted, backends, options, threads));
     session(host, start, threads);
     run.warnings = conditions.warnings();
   }
-  add_raised(run, options, wanted);
+  add_raised(run, given, wanted);
   return run;
 }
 

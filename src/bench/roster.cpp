@@ -62,6 +62,24 @@ std::vector<int> thread_counts(int most) {
   return counts;
 }
 
+Roster::Roster(Workplace& place, Backends backends, std::vector<int> thread_counts)
+    : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {
+  const auto& earlier = place_.options().earlier;
+  if (!earlier) return;
+  for (const auto& row : earlier->rows) earlier_[row.name()] = &row;
+}
+
+void Roster::take_up(Rival& rival) const {
+  const auto found = earlier_.find(rival.row.name());
+  if (found == earlier_.end() || !was_tried(*found->second)) return;
+  const Measurement& row = *found->second;
+  if (row.excluded) return rival.exclude(*row.excluded);
+  if (row.samples == 0) return;  // contended
+  rival.row = row;
+  rival.row.rounds_s.clear();  // those of another pass
+  rival.row.noisy = true;
+}
+
 void Roster::add_plans(Contest& contest, const Backend& backend, int threads) const {
   const auto& options = place_.options();
   const auto& culprits = options.culprits;
@@ -89,6 +107,7 @@ void Roster::add_plans(Contest& contest, const Backend& backend, int threads) co
     const std::shared_ptr<const Plan> plan = std::move(owned);
     for (const CacheState cache : states_of(contest, options)) {
       Rival rival = rival_of(contest, backend, plan, cache, each);
+      take_up(rival);
       if (const auto culprit = culprits.find(rival.row.name()); culprit != culprits.end())
         rival.exclude(culprit->second);
       if (!options.accept || options.accept(rival.row.name())) contest.rivals.push_back(std::move(rival));
@@ -104,7 +123,8 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
       const bool counts = !row.excluded && !row.contended && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
       const auto rank = [](const Measurement& m, bool work) {
-        return std::tuple(m.p10.value * (work ? m.threads : 1), m.name());
+        const Seconds counted = without_launch(m, m.p10);
+        return std::tuple(counted.value * (work ? m.threads : 1), m.p10.value, m.name());
       };
       if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
       if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
@@ -133,6 +153,7 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
     rival->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
     rival->row.difference = row->difference;
     rival->row.p10 = row->p10;
+    rival->row.launch = row->launch;
     rival->chosen = true;
     rival->seldom = std::find(for_work.begin(), for_work.end(), row) != for_work.end();
   }

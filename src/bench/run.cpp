@@ -14,8 +14,10 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <unistd.h>
 
@@ -40,7 +42,8 @@ void print_help() {
       "Of the session:\n"
       "          [--benanza_threads=<most threads>]    (default: one for each physical core of one NUMA node)\n"
       "          [--benanza_budget=<e.g. 60s, 5m>]     (default: 60s, or 1s for each layer if that is more)\n"
-      "          [--benanza_done=<file>]               (signatures to leave out, one a line; finished ones are added)\n"
+      "          [--benanza_done=<file>]               (signatures to leave out, one a line; finished ones are added;\n"
+      "                                                 what a killed run left in --benchmark_out is taken up)\n"
       "On a GPU, rows that crash, hang or eat the memory are left out by running the suite again without them.\n"
       "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
       "them below.\n"
@@ -71,13 +74,28 @@ std::set<std::string> read_done(const std::string& file) {
   return done;
 }
 
-/// Adds the layers that have rows.
+/// Adds the layers that have rounds, or that nothing runs.
 void add_done(const std::string& file, const Run& run) {
-  std::set<std::string> finished;
-  for (const auto& row : run.rows) finished.insert(row.signature);
+  std::set<std::string> finished, open;
+  for (const auto& row : run.rows) {
+    if (!row.rounds_s.empty()) finished.insert(row.signature);
+    if (!row.excluded || !was_tried(row)) open.insert(row.signature);
+  }
+  for (const auto& row : run.rows)
+    if (!open.contains(row.signature)) finished.insert(row.signature);
   std::ofstream lines(file, std::ios::app);
   for (const auto& signature : finished) lines << signature << '\n';
   if (!lines.flush()) throw EnvironmentError("cannot write " + file);
+}
+
+/// What a session left that was cut; null where there is none.
+std::shared_ptr<const Run> read_earlier(const std::string& file) {
+  try {
+    if (std::filesystem::exists(file)) return std::make_shared<const Run>(read_run(file));
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "%s: written anew\n", error.what());
+  }
+  return nullptr;
 }
 
 void list_names(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options) {
@@ -162,6 +180,21 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   if (flags.list) {
     list_names(wanted, suite.backends, options);
     return 0;
+  }
+  const bool none = std::all_of(suite.backends.begin(), suite.backends.end(), [](const auto& backend) {
+    return std::holds_alternative<Unsupported>(backend->availability());
+  });
+  if (device && none) {
+    const Backend& first = *suite.backends.front();
+    throw EnvironmentError("backend " + std::string(first.name()) +
+                           " is not available: " + std::get<Unsupported>(first.availability()).reason);
+  }
+  if (!flags.out.empty()) {
+    if (!flags.done.empty()) options.earlier = read_earlier(flags.out);
+    options.keep = [&](Run run) {
+      run.name = suite.name;
+      write_run(run, flags.out);
+    };
   }
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) options.progress = show_progress;

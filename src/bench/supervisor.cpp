@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
+#include <benanza/results.hpp>
 
 #include <spawn.h>
 
@@ -19,6 +20,7 @@
 #include <new>
 #include <span>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -34,6 +36,7 @@ constexpr std::size_t longest_name = 4000, longest_reason = 500;
 using Clock = std::chrono::steady_clock;
 
 std::string culprits_of(const std::string& file) { return file + ".culprits"; }
+std::string journal_of(const std::string& file) { return file + ".json"; }
 
 /// A file of this process that goes with it.
 class TemporaryFile {
@@ -48,6 +51,7 @@ class TemporaryFile {
     std::error_code none;
     std::filesystem::remove(name_, none);
     std::filesystem::remove(culprits_of(name_), none);
+    std::filesystem::remove(journal_of(name_), none);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -105,6 +109,7 @@ pid_t start(const std::vector<std::string>& argv, const std::string& file) {
 /// What both processes see.
 struct Supervised::Shared {
   std::atomic<std::uint64_t> beats{0};
+  std::atomic<std::int64_t> session_began{0};  ///< by the clock of the system, the same in all processes; 0: none has
   char row[longest_name + 1]{};
   char reason[longest_reason + 1]{};  ///< why the child gave up; empty: it did not
 };
@@ -212,7 +217,9 @@ std::unique_ptr<Supervised> Supervised::current() {
   return std::unique_ptr<Supervised>(new Supervised(file));
 }
 
-Supervised::Supervised(const std::string& file) : shared_(static_cast<Shared*>(map(file, sizeof(Shared)))) {
+Supervised::Supervised(const std::string& file)
+    : shared_(static_cast<Shared*>(map(file, sizeof(Shared)))), journal_(journal_of(file)) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // what nobody watches any more must not keep an accelerator
   std::ifstream lines(culprits_of(file));
   for (std::string line; std::getline(lines, line);)
     if (const auto tab = line.find('\t'); tab != std::string::npos)
@@ -223,6 +230,21 @@ Supervised::Supervised(const std::string& file) : shared_(static_cast<Shared*>(m
 Supervised::~Supervised() {
   trying({});
   munmap(shared_, sizeof(Shared));
+}
+
+Seconds Supervised::left(Seconds budget) {
+  constexpr double least_share = 0.05;
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  std::int64_t began = 0;
+  if (shared_->session_began.compare_exchange_strong(began, now)) return budget;
+  const double spent = std::chrono::duration<double>(Clock::duration(now - began)).count();
+  return std::max(budget - Seconds{spent}, budget * least_share);
+}
+
+void Supervised::session_done() {
+  std::error_code none;
+  std::filesystem::remove(journal_, none);
+  shared_->session_began = 0;
 }
 
 void Supervised::trying(std::string_view row) {
@@ -243,8 +265,17 @@ Run measure_supervised(std::span<const Wanted> wanted, std::span<const std::shar
   if (!supervised) return measure(wanted, backends, options);
   options.culprits = supervised->culprits();
   options.trying = [&](std::string_view row) { supervised->trying(row); };
+  options.budget = supervised->left(options.budget);
+  if (std::filesystem::exists(supervised->journal()))
+    options.earlier = std::make_shared<const Run>(read_run(supervised->journal()));
+  options.keep = [&, keep = options.keep](const Run& run) {
+    write_run(run, supervised->journal());
+    if (keep) keep(run);
+  };
   try {
-    return measure(wanted, backends, options);
+    Run run = measure(wanted, backends, options);
+    supervised->session_done();
+    return run;
   } catch (const DeviceLost& lost) {
     supervised->give_up(lost.what());
   }

@@ -8,6 +8,7 @@
 #include "sampler.hpp"
 #include <benanza/bench/measure.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Workplace {
   void trying(const std::string& row) const {
     if (options_.trying) options_.trying(row);
   }
+  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`.
+  void keep(std::span<const Contest> contests);
+  static constexpr Seconds keep_interval{10};
   /// Cancelled, or so much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
@@ -53,7 +57,7 @@ class Workplace {
  private:
   Host& host_;
   const MeasureOptions& options_;
-  Seconds start_;
+  Seconds start_, kept_{};
   Bytes memory_;
   Sampler sampler_;
   Buffers buffers_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows to the
-// file that it is given.
+// A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows, of its
+// budget and of its forerunners' journal to the file that it is given.
 #include <benanza/bench/supervisor.hpp>
 
 #include <csignal>
@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
   if (argc > 2 && std::string(argv[2]) == "outside") raise(SIGABRT);
   std::vector<std::vector<char>> eaten;
   std::string report;
+  const bool cut = supervised->left({100}).value < 100;
+  std::ofstream(supervised->journal(), std::ios::app) << "child\n";
   for (const std::string row : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
     if (const auto culprit = supervised->culprits().find(row); culprit != supervised->culprits().end()) {
       report += row + ": " + culprit->second + "\n";
@@ -31,6 +33,12 @@ int main(int argc, char** argv) {
     }
     report += row + ": measured\n";
   }
+  if (cut) report += "budget: what is left\n";
+  std::ifstream lines(supervised->journal());
+  for (std::string line; std::getline(lines, line);) report += line + "\n";
+  lines.close();
+  supervised->session_done();
+  if (supervised->left({100}).value == 100 && !std::ifstream(supervised->journal())) report += "next session: whole\n";
   std::ofstream(argv[1]) << report;
   return 42;
 }

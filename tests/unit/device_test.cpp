@@ -128,6 +128,23 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
   CHECK_THAT(*rows[1].excluded, Catch::Contains("waits for the device inside the call"));
 }
 
+TEST_CASE("plans are ranked as a bound counts them: without the launches of empty kernels") {
+  // By graph: 12 us in one kernel, 1 us of it launch; 13.5 us in four, 4 us of it launches.
+  const auto device = std::make_shared<FakeDevice>();
+  const auto backend = std::make_shared<FakeDeviceBackend>(
+      device, std::vector<FakeDevicePlan>{{.name = "one", .seconds = 11e-6},
+                                          {.name = "four", .seconds = 9.5e-6, .kernels = 4}});
+  DeviceHost host(*device);
+  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  const std::vector<Wanted> wanted{{.layer = relu(64)}};
+  const auto rows = run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].rounds_s.empty());
+  CHECK_FALSE(rows[1].rounds_s.empty());
+  CHECK(rows[1].launch.value == Approx(4e-6));
+  CHECK(without_launch(rows[1], rows[1].p10).value == Approx(9.5e-6).epsilon(0.02));
+}
+
 TEST_CASE("a lost device ends the session and is no row's reason") {
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(

@@ -23,7 +23,10 @@ TEST_CASE("a crash, a hang, memory without end and a lost device cost a row each
         "hangs: hung: no sign of life for 1 s\n"
         "eats: out of memory: the process grew beyond 0.2 GiB\n"
         "loses: lost the device\n"
-        "last: measured\n");
+        "last: measured\n"
+        "budget: what is left\n"
+        "child\nchild\nchild\nchild\nchild\n"
+        "next session: whole\n");
 }
 
 TEST_CASE("a crash outside any row ends the run") {

@@ -50,6 +50,11 @@ struct MeasureOptions {
   /// are none. Culprits of earlier tries are left out, with their reason (supervisor.hpp).
   std::function<void(std::string_view row)> trying{};
   std::map<std::string, std::string> culprits{};
+  /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
+  std::function<void(const Run&)> keep{};
+  /// What `keep` had of this session when it was cut. Of the same machine and versions, its reasons, clear losers and
+  /// ceilings stand; other plans are tried again, and their times stand where there is no time for that.
+  std::shared_ptr<const Run> earlier{};
   const std::atomic<bool>* cancelled =
       nullptr;  ///< set by a signal handler: the session ends early and returns what it has
 };

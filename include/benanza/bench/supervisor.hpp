@@ -3,7 +3,8 @@
 // of itself, with the same command line; before it makes or calls a plan for the first time it says so in a file that
 // both share. When the child dies, gives no sign of life or eats the memory, that plan is the culprit: its row gets the
 // reason, and a fresh child goes on without it. So it is when the child loses its device. The parent touches no library
-// that measures: an accelerator's context survives neither a fork nor a sticky error.
+// that measures: an accelerator's context survives neither a fork nor a sticky error. A fresh child goes on with what
+// is left of the budget, and with what its forerunner had found out: every few seconds a child writes that down.
 #pragma once
 
 #include <benanza/bench/measure.hpp>
@@ -46,6 +47,13 @@ class Supervised {
   void trying(std::string_view row);
   /// Ends this process at once: the row that is being tried is the culprit, for that reason.
   [[noreturn]] void give_up(std::string_view reason);
+  /// What is left of the budget of the session at hand, which began with the first child that asked; at least a
+  /// twentieth of it, so that what was found out can be used.
+  [[nodiscard]] Seconds left(Seconds budget);
+  /// The file for what the session at hand has found out so far.
+  [[nodiscard]] const std::string& journal() const { return journal_; }
+  /// The session is over: its journal goes, the next one has a budget of its own.
+  void session_done();
   /// Rows that ended earlier children, and how.
   [[nodiscard]] const std::map<std::string, std::string>& culprits() const { return culprits_; }
 
@@ -55,9 +63,11 @@ class Supervised {
   explicit Supervised(const std::string& file);
   Shared* shared_ = nullptr;
   std::map<std::string, std::string> culprits_{};
+  std::string journal_{};
 };
 
-/// `measure`, which in a supervised process leaves culprits out, says what it tries, and gives up with the device.
+/// `measure`, which in a supervised process leaves culprits out, says what it tries, takes up what its forerunner left,
+/// and gives up with the device.
 [[nodiscard]] Run measure_supervised(std::span<const Wanted> wanted,
                                      std::span<const std::shared_ptr<const Backend>> backends, MeasureOptions options);
 

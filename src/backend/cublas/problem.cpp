@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.hpp"
 
+#include <benanza/bench/tolerance.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -39,9 +41,9 @@ std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std
 std::optional<Arithmetic> arithmetic(DataType type) {
   const std::string_view text = name(type);
   if (text == "f32") return Arithmetic{};
-  if (text == "tf32") return Arithmetic{.compute = CUBLAS_COMPUTE_32F_FAST_TF32, .tolerance = 5e-3};
-  if (text == "f16") return Arithmetic{.stored = CUDA_R_16F, .tolerance = 5e-3};
-  if (text == "bf16") return Arithmetic{.stored = CUDA_R_16BF, .tolerance = 4e-2};
+  if (text == "tf32") return Arithmetic{.compute = CUBLAS_COMPUTE_32F_FAST_TF32, .tolerance = tolerance(type)};
+  if (text == "f16") return Arithmetic{.stored = CUDA_R_16F, .tolerance = tolerance(type)};
+  if (text == "bf16") return Arithmetic{.stored = CUDA_R_16BF, .tolerance = tolerance(type)};
   if (text == "f64")
     return Arithmetic{.stored = CUDA_R_64F, .compute = CUBLAS_COMPUTE_64F, .scale = CUDA_R_64F, .tolerance = 1e-9};
   return std::nullopt;

@@ -2,6 +2,7 @@
 #include "context.hpp"
 
 #include "check.hpp"
+#include <benanza/bench/tolerance.hpp>
 
 namespace benanza::cuda {
 
@@ -52,7 +53,7 @@ std::optional<Element> element_of(DataType type) {
 }
 
 double tolerance_of(Element element) {
-  return element == Element::f32 ? 1e-4 : element == Element::f16 ? 2e-3 : 1.6e-2;
+  return tolerance(element == Element::f32 ? DataType::f32 : element == Element::f16 ? DataType::f16 : DataType::bf16);
 }
 
 std::optional<std::size_t> movable_bytes(DataType type) {

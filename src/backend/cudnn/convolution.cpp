@@ -43,7 +43,7 @@ std::string named(const char* algorithm, const char* epilogue, Order order) {
 }
 
 double tolerance(const Arithmetic& arithmetic, bool saves_multiplications) {
-  return saves_multiplications ? std::max(2e-3, 2 * arithmetic.tolerance) : arithmetic.tolerance;
+  return saves_multiplications ? std::max(saving_tolerance, arithmetic.tolerance) : arithmetic.tolerance;
 }
 
 /// What cudnnConvolutionBiasActivationForward does in one call: activation(convolution + z + bias).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "descriptors.hpp"
 
+#include <benanza/bench/tolerance.hpp>
 #include <benanza/error.hpp>
 
 #include <limits>
@@ -11,11 +12,13 @@ namespace benanza::cudnn {
 std::optional<Arithmetic> arithmetic(DataType type) {
   const std::string_view text = name(type);
   if (text == "f32") return Arithmetic{};
-  if (text == "tf32") return Arithmetic{.math = CUDNN_TENSOR_OP_MATH, .tolerance = 5e-3};
+  const double tolerance = benanza::tolerance(type);
+  if (text == "tf32") return Arithmetic{.math = CUDNN_TENSOR_OP_MATH, .tolerance = tolerance};
   if (text == "f64")
     return Arithmetic{.stored = CUDNN_DATA_DOUBLE, .accumulated = CUDNN_DATA_DOUBLE, .tolerance = 1e-6};
-  if (text == "f16") return Arithmetic{.stored = CUDNN_DATA_HALF, .math = CUDNN_TENSOR_OP_MATH, .tolerance = 5e-3};
-  if (text == "bf16") return Arithmetic{.stored = CUDNN_DATA_BFLOAT16, .math = CUDNN_TENSOR_OP_MATH, .tolerance = 4e-2};
+  if (text == "f16") return Arithmetic{.stored = CUDNN_DATA_HALF, .math = CUDNN_TENSOR_OP_MATH, .tolerance = tolerance};
+  if (text == "bf16")
+    return Arithmetic{.stored = CUDNN_DATA_BFLOAT16, .math = CUDNN_TENSOR_OP_MATH, .tolerance = tolerance};
   return std::nullopt;
 }
 

@@ -42,6 +42,8 @@ struct Arithmetic {
   cudnnMathType_t math = CUDNN_FMA_MATH;
   double tolerance = 1e-4;
 };
+/// Least tolerance of plans that save multiplications: their transforms cancel, as in the other backends.
+inline constexpr double saving_tolerance = 2e-3;
 /// f32 is strict: no rounding to tf32 (CUDNN_FMA_MATH); tf32, f16 and bf16 on tensor cores with f32 sums. Nothing for
 /// types that legacy calls do not know.
 [[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);

@@ -209,7 +209,7 @@ void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, 
     draft.algorithm = name;
     draft.workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(0, workspace));
     draft.saves_multiplications = saving.has_value();
-    draft.tolerance = saving ? std::max(2e-3, 2 * drawn->tolerance) : drawn->tolerance;
+    draft.tolerance = saving ? std::max(saving_tolerance, drawn->tolerance) : drawn->tolerance;
     draft.execute = [graph = drawn->graph, i, inputs = drawn->inputs](cudnnHandle_t handle, const Arguments& a) {
       std::unordered_map<std::int64_t, void*> buffers{{Draw::first_output, a.outputs[0]}};
       for (std::size_t k = 0; k < inputs; ++k)
@@ -322,8 +322,10 @@ std::optional<Drawn> draw(const op::Attention& op, const GraphType& type, const 
   }
   const Tensor y = drawing.graph().sdpa(q, k, v, how)[0];
   drawing.output(y, numbers(op.y()), strides(op.y()));
-  return Drawn{
-      .graph = drawing.shared(), .inputs = operands.inputs.size(), .strict = type.strict, .tolerance = type.tolerance};
+  return Drawn{.graph = drawing.shared(),
+               .inputs = operands.inputs.size(),
+               .strict = type.strict,
+               .tolerance = 4 * type.tolerance};  // scores and weights are rounded in between
 }
 
 /// Element-wise chains: a first step, then an epilogue.

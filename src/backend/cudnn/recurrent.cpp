@@ -174,7 +174,7 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
                           "cudnnRNNForward");
                   },
               .workspace_bytes = workspace,
-              .tolerance = std::max(1e-3, how.tolerance)};
+              .tolerance = how.tolerance};
   auto space = std::make_shared<WeightSpace>(op, *described, rivals.handle(), weights);
   for (std::size_t i = 1; i <= constants; ++i) {
     const auto plain_bytes = static_cast<std::size_t>(rivals.operands().inputs[i].bytes());
