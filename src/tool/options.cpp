@@ -168,9 +168,13 @@ void MeasuringOptions::add_to(CLI::App& app) {
 
 std::vector<std::string> expand_backends(const std::vector<std::string>& names) {
   std::vector<std::string> result;
+  const auto add = [&](const std::string& name) {
+    if (std::find(result.begin(), result.end(), name) == result.end()) result.push_back(name);
+  };
   for (const auto& name : names) {
-    if (name == "cuda") result.insert(result.end(), {"cudnn", "cublas", "cuda"});
-    else result.push_back(name);
+    if (name == "cuda")
+      for (const char* each : {"cudnn", "cublas"}) add(each);
+    add(name);
   }
   return result;
 }

@@ -48,7 +48,7 @@ struct MeasuringOptions {
   void add_to(CLI::App& app);
 };
 
-/// `cuda` stands for cudnn, cublas and cuda; other names for themselves.
+/// `cuda` stands for cudnn, cublas and cuda; other names for themselves; each once.
 [[nodiscard]] std::vector<std::string> expand_backends(const std::vector<std::string>& names);
 
 /// Where the answer goes.
