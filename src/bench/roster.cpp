@@ -92,7 +92,7 @@ void Roster::add_plans(Contest& contest, const Backend& backend, int threads) co
   try {
     answer = backend.plans(contest.layer, threads);
   } catch (...) {
-    add_row(contest, backend, threads, current_reason(), options);
+    add_row(contest, backend, threads, place_.reason(), options);
     return;
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {

@@ -58,7 +58,7 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
     for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
       sample = sampler.sample(entry.rival->row.calls_per_sample, standing(*entry.rival, sampler).value_or(Seconds{}));
   } catch (...) {
-    entry.rival->exclude(current_reason());
+    entry.rival->exclude(place_.reason());
     sample.reset();
   }
   return sample;
@@ -157,7 +157,7 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
       if (!time) return;  // nor for any other
       entry.rival->row.kernels = *time;
     } catch (...) {
-      static_cast<void>(current_reason());  // of a lost device; otherwise the row stands without a referee
+      static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
     }
   }
 }

@@ -105,7 +105,7 @@ void Selection::admit(Contest& contest, Seconds until) {
   try {
     expected = place_.expected(contest);
   } catch (...) {
-    const std::string reason = "cannot be checked against the reference: " + current_reason();
+    const std::string reason = "cannot be checked against the reference: " + place_.reason();
     for (auto& rival : contest.rivals)
       if (rival.competes()) rival.exclude(reason);
     return;
@@ -153,7 +153,7 @@ void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expect
     }
     first_samples(rival, first_call);
   } catch (...) {
-    rival.exclude(current_reason());
+    rival.exclude(place_.reason());
   }
 }
 
@@ -178,7 +178,7 @@ void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, con
     place_.sampler().switch_to(work);
     first_samples(rival, before);
   } catch (...) {
-    rival.exclude(current_reason());
+    rival.exclude(place_.reason());
   }
 }
 
@@ -244,7 +244,7 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
         take(rival, samples / blocks, until);
         if (block == 0) ++rival.visits;
       } catch (...) {
-        rival.exclude(current_reason());
+        rival.exclude(place_.reason());
       }
     }
   }

@@ -26,13 +26,11 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
-}  // namespace
-
 std::string current_reason() {
   try {
     throw;
   } catch (const DeviceLost&) {
-    throw;  // of no use to any other row either
+    throw;
   } catch (const std::bad_alloc&) {
     return "failed: out of memory";
   } catch (const std::exception& error) {
@@ -40,6 +38,19 @@ std::string current_reason() {
   } catch (...) {
     return "failed: an exception of unknown type";
   }
+}
+
+}  // namespace
+
+std::string Workplace::reason() {
+  const std::string text = current_reason();
+  try {
+    host_.finish();
+  } catch (const DeviceLost& lost) {
+    throw DeviceLost(text + "; " + lost.what());
+  } catch (const std::exception&) {  // the same again
+  }
+  return text;
 }
 
 Workplace::Workplace(Host& host, const MeasureOptions& options)

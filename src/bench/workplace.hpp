@@ -39,6 +39,10 @@ class Workplace {
   /// the call took.
   Seconds check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected);
 
+  /// Text of the exception being handled. Throws DeviceLost if the device went with it, whatever the library said:
+  /// otherwise the next plan would be blamed.
+  [[nodiscard]] std::string reason();
+
   /// Since the session began.
   [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
   [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
@@ -62,8 +66,5 @@ class Workplace {
   Sampler sampler_;
   Buffers buffers_;
 };
-
-/// Text of the exception being handled; of a lost device it is thrown on, since nothing else can be measured then.
-[[nodiscard]] std::string current_reason();
 
 }  // namespace benanza::bench

@@ -124,6 +124,7 @@ struct FakeDevicePlan {
   int kernels = 1;
   bool waits_inside = false;
   bool loses_device = false;
+  bool fails = false;  ///< the call throws, as a library's does that saw an error of the device
 };
 
 class FakeDeviceBackend final : public Backend {
@@ -154,6 +155,7 @@ class FakeDeviceBackend final : public Backend {
    private:
     void do_execute(const Arguments& arguments) const override {
       if (what_.loses_device) device_.lost = true;
+      if (what_.fails) throw std::runtime_error("an internal error");
       if (what_.waits_inside) device_.finish();
       for (int k = 0; k < what_.kernels; ++k) device_.run(what_.seconds / what_.kernels);
       const auto* x = static_cast<const float*>(arguments.inputs[0]);

@@ -155,6 +155,23 @@ TEST_CASE("a lost device ends the session and is no row's reason") {
   CHECK_THROWS_AS(run_session(host, wanted, backends, {.budget = {0.3}}, 1), DeviceLost);
 }
 
+TEST_CASE("a library's error that took the device along is no row's reason either; one that did not is") {
+  const auto session = [](bool loses_device) {
+    const auto device = std::make_shared<FakeDevice>();
+    const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(
+        device,
+        std::vector<FakeDevicePlan>{{.name = "fails", .loses_device = loses_device, .fails = true}, {.name = "good"}})};
+    DeviceHost host(*device);
+    const std::vector<Wanted> wanted{{.layer = relu(64)}};
+    return run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  };
+  CHECK_THROWS_WITH(session(true), "failed: an internal error; an illegal address");
+  const auto rows = session(false);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].excluded == "failed: an internal error");
+  CHECK_FALSE(rows[1].excluded);
+}
+
 TEST_CASE("one session measures one device") {
   test::FakeHost processor;
   const std::vector<std::shared_ptr<const Backend>> backends{
