@@ -40,7 +40,8 @@ inline bool has_device(const Backend& backend) {
   return false;
 }
 
-/// All plans for the layer agree with the reference at sampled elements. Returns their number.
+/// All plans for the layer agree with the reference at sampled elements. Returns their number; one that the library
+/// refuses when it is called is left out, with a line: a session excludes its row.
 inline std::size_t check_device_plans(const Backend& backend, const Layer& layer) {
   const Operands shapes = operands(layer);
   auto result = backend.plans(layer, 1);
@@ -53,6 +54,7 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
   const auto plain = filled_inputs(shapes);
   std::vector<const void*> pointers;
   for (const auto& buffer : plain) pointers.push_back(buffer.data());
+  std::size_t ran = 0;
   for (const auto& plan : std::get<Plans>(result)) {
     INFO(backend.name() << " " << plan->algorithm());
     std::vector<OnDevice> inputs, outputs;
@@ -70,8 +72,17 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
       out.push_back(outputs.back().data());
     }
     const OnDevice workspace(device, plan->workspace_bytes());
-    plan->execute({.inputs = in, .outputs = out, .workspace = workspace.data()});
+    try {
+      plan->execute({.inputs = in, .outputs = out, .workspace = workspace.data()});
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const EnvironmentError& refused) {
+      device.finish();  // throws if there is more to it
+      WARN(backend.name() << " " << plan->algorithm() << " does not run: " << refused.what());
+      continue;
+    }
     device.finish();
+    ++ran;
     for (std::size_t i = 0; i < out.size(); ++i) {
       const AlignedBuffer packed(plan->outputs()[i].bytes), got(static_cast<std::size_t>(shapes.outputs[i].bytes()));
       device.download(packed.data(), out[i], plan->outputs()[i].bytes);
@@ -83,7 +94,7 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
       CHECK(reference::agree(layer, i, expected, read, plan->tolerance()));
     }
   }
-  return std::get<Plans>(result).size();
+  return ran;
 }
 
 }  // namespace benanza::test
