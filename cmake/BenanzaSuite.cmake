@@ -4,7 +4,7 @@
 #
 #   benanza_add_suite(TARGET bench_mine MODELS resnet50.onnx bert.onnx [NAME mine] [BACKENDS onednn native] [BATCH 8])
 #
-# Models are files relative to the current source folder. The program `bench_mine` measures their unique layers and understands every
+# Models are files, or folders of files, relative to the current source folder. The program `bench_mine` measures their unique layers and understands every
 # Google Benchmark flag; a test `bench_mine.lists` runs it with --benchmark_list_tests. NAME defaults to the target's name, BACKENDS to
 # every one that this Benanza has, BATCH to the models' own. Works inside Benanza's build, behind add_subdirectory, and behind
 # find_package(benanza).
@@ -33,8 +33,8 @@ function(benanza_add_suite)
   set(files "")
   foreach(model IN LISTS suite_MODELS)
     cmake_path(ABSOLUTE_PATH model BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE file)
-    if(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")
-      message(FATAL_ERROR "benanza_add_suite: no model file '${model}' in ${CMAKE_CURRENT_SOURCE_DIR}")
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "benanza_add_suite: no model '${model}' in ${CMAKE_CURRENT_SOURCE_DIR}")
     endif()
     list(APPEND files "${file}")
   endforeach()

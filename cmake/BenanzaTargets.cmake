@@ -13,8 +13,9 @@ endfunction()
 
 function(benanza_warnings target)
   # GCC 12 sees overlapping copies in std::string that are not there (GCC bug 105651).
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion $<$<BOOL:${BENANZA_WERROR}>:-Werror>
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  set(warnings -Wall -Wextra -Wconversion $<$<BOOL:${BENANZA_WERROR}>:-Werror> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>"
+    "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BENANZA_WERROR}>>:-Werror=all-warnings>")
 endfunction()
 
 # benanza_embed(TARGET HEADER NAMESPACE NAME=FILE[,FILE...]...): text files as strings of the target (EmbedFiles.cmake). HEADER, beside
@@ -62,5 +63,8 @@ function(benanza_summary)
   message(STATUS "  backends   ${BENANZA_BACKENDS}")
   message(STATUS "  oneDNN     ${BENANZA_ONEDNN_SUMMARY}")
   message(STATUS "  OpenBLAS   ${BENANZA_OPENBLAS_SUMMARY}")
+  message(STATUS "  CUDA       ${BENANZA_CUDA_SUMMARY}")
+  message(STATUS "  cuDNN      ${BENANZA_CUDNN_SUMMARY}")
+  message(STATUS "  cuBLAS     ${BENANZA_CUBLAS_SUMMARY}")
   message(STATUS "  tests ${BENANZA_BUILD_TESTS}, examples ${BENANZA_BUILD_EXAMPLES}, benchmarks ${BENANZA_BUILD_BENCHMARKS}, install ${BENANZA_INSTALL}")
 endfunction()

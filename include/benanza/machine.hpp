@@ -23,19 +23,27 @@ struct CacheLevel {
 
 struct Machine {
   std::string device{};              ///< as the hardware names itself
-  std::string isa{};                 ///< widest vector extension the libraries may use: avx2, avx512_core_amx ...
-  int cores = 1;                     ///< usable: one thread for each physical core of one NUMA node
-  std::string affinity{};            ///< the processors: `0,1`
+  std::string isa{};                 ///< widest vector extension the libraries may use: avx2, avx512_core_amx ...; of
+                                     ///< an accelerator its architecture and processors: sm_90,sms=132
+  int cores = 1;                     ///< usable: one thread for each physical core of one NUMA node; 1 for a device
+  std::string affinity{};            ///< the processors: `0,1`; of a device its UUID
   std::vector<CacheLevel> caches{};  ///< innermost first
   Bytes memory{};
   std::string system{};  ///< operating system, hypervisor if known
+  std::string driver{};  ///< of an accelerator, with its version of CUDA; empty: the processor itself
+  std::map<std::string, std::string>
+      state{};  ///< of an accelerator, recorded and no identity: clocks, power, modes ...
+
+  /// Calls run on an accelerator that one thread of the processor drives.
+  [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
   /// Canonical text of the identity; rows of different ids never share a total.
   [[nodiscard]] std::string id() const {
     std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
     for (const auto& cache : caches)
       text += "|L" + std::to_string(cache.level) + "=" + std::to_string(static_cast<std::int64_t>(cache.total.value));
-    return text + "|memory_gib=" + std::to_string(static_cast<std::int64_t>(memory.value / (1 << 30) + 0.5));
+    text += "|memory_gib=" + std::to_string(static_cast<std::int64_t>(memory.value / (1 << 30) + 0.5));
+    return driver.empty() ? text : text + "|driver=" + driver;
   }
   bool operator==(const Machine&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <benanza/units.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -38,8 +39,13 @@ struct Measurement {
   bool contended = false;              ///< no sample passed the sentinel
   bool noisy = false;                  ///< still uncertain when the budget ended
   double difference = 0;               ///< to the reference, relative
-  std::vector<double> rounds_s{};      ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
-                                       ///< contended; empty for a plan that was not chosen
+  std::string method{};                ///< on a device: events or graph, whichever told less; empty: a clock
+  Seconds launch{};                ///< of the times, what a chain of as many empty kernels takes: no part of a bound
+  double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
+  Seconds kernels{};               ///< of one call's kernels by the device's own records, the referee; 0: not known
+  double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
+  std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
+                                   ///< contended; empty for a plan that was not chosen
   std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
   std::string name() const {
     return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +
@@ -47,8 +53,17 @@ struct Measurement {
   }
 };
 
+/// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
+/// otherwise. The same time where there are no launches.
+[[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
+  return std::max(Seconds{}, time - row.launch);
+}
+
+/// Rows whose methods of timing disagree by more than this are marked.
+inline constexpr double methods_agree = 0.05;
+
 /// A measured ceiling, kept as a row beside the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level>
-/// (bytes/s) or Timer/floor (s).
+/// (bytes/s) or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.
 struct CeilingRow {
   std::string quantity{};
   std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it

@@ -125,7 +125,8 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   result.coverage = coverage(model.single, single);
   result.coverage_fused = coverage(model.fused, fused);
 
-  const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads};
+  const bool device = !machines.empty() && machines.front().is_device();
+  const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads, device};
   result.rungs = bounds.ladder();
   if (options.analytic)
     for (auto& rung : result.rungs)

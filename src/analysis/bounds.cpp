@@ -120,7 +120,8 @@ Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const 
   return total_of(graph, plan, times.time);
 }
 
-/// CPU: max(critical path of each layer's best time, sum of each layer's least work / all threads).
+/// CPU: max(critical path of each layer's best time, sum of each layer's least work / all threads). GPU: max(critical
+/// path, model floor), since layers that saturate different units overlap.
 Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -128,7 +129,9 @@ Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const Pa
     for (const auto& part : plan.parts[i]) sum += times.time(part);
     amounts.push_back(sum.value);
   }
-  return std::max(longest(graph, amounts).length, total_of(graph, plan, times.work) / static_cast<double>(threads_));
+  const Seconds path = longest(graph, amounts).length;
+  if (device_) return std::max(path, model_floor());
+  return std::max(path, total_of(graph, plan, times.work) / static_cast<double>(threads_));
 }
 
 /// Hot times cannot all be true at once when the weights exceed the caches. A tensor used twice is cold once, and so is
@@ -180,12 +183,15 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
     rung.common_rounds = std::none_of(plan.parts.begin(), plan.parts.end(), has_row);
     return rung;
   }
-  std::vector<double> totals;
-  for (std::size_t round : rounds)
-    totals.push_back(
-        total(by_row([this, round](const Measurement& row) { return times_.in_round(row, round); })).value);
+  std::vector<double> totals, expected;
+  for (std::size_t round : rounds) {
+    const auto in_round = [this, round](const Measurement& row) { return times_.in_round(row, round); };
+    const auto for_bound = [&](const Measurement& row) { return without_launch(row, in_round(row)); };
+    totals.push_back(total(by_row(for_bound)).value);
+    expected.push_back(device_ ? total(by_row(in_round)).value : totals.back());
+  }
   rung.bound = Seconds{low(totals)};
-  rung.median = Seconds{detail::quantile(totals, 0.5)};
+  rung.median = Seconds{detail::quantile(expected, 0.5)};
   PartTimes ticks = by_row([this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });

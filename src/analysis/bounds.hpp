@@ -15,14 +15,15 @@ namespace benanza::analysis {
 class Bounds {
  public:
   Bounds(const ModelLayers& model, const FormPlan& single, const FormPlan& fused, const FormPlan& fused_resident,
-         const RowTimes& times, const Ceilings& ceilings, int threads)
+         const RowTimes& times, const Ceilings& ceilings, int threads, bool device)
       : model_(model),
         single_(single),
         fused_(fused),
         fused_resident_(fused_resident),
         times_(times),
         ceilings_(ceilings),
-        threads_(threads) {}
+        threads_(threads),
+        device_(device) {}
 
   [[nodiscard]] std::array<Rung, rung_count> ladder() const;
   /// For each If the time of its branches in the `library` rung, the cheaper of which is in the bound.
@@ -57,6 +58,7 @@ class Bounds {
   const RowTimes& times_;
   const Ceilings& ceilings_;
   int threads_;
+  bool device_;  ///< an accelerator, whose branches overlap
 };
 
 }  // namespace benanza::analysis

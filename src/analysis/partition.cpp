@@ -62,7 +62,7 @@ std::string text_of(const Layer& layer) { return signature(layer).text(); }
 
 Seconds p10(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
-  return std::isfinite(low) ? Seconds{low} : row.p10;
+  return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
 
 FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {

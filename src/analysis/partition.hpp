@@ -21,10 +21,11 @@ struct Part {
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
 
-  [[nodiscard]] Seconds expected() const { return best ? RowTimes::expected(*best->fastest) : floor; }
+  /// As a bound counts it.
+  [[nodiscard]] Seconds expected() const { return best ? RowTimes::counted(*best->fastest) : floor; }
   /// With its weights out of the caches, as far as it has any.
   [[nodiscard]] Seconds expected_cold() const {
-    return best && best->cold ? std::max(expected(), RowTimes::expected(*best->cold)) : expected();
+    return best && best->cold ? std::max(expected(), RowTimes::counted(*best->cold)) : expected();
   }
 };
 /// By which of a part's times the cheapest partition is found.
@@ -39,7 +40,7 @@ struct FormPlan {
   std::vector<std::string> untried{};  ///< signatures of ways to do a group that were never measured
 };
 
-/// p10 of one call: over common rounds or samples.
+/// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] Seconds p10(const Measurement& row);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);

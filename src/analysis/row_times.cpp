@@ -24,12 +24,11 @@ bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
 
 BestRows best_of(const std::vector<const Measurement*>& rows) {
   BestRows best;
-  const auto work = [](const Measurement& row) { return RowTimes::expected(row) * row.threads; };
+  const auto time = [](const Measurement& row) { return std::pair(RowTimes::counted(row), RowTimes::expected(row)); };
+  const auto work = [](const Measurement& row) { return RowTimes::counted(row) * row.threads; };
   for (const auto* row : rows) {
-    if (row->cache == CacheState::cold_weights &&
-        (!best.cold || RowTimes::expected(*row) < RowTimes::expected(*best.cold)))
-      best.cold = row;
-    if (!best.fastest || RowTimes::expected(*row) < RowTimes::expected(*best.fastest)) best.fastest = row;
+    if (row->cache == CacheState::cold_weights && (!best.cold || time(*row) < time(*best.cold))) best.cold = row;
+    if (!best.fastest || time(*row) < time(*best.fastest)) best.fastest = row;
     if (!best.least_work || work(*row) < work(*best.least_work)) best.least_work = row;
   }
   return best;

@@ -45,6 +45,8 @@ class RowTimes {
   /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
   /// with fewer its p10 and the spread that the other rows have on average; twice the p10 where none has.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
+  /// The same as a bound counts it, without launches: what rows are ranked by.
+  [[nodiscard]] static Seconds counted(const Measurement& row) { return without_launch(row, expected(row)); }
 
  private:
   std::map<std::string, BestRows> best_{};

@@ -29,12 +29,40 @@ std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std:
 
 }  // namespace
 
-std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes) {
-  if (const std::size_t before = block.size(); before < bytes) {
+std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
+  const std::size_t before = block.size();
+  if (before >= bytes) return block.data();
+  if (memory == nullptr) {
     block.grow(bytes + bytes / 8);
     std::memset(block.data() + before, 0, block.size() - before);  // pages that are there; zeros are valid elements
+  } else {
+    block = MemoryBlock();  // first give back, then take
+    block = MemoryBlock(bytes, memory);
+    memory->set(block.data(), 0, bytes);
   }
   return block.data();
+}
+
+std::byte* Buffers::filled_for_calls(const Operand& operand, std::size_t bytes) {
+  std::byte* const here = filled(operand, bytes);
+  if (memory_ == nullptr) return here;
+  const Contents key{operand.type, operand.contents, operand.limit};
+  const std::size_t size = filled_.at(key).size();
+  auto& block = on_device_[key];
+  if (block.size() < size) {
+    block = MemoryBlock();
+    block = MemoryBlock(size, memory_);
+    memory_->upload(block.data(), here, size);
+  }
+  return block.data();
+}
+
+void Buffers::pack(const Plan& plan, std::size_t i, const void* plain, std::byte* packed) {
+  if (memory_ == nullptr) return plan.pack_input(i, plain, packed);
+  const std::size_t bytes = plan.inputs()[i].bytes;
+  std::byte* const here = grown(staging_, bytes + 256, nullptr);
+  plan.pack_input(i, plain, here);
+  memory_->upload(packed, here, bytes);
 }
 
 std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
@@ -71,8 +99,8 @@ const void* Buffers::packed(const std::string& key, const Plan& plan, std::size_
     index_.erase(packed_.back().key);
     packed_.pop_back();
   }
-  Packed entry{.key = key, .block = MemoryBlock(bytes + 256)};
-  plan.pack_input(i, plain, entry.block.data());
+  Packed entry{.key = key, .block = MemoryBlock(bytes + 256, memory_)};
+  pack(plan, i, plain, entry.block.data());
   packed_.push_front(std::move(entry));
   index_[key] = packed_.begin();
   kept_ += packed_.front().block.size();
@@ -86,23 +114,29 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
   const std::vector<const void*> plain = plain_inputs(inputs);
   std::vector<const void*> result = plain;
 
+  if (exact && memory_ != nullptr) {  // the same values, where calls read them
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& block = filled_.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+      result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(plain[i]) - block.data());
+    }
+  }
   if (exact) {
     Placement placement;
     std::vector<std::size_t> offsets(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (!is_plain(i) && !inputs[i].constant) offsets[i] = placement.add(layouts[i].bytes);
-    std::byte* const base = grown(packed_activations_, placement.size());
+    std::byte* const base = grown(packed_activations_, placement.size(), memory_);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (is_plain(i) || inputs[i].constant) continue;
-      plan.pack_input(i, plain[i], base + offsets[i]);
+      pack(plan, i, plain[i], base + offsets[i]);
       result[i] = base + offsets[i];
     }
   } else {
     const auto [offsets, sizes] = place<Contents>(
         inputs, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())); });
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      result[i] =
-          filled(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) + offsets[i];
+      result[i] = filled_for_calls(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
+                  offsets[i];
   }
   // Last, since a constant is read from where the plain inputs are, and those may just have moved.
   std::vector<const void*> source;
@@ -119,7 +153,7 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   std::vector<std::size_t> offsets;
   for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes));
   const std::size_t workspace = placement.add(plan.workspace_bytes());
-  std::byte* const base = grown(results_, placement.size());
+  std::byte* const base = grown(results_, placement.size(), memory_);
   std::vector<void*> result;
   for (const std::size_t offset : offsets) result.push_back(base + offset);
   return {std::move(result), base + workspace};
@@ -127,14 +161,16 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
 
 void Buffers::rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
                      CacheState cache, Work& work) {
-  constexpr std::size_t line = 64;
   const auto& layouts = work.plan->inputs();
   const bool everything = cache == CacheState::cold;
   // One copy: for each region what lies in it, line behind line, so that a walk through it leaves no line out.
   std::map<Contents, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
-  const auto rounded = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
+  const auto rounded = [](std::size_t bytes) {
+    constexpr std::size_t line = 64;
+    return (bytes + line - 1) / line * line;
+  };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -160,13 +196,13 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   const auto region = [&](std::size_t i) {
     const std::size_t beside = still.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
     const auto whole = static_cast<std::size_t>(inputs[i].bytes());
-    return filled(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
+    return filled_for_calls(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
   };
   for (const auto i : rotation.inputs) static_cast<void>(region(i));
   work.inputs = this->inputs(layer, backend, inputs, *work.plan, false);
   for (const auto i : rotation.inputs) work.inputs[i] = region(i) + offsets[i];
   if (results > 0) {
-    std::byte* const base = grown(rotated_results_, rotation.region + 256) + position_;
+    std::byte* const base = grown(rotated_results_, rotation.region + 256, memory_) + position_;
     for (std::size_t i = 0; i < output_offsets.size(); ++i) {
       rotation.outputs.push_back(i);
       work.outputs[i] = base + output_offsets[i];
@@ -176,7 +212,26 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   work.rotation = std::move(rotation);
 }
 
-void* Buffers::plain_output(std::size_t bytes) { return grown(plain_output_, bytes + 256); }
+void Buffers::spoil(const Plan& plan, const std::vector<void*>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::size_t bytes = plan.outputs()[i].bytes;
+    if (memory_ != nullptr) memory_->set(outputs[i], 0xFF, bytes);
+    else std::memset(outputs[i], 0xFF, bytes);
+  }
+}
+
+const void* Buffers::plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output) {
+  const void* here = output;
+  if (memory_ != nullptr) {
+    const std::size_t bytes = plan.outputs()[i].bytes;
+    std::byte* const staged = grown(staging_, bytes + 256, nullptr);
+    memory_->download(staged, output, bytes);
+    here = staged;
+  }
+  void* const plain = grown(plain_output_, static_cast<std::size_t>(operand.bytes()) + 256, nullptr);
+  plan.unpack_output(i, here, plain);
+  return plain;
+}
 
 std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const {
   std::size_t bytes = plan.workspace_bytes();

@@ -41,10 +41,11 @@ class Placement {
 class Buffers {
  public:
   /// `limit`: bytes of packed constants that may be kept. `cold_distance`: what was touched so many bytes ago is in no
-  /// cache.
-  Buffers(std::size_t limit, std::size_t cold_distance) : limit_(limit), cold_distance_(cold_distance) {}
+  /// cache. `memory`: where calls' buffers lie, null for the processor's.
+  Buffers(std::size_t limit, std::size_t cold_distance, Memory* memory = nullptr)
+      : limit_(limit), cold_distance_(cold_distance), memory_(memory) {}
 
-  /// Row-major inputs of a layer, filled as its operands ask. Valid until the next layer's.
+  /// Row-major inputs of a layer in the processor's memory, filled as its operands ask. Valid until the next layer's.
   [[nodiscard]] std::vector<const void*> plain_inputs(const std::vector<Operand>& inputs);
   /// Inputs in a plan's layouts, constants packed. With `exact` activations are packed as well and their values are
   /// those of `plain_inputs`; otherwise they are random numbers of their type, which is all that timing needs. `layer`
@@ -57,8 +58,10 @@ class Buffers {
   /// in the cold state activations, outputs and workspace as well. Weights are random numbers, packed or not.
   void rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
               CacheState cache, Work& work);
-  /// Room for a row-major copy of an output.
-  [[nodiscard]] void* plain_output(std::size_t bytes);
+  /// Fills outputs with bytes 0xFF, which are NaN in floats.
+  void spoil(const Plan& plan, const std::vector<void*>& outputs);
+  /// A row-major copy of an output in the processor's memory; valid until the next.
+  [[nodiscard]] const void* plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output);
 
   /// What a plan needs beside what is already there, at most.
   [[nodiscard]] std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const;
@@ -70,12 +73,17 @@ class Buffers {
     MemoryBlock block{};
   };
   [[nodiscard]] std::byte* filled(const Operand& operand, std::size_t bytes);
+  /// The same where calls read it.
+  [[nodiscard]] std::byte* filled_for_calls(const Operand& operand, std::size_t bytes);
+  /// Packs where calls read it.
+  void pack(const Plan& plan, std::size_t i, const void* plain, std::byte* packed);
   [[nodiscard]] const void* packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain);
-  static std::byte* grown(MemoryBlock& block, std::size_t bytes);
+  static std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory);
 
   std::size_t limit_, cold_distance_, position_ = 0;
-  std::map<Contents, MemoryBlock> filled_{};
-  MemoryBlock results_{}, rotated_results_{}, packed_activations_{}, plain_output_{};
+  Memory* memory_;
+  std::map<Contents, MemoryBlock> filled_{}, on_device_{};
+  MemoryBlock results_{}, rotated_results_{}, packed_activations_{}, plain_output_{}, staging_{};
   std::list<Packed> packed_{};  // the one used last in front
   std::map<std::string, std::list<Packed>::iterator> index_{};
   std::size_t kept_ = 0;

@@ -58,18 +58,29 @@ struct Contest {
   }
 };
 
+/// How a rival's samples are read where a device timed them: all by the method whose median is the lower one.
+struct Method {
+  std::string_view name{};  ///< empty: a clock
+  Seconds launch{};         ///< median of what empty kernels take in its times
+};
+[[nodiscard]] Method method_of(const Rival& rival);
+/// A sample's time by that method, or by the other one where that did not tell.
+[[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
+
 /// Times of the samples that count; with `contended` of those that do not.
 [[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
-                                        bool contended = false);
-/// What a rival is judged by so far: the first decile of its samples that count, else of all, else the time that the
+                                        const Method& method = {}, bool contended = false);
+/// What a call of a rival takes so far: the first decile of its samples that count, else of all, else the time that the
 /// database has.
 [[nodiscard]] std::optional<Seconds> standing(const Rival& rival, const Sampler& sampler);
+/// The same as a bound counts it, without launches: what rivals are ranked by.
+[[nodiscard]] std::optional<Seconds> counted(const Rival& rival, const Sampler& sampler);
 
 /// In each cache state, drops rivals that are slower than `margin` times the best and also do more than `margin` times
-/// the least work (threads x time): they stay as rows.
+/// the least work (threads x time), with launches and without: they stay as rows.
 void drop_losers(Contest& contest, double margin, const Sampler& sampler);
 /// In each cache state, marks the rival of the best time and, hot, the one of the least work, which the parallel rungs
-/// need; ties go to the name.
+/// need; ties go to the time with launches, then to the name.
 void choose(Contest& contest, const Sampler& sampler);
 
 }  // namespace benanza::bench

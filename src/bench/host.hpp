@@ -3,9 +3,29 @@
 // places. Everything that decides goes through it, so that tests run the session on a host whose time is a counter.
 #pragma once
 
+#include <benanza/bench/memory.hpp>
 #include <benanza/units.hpp>
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
 namespace benanza::bench {
+
+struct Work;
+
+/// The methods that a device's calls are timed by (device_timer.hpp).
+inline constexpr std::string_view by_events = "events", by_graph = "graph";
+
+/// What a window took, of one call on average.
+struct Window {
+  Seconds time{};             ///< by the method that told less
+  std::string_view method{};  ///< its name; empty where there is only a clock
+  Seconds launch{};           ///< of `time`, what as many empty kernels would have taken
+  Seconds other{};            ///< by the other method; 0: there is none
+  Seconds other_launch{};     ///< of that
+  double clock_hz = 0;        ///< of a device; 0: not known
+};
 
 /// Whose threads a plan's calls run on.
 enum class Runtime { own, openmp };
@@ -29,12 +49,20 @@ class Host {
   virtual void occupy(Runtime runtime, int threads) = 0;
   /// Ends the threads that a library keeps spinning after a call; until a plan asks for more, the library has one.
   virtual void dismiss() = 0;
+  /// Waits for calls that are under way where a call only enqueues its work.
+  virtual void finish() {}
   /// Does nothing for a while.
   virtual void pause(Seconds time) = 0;
   /// What all caches in front of memory hold together, of the processors in use.
   [[nodiscard]] virtual Bytes cached() const = 0;
-  /// Memory that can still be allocated.
+  /// Memory that can still be allocated, where calls' buffers lie.
   [[nodiscard]] virtual Bytes available_memory() const = 0;
+  /// Where that is; null: in the processor's own memory.
+  [[nodiscard]] virtual Memory* memory() { return nullptr; }
+  /// Times so many calls in a row.
+  [[nodiscard]] virtual Window window(Work& work, std::int64_t calls);
+  /// What the kernels of one call take by the device's own records; nothing where there are none.
+  [[nodiscard]] virtual std::optional<Seconds> kernel_time(Work& work);
 };
 
 }  // namespace benanza::bench

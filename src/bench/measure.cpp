@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.hpp"
 #include "conditions.hpp"
+#include "device_host.hpp"
 #include "peak_kernels.hpp"
 #include "session.hpp"
 #include "this_host.hpp"
 #include <benanza/bench/cpu_set.hpp>
 #include <benanza/bench/measure.hpp>
+#include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/version.hpp>
 
@@ -13,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <set>
 #include <thread>
 
@@ -112,6 +115,41 @@ std::vector<CeilingRow> product_peaks(ThisHost& host, std::span<const Wanted> wa
   return rows;
 }
 
+/// The same of a device, by its own kernels; rows of layers raise what libraries do better.
+std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options) {
+  std::vector<CeilingRow> rows;
+  if (!options.ceilings || options.ceilings->empty()) {
+    constexpr double share = 0.1;
+    constexpr Seconds longest{6}, shortest{0.5};
+    rows = device.ceilings(std::clamp(share * options.budget, shortest, longest));
+  }
+  for (const auto& [what, floor] : {std::pair("floor", floors.event), std::pair("launch", floors.launch),
+                                    std::pair("graph-launch", floors.graph_launch)}) {
+    if (floor.value > 0)  // no graph, no floor of it
+      rows.push_back({.quantity = std::string("Timer/") + what,
+                      .algorithm = "events,threads=1",
+                      .threads = 1,
+                      .value = floor.value});
+  }
+  return rows;
+}
+
+/// Where all the backends' plans run; null for the processor.
+std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>> backends) {
+  std::shared_ptr<Device> device;
+  const Backend* first = nullptr;
+  for (const auto& backend : backends) {
+    if (std::holds_alternative<Unsupported>(backend->availability())) continue;
+    auto next = backend->device();
+    if (first != nullptr && next != device)
+      throw UsageError("backends " + std::string(first->name()) + " and " + std::string(backend->name()) +
+                       " run on different devices: one session measures one");
+    first = backend.get();
+    device = std::move(next);
+  }
+  return device;
+}
+
 /// Rows that raise what is known or was just measured.
 void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
   std::map<std::string, Layer> layers;
@@ -123,6 +161,35 @@ void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted>
   run.ceilings.assign(all.begin() + known, all.end());
 }
 
+/// The options with what an earlier try of the session left, if it was on this machine with these versions; the run
+/// gets its ceilings.
+MeasureOptions taking_up(Run& run, MeasureOptions options) {
+  if (!options.earlier) return options;
+  ResultDatabase database;
+  database.add(*options.earlier);
+  const ResultDatabase same = database.select(run.machine, run.backends);
+  options.earlier = same.runs().empty() ? nullptr : std::make_shared<const Run>(same.runs().front());
+  if (!options.earlier) return options;
+  run.ceilings = options.earlier->ceilings;
+  if (!options.ceilings) options.ceilings.emplace();
+  options.ceilings->insert(options.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
+  return options;
+}
+
+/// Layers that this time nobody got round to have the rows of the earlier try.
+void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
+  if (!options.earlier) return;
+  std::set<std::string> missing;
+  for (const auto& entry : wanted) missing.insert(LayerSignature(entry.layer).text());
+  for (const auto& row : run.rows) missing.erase(row.signature);
+  for (const auto& row : options.earlier->rows) {
+    if (!missing.contains(row.signature)) continue;
+    run.rows.push_back(row);
+    run.rows.back().rounds_s.clear();  // those of another pass
+    if (!row.excluded) run.rows.back().noisy = true;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> watch_conditions(Seconds time) {
@@ -131,36 +198,62 @@ std::vector<std::string> watch_conditions(Seconds time) {
   return conditions.warnings();
 }
 
+Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends) {
+  const auto device = device_of(backends);
+  return device ? device->machine() : this_machine();
+}
+
 Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
-            const MeasureOptions& options) {
-  Run run{.started = utc_now(),
-          .tool = std::string(version),
-          .signature_version = signature_version,
-          .machine = this_machine()};
+            const MeasureOptions& given) {
+  Run run{.started = utc_now(), .tool = std::string(version), .signature_version = signature_version};
   std::set<BackendVersion> versions;
   for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
   run.backends.assign(versions.begin(), versions.end());
+  const auto device = device_of(backends);
+  run.machine = device ? device->machine() : this_machine();
+  const MeasureOptions options = taking_up(run, given);
 
-  const Conditions conditions(cpus());
-  ThisHost host(options.threads);
-  const Seconds start = host.now();
-  const int threads = static_cast<int>(host.cpus().size());
-  run.ceilings = find_ceilings(host, options, thread_counts(threads));
-  for (auto& row : product_peaks(host, wanted, backends, options, threads)) run.ceilings.push_back(std::move(row));
-
-  MeasureOptions rest = options;
-  rest.budget = options.budget - (host.now() - start);
-  if (options.progress) {
-    rest.progress = [&, before = host.now() - start](const Progress& progress) {
-      Progress whole = progress;
-      whole.elapsed += before;
-      options.progress(whole);
-    };
+  const auto session = [&](Host& host, Seconds start, int threads) {
+    MeasureOptions rest = options;
+    rest.budget = options.budget - (host.now() - start);
+    if (options.keep) {
+      rest.keep = [&](const Run& now) {
+        Run so_far = run;
+        so_far.rows = now.rows;
+        add_earlier(so_far, options, wanted);
+        options.keep(so_far);
+      };
+    }
+    if (options.progress) {
+      rest.progress = [&, before = host.now() - start](const Progress& progress) {
+        Progress whole = progress;
+        whole.elapsed += before;
+        options.progress(whole);
+      };
+    }
+    run.rows = run_session(host, wanted, backends, rest, threads);
+    add_earlier(run, options, wanted);
+  };
+  const auto add_ceilings = [&](std::vector<CeilingRow> rows) {
+    run.ceilings.insert(run.ceilings.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  };
+  if (device) {
+    DeviceHost host(*device);
+    const Seconds start = host.now();
+    add_ceilings(find_ceilings(*device, host.floors(), options));
+    session(host, start, 1);
+    run.machine.state = device->state();  // as it is under load
+  } else {
+    const Conditions conditions(cpus());
+    ThisHost host(options.threads);
+    const Seconds start = host.now();
+    const int threads = static_cast<int>(host.cpus().size());
+    add_ceilings(find_ceilings(host, options, thread_counts(threads)));
+    add_ceilings(product_peaks(host, wanted, backends, options, threads));
+    session(host, start, threads);
+    run.warnings = conditions.warnings();
   }
-  run.rows = run_session(host, wanted, backends, rest, threads);
-
-  add_raised(run, options, wanted);
-  run.warnings = conditions.warnings();
+  add_raised(run, given, wanted);
   return run;
 }
 

@@ -52,8 +52,19 @@ void MemoryBlock::grow(std::size_t bytes) {
   *this = std::move(larger);
 }
 
+MemoryBlock::MemoryBlock(std::size_t bytes, Memory* where) {
+  if (where == nullptr) {
+    *this = MemoryBlock(bytes);
+    return;
+  }
+  data_ = static_cast<std::byte*>(where->allocate(bytes));
+  size_ = bytes;
+  where_ = where;
+}
+
 MemoryBlock::~MemoryBlock() {
-  if (mapped_ != nullptr) munmap(mapped_, mapped_size_);
+  if (where_ != nullptr) where_->release(data_);
+  else if (mapped_ != nullptr) munmap(mapped_, mapped_size_);
 }
 
 }  // namespace benanza::bench

@@ -12,13 +12,18 @@ namespace benanza::bench {
 
 namespace {
 
+/// The row of a layer that a backend has no plans for.
+Measurement empty_row(const Contest& contest, const Backend& backend, int threads) {
+  return {.backend = std::string(backend.name()),
+          .algorithm = "none,threads=" + std::to_string(threads),
+          .signature = contest.signature,
+          .threads = threads};
+}
+
 void add_row(Contest& contest, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
   Rival rival{.backend = &backend};
-  rival.row = {.backend = std::string(backend.name()),
-               .algorithm = "none,threads=" + std::to_string(threads),
-               .signature = contest.signature,
-               .threads = threads,
-               .excluded = std::move(reason)};
+  rival.row = empty_row(contest, backend, threads);
+  rival.row.excluded = std::move(reason);
   if (options.accept && !options.accept(rival.row.name())) return;
   contest.rivals.push_back(std::move(rival));
 }
@@ -57,28 +62,54 @@ std::vector<int> thread_counts(int most) {
   return counts;
 }
 
+Roster::Roster(Workplace& place, Backends backends, std::vector<int> thread_counts)
+    : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {
+  const auto& earlier = place_.options().earlier;
+  if (!earlier) return;
+  for (const auto& row : earlier->rows) earlier_[row.name()] = &row;
+}
+
+void Roster::take_up(Rival& rival) const {
+  const auto found = earlier_.find(rival.row.name());
+  if (found == earlier_.end() || !was_tried(*found->second)) return;
+  const Measurement& row = *found->second;
+  if (row.excluded) return rival.exclude(*row.excluded);
+  if (row.samples == 0) return;  // contended
+  rival.row = row;
+  rival.row.rounds_s.clear();  // those of another pass
+  rival.row.noisy = true;
+}
+
 void Roster::add_plans(Contest& contest, const Backend& backend, int threads) const {
+  const auto& options = place_.options();
+  const auto& culprits = options.culprits;
+  const std::string making = empty_row(contest, backend, threads).name();
+  if (const auto culprit = culprits.find(making); culprit != culprits.end())
+    return add_row(contest, backend, threads, culprit->second, options);
+  place_.trying(making);
   std::variant<Plans, Unsupported> answer;
   const Seconds start = place_.host().now();
   try {
     answer = backend.plans(contest.layer, threads);
   } catch (...) {
-    add_row(contest, backend, threads, current_reason(), place_.options());
+    add_row(contest, backend, threads, place_.reason(), options);
     return;
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
     const bool said = std::any_of(contest.rivals.begin(), contest.rivals.end(),
                                   [&](const Rival& rival) { return rival.backend == &backend; });
-    if (!said) add_row(contest, backend, threads, unsupported->reason, place_.options());
+    if (!said) add_row(contest, backend, threads, unsupported->reason, options);
     return;
   }
   auto& plans = std::get<Plans>(answer);
   const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
-  const auto& options = place_.options();
   for (auto& owned : plans) {
     const std::shared_ptr<const Plan> plan = std::move(owned);
     for (const CacheState cache : states_of(contest, options)) {
       Rival rival = rival_of(contest, backend, plan, cache, each);
+      take_up(rival);
+      if (const auto culprit = culprits.find(rival.row.name()); culprit != culprits.end())
+        rival.exclude(culprit->second);
       if (!options.accept || options.accept(rival.row.name())) contest.rivals.push_back(std::move(rival));
     }
   }
@@ -92,7 +123,8 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
       const bool counts = !row.excluded && !row.contended && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
       const auto rank = [](const Measurement& m, bool work) {
-        return std::tuple(m.p10.value * (work ? m.threads : 1), m.name());
+        const Seconds counted = without_launch(m, m.p10);
+        return std::tuple(counted.value * (work ? m.threads : 1), m.p10.value, m.name());
       };
       if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
       if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
@@ -121,6 +153,7 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
     rival->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
     rival->row.difference = row->difference;
     rival->row.p10 = row->p10;
+    rival->row.launch = row->launch;
     rival->chosen = true;
     rival->seldom = std::find(for_work.begin(), for_work.end(), row) != for_work.end();
   }

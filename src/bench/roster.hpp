@@ -5,8 +5,11 @@
 
 #include "workplace.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +20,7 @@ using Backends = std::span<const std::shared_ptr<const Backend>>;
 class Roster {
  public:
   /// `thread_counts` ascending.
-  Roster(Workplace& place, Backends backends, std::vector<int> thread_counts)
-      : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {}
+  Roster(Workplace& place, Backends backends, std::vector<int> thread_counts);
 
   /// A contest for each wanted layer, in the same order. Layers with known rows get the plans that these choose.
   [[nodiscard]] std::vector<Contest> enlist(std::span<const Wanted> wanted) const;
@@ -28,12 +30,21 @@ class Roster {
 
  private:
   void add_plans(Contest& contest, const Backend& backend, int threads) const;
+  /// Gives a new rival what an earlier try of the session knows of it.
+  void take_up(Rival& rival) const;
   void recall(Contest& contest, std::span<const Measurement> rows) const;
 
   Workplace& place_;
   Backends backends_;
   std::vector<int> thread_counts_;
+  std::map<std::string, const Measurement*> earlier_{};  ///< by row names
 };
+
+/// How the reason of a row begins that nobody got round to.
+inline constexpr std::string_view not_tried = "not tried: ";
+[[nodiscard]] inline bool was_tried(const Measurement& row) {
+  return !row.excluded || !row.excluded->starts_with(not_tried);
+}
 
 /// 1, 2, 4 ... and `most` itself.
 [[nodiscard]] std::vector<int> thread_counts(int most);

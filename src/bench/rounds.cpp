@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace benanza::bench {
 
@@ -17,25 +18,47 @@ constexpr std::size_t least_rounds = 4;
 constexpr double noisy_share = 0.03;
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
+/// How a row was timed: medians of what the other method tells more and of the clock.
+void describe_timing(Measurement& row, const Rival& rival, const Method& method) {
+  row.method = method.name;
+  if (method.name.empty()) return;
+  row.launch = method.launch;
+  std::vector<double> clocks, here, other;
+  const auto add = [&](const Sample& sample) {
+    const Window& window = sample.window;
+    if (window.clock_hz > 0) clocks.push_back(window.clock_hz);
+    if (!(window.other.value > 0)) return;
+    const bool mine = window.method == method.name;
+    here.push_back((mine ? window.time : window.other).value);
+    other.push_back((mine ? window.other : window.time).value);
+  };
+  for (const auto& sample : rival.samples) add(sample);
+  for (const auto& sample : rival.rounds)
+    if (sample) add(*sample);
+  if (!here.empty()) row.disagreement = std::max(0.0, detail::quantile(other, 0.5) / detail::quantile(here, 0.5) - 1);
+  if (!clocks.empty()) row.clock_hz = detail::quantile(clocks, 0.5);
+}
+
 }  // namespace
 
-std::vector<double> round_times(const Rival& rival, const Sampler& sampler) {
+std::vector<double> round_times(const Rival& rival, const Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (const auto& sample : rival.rounds)
-    result.push_back(sample && sampler.quiet(*sample) ? sample->time.value : no_time);
+    result.push_back(sample && sampler.quiet(*sample) ? time_by(method, *sample).value : no_time);
   return result;
 }
 
 std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   Sampler& sampler = place_.sampler();
   std::optional<Sample> sample;
+  place_.trying(entry.rival->row.name());
   try {
     Work work = place_.work(*entry.contest, *entry.rival, false);
     sampler.switch_to(work);
     for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
       sample = sampler.sample(entry.rival->row.calls_per_sample, standing(*entry.rival, sampler).value_or(Seconds{}));
   } catch (...) {
-    entry.rival->exclude(current_reason());
+    entry.rival->exclude(place_.reason());
     sample.reset();
   }
   return sample;
@@ -64,7 +87,7 @@ double Rounds::uncertainty(const std::vector<Contest>& contests, std::size_t don
     std::vector<double> best;
     for (const auto& rival : contest.rivals) {
       if (!rival.chosen || rival.row.cache != cache || rival.rounds.size() != done) continue;
-      std::vector<double> times = round_times(rival, place_.sampler());
+      std::vector<double> times = round_times(rival, place_.sampler(), method_of(rival));
       if (best.empty() || detail::quantile(times, 0.5) < detail::quantile(best, 0.5)) best = std::move(times);
     }
     return best;
@@ -119,26 +142,53 @@ void Rounds::run(std::vector<Contest>& contests) {
     const std::size_t total = std::max(planned, (done / group + 1) * group);
     place_.report("rounds", done, total, each * static_cast<double>(total - done), entries.front().contest->signature);
     if (!round(entries, done)) break;
+    place_.keep(contests);
   }
+  ask_referee(entries);
+}
+
+void Rounds::ask_referee(std::vector<Entry>& entries) {
+  for (auto& entry : entries) {
+    if (!entry.rival->competes() || place_.over(place_.options().budget)) continue;
+    place_.trying(entry.rival->row.name());
+    try {
+      Work work = place_.work(*entry.contest, *entry.rival, false);
+      const auto time = place_.host().kernel_time(work);
+      if (!time) return;  // nor for any other
+      entry.rival->row.kernels = *time;
+    } catch (...) {
+      static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
+    }
+  }
+}
+
+std::vector<Measurement> finished_rows(std::span<const Contest> contests, const Sampler& sampler) {
+  std::vector<Measurement> rows;
+  for (const auto& contest : contests)
+    for (const auto& rival : contest.rivals)
+      if (auto row = finished_row(rival, sampler)) rows.push_back(std::move(*row));
+  return rows;
 }
 
 std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampler) {
   Measurement row = rival.row;
-  std::vector<double> rounds = round_times(rival, sampler);
+  const Method method = method_of(rival);
+  std::vector<double> rounds = round_times(rival, sampler, method);
   const auto valid = static_cast<std::size_t>(
       std::count_if(rounds.begin(), rounds.end(), [](double time) { return std::isfinite(time); }));
-  std::vector<double> counted = valid >= least_rounds ? rounds : times(rival.samples, sampler);
+  std::vector<double> counted = valid >= least_rounds ? rounds : times(rival.samples, sampler, method);
   if (valid < least_rounds) counted.insert(counted.end(), rounds.begin(), rounds.end());
   std::vector<double> sorted = detail::sorted_finite(counted);
   if (sorted.empty()) {
     for (const auto& sample : rival.rounds)
-      if (sample) counted.push_back(sample->time.value);
-    const auto contended = times(rival.samples, sampler, true);
+      if (sample) counted.push_back(time_by(method, *sample).value);
+    const auto contended = times(rival.samples, sampler, method, true);
     counted.insert(counted.end(), contended.begin(), contended.end());
     sorted = detail::sorted_finite(counted);
     row.contended = !sorted.empty();
   }
-  if (sorted.empty()) return row.excluded ? std::optional(row) : std::nullopt;
+  if (sorted.empty()) return row.excluded || row.samples > 0 ? std::optional(row) : std::nullopt;
+  describe_timing(row, rival, method);
 
   row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());
   row.min = {sorted.front()};

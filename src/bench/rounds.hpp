@@ -7,6 +7,8 @@
 #include "selection.hpp"
 #include "workplace.hpp"
 
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace benanza::bench {
@@ -35,6 +37,8 @@ class Rounds {
   /// False if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
+  /// Asks the device what the chosen plans' kernels take.
+  void ask_referee(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<Contest>& contests, std::size_t done) const;
   void pause(Seconds time);
 
@@ -42,11 +46,13 @@ class Rounds {
 };
 
 /// The time of each round; NaN where it was contended or missing.
-[[nodiscard]] std::vector<double> round_times(const Rival& rival, const Sampler& sampler);
+[[nodiscard]] std::vector<double> round_times(const Rival& rival, const Sampler& sampler, const Method& method);
 
+/// All rows that `finished_row` gives.
+[[nodiscard]] std::vector<Measurement> finished_rows(std::span<const Contest> contests, const Sampler& sampler);
 /// The finished row: quantiles over the rounds of a chosen plan where there are enough of them (what was selected by
-/// its samples is flattered by them), otherwise over the samples of the selection. Nothing for a rival that was never
-/// timed nor excluded.
+/// its samples is flattered by them), otherwise over the samples of the selection; without any, the row that an earlier
+/// try of the session left. Nothing for a rival that was never timed nor excluded.
 [[nodiscard]] std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampler);
 
 }  // namespace benanza::bench

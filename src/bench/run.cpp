@@ -4,6 +4,7 @@
 #include "this_host.hpp"
 #include <benanza/bench/measure.hpp>
 #include <benanza/bench/run.hpp>
+#include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
@@ -13,7 +14,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <memory>
+#include <set>
 #include <unistd.h>
 
 namespace benanza::bench {
@@ -37,6 +42,9 @@ void print_help() {
       "Of the session:\n"
       "          [--benanza_threads=<most threads>]    (default: one for each physical core of one NUMA node)\n"
       "          [--benanza_budget=<e.g. 60s, 5m>]     (default: 60s, or 1s for each layer if that is more)\n"
+      "          [--benanza_done=<file>]               (signatures to leave out, one a line; finished ones are added;\n"
+      "                                                 what a killed run left in --benchmark_out is taken up)\n"
+      "On a GPU, rows that crash, hang or eat the memory are left out by running the suite again without them.\n"
       "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
       "them below.\n"
       "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time, "
@@ -58,10 +66,43 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
   return wanted;
 }
 
+/// Signatures of a plain list; none where there is no such file.
+std::set<std::string> read_done(const std::string& file) {
+  std::set<std::string> done;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) done.insert(line);
+  return done;
+}
+
+/// Adds the layers that have rounds, or that nothing runs.
+void add_done(const std::string& file, const Run& run) {
+  std::set<std::string> finished, open;
+  for (const auto& row : run.rows) {
+    if (!row.rounds_s.empty()) finished.insert(row.signature);
+    if (!row.excluded || !was_tried(row)) open.insert(row.signature);
+  }
+  for (const auto& row : run.rows)
+    if (!open.contains(row.signature)) finished.insert(row.signature);
+  std::ofstream lines(file, std::ios::app);
+  for (const auto& signature : finished) lines << signature << '\n';
+  if (!lines.flush()) throw EnvironmentError("cannot write " + file);
+}
+
+/// What a session left that was cut; null where there is none.
+std::shared_ptr<const Run> read_earlier(const std::string& file) {
+  try {
+    if (std::filesystem::exists(file)) return std::make_shared<const Run>(read_run(file));
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "%s: written anew\n", error.what());
+  }
+  return nullptr;
+}
+
 void list_names(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options) {
   ThisHost host(options.threads);
   Workplace place(host, options);
-  const Roster roster(place, backends, thread_counts(static_cast<int>(host.cpus().size())));
+  const bool device = machine_of(backends).is_device();
+  const Roster roster(place, backends, thread_counts(device ? 1 : static_cast<int>(host.cpus().size())));
   for (const auto& entry : wanted) {
     auto contests = roster.enlist(std::span(&entry, 1));
     roster.find_rivals(contests.front());
@@ -122,7 +163,15 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   benchmark::Initialize(&count, rest.data(), print_help);
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
 
-  const std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
+  const bool device = std::any_of(suite.backends.begin(), suite.backends.end(),
+                                  [](const auto& backend) { return backend->on_device(); });
+  if (device && !flags.list && !Supervised::current()) return supervise(own_command());
+
+  std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
+  if (!flags.done.empty()) {
+    const auto done = read_done(flags.done);
+    std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
+  }
   const auto accept = name_filter(flags.filter);
   MeasureOptions options{.threads = flags.threads,
                          .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
@@ -132,14 +181,30 @@ int run_suite(const Suite& suite, int argc, char** argv) {
     list_names(wanted, suite.backends, options);
     return 0;
   }
+  const bool none = std::all_of(suite.backends.begin(), suite.backends.end(), [](const auto& backend) {
+    return std::holds_alternative<Unsupported>(backend->availability());
+  });
+  if (device && none) {
+    const Backend& first = *suite.backends.front();
+    throw EnvironmentError("backend " + std::string(first.name()) +
+                           " is not available: " + std::get<Unsupported>(first.availability()).reason);
+  }
+  if (!flags.out.empty()) {
+    if (!flags.done.empty()) options.earlier = read_earlier(flags.out);
+    options.keep = [&](Run run) {
+      run.name = suite.name;
+      write_run(run, flags.out);
+    };
+  }
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) options.progress = show_progress;
   std::signal(SIGINT, interrupt);
-  Run run = measure(wanted, suite.backends, options);
+  Run run = measure_supervised(wanted, suite.backends, options);
   std::signal(SIGINT, SIG_DFL);
   if (terminal) std::fputs("\r\033[K", stderr);
   run.name = suite.name;
   if (!flags.out.empty()) write_run(run, flags.out);
+  if (!flags.done.empty()) add_done(flags.done, run);
 
   for (const auto& [key, value] : run_context(run)) benchmark::AddCustomContext(key, value);
   for (const auto& ceiling : run.ceilings) {

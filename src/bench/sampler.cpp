@@ -24,11 +24,7 @@ void Sampler::switch_to(Work& work) {
   warm_ = false;
 }
 
-Seconds Sampler::window(std::int64_t calls) {
-  const Seconds start = host_.now();
-  for (std::int64_t i = 0; i < calls; ++i) work_->call();
-  return host_.now() - start;
-}
+Seconds Sampler::window(std::int64_t calls) { return host_.window(*work_, calls).time * static_cast<double>(calls); }
 
 void Sampler::warm_up(std::int64_t calls, Seconds expected) {
   const int threads = work_->plan->threads();
@@ -69,9 +65,9 @@ Sentinel::Reading Sampler::reading_after() {
 
 void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
-  const Seconds time = window(calls);
-  sample.disturbed = host_.disturbed(time);
-  sample.time = time / static_cast<double>(calls);
+  sample.window = host_.window(*work_, calls);
+  sample.time = sample.window.time;
+  sample.disturbed = host_.disturbed(sample.time * static_cast<double>(calls));
 }
 
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {

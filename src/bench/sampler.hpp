@@ -22,7 +22,8 @@
 namespace benanza::bench {
 
 struct Sample {
-  Seconds time{};  ///< of one call
+  Seconds time{};   ///< of one call
+  Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
   bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
 };

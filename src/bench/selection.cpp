@@ -10,8 +10,6 @@ namespace benanza::bench {
 
 namespace {
 
-constexpr const char* no_time_left = "not tried: the budget gave this layer no more time";
-
 /// Roughly what one call takes, before anything is measured.
 Seconds guess(const Contest& contest) {
   const Cost layer_cost = cost(contest.layer);
@@ -99,6 +97,7 @@ Seconds round_cost(std::span<const Contest> contests, const Sampler& sampler) {
 
 void Selection::admit(Contest& contest, Seconds until) {
   roster_.find_rivals(contest);
+  drop_losers(contest, first_margin, place_.sampler());  // by what an earlier try of the session knows
   if (std::none_of(contest.rivals.begin(), contest.rivals.end(), [](const Rival& rival) { return rival.competes(); }))
     return;
 
@@ -106,7 +105,7 @@ void Selection::admit(Contest& contest, Seconds until) {
   try {
     expected = place_.expected(contest);
   } catch (...) {
-    const std::string reason = "cannot be checked against the reference: " + current_reason();
+    const std::string reason = "cannot be checked against the reference: " + place_.reason();
     for (auto& rival : contest.rivals)
       if (rival.competes()) rival.exclude(reason);
     return;
@@ -117,7 +116,8 @@ void Selection::admit(Contest& contest, Seconds until) {
       bool any = false;  // one is tried in any case
       for (Rival* rival : best_first(contest, cache, *threads, place_.sampler())) {
         if (any && place_.over(until)) {
-          rival->exclude(no_time_left);
+          if (rival->row.samples > 0) rival->plan.reset();  // its earlier row stands
+          else rival->exclude(std::string(not_tried) + "the budget gave this layer no more time");
           continue;
         }
         if (cache == CacheState::hot) try_out(contest, *rival, expected);
@@ -130,9 +130,10 @@ void Selection::admit(Contest& contest, Seconds until) {
 }
 
 void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expected>& expected) {
+  place_.trying(rival.row.name());
   try {
     if (const Rival* wider = lost_with_more_threads(contest, rival)) {
-      rival.exclude("not tried: a clear loser with " + std::to_string(wider->row.threads) + " threads");
+      rival.exclude(std::string(not_tried) + "a clear loser with " + std::to_string(wider->row.threads) + " threads");
       return;
     }
     const Seconds start = place_.host().now();
@@ -154,11 +155,12 @@ void Selection::try_out(Contest& contest, Rival& rival, const std::vector<Expect
     }
     first_samples(rival, rival.first_call);
   } catch (...) {
-    rival.exclude(current_reason());
+    rival.exclude(place_.reason());
   }
 }
 
 void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, const std::vector<Expected>& expected) {
+  place_.trying(rival.row.name());
   try {
     Seconds before{};
     if (hot == nullptr) {  // only this state is asked for
@@ -170,7 +172,7 @@ void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, con
       return rival.exclude(*hot->row.excluded);
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
-      if (!time || *time > best_time(contest, hot->row.cache) * first_margin) return rival.plan.reset();
+      if (!time || is_lost(contest, *hot)) return rival.plan.reset();
       rival.row.difference = hot->row.difference;
       before = *time;
     }
@@ -178,7 +180,7 @@ void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, con
     place_.sampler().switch_to(work);
     first_samples(rival, before);
   } catch (...) {
-    rival.exclude(current_reason());
+    rival.exclude(place_.reason());
   }
 }
 
@@ -193,12 +195,15 @@ void Selection::first_samples(Rival& rival, Seconds expected) {
     rival.samples.push_back(sampler.sample(calls, expected));
 }
 
-Seconds Selection::best_time(const Contest& contest, CacheState cache) const {
-  Seconds best{std::numeric_limits<double>::infinity()};
-  for (const auto& rival : contest.rivals)
-    if (rival.row.cache == cache && rival.competes())
-      if (const auto time = standing(rival, place_.sampler())) best = std::min(best, *time);
-  return best;
+bool Selection::is_lost(const Contest& contest, const Rival& rival) const {
+  const auto lost_by = [&](auto&& time_of) {
+    Seconds best{std::numeric_limits<double>::infinity()};
+    for (const auto& other : contest.rivals)
+      if (other.row.cache == rival.row.cache && other.competes())
+        if (const auto time = time_of(other, place_.sampler())) best = std::min(best, *time);
+    return *time_of(rival, place_.sampler()) > best * first_margin;
+  };
+  return lost_by(standing) && lost_by(counted);
 }
 
 std::optional<Seconds> Selection::hopeless(const Contest& contest, const Rival& rival) const {
@@ -234,13 +239,14 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
     for (auto& rival : contest.rivals) {
       const bool alone = contest.competitors(rival.row.cache) < 2;
       if (!rival.competes() || alone || place_.over(until)) continue;
+      place_.trying(rival.row.name());
       try {
         Work work = place_.work(contest, rival, false);
         place_.sampler().switch_to(work);
         take(rival, samples / blocks, until);
         if (block == 0) ++rival.visits;
       } catch (...) {
-        rival.exclude(current_reason());
+        rival.exclude(place_.reason());
       }
     }
   }
@@ -284,6 +290,7 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
     const Seconds left = std::max(Seconds{}, until - place_.elapsed());
     admit(*contest, place_.elapsed() + left * (claim(*contest) / claims));
     claims = claims - claim(*contest);
+    place_.keep(contests);
   }
   until = end_of_visits(contests, open, until);
   for (int v = 1; v < visits; ++v) {
@@ -296,6 +303,7 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
       if (place_.over(until)) break;
       place_.report("select", done++, total, place_.remaining(), contest->signature);
       if (!contest->decided()) visit(*contest, samples, until);
+      place_.keep(contests);
     }
   }
   for (auto* contest : open) choose(*contest, place_.sampler());

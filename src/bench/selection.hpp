@@ -44,8 +44,8 @@ class Selection {
   /// The first visit in another cache state. `hot`: the same plan's rival that was tried, if there is one.
   void try_colder(Contest& contest, Rival& rival, const Rival* hot, const std::vector<Expected>& expected);
   void first_samples(Rival& rival, Seconds expected);
-  /// Infinite while nothing is known.
-  [[nodiscard]] Seconds best_time(const Contest& contest, CacheState cache) const;
+  /// Whether a rival that was timed is a clear loser of its cache state, with launches and without.
+  [[nodiscard]] bool is_lost(const Contest& contest, const Rival& rival) const;
   /// The best time, if the rival's first call shows that it comes near neither that nor the least work.
   [[nodiscard]] std::optional<Seconds> hopeless(const Contest& contest, const Rival& rival) const;
   void visit(Contest& contest, int samples, Seconds until);

@@ -13,12 +13,7 @@ std::vector<Measurement> run_session(Host& host, std::span<const Wanted> wanted,
   std::vector<Contest> contests = roster.enlist(wanted);
   Selection(place, roster).run(contests, place.elapsed() + selection_share * place.remaining());
   Rounds(place).run(contests);
-
-  std::vector<Measurement> rows;
-  for (const auto& contest : contests)
-    for (const auto& rival : contest.rivals)
-      if (auto row = finished_row(rival, place.sampler())) rows.push_back(std::move(*row));
-  return rows;
+  return finished_rows(contests, place.sampler());
 }
 
 }  // namespace benanza::bench

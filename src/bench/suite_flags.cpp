@@ -66,6 +66,7 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     if (i == 0) flags.rest.emplace_back(argument);
     else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
     else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = detail::parse_duration(*budget);
+    else if (const auto done = value_of(argument, "benanza_done")) flags.done = *done;
     else if (const auto filter = value_of(argument, "benchmark_filter")) flags.filter = *filter;
     else if (const auto list = value_of(argument, "benchmark_list_tests")) flags.list = is_true(*list);
     else if (const auto out = value_of(argument, "benchmark_out")) flags.out = *out;

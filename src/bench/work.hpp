@@ -39,15 +39,14 @@ struct Work {
 
   void call() {
     plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace});
-    if (rotation.step > 0) turn();
+    if (rotation.step == 0) return;
+    const std::size_t next = *rotation.position + rotation.step;
+    move_to(next + rotation.step > rotation.region ? 0 : next);
   }
-
- private:
-  void turn() {
-    const std::size_t from = *rotation.position, next = from + rotation.step;
-    const std::size_t to = next + rotation.step > rotation.region ? 0 : next;
-    *rotation.position = to;
-    const auto distance = static_cast<std::ptrdiff_t>(to) - static_cast<std::ptrdiff_t>(from);
+  /// The next call is that of this position; only with a step.
+  void move_to(std::size_t position) {
+    const auto distance = static_cast<std::ptrdiff_t>(position) - static_cast<std::ptrdiff_t>(*rotation.position);
+    *rotation.position = position;
     const auto moved = [&](auto* pointer) { return pointer + distance; };
     for (const auto i : rotation.inputs) inputs[i] = moved(static_cast<const std::byte*>(inputs[i]));
     for (const auto i : rotation.outputs) outputs[i] = moved(static_cast<std::byte*>(outputs[i]));

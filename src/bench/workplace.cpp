@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workplace.hpp"
 
+#include "rounds.hpp"
 #include <benanza/backend/reference.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
 
@@ -26,10 +26,10 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
-}  // namespace
-
 std::string current_reason() {
   try {
+    throw;
+  } catch (const DeviceLost&) {
     throw;
   } catch (const std::bad_alloc&) {
     return "failed: out of memory";
@@ -40,6 +40,19 @@ std::string current_reason() {
   }
 }
 
+}  // namespace
+
+std::string Workplace::reason() {
+  const std::string text = current_reason();
+  try {
+    host_.finish();
+  } catch (const DeviceLost& lost) {
+    throw DeviceLost(text + "; " + lost.what());
+  } catch (const std::exception&) {  // the same again
+  }
+  return text;
+}
+
 Workplace::Workplace(Host& host, const MeasureOptions& options)
     : host_(host),
       options_(options),
@@ -47,10 +60,18 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       memory_(host.available_memory()),
       sampler_(host),
       buffers_(static_cast<std::size_t>(memory_.value * packed_share),
-               static_cast<std::size_t>(host.cached().value * cold_distance)) {}
+               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {}
 
 bool Workplace::over(Seconds until) const {
   return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
+}
+
+void Workplace::keep(std::span<const Contest> contests) {
+  if (!options_.keep || elapsed() - kept_ < keep_interval) return;
+  kept_ = elapsed();
+  Run run;
+  run.rows = finished_rows(contests, sampler_);
+  options_.keep(run);
 }
 
 void Workplace::report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
@@ -93,21 +114,20 @@ Seconds Workplace::once(Work& work) {
   host_.occupy(work.runtime, work.plan->threads());
   const Seconds start = host_.now();
   work.call();
+  host_.finish();
   const Seconds took = host_.now() - start;
   host_.dismiss();
   return took;
 }
 
 Seconds Workplace::check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected) {
-  // What another rival left there must not pass for this one's result: 0xFF is NaN in floats.
-  for (std::size_t i = 0; i < work.outputs.size(); ++i)
-    std::memset(work.outputs[i], 0xFF, rival.plan->outputs()[i].bytes);
+  if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
+  buffers_.spoil(*rival.plan, work.outputs);  // what another rival left there must not pass for this one's result
   const Seconds took = once(work);
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = contest.operands.outputs[i];
-    void* const plain = buffers_.plain_output(static_cast<std::size_t>(operand.bytes()));
-    rival.plan->unpack_output(i, work.outputs[i], plain);
+    const void* const plain = buffers_.plain_output(operand, *rival.plan, i, work.outputs[i]);
     const std::vector<double> got = reference::read(operand, plain, expected[i].indices);
     rival.row.difference = std::max(rival.row.difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(contest.layer, i, expected[i].values, got, rival.plan->tolerance());

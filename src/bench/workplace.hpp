@@ -8,6 +8,7 @@
 #include "sampler.hpp"
 #include <benanza/bench/measure.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,20 @@ class Workplace {
   /// the call took.
   Seconds check(const Contest& contest, Rival& rival, Work& work, const std::vector<Expected>& expected);
 
+  /// Text of the exception being handled. Throws DeviceLost if the device went with it, whatever the library said:
+  /// otherwise the next plan would be blamed.
+  [[nodiscard]] std::string reason();
+
   /// Since the session began.
   [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
   [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
+  /// To be called before a plan runs.
+  void trying(const std::string& row) const {
+    if (options_.trying) options_.trying(row);
+  }
+  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`.
+  void keep(std::span<const Contest> contests);
+  static constexpr Seconds keep_interval{10};
   /// Cancelled, or so much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
@@ -51,13 +63,10 @@ class Workplace {
  private:
   Host& host_;
   const MeasureOptions& options_;
-  Seconds start_;
+  Seconds start_, kept_{};
   Bytes memory_;
   Sampler sampler_;
   Buffers buffers_;
 };
-
-/// Text of the exception being handled.
-[[nodiscard]] std::string current_reason();
 
 }  // namespace benanza::bench

@@ -25,9 +25,14 @@ Json machine_json(const Machine& machine) {
   Json caches = Json::array();
   for (const auto& cache : machine.caches)
     caches.push_back({{"level", cache.level}, {"total_bytes", whole(cache.total.value)}});
-  return {{"device", machine.device},     {"isa", machine.isa}, {"cores", machine.cores},
-          {"affinity", machine.affinity}, {"caches", caches},   {"memory_bytes", whole(machine.memory.value)},
-          {"system", machine.system}};
+  Json result{{"device", machine.device},     {"isa", machine.isa}, {"cores", machine.cores},
+              {"affinity", machine.affinity}, {"caches", caches},   {"memory_bytes", whole(machine.memory.value)},
+              {"system", machine.system}};
+  if (machine.is_device()) {
+    result["driver"] = machine.driver;
+    result["state"] = machine.state;
+  }
+  return result;
 }
 
 }  // namespace report
@@ -57,6 +62,17 @@ Json coverage_json(const Coverage& coverage) {
   return result;
 }
 
+/// How a row of a device was timed; nothing of one that a clock timed.
+void add_timing(Json& result, const Measurement& row) {
+  if (row.method.empty()) return;
+  result["method"] = row.method;
+  result["launch_ms"] = ms(row.launch);
+  result["methods_disagreement"] = number(row.disagreement);
+  result["methods_disagree"] = row.disagreement > methods_agree;
+  if (row.kernels.value > 0) result["kernels_ms"] = ms(row.kernels);
+  if (row.clock_hz > 0) result["clock_hz"] = number(row.clock_hz);
+}
+
 Json rivals_json(const std::vector<Measurement>& rivals) {
   Json result = Json::array();
   for (const auto& row : rivals) {
@@ -76,6 +92,7 @@ Json rivals_json(const std::vector<Measurement>& rivals) {
       rival["contended"] = row.contended;
       rival["workspace_bytes"] = row.workspace_bytes;
       rival["difference"] = number(row.difference);
+      add_timing(rival, row);
     }
     result.push_back(std::move(rival));
   }
@@ -99,6 +116,7 @@ Json row_json(const LayerRow& row) {
     result["noisy"] = row.chosen->noisy;
     result["contended"] = row.chosen->contended;
     result["saves_multiplications"] = row.chosen->saves_multiplications;
+    add_timing(result, *row.chosen);
     if (row.cold)
       result["cold_weights"] = {{"backend", row.cold->backend},
                                 {"algorithm", row.cold->algorithm},

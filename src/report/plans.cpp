@@ -14,8 +14,21 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <string>
 
 namespace benanza::report {
+
+namespace {
+
+/// What a reader of the time has to know.
+std::string marks(const Measurement& row) {
+  std::string text = row.contended ? "  (contended)" : "";
+  if (row.disagreement > methods_agree)
+    text += fmt::format("  ({}, the other method tells {:.0f} % more)", row.method, 100 * row.disagreement);
+  return text;
+}
+
+}  // namespace
 
 void write_rivals(std::ostream& out, const std::vector<Measurement>& rivals, Seconds floor) {
   out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {}\n", "time", "median", "samples", "of roof", "caches", "plan");
@@ -30,7 +43,7 @@ void write_rivals(std::ostream& out, const std::vector<Measurement>& rivals, Sec
     const bool has_share = floor.value > 0 && row.cache == CacheState::hot && !row.saves_multiplications;
     out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
                        row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
-                       row.backend, row.algorithm, row.contended ? "  (contended)" : "");
+                       row.backend, row.algorithm, marks(row));
   }
 }
 

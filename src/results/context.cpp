@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view date = "date", tool = "benanza_version", version = "signature_version", suite = "suite",
                            device = "machine/device", isa = "machine/isa", cores = "machine/cores",
                            affinity = "machine/affinity", memory = "machine/memory_bytes", system = "machine/system",
-                           cache_prefix = "machine/L", cache_suffix = "_bytes", backend_prefix = "backend/",
-                           warning_prefix = "warning/";
+                           driver = "machine/driver", state_prefix = "machine/state/", cache_prefix = "machine/L",
+                           cache_suffix = "_bytes", backend_prefix = "backend/", warning_prefix = "warning/";
 
 std::string text(Bytes bytes) { return std::to_string(static_cast<std::int64_t>(bytes.value)); }
 
@@ -52,6 +52,8 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
     add(std::string(cache_prefix) + std::to_string(cache.level) + std::string(cache_suffix), text(cache.total));
   add(memory, text(run.machine.memory));
   add(system, run.machine.system);
+  if (run.machine.is_device()) add(driver, run.machine.driver);
+  for (const auto& [what, value] : run.machine.state) add(std::string(state_prefix) + what, value);
   for (const auto& backend : run.backends) add(std::string(backend_prefix) + backend.name, backend.version);
   for (std::size_t i = 0; i < run.warnings.size(); ++i)
     add(std::string(warning_prefix) + std::to_string(i + 1), run.warnings[i]);
@@ -59,9 +61,9 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
 }
 
 bool is_context_key(std::string_view key) {
-  constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system};
+  constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system, driver};
   return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) ||
-         key.starts_with(backend_prefix) || key.starts_with(warning_prefix);
+         key.starts_with(backend_prefix) || key.starts_with(state_prefix) || key.starts_with(warning_prefix);
 }
 
 void read_context(Run& run, std::string_view key, std::string_view value) {
@@ -76,6 +78,8 @@ void read_context(Run& run, std::string_view key, std::string_view value) {
   else if (key == affinity) machine.affinity = value;
   else if (key == memory) machine.memory.value = static_cast<double>(number(key, value));
   else if (key == system) machine.system = value;
+  else if (key == driver) machine.driver = value;
+  else if (key.starts_with(state_prefix)) machine.state[std::string(key.substr(state_prefix.size()))] = value;
   else if (is_cache(key)) {
     const auto level = key.substr(cache_prefix.size(), key.size() - cache_prefix.size() - cache_suffix.size());
     machine.caches.push_back({number<int>(key, level), {static_cast<double>(number(key, value))}});

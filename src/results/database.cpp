@@ -163,7 +163,7 @@ Ceilings ResultDatabase::ceilings(int threads) const {
       const auto slash = quantity.find('/');
       const auto kind = quantity.substr(0, slash);
       const std::string what(slash == std::string_view::npos ? "" : quantity.substr(slash + 1));
-      if (kind == "Timer") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
+      if (quantity == "Timer/floor") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
       if (row.threads != threads) continue;
       if (kind == "Peak") {
         if (const auto type = data_type_from_name(what))

@@ -55,6 +55,8 @@ struct Row {
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
   double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
+  double launch_ns = 0, disagreement = 0, kernels_ns = 0, clock_hz = 0;
+  std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, contended = false, noisy = false;
   std::vector<double> rounds_ns{};
@@ -90,6 +92,11 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
   else if (key == "contended") row.contended = number(value) == 1;
   else if (key == "noisy") row.noisy = number(value) == 1;
+  else if (key == "method") row.method = value;
+  else if (key == "launch_ns") row.launch_ns = number(value);
+  else if (key == "methods_disagreement") row.disagreement = number(value);
+  else if (key == "kernels_ns") row.kernels_ns = number(value);
+  else if (key == "clock_hz") row.clock_hz = number(value);
   else if (key == "rounds_ns") read_rounds(value, row.rounds_ns);
 }
 
@@ -210,6 +217,11 @@ class Reader {
     m.saves_multiplications = row.saves_multiplications;
     m.contended = row.contended;
     m.noisy = row.noisy;
+    m.method = row.method;
+    m.launch.value = row.launch_ns / 1e9;
+    m.disagreement = row.disagreement;
+    m.kernels.value = row.kernels_ns / 1e9;
+    m.clock_hz = row.clock_hz;
     if (row.failed) m.excluded.emplace(row.error_message);
     else if (!(row.real_time > 0)) m.excluded.emplace(no_time);
     if (m.excluded) return;

@@ -70,6 +70,11 @@ Json row_of(const Measurement& m) {
   if (m.saves_multiplications) row["saves_multiplications"] = 1;
   if (m.contended) row["contended"] = 1;
   if (m.noisy) row["noisy"] = 1;
+  if (!m.method.empty()) row["method"] = m.method;
+  if (m.launch.value != 0) row["launch_ns"] = ns(m.launch, digits_of_rounds);
+  if (m.disagreement != 0) row["methods_disagreement"] = rounded(m.disagreement, 4);
+  if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
+  if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
   if (timed && !m.rounds_s.empty()) {
     Json rounds = Json::array();
     for (double round : m.rounds_s) rounds.push_back(ns({round}, digits_of_rounds));

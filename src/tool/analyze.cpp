@@ -54,10 +54,10 @@ BoundReport stored_report(const Options& options) {
     for (const auto& machine : machines) text += " [" + machine.id() + "]";
     throw InputError(text);
   }
+  const std::vector<std::string> backends = expand_backends(options.backends);
   auto versions = database.newest_versions(machines.front());
   std::erase_if(versions, [&](const BackendVersion& backend) {
-    return !options.backends.empty() &&
-           std::find(options.backends.begin(), options.backends.end(), backend.name) == options.backends.end();
+    return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
   });
   const ResultDatabase selected = database.select(machines.front(), versions);
   if (!options.output.quiet) warn_of_conflicts(selected);
@@ -67,7 +67,7 @@ BoundReport stored_report(const Options& options) {
                      .runs = summarise_runs(selected)};
   for (const auto& model : load_models(options.models))
     report.models.push_back(
-        analyze(model, selected, {.threads = options.threads, .backends = options.backends, .rivals = options.plans}));
+        analyze(model, selected, {.threads = options.threads, .backends = backends, .rivals = options.plans}));
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }

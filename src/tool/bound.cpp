@@ -6,6 +6,7 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include <benanza/bench/supervisor.hpp>
 #include <benanza/detail/parse_duration.hpp>
 
 #include <CLI/CLI.hpp>
@@ -88,6 +89,7 @@ int declared(const Options& options, const std::vector<Assertion>& assertions) {
 }
 
 int run(const Options& options) {
+  if (needs_supervisor(options.measuring)) return bench::supervise(bench::own_command());
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));

@@ -93,7 +93,8 @@ void add_generate(CLI::App& app, int& exit_code) {
     const std::string name = !options->name.empty() ? options->name
                              : options->file == "-" ? "suite"
                                                     : std::filesystem::path(options->file).stem().string();
-    SuiteSource source{.name = name, .command = canonical_command(*options, name), .backends = options->backends};
+    SuiteSource source{
+        .name = name, .command = canonical_command(*options, name), .backends = expand_backends(options->backends)};
     for (const auto& model : load_models(options->models)) add_measurable(model, source.layers);
     write_to(options->file, [&](std::ostream& out) { emit_suite(source, out); });
   });

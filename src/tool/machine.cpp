@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza machine: what would be measured on.
 #include "commands.hpp"
+#include "measuring.hpp"
 #include "output.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/measure.hpp>
@@ -46,7 +47,9 @@ void add_machine(CLI::App& app, int& exit_code) {
   command->add_flag("--remeasure", options->remeasure, "measures the ceilings afresh; the highest ever seen are shown");
   command->callback([options, &exit_code] {
     check_writable(options->output);
-    MachineReport report{.machine = bench::this_machine()};
+    const auto& named = options->measuring.backends;
+    const auto measured = named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named);
+    MachineReport report{.machine = bench::machine_of(measured)};
     std::vector<BackendVersion> versions;
     for (const auto& backend : bench::all_backends()) {
       MachineReport::BackendLine line{.name = std::string(backend->name()), .version = backend->version()};
@@ -59,11 +62,12 @@ void add_machine(CLI::App& app, int& exit_code) {
     if (options->remeasure || highest(database).empty()) {
       terminal::ProgressBar bar(options->output.quiet);
       Run run = bench::measure(
-          {}, {}, {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
+          {}, measured,
+          {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
       run.name = "machine";
       report.warnings = run.warnings;
       database.append(std::move(run), options->measuring.database);
-    } else {
+    } else if (!report.machine.is_device()) {
       report.warnings = bench::watch_conditions(Seconds{0.3});
     }
     report.ceilings = highest(database);

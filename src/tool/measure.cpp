@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
+#include <benanza/bench/supervisor.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/layer.hpp>
 #include <benanza/layer_signature.hpp>
@@ -24,6 +25,7 @@ struct Options {
 };
 
 int run(const Options& options) {
+  if (needs_supervisor(options.measuring)) return bench::supervise(bench::own_command());
   check_writable(options.output);
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {

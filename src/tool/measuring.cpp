@@ -5,6 +5,7 @@
 #include "terminal.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/measure.hpp>
+#include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
@@ -85,15 +86,23 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
 std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names) {
   std::vector<std::shared_ptr<const Backend>> result;
   const auto all = bench::all_backends();
+  const auto is_in = [](const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  const std::vector<std::string> wanted = expand_backends(names);
+  std::string refused;
   for (const auto& backend : all) {
-    const bool named = std::find(names.begin(), names.end(), backend->name()) != names.end();
-    if (!names.empty() && !named) continue;
+    // A session measures one device; without a word about it, the processor.
+    if (names.empty() ? backend->on_device() : !is_in(wanted, backend->name())) continue;
     const auto availability = backend->availability();
     const auto* why = std::get_if<Unsupported>(&availability);
-    if (why && named)
-      throw EnvironmentError("backend " + std::string(backend->name()) + " is not available: " + why->reason);
+    const std::string reason =
+        why ? "backend " + std::string(backend->name()) + " is not available: " + why->reason : std::string();
+    if (why && is_in(names, backend->name()) && backend->name() != "cuda") throw EnvironmentError(reason);
+    if (why && refused.empty()) refused = reason;
     if (!why) result.push_back(backend);
   }
+  if (result.empty() && !refused.empty()) throw EnvironmentError(refused);
   for (const auto& name : names)
     if (std::none_of(all.begin(), all.end(), [&](const auto& backend) { return backend->name() == name; })) {
       std::string there;
@@ -103,6 +112,15 @@ std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<st
   return result;
 }
 
+bool needs_supervisor(const MeasuringOptions& options) {
+  if (bench::Supervised::current()) return false;
+  const std::vector<std::string> names = expand_backends(options.backends);
+  const auto all = bench::all_backends();
+  return options.isolate || std::any_of(all.begin(), all.end(), [&](const auto& backend) {
+           return backend->on_device() && std::find(names.begin(), names.end(), backend->name()) != names.end();
+         });
+}
+
 std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends) {
   std::vector<BackendVersion> result;
   for (const auto& backend : backends) result.push_back({std::string(backend->name()), backend->version()});
@@ -110,12 +128,13 @@ std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const 
 }
 
 Session open_session(const MeasuringOptions& options) {
-  Session session{.machine = bench::this_machine(), .backends = usable_backends(options.backends)};
+  Session session{.backends = usable_backends(options.backends)};
+  session.machine = bench::machine_of(session.backends);
   session.analysis = {.threads = options.threads > 0 ? options.threads : session.machine.cores,
-                      .backends = options.backends};
+                      .backends = expand_backends(options.backends)};
   if (session.analysis.threads > session.machine.cores)
     throw UsageError("--threads " + std::to_string(options.threads) + ": one NUMA node of this machine has " +
-                     std::to_string(session.machine.cores) + " physical cores");
+                     std::to_string(session.machine.cores) + " physical cores (a GPU is driven by 1)");
   session.database = ResultDatabase::open(options.database).select(session.machine, versions_of(session.backends));
   return session;
 }
@@ -170,7 +189,7 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
                                         .cancelled = &cancelled};
   if (auto ceilings = known_ceilings(session.database); !ceilings.empty())
     measure_options.ceilings = std::move(ceilings);
-  Run run = bench::measure(layers, session.backends, measure_options);
+  Run run = bench::measure_supervised(layers, session.backends, measure_options);
   run.name = name;
   if (!quiet)
     for (const auto& warning : run.warnings) terminal::warn(warning);

@@ -14,10 +14,14 @@
 
 namespace benanza::tool {
 
-/// The backends of that name, all for none; unavailable ones are left out unless they were named. Throws UsageError for
-/// an unknown name, EnvironmentError for a named one that is not available.
+/// The backends of that name, all of the processor for none; unavailable ones are left out unless they were named.
+/// Throws UsageError for an unknown name, EnvironmentError for a named one that is not available.
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends);
+
+/// Whether the session belongs into a supervised process (supervisor.hpp) and this is none: on an accelerator, or when
+/// asked for.
+[[nodiscard]] bool needs_supervisor(const MeasuringOptions& options);
 
 struct Session {
   Machine machine{};

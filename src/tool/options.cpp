@@ -141,7 +141,9 @@ std::vector<std::filesystem::path> ModelOptions::files() const {
 }
 
 void MeasuringOptions::add_to(CLI::App& app) {
-  app.add_option("--backend", backends, "libraries to use (default: all that are available)")
+  app.add_option(
+         "--backend", backends,
+         "libraries to use; cuda stands for cudnn, cublas and cuda (default: all of the processor that are available)")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -156,9 +158,25 @@ void MeasuringOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(CLI::CheckedTransformer(states).description(""));
+  app.add_flag("--isolate", isolate,
+               "measures in a process of its own: what crashes, hangs or eats the memory costs its row only (always so "
+               "on a GPU)");
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());
+}
+
+std::vector<std::string> expand_backends(const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  const auto add = [&](const std::string& name) {
+    if (std::find(result.begin(), result.end(), name) == result.end()) result.push_back(name);
+  };
+  for (const auto& name : names) {
+    if (name == "cuda")
+      for (const char* each : {"cudnn", "cublas"}) add(each);
+    add(name);
+  }
+  return result;
 }
 
 void OutputOptions::add_to(CLI::App& app) {

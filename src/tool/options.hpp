@@ -43,9 +43,13 @@ struct MeasuringOptions {
   int threads = 0;
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database{};
+  bool isolate = false;  ///< supervised in a process of its own, also on the processor
 
   void add_to(CLI::App& app);
 };
+
+/// `cuda` stands for cudnn, cublas and cuda; other names for themselves; each once.
+[[nodiscard]] std::vector<std::string> expand_backends(const std::vector<std::string>& names);
 
 /// Where the answer goes.
 struct OutputOptions {

@@ -97,6 +97,47 @@ TEST_CASE("of plans on more threads the fastest and the one of least work are ch
   CHECK(thread_counts(8) == std::vector{1, 2, 4, 8});
 }
 
+TEST_CASE("a session tells every few seconds what there is so far") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "slow", .seconds = 0.2}});
+  std::vector<Run> kept;
+  const MeasureOptions options{.budget = {60}, .keep = [&](const Run& so_far) { kept.push_back(so_far); }};
+  const auto rows = run(host, {backend}, options, 1, {{.layer = relu(64)}, {.layer = relu(65)}});
+  REQUIRE(kept.size() > 1);
+  CHECK(kept.size() <= 6);  // 60 s, every 10 s
+  CHECK(kept.back().rows.size() == rows.size());
+  CHECK(kept.back().rows[0].p10.value == Approx(0.2));
+}
+
+TEST_CASE("of a session that was cut, reasons and clear losers stand, the rest is tried again") {
+  const std::vector<FakePlan> plans{{.name = "fast"}, {.name = "loser", .seconds = 3e-3}, {.name = "crashes"}};
+  FakeHost host;
+  auto earlier = std::make_shared<Run>();
+  earlier->rows = run(host, {std::make_shared<FakeBackend>(host, plans)});
+  for (auto& each : earlier->rows)
+    if (each.algorithm == "crashes,threads=1") each.excluded = "crashed: Segmentation fault";
+
+  FakeHost other;
+  const auto again = std::make_shared<FakeBackend>(other, plans);
+  auto rows = run(other, {again}, {.earlier = earlier});
+  REQUIRE(rows.size() == 3);
+  CHECK(again->calls("loser") == 0);
+  CHECK(again->calls("crashes") == 0);
+  CHECK(row(rows, "loser,threads=1").p10.value == Approx(3e-3));
+  CHECK(row(rows, "crashes,threads=1").excluded == "crashed: Segmentation fault");
+  CHECK(row(rows, "fast,threads=1").rounds_s.size() >= 40);
+
+  // Without time for more, what was known is what there is.
+  earlier->rows[1].p10 = {1.5e-3};
+  FakeHost late;
+  const auto none = std::make_shared<FakeBackend>(late, plans);
+  rows = run(late, {none}, {.budget = {1e-6}, .earlier = earlier});
+  REQUIRE(rows.size() == 3);
+  CHECK(none->calls("loser") == 0);
+  CHECK(row(rows, "loser,threads=1").p10.value == Approx(1.5e-3));
+  CHECK(row(rows, "loser,threads=1").noisy);
+}
+
 TEST_CASE("the calls of a sample fill a window of at least a hundred timer floors") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(

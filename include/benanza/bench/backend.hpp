@@ -4,6 +4,7 @@
 // whole model.
 #pragma once
 
+#include <benanza/bench/device.hpp>
 #include <benanza/layer.hpp>
 
 #include <cstddef>
@@ -55,11 +56,13 @@ class Plan {
   /// Largest accepted difference to the reference, relative to the largest magnitude of the sampled outputs.
   [[nodiscard]] double tolerance() const { return tolerance_; }
 
-  /// From row-major to this plan's layout of input `i`; constants go through it outside the timed region.
+  /// From row-major to this plan's layout of input `i`; constants go through it outside the timed region. Both are in
+  /// the processor's memory, also where calls are not.
   void pack_input(std::size_t i, const void* plain, void* packed) const { do_pack_input(i, plain, packed); }
   /// From this plan's layout of output `i` to row-major.
   void unpack_output(std::size_t i, const void* packed, void* plain) const { do_unpack_output(i, packed, plain); }
-  /// Runs once, synchronously. Buffers are aligned to 64 bytes, have the layouts' sizes and do not overlap.
+  /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, have the
+  /// layouts' sizes and do not overlap.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
 
  protected:
@@ -109,6 +112,11 @@ class Backend {
   /// Whether plans of more than one thread run on GNU OpenMP's team: the measuring loop binds it, and ends it before
   /// others run.
   [[nodiscard]] virtual bool uses_openmp() const { return false; }
+  /// Whether its plans run on an accelerator; answered without touching it.
+  [[nodiscard]] virtual bool on_device() const { return false; }
+  /// The accelerator whose memory its plans work in and whose stream they enqueue on; null: the processor. To be asked
+  /// of an available backend only.
+  [[nodiscard]] virtual std::shared_ptr<Device> device() const { return nullptr; }
   /// Nothing when the backend can run here, otherwise why not.
   [[nodiscard]] virtual std::variant<std::monostate, Unsupported> availability() const { return {}; }
   /// Every way to run the layer on `threads` threads, or why there is none. Creating a plan does its preparation (code

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +46,15 @@ struct MeasureOptions {
       ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
+  /// Called with the row's name before a plan is tried; before plans are made, with that of the row that says why there
+  /// are none. Culprits of earlier tries are left out, with their reason (supervisor.hpp).
+  std::function<void(std::string_view row)> trying{};
+  std::map<std::string, std::string> culprits{};
+  /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
+  std::function<void(const Run&)> keep{};
+  /// What `keep` had of this session when it was cut. Of the same machine and versions, its reasons, clear losers and
+  /// ceilings stand; other plans are tried again, and their times stand where there is no time for that.
+  std::shared_ptr<const Run> earlier{};
   const std::atomic<bool>* cancelled =
       nullptr;  ///< set by a signal handler: the session ends early and returns what it has
 };
@@ -53,9 +64,10 @@ struct MeasureOptions {
   return cache != CacheState::cold_weights || weight_bytes(layer).value > 0;
 }
 
-/// Runs a session on this machine. Rows come back for every rival of the layers that were selected (excluded ones with
-/// their reason) and for the chosen plans of known layers; chosen rows carry rounds. Never throws for a layer that
-/// cannot run: its row says why.
+/// Runs a session on this machine, or on the accelerator that the backends' plans run on. Rows come back for every
+/// rival of the layers that were selected (excluded ones with their reason) and for the chosen plans of known layers;
+/// chosen rows carry rounds. Never throws for a layer that cannot run: its row says why. Throws UsageError for backends
+/// of different devices, DeviceLost when the device went.
 [[nodiscard]] Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
                           const MeasureOptions& options);
 
@@ -63,6 +75,8 @@ struct MeasureOptions {
 /// performance, busy SMT siblings, steal time, another busy process. `measure` keeps the same with its run.
 [[nodiscard]] std::vector<std::string> watch_conditions(Seconds time);
 
+/// What the backends' plans run on.
+[[nodiscard]] Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends);
 /// This machine, restricted to `threads` cores (0: all of one NUMA node).
 [[nodiscard]] Machine this_machine(int threads = 0);
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transpose, Slice, Split, Concat, Expand and Tile as strided copies; Pad.
 #include "strided_copy.hpp"
+#include <benanza/bench/index_maps.hpp>
 
 #include <algorithm>
 
 namespace benanza::native {
 
 namespace {
-
-TensorShape row_major(const TensorShape& shape) {
-  TensorShape strides = TensorShape::filled(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  return strides;
-}
 
 /// One copy between argument pairs.
 struct Move {
@@ -44,115 +39,35 @@ Result plans_of(std::vector<Move> moves, const Context& context, const Operands&
 
 bool movable(DataType type) { return bits(type) >= 8 && type != DataType::string; }
 
-}  // namespace
-
-Result plans(const op::Transpose& op, const Context& context) {
+template <class Op>
+Result copies(const Op& op, const Context& context) {
   if (!movable(op.type)) return unsupported(op.kind, op.type);
-  const TensorShape x = row_major(op.x), y = row_major(op.y());
-  std::vector<StridedCopy::Dimension> dimensions;
-  for (std::size_t i = 0; i < op.perm.size(); ++i) {
-    const auto from = static_cast<std::size_t>(op.perm[i]);
-    dimensions.push_back({op.x[from], x[from], y[i]});
-  }
-  return plans_of({{0, 0, StridedCopy(dimensions, bytes_of(op.type))}}, context, op.operands(), op.kind, op.type);
-}
-
-Result plans(const op::Slice& op, const Context& context) {
-  if (!movable(op.type)) return unsupported(op.kind, op.type);
-  const TensorShape x = row_major(op.x), y = row_major(op.y);
-  std::vector<StridedCopy::Dimension> dimensions;
-  Index offset = 0;
-  for (std::size_t i = 0; i < op.x.size(); ++i) {
-    dimensions.push_back({op.y[i], x[i] * (op.steps.empty() ? 1 : op.steps[i]), y[i]});
-    offset += op.starts[i] * x[i];
-  }
-  return plans_of({{0, 0, StridedCopy(dimensions, bytes_of(op.type), offset)}}, context, op.operands(), op.kind,
-                  op.type);
-}
-
-Result plans(const op::Concat& op, const Context& context) {
-  if (!movable(op.type)) return unsupported(op.kind, op.type);
-  Index total = 0;
-  for (auto size : op.sizes) total += size * op.inner;
   std::vector<Move> moves;
-  Index offset = 0;
-  for (std::size_t i = 0; i < op.sizes.size(); ++i) {
-    const Index run = op.sizes[i] * op.inner;
-    if (run > 0)
-      moves.push_back({i, 0, StridedCopy({{op.outer, run, total}, {run, 1, 1}}, bytes_of(op.type), 0, offset)});
-    offset += run;
-  }
-  if (moves.empty()) return Unsupported{"nothing to concatenate"};
+  for (auto& move : strided_moves(op))
+    moves.push_back(
+        {move.from, move.to, StridedCopy(std::move(move.dimensions), bytes_of(op.type), move.x_offset, move.y_offset)});
+  if (moves.empty()) return Unsupported{"nothing to move"};
   return plans_of(std::move(moves), context, op.operands(), op.kind, op.type);
 }
 
-Result plans(const op::Split& op, const Context& context) {
-  if (!movable(op.type)) return unsupported(op.kind, op.type);
-  Index total = 0;
-  for (auto size : op.sizes) total += size * op.inner;
-  std::vector<Move> moves;
-  Index offset = 0;
-  for (std::size_t i = 0; i < op.sizes.size(); ++i) {
-    const Index run = op.sizes[i] * op.inner;
-    if (run > 0)
-      moves.push_back({0, i, StridedCopy({{op.outer, total, run}, {run, 1, 1}}, bytes_of(op.type), offset, 0)});
-    offset += run;
-  }
-  if (moves.empty()) return Unsupported{"nothing to split"};
-  return plans_of(std::move(moves), context, op.operands(), op.kind, op.type);
-}
-
-Result plans(const op::Expand& op, const Context& context) {
-  if (!movable(op.type)) return unsupported(op.kind, op.type);
-  const TensorShape x = row_major(op.x), y = row_major(op.y);
-  std::vector<StridedCopy::Dimension> dimensions;
-  for (std::size_t i = 0; i < op.y.size(); ++i) dimensions.push_back({op.y[i], op.x[i] == 1 ? 0 : x[i], y[i]});
-  return plans_of({{0, 0, StridedCopy(dimensions, bytes_of(op.type))}}, context, op.operands(), op.kind, op.type);
-}
-
-Result plans(const op::Tile& op, const Context& context) {
-  if (!movable(op.type)) return unsupported(op.kind, op.type);
-  const TensorShape x = row_major(op.x), y = row_major(op.y());
-  std::vector<StridedCopy::Dimension> dimensions;
-  for (std::size_t i = 0; i < op.x.size(); ++i) {
-    dimensions.push_back({op.repeats[i], 0, y[i] * op.x[i]});
-    dimensions.push_back({op.x[i], x[i], y[i]});
-  }
-  return plans_of({{0, 0, StridedCopy(dimensions, bytes_of(op.type))}}, context, op.operands(), op.kind, op.type);
-}
-
-namespace {
-
-constexpr Index outside = -1;  // a cell of constant padding
-
-/// Where cell i of a padded axis comes from (ONNX Pad).
-Index source(Index i, Index begin, Index size, op::PadMode mode) {
-  const Index at = i - begin;
-  if (at >= 0 && at < size) return at;
-  switch (mode) {
-    case op::PadMode::constant: return outside;
-    case op::PadMode::edge: return std::clamp<Index>(at, 0, size - 1);
-    case op::PadMode::wrap: return (at % size + size) % size;
-    case op::PadMode::reflect: {
-      if (size == 1) return 0;
-      const Index period = 2 * (size - 1), phase = (at % period + period) % period;
-      return phase < size ? phase : period - phase;
-    }
-  }
-  return outside;
-}
-
 }  // namespace
+
+Result plans(const op::Transpose& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Slice& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Concat& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Split& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Expand& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Tile& op, const Context& context) { return copies(op, context); }
 
 Result plans(const op::Pad& op, const Context& context) {
   const auto size = size_class(bytes_of(op.type));
   if (!movable(op.type) || !size) return unsupported(op.kind, op.type);
   const TensorShape y = op.y();
-  const TensorShape strides = row_major(op.x);
+  const TensorShape strides = detail::row_major_strides(op.x);
   const std::size_t last = y.size() - 1;
   std::vector<std::vector<Index>> sources(y.size());
   for (std::size_t i = 0; i < y.size(); ++i)
-    for (Index k = 0; k < y[i]; ++k) sources[i].push_back(source(k, op.begins[i], op.x[i], op.mode));
+    for (Index k = 0; k < y[i]; ++k) sources[i].push_back(padded_source(k, op.begins[i], op.x[i], op.mode));
   // Of a row, [inside, inside + run) is one copy; the borders go by table.
   const Index inside = std::clamp<Index>(op.begins[last], 0, y[last]);
   const Index run = std::max<Index>(
@@ -172,7 +87,7 @@ Result plans(const op::Pad& op, const Context& context) {
             for (std::size_t k = last; k-- > 0;) {
               const Index at = sources[k][static_cast<std::size_t>(rest % y[k])];
               rest /= y[k];
-              padding |= at == outside;
+              padding |= at == padding_cell;
               from += at * strides[k];
             }
             std::byte* to = output<std::byte>(arguments) + row * length * static_cast<Index>(bytes);

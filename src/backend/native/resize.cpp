@@ -2,6 +2,7 @@
 // Resize. Each resized axis is a table of taps and weights (ONNX Resize, coordinate_transformation_mode); rows of x are
 // interpolated along the last axis, kept, and blended over the outer ones, vectorised.
 #include "context.hpp"
+#include <benanza/bench/index_maps.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,73 +12,12 @@ namespace benanza::native {
 
 namespace {
 
-/// tap t of cell i is at [t * size + i].
-struct Axis {
-  Index taps = 1;
-  std::vector<std::int32_t> at{};
-  std::vector<float> weight{};
-};
-
-double original(const op::Resize& op, double y, double in, double out) {
-  const double scale = out / in;
-  switch (op.coordinates) {
-    case op::ResizeCoordinates::asymmetric: return y / scale;
-    case op::ResizeCoordinates::align_corners: return out == 1 ? 0 : y * (in - 1) / (out - 1);
-    case op::ResizeCoordinates::pytorch_half_pixel: return out == 1 ? 0 : (y + 0.5) / scale - 0.5;
-    default:
-      return (y + 0.5) / scale - 0.5;  // the symmetric form differs only where scales are given that do not divide
-  }
-}
-double rounded(op::ResizeRounding rounding, double x) {
-  switch (rounding) {
-    case op::ResizeRounding::round_prefer_floor: return std::ceil(x - 0.5);
-    case op::ResizeRounding::round_prefer_ceil: return std::floor(x + 0.5);
-    case op::ResizeRounding::floor: return std::floor(x);
-    case op::ResizeRounding::ceil: break;
-  }
-  return std::ceil(x);
-}
-/// Keys, "Cubic convolution interpolation for digital image processing" (1981), with ONNX's default coefficient.
-double cubic(double d) {
-  constexpr double a = -0.75;
-  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-}
-
-Axis axis_of(const op::Resize& op, std::size_t k) {
-  const Index in = op.x[k], out = op.y[k];
-  const auto clamped = [&](double at) {
-    return static_cast<std::int32_t>(std::clamp(at, 0.0, static_cast<double>(in - 1)));
-  };
-  Axis axis;
-  const bool copies = in == out || op.mode == op::ResizeMode::nearest;
-  axis.taps = copies ? 1 : op.mode == op::ResizeMode::linear ? 2 : 4;
-  axis.at.resize(static_cast<std::size_t>(axis.taps * out));
-  axis.weight.resize(static_cast<std::size_t>(axis.taps * out), 1.0F);
-  for (Index i = 0; i < out; ++i) {
-    const double x = in == out
-                         ? static_cast<double>(i)
-                         : original(op, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out));
-    if (copies) {
-      axis.at[static_cast<std::size_t>(i)] = clamped(in == out ? x : rounded(op.rounding, x));
-      continue;
-    }
-    const double first = std::floor(x) - static_cast<double>(axis.taps / 2 - 1);
-    for (Index t = 0; t < axis.taps; ++t) {
-      const double cell = first + static_cast<double>(t), distance = std::fabs(x - cell);
-      axis.at[static_cast<std::size_t>(t * out + i)] = clamped(cell);
-      axis.weight[static_cast<std::size_t>(t * out + i)] =
-          static_cast<float>(axis.taps == 2 ? 1 - distance : cubic(distance));
-    }
-  }
-  return axis;
-}
-
 /// Rows of x that make up one row of y.
 struct Term {
   Index row = 0;
   float weight = 1;
 };
-void terms_of(const op::Resize& op, const std::vector<Axis>& axes, Index row, std::vector<Term>& terms) {
+void terms_of(const op::Resize& op, const std::vector<ResizeTaps>& axes, Index row, std::vector<Term>& terms) {
   terms.assign(1, {});
   Index stride = 1;
   for (std::size_t k = axes.size() - 1; k-- > 0;) {
@@ -102,8 +42,8 @@ Result plans(const op::Resize& op, const Context& context) {
   const bool nearest = op.mode == op::ResizeMode::nearest;
   if (bits(op.type) < 8 || !size || op.x.empty() || (!nearest && op.type != DataType::f32))
     return unsupported(op.kind, op.type);
-  std::vector<Axis> axes;
-  for (std::size_t k = 0; k < op.x.size(); ++k) axes.push_back(axis_of(op, k));
+  std::vector<ResizeTaps> axes;
+  for (std::size_t k = 0; k < op.x.size(); ++k) axes.push_back(resize_taps(op, k));
   const std::size_t last = op.x.size() - 1;
   const Index width = op.x[last], y_width = op.y[last], rows = element_count(op.y) / std::max<Index>(y_width, 1);
   const auto& kernels = context.kernels;

@@ -15,22 +15,7 @@ Index tile_edge(std::size_t element_bytes) {
 }  // namespace
 
 StridedCopy::StridedCopy(std::vector<Dimension> dimensions, std::size_t element_bytes, Index x_offset, Index y_offset)
-    : bytes_(element_bytes), x_offset_(x_offset), y_offset_(y_offset) {
-  std::erase_if(dimensions, [](const Dimension& d) { return d.size == 1; });
-  std::stable_sort(dimensions.begin(), dimensions.end(),
-                   [](const Dimension& a, const Dimension& b) { return a.y_stride > b.y_stride; });
-  for (const Dimension& d : dimensions) {
-    if (!dimensions_.empty()) {
-      Dimension& outer = dimensions_.back();
-      if (outer.x_stride == d.x_stride * d.size && outer.y_stride == d.y_stride * d.size) {
-        outer = {outer.size * d.size, d.x_stride, d.y_stride};
-        continue;
-      }
-    }
-    dimensions_.push_back(d);
-  }
-  if (dimensions_.empty()) dimensions_.push_back({1, 1, 1});
-
+    : dimensions_(folded(std::move(dimensions))), bytes_(element_bytes), x_offset_(x_offset), y_offset_(y_offset) {
   // A short innermost run becomes one wider element where everything else is a multiple of it.
   const Dimension inner = dimensions_.back();
   const auto divides = [&](Index n) {

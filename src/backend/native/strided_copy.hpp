@@ -6,6 +6,7 @@
 #pragma once
 
 #include "context.hpp"
+#include <benanza/bench/index_maps.hpp>
 
 #include <string>
 #include <vector>
@@ -14,9 +15,7 @@ namespace benanza::native {
 
 class StridedCopy {
  public:
-  struct Dimension {
-    Index size = 1, x_stride = 0, y_stride = 0;  ///< in elements; x_stride 0 repeats, negative runs backwards
-  };
+  using Dimension = StridedDimension;
   /// The result's strides are positive and do not overlap.
   StridedCopy(std::vector<Dimension> dimensions, std::size_t element_bytes, Index x_offset = 0, Index y_offset = 0);
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS and cuBLASLt (12 or later) on an NVIDIA GPU: GemmEx, its strided batches, Gemv, every result of cuBLASLt's
+// heuristic with its epilogues, and convolutions of 1x1 as products. The libraries are loaded when they are first used.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+
+#include <memory>
+
+namespace benanza::cublas {
+
+/// On `cuda::device()`.
+[[nodiscard]] std::shared_ptr<const Backend> backend();
+
+}  // namespace benanza::cublas

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuda: NVIDIA GPUs of compute capability 7.5 or newer: the device that cudnn and cublas run on as well, and Benanza's
+// own kernels for what no library offers: element-wise chains with broadcasting in one pass, movement of elements,
+// gathers and scatters, resizing, padding, normalisations over rows. Compiled for the architectures that the toolkit
+// knows, with PTX for the next ones.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+
+#include <memory>
+#include <variant>
+
+namespace benanza::cuda {
+
+/// Benanza's own kernels, on `device()`.
+[[nodiscard]] std::shared_ptr<const Backend> backend();
+
+/// Nothing when there is a device that can be measured here, otherwise why not: no driver, a driver too old, no device,
+/// one that is too old, busy or out of memory.
+[[nodiscard]] std::variant<std::monostate, Unsupported> availability();
+
+/// The first device that CUDA_VISIBLE_DEVICES leaves, the same one for everybody who asks. Throws EnvironmentError
+/// where `availability` has a reason.
+[[nodiscard]] std::shared_ptr<Device> device();
+
+}  // namespace benanza::cuda

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedLibrary: a vendor's library that is looked for when it is first used and not when the program starts: a machine
+// without it gets a reason and not a loader's error, and whatever else there is gets measured.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace benanza {
+
+class SharedLibrary {
+ public:
+  SharedLibrary(const SharedLibrary&) = delete;
+  SharedLibrary& operator=(const SharedLibrary&) = delete;
+  ~SharedLibrary();
+
+  /// The first of the files that can be loaded: by name where the system's loader finds it, then in the folders of
+  /// `nvidia_folders()`. Otherwise why none could.
+  [[nodiscard]] static std::variant<std::unique_ptr<SharedLibrary>, std::string> open(
+      const std::vector<std::string>& names);
+
+  /// Null if it has none of that name.
+  [[nodiscard]] void* symbol(const char* name) const;
+  template <class Function>
+  [[nodiscard]] Function* function(const char* name) const {
+    return reinterpret_cast<Function*>(symbol(name));
+  }
+  [[nodiscard]] void* handle() const { return handle_; }
+
+ private:
+  explicit SharedLibrary(void* handle) : handle_(handle) {}
+  void* handle_;
+};
+
+/// Where NVIDIA's libraries may lie beside the loader's own places: the program's folder, $BENANZA_CUDA_PATH,
+/// $CUDA_HOME and $CUDA_PATH, the toolkit's usual place, and the folders into which PyPI's wheels (nvidia-cudnn-cu13,
+/// nvidia-cublas ...) unpack, below each entry of $PYTHONPATH, of $VIRTUAL_ENV and of the system's Python.
+[[nodiscard]] std::vector<std::string> nvidia_folders();
+
+}  // namespace benanza

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plans.hpp"
+#include <benanza/backend/cublas.hpp>
+#include <benanza/backend/cuda.hpp>
+
+#include <mutex>
+
+namespace benanza::cublas {
+
+namespace {
+
+class CublasBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "cublas"; }
+  [[nodiscard]] std::string version() const override { return cublas::version(); }
+  [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override {
+    if (auto state = cuda::availability(); std::holds_alternative<Unsupported>(state)) return state;
+    if (const auto* reason = std::get_if<std::string>(&library())) return Unsupported{*reason};
+    return {};
+  }
+  [[nodiscard]] bool on_device() const override { return true; }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
+
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
+    if (const auto* product = std::get_if<op::MatMul>(&layer))
+      return plans_of(describe(*product), product->post, layer);
+    if (const auto* conv = std::get_if<op::Conv>(&layer)) return plans_of(describe(*conv), conv->post, layer);
+    return Unsupported{"no " + std::string(kind(layer)) + " in cuBLAS"};
+  }
+
+ private:
+  [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Described& described, const Epilogue& post,
+                                                          const Layer& layer) const {
+    if (const auto* refused = std::get_if<std::string>(&described)) return Unsupported{*refused};
+    const auto& problem = std::get<Problem>(described);
+    const Operands shapes = operands(layer);
+    Plans plans;
+    if (post.empty()) add_blas_plans(problem, shapes, handles(), plans);
+    const auto refused = add_lt_plans(problem, post, shapes, handles(), plans);
+    if (plans.empty()) return Unsupported{refused.value_or("cuBLASLt has no algorithm for this product")};
+    return plans;
+  }
+
+  /// Made with the first plan.
+  [[nodiscard]] std::shared_ptr<const Handles> handles() const {
+    const std::lock_guard lock(mutex_);
+    if (handles_ == nullptr) handles_ = std::make_shared<const Handles>(cuda::device());
+    return handles_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Handles> handles_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> backend() { return std::make_shared<const CublasBackend>(); }
+
+}  // namespace benanza::cublas

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity.hpp"
+
+#include <benanza/bench/shared_library.hpp>
+
+#include <cuda_runtime_api.h>
+#include <cupti.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace benanza::cuda {
+
+namespace {
+
+#if CUDART_VERSION >= 13000
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using KernelRecord = CUpti_ActivityKernel8;
+#endif
+
+struct Calls {
+  std::unique_ptr<SharedLibrary> library{};
+  decltype(&::cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&::cuptiActivityEnable) enable = nullptr;
+  decltype(&::cuptiActivityDisable) disable = nullptr;
+  decltype(&::cuptiActivityFlushAll) flush = nullptr;
+  decltype(&::cuptiActivityGetNextRecord) next = nullptr;
+};
+
+/// CUPTI's callbacks know of no context: there is one sum in a process.
+struct Recorded {
+  const Calls* calls = nullptr;
+  double ns = 0;
+} recorded;
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20, buffer_alignment = 8;
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *size = *buffer == nullptr ? 0 : buffer_bytes;
+  *most_records = 0;
+}
+
+void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (recorded.calls != nullptr && recorded.calls->next(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
+    const auto* kernel = reinterpret_cast<const KernelRecord*>(record);
+    recorded.ns += static_cast<double>(kernel->end - kernel->start);
+  }
+  std::free(buffer);
+}
+
+/// Null where CUPTI is not there.
+const Calls* calls_of_cupti() {
+  static const std::unique_ptr<const Calls> calls = []() -> std::unique_ptr<const Calls> {
+    auto opened = SharedLibrary::open({"libcupti.so." + std::to_string(CUDART_VERSION / 1000)});
+    auto* library = std::get_if<std::unique_ptr<SharedLibrary>>(&opened);
+    if (library == nullptr) return nullptr;
+    auto result = std::make_unique<Calls>();
+    result->library = std::move(*library);
+    const auto find = [&](auto& call, const char* name) {
+      call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(result->library->symbol(name));
+      return call != nullptr;
+    };
+    const bool whole = find(result->register_callbacks, "cuptiActivityRegisterCallbacks") &&
+                       find(result->enable, "cuptiActivityEnable") && find(result->disable, "cuptiActivityDisable") &&
+                       find(result->flush, "cuptiActivityFlushAll") && find(result->next, "cuptiActivityGetNextRecord");
+    if (!whole || result->register_callbacks(buffer_requested, buffer_completed) != CUPTI_SUCCESS) return nullptr;
+    return result;
+  }();
+  return calls.get();
+}
+
+}  // namespace
+
+std::optional<Seconds> activity_time(const std::function<void()>& calls) {
+  const Calls* cupti = calls_of_cupti();
+  if (cupti == nullptr) return std::nullopt;
+  constexpr CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  if (cupti->enable(kind) != CUPTI_SUCCESS) return std::nullopt;
+  recorded = {.calls = cupti};
+  const auto stop = [&] {
+    static_cast<void>(cupti->flush(1));
+    static_cast<void>(cupti->disable(kind));
+    recorded.calls = nullptr;
+  };
+  try {
+    calls();
+  } catch (...) {
+    stop();
+    throw;
+  }
+  stop();
+  return recorded.ns > 0 ? std::optional(nanoseconds(recorded.ns)) : std::nullopt;
+}
+
+}  // namespace benanza::cuda

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity.hpp"
+#include "check.hpp"
+#include "device_kernels.hpp"
+#include "device_peaks.hpp"
+#include "nvml.hpp"
+#include <benanza/backend/cuda.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <optional>
+
+namespace benanza::cuda {
+
+namespace {
+
+/// Versions as the runtime counts them: 13000 is 13.0.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+Machine describe(int device, const cudaDeviceProp& properties) {
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  const std::string version = driver_version();
+  return {.device = properties.name,
+          .isa = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor) +
+                 ",sms=" + std::to_string(properties.multiProcessorCount),
+          .cores = 1,
+          .affinity = uuid_text(properties.uuid),
+          .caches = {{2, {static_cast<double>(properties.l2CacheSize)}}},
+          .memory = {static_cast<double>(properties.totalGlobalMem)},
+          .system = "device " + std::to_string(device) + ", CUDA runtime " + version_text(CUDART_VERSION),
+          .driver = (version.empty() ? "unknown" : version) + ",cuda=" + version_text(driver)};
+}
+
+class GraphRecording final : public Recording {
+ public:
+  GraphRecording(cudaGraph_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {
+    check(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
+    std::size_t count = 0;
+    check(cudaGraphGetNodes(graph_, nullptr, &count), "cudaGraphGetNodes");
+    kernels_ = static_cast<std::int64_t>(count);
+    check(cudaGraphUpload(executable_, stream_), "cudaGraphUpload");
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+  ~GraphRecording() override {
+    if (executable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(executable_));
+    static_cast<void>(cudaGraphDestroy(graph_));
+  }
+  GraphRecording(const GraphRecording&) = delete;
+  GraphRecording& operator=(const GraphRecording&) = delete;
+
+  [[nodiscard]] std::int64_t kernels() const override { return kernels_; }
+  void replay() override { check(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch"); }
+
+ private:
+  cudaGraph_t graph_;
+  cudaStream_t stream_;
+  cudaGraphExec_t executable_ = nullptr;
+  std::int64_t kernels_ = 0;
+};
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice() {
+    check(cudaSetDevice(0), "cudaSetDevice");
+    check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
+    check(cudaDeviceGetAttribute(&clock_khz_, cudaDevAttrClockRate, 0), "cudaDeviceGetAttribute");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    for (cudaEvent_t* event : {&start_, &stop_, &block_over_}) check(cudaEventCreate(event), "cudaEventCreate");
+    void* shared = nullptr;
+    check(cudaHostAlloc(&shared, sizeof(BlockState), cudaHostAllocMapped), "cudaHostAlloc");
+    block_ = new (shared) BlockState();
+    void* cycles = nullptr;
+    check(cudaMalloc(&cycles, sizeof(long long)), "cudaMalloc");
+    cycles_ = static_cast<long long*>(cycles);
+    machine_ = describe(0, properties_);
+  }
+
+  [[nodiscard]] const Machine& machine() const override { return machine_; }
+
+  [[nodiscard]] std::map<std::string, std::string> state() const override {
+    auto result = nvml_state(machine_.affinity);
+    // What else changes results behind a library's back.
+    for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUDA_LAUNCH_BLOCKING",
+                                 "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
+      if (const char* value = std::getenv(variable); value != nullptr) result[variable] = value;
+    const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+    std::error_code none;
+    result["mps"] = std::filesystem::exists(pipe != nullptr ? pipe : "/tmp/nvidia-mps", none) ? "on" : "off";
+    result["clock_rate_khz"] = std::to_string(clock_khz_);
+    return result;
+  }
+
+  [[nodiscard]] void* stream() const override { return stream_; }
+
+  [[nodiscard]] void* allocate(std::size_t bytes) override {
+    void* data = nullptr;
+    check(cudaMalloc(&data, bytes == 0 ? 1 : bytes), "cudaMalloc");
+    return data;
+  }
+  void release(void* data) noexcept override { static_cast<void>(cudaFree(data)); }
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+    finish();
+  }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+    finish();
+  }
+  void set(void* to, unsigned char byte, std::size_t bytes) override {
+    check(cudaMemsetAsync(to, byte, bytes, stream_), "cudaMemsetAsync");
+    finish();
+  }
+  [[nodiscard]] Bytes available() const override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return {static_cast<double>(free)};
+  }
+
+  void finish() override {
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    check(cudaGetLastError(), "a kernel's launch");
+  }
+  void warm_up(Seconds time) override { cuda::warm_up(*this, context(), time); }
+
+  void block(Seconds time_out) override {
+    block_->go = 0;
+    block_->timed_out = 0;
+    block_->cycles = 0;
+    block_->ns = 0;
+    __sync_synchronize();
+    launch_block(block_, static_cast<unsigned long long>(time_out.value * 1e9), stream_);
+    check(cudaGetLastError(), "the launch of the block");
+    check(cudaEventRecord(block_over_, stream_), "cudaEventRecord");
+  }
+  [[nodiscard]] Blocked release_block() override {
+    block_->go = 1;
+    __sync_synchronize();
+    check(cudaEventSynchronize(block_over_), "cudaEventSynchronize");
+    constexpr unsigned long long least_ns = 50'000;  // less tells no clock: the timer steps by a microsecond
+    return {.held = block_->timed_out == 0,
+            .clock_hz = block_->ns < least_ns
+                            ? 0
+                            : static_cast<double>(block_->cycles) / static_cast<double>(block_->ns) * 1e9};
+  }
+  void start() override { check(cudaEventRecord(start_, stream_), "cudaEventRecord"); }
+  void stop() override { check(cudaEventRecord(stop_, stream_), "cudaEventRecord"); }
+  [[nodiscard]] Seconds elapsed() override {
+    check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    return milliseconds(static_cast<double>(ms));
+  }
+  void launch_empty(std::int64_t kernels) override {
+    for (std::int64_t i = 0; i < kernels; ++i) cuda::launch_empty(stream_);
+    check(cudaGetLastError(), "the launch of an empty kernel");
+  }
+
+  [[nodiscard]] std::unique_ptr<Recording> record(const std::function<void()>& calls) override {
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    bool whole = true;
+    try {
+      calls();
+    } catch (const std::exception&) {  // what a library refuses while it is recorded works without
+      whole = false;
+    }
+    cudaGraph_t graph = nullptr;
+    whole = cudaStreamEndCapture(stream_, &graph) == cudaSuccess && whole && graph != nullptr;
+    static_cast<void>(cudaGetLastError());
+    if (whole) return std::make_unique<GraphRecording>(graph, stream_);
+    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+    return nullptr;
+  }
+
+  [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
+    return activity_time([&] {
+      calls();
+      finish();
+    });
+  }
+  [[nodiscard]] Seconds probe() override {
+    static_cast<void>(launch_peak(PeakKind::f32, 1, 256, cycles_, stream_));
+    return {static_cast<double>(context().read_cycles()) / context().clock_hz};
+  }
+  [[nodiscard]] std::vector<CeilingRow> ceilings(Seconds budget) override {
+    return measure_peaks(*this, context(), budget);
+  }
+
+ private:
+  [[nodiscard]] PeakContext context() const {
+    return {.processors = properties_.multiProcessorCount,
+            .capability = properties_.major * 10 + properties_.minor,
+            .clock_hz = clock_khz_ * 1e3,
+            .l2_bytes = static_cast<std::size_t>(properties_.l2CacheSize),
+            .cycles = cycles_,
+            .stream = stream_};
+  }
+
+  cudaDeviceProp properties_{};
+  int clock_khz_ = 0;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr, block_over_ = nullptr;
+  BlockState* block_ = nullptr;
+  long long* cycles_ = nullptr;
+  Machine machine_{};
+};
+
+/// Why there is no device; nothing if there is one.
+std::optional<std::string> find_reason() {
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  if (driver == 0) return "no NVIDIA driver on this machine (no libcuda.so.1)";
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaGetLastError());
+  if (status == cudaErrorInsufficientDriver || driver / 1000 < CUDART_VERSION / 1000)
+    return "the NVIDIA driver is for CUDA " + version_text(driver) + ", at least " +
+           version_text(CUDART_VERSION / 1000 * 1000) + " expected";
+  if (status != cudaSuccess) return std::string("no CUDA device: ") + text_of(status);
+  if (count == 0) return "no CUDA device that CUDA_VISIBLE_DEVICES leaves";
+  cudaDeviceProp properties{};
+  if (const cudaError_t asked = cudaGetDeviceProperties(&properties, 0); asked != cudaSuccess)
+    return std::string("device 0 does not answer: ") + text_of(asked);
+  if (properties.major * 10 + properties.minor < 75)
+    return std::string(properties.name) + " has compute capability " + std::to_string(properties.major) + "." +
+           std::to_string(properties.minor) + ", at least 7.5 expected";
+  // The first call that needs a context: fails where others have the device for themselves or all of its memory.
+  if (const cudaError_t used = cudaFree(nullptr); used != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return std::string(properties.name) + " cannot be used: " + text_of(used);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<std::monostate, Unsupported> availability() {
+  static const std::optional<std::string> reason = find_reason();
+  if (reason) return Unsupported{*reason};
+  return {};
+}
+
+std::shared_ptr<Device> device() {
+  if (const auto state = availability(); const auto* why = std::get_if<Unsupported>(&state))
+    throw EnvironmentError(why->reason);
+  // Lives as long as the process: libraries still give things back to it when the program ends.
+  static const auto* const device = new std::shared_ptr<Device>(std::make_shared<CudaDevice>());
+  return *device;
+}
+
+}  // namespace benanza::cuda

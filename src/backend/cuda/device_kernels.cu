@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_kernels.hpp"
+
+namespace benanza::cuda {
+
+namespace {
+
+__device__ unsigned long long global_ns() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+__global__ void block_kernel(BlockState* state, unsigned long long time_out_ns) {
+  const unsigned long long start = global_ns();
+  const long long first = clock64();
+  while (state->go == 0) {
+    if (global_ns() - start > time_out_ns) {
+      state->timed_out = 1;
+      break;
+    }
+  }
+  state->cycles = static_cast<unsigned long long>(clock64() - first);
+  state->ns = global_ns() - start;
+  __threadfence_system();
+}
+
+__global__ void empty_kernel() {}
+
+/// What nobody reads must not be left out by the compiler: it is stored where it can never be.
+template <class T>
+__device__ void keep(T value, long long* cycles) {
+  if (value == static_cast<T>(0x7FFFFF00)) *cycles = 1LL << 40;
+}
+
+template <class T>
+__global__ void fma_kernel(int repeats, T factor, long long* cycles) {
+  constexpr int chains = 16;
+  T sums[chains];
+  for (int i = 0; i < chains; ++i) sums[i] = static_cast<T>(threadIdx.x + i);
+  const long long start = clock64();
+  for (int r = 0; r < repeats; ++r) {
+#pragma unroll
+    for (int i = 0; i < chains; ++i) sums[i] = sums[i] * factor + factor;
+  }
+  T sum = 0;
+  for (int i = 0; i < chains; ++i) sum += sums[i];
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *cycles = clock64() - start;
+  keep(sum, cycles);
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define BENANZA_HAS_MMA 1
+#else
+#define BENANZA_HAS_MMA 0
+#endif
+
+/// One mma.sync on registers (PTX ISA, "Warp-level matrix instructions"): m16n8k16 of f16 and bf16, m16n8k8 of tf32,
+/// m16n8k32 of i8.
+template <PeakKind kind>
+__device__ void multiply_add(unsigned (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if BENANZA_HAS_MMA
+#define BENANZA_MMA(shape, types)                                                                                   \
+  asm volatile("mma.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                     \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+#define BENANZA_MMA_F(shape, types)                                                                                 \
+  asm volatile("mma.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+               : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3])                                                     \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+  if constexpr (kind == PeakKind::i8) {
+    BENANZA_MMA("m16n8k32", "s32.s8.s8.s32");
+  } else {
+    float(&f)[4] = reinterpret_cast<float(&)[4]>(d);
+    if constexpr (kind == PeakKind::f16) BENANZA_MMA_F("m16n8k16", "f32.f16.f16.f32");
+    if constexpr (kind == PeakKind::bf16) BENANZA_MMA_F("m16n8k16", "f32.bf16.bf16.f32");
+    if constexpr (kind == PeakKind::tf32) BENANZA_MMA_F("m16n8k8", "f32.tf32.tf32.f32");
+  }
+#undef BENANZA_MMA
+#undef BENANZA_MMA_F
+#else
+  d[0] += a[0] * b[0];
+#endif
+}
+
+template <PeakKind kind>
+__global__ void mma_kernel(int repeats, long long* cycles) {
+  constexpr int chains = 8;
+  unsigned d[chains][4] = {}, a[4], b[2];
+  for (int i = 0; i < 4; ++i) a[i] = threadIdx.x * 4 + i;
+  for (int i = 0; i < 2; ++i) b[i] = threadIdx.x * 2 + i;
+  const long long start = clock64();
+  for (int r = 0; r < repeats; ++r) {
+#pragma unroll
+    for (int i = 0; i < chains; ++i) multiply_add<kind>(d[i], a, b);
+  }
+  unsigned sum = 0;
+  for (int i = 0; i < chains; ++i) sum += d[i][0] ^ d[i][1] ^ d[i][2] ^ d[i][3];
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *cycles = clock64() - start;
+  keep(sum, cycles);
+}
+
+__device__ float4 plus(float4 x, float4 y) { return {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w}; }
+
+/// Four independent accesses a thread are in flight at a time.
+template <Traffic traffic>
+__global__ void walk_kernel(const float4* __restrict__ a, const float4* __restrict__ b, float4* __restrict__ result,
+                            std::size_t count) {
+  constexpr std::size_t unroll = 4;
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  [[maybe_unused]] float4 sum{};
+  std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (; i + (unroll - 1) * step < count; i += unroll * step) {
+    float4 values[unroll] = {};
+#pragma unroll
+    for (std::size_t k = 0; k < unroll; ++k) {
+      if constexpr (traffic != Traffic::write) values[k] = a[i + k * step];
+      if constexpr (traffic == Traffic::triad) values[k] = plus(values[k], b[i + k * step]);
+    }
+#pragma unroll
+    for (std::size_t k = 0; k < unroll; ++k) {
+      if constexpr (traffic == Traffic::read) sum = plus(sum, values[k]);
+      else result[i + k * step] = values[k];
+    }
+  }
+  if constexpr (traffic == Traffic::read)
+    if (sum.x + sum.y + sum.z + sum.w == -12345.0F) result[0] = sum;
+}
+
+}  // namespace
+
+void launch_block(BlockState* state, unsigned long long time_out_ns, cudaStream_t stream) {
+  block_kernel<<<1, 1, 0, stream>>>(state, time_out_ns);
+}
+
+void launch_empty(cudaStream_t stream) { empty_kernel<<<1, 1, 0, stream>>>(); }
+
+double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles, cudaStream_t stream) {
+  constexpr int threads = 1024, warps = threads / 32, fma_chains = 16, mma_chains = 8;
+  const double calls = static_cast<double>(processors) * repeats;
+  switch (kind) {
+    case PeakKind::f32:
+      fma_kernel<float><<<processors, threads, 0, stream>>>(repeats, 0.999F, cycles);
+      return calls * threads * fma_chains * 2;
+    case PeakKind::f64:
+      fma_kernel<double><<<processors, threads, 0, stream>>>(repeats, 0.999, cycles);
+      return calls * threads * fma_chains * 2;
+    case PeakKind::f16: mma_kernel<PeakKind::f16><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+    case PeakKind::bf16: mma_kernel<PeakKind::bf16><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+    case PeakKind::tf32: mma_kernel<PeakKind::tf32><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+    case PeakKind::i8: mma_kernel<PeakKind::i8><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+  }
+  const int depth = kind == PeakKind::tf32 ? 8 : kind == PeakKind::i8 ? 32 : 16;
+  return calls * warps * mma_chains * 2 * 16 * 8 * depth;
+}
+
+double launch_walk(Traffic traffic, const void* a, const void* b, void* result, std::size_t bytes, int blocks,
+                   cudaStream_t stream) {
+  constexpr int threads = 256, unroll = 4;
+  const auto* x = static_cast<const float4*>(a);
+  const auto* y = static_cast<const float4*>(b);
+  auto* z = static_cast<float4*>(result);
+  const std::size_t whole = static_cast<std::size_t>(blocks) * threads * unroll;  // of which every thread walks as much
+  const std::size_t count = bytes / sizeof(float4) / whole * whole;
+  switch (traffic) {
+    case Traffic::read: walk_kernel<Traffic::read><<<blocks, threads, 0, stream>>>(x, y, z, count); break;
+    case Traffic::write: walk_kernel<Traffic::write><<<blocks, threads, 0, stream>>>(x, y, z, count); break;
+    case Traffic::copy: walk_kernel<Traffic::copy><<<blocks, threads, 0, stream>>>(x, y, z, count); break;
+    case Traffic::triad: walk_kernel<Traffic::triad><<<blocks, threads, 0, stream>>>(x, y, z, count); break;
+  }
+  const double areas = traffic == Traffic::triad ? 3 : traffic == Traffic::copy ? 2 : 1;
+  return areas * static_cast<double>(count * sizeof(float4));
+}
+
+}  // namespace benanza::cuda

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_peaks.hpp"
+
+#include "check.hpp"
+#include "device_kernels.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string>
+
+namespace benanza::cuda {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A block of device memory for the time of a measurement.
+class Area {
+ public:
+  Area(Memory& memory, std::size_t bytes) : memory_(memory), data_(memory.allocate(bytes)) {
+    memory_.set(data_, 0x3F, bytes);  // 0.747 in f32
+  }
+  ~Area() { memory_.release(data_); }
+  Area(const Area&) = delete;
+  Area& operator=(const Area&) = delete;
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  Memory& memory_;
+  void* data_;
+};
+
+struct Kind {
+  PeakKind kind;
+  const char* name;
+  const char* algorithm;
+  int least_capability;
+};
+
+/// By the names of data types.
+constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma", 70},
+                          {PeakKind::f64, "f64", "fma", 70},
+                          {PeakKind::tf32, "tf32", "mma.m16n8k8", 80},
+                          {PeakKind::f16, "f16", "mma.m16n8k16", 80},
+                          {PeakKind::bf16, "bf16", "mma.m16n8k16", 80},
+                          {PeakKind::i8, "i8", "mma.m16n8k32", 80}};
+
+double flops_per_cycle(const PeakContext& context, PeakKind kind, double budget) {
+  constexpr int repeats = 4096;  // some tenths of a millisecond and more
+  const auto start = Clock::now();
+  double best = 0;
+  do {
+    const double flops = launch_peak(kind, context.processors, repeats, context.cycles, context.stream);
+    check(cudaGetLastError(), "the launch of a peak's kernel");
+    best = std::max(best, flops / static_cast<double>(std::max<long long>(1, context.read_cycles())));
+  } while (since(start) < budget);
+  return best;
+}
+
+CeilingRow bandwidth(Device& device, const PeakContext& context, double budget) {
+  // Far more than the L2, which also holds what the walk before has left there.
+  constexpr std::size_t least = std::size_t{256} << 20, granule = std::size_t{2} << 20;
+  const auto free = static_cast<std::size_t>(device.available().value);
+  const std::size_t bytes = std::min(std::max(least, 8 * context.l2_bytes), free / 6) / granule * granule;
+  const Area a(device, bytes), b(device, bytes), result(device, bytes);
+  CeilingRow row{.quantity = "Bandwidth/memory", .in_front_bytes = static_cast<double>(context.l2_bytes)};
+  const auto begin = Clock::now();
+  constexpr const char* names[] = {"read", "write", "copy", "triad"};
+  do {
+    for (const Traffic traffic : {Traffic::read, Traffic::write, Traffic::copy, Traffic::triad})
+      for (const int blocks : {4, 8, 16, 32}) {
+        device.start();
+        const double crossing =
+            launch_walk(traffic, a.data(), b.data(), result.data(), bytes, blocks * context.processors, context.stream);
+        check(cudaGetLastError(), "the launch of a walk through memory");
+        device.stop();
+        const double rate = crossing / device.elapsed().value;
+        if (rate <= row.value) continue;
+        row.value = rate;
+        row.algorithm =
+            std::string(names[static_cast<int>(traffic)]) + ",blocks=" + std::to_string(blocks) + ",threads=1";
+      }
+  } while (since(begin) < budget);
+  return row;
+}
+
+}  // namespace
+
+long long PeakContext::read_cycles() const {
+  long long value = 0;
+  check(cudaMemcpyAsync(&value, cycles, sizeof value, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  return value;
+}
+
+void warm_up(Device& device, const PeakContext& context, Seconds time) {
+  static_cast<void>(flops_per_cycle(context, PeakKind::f32, time.value));
+  device.finish();
+}
+
+std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context, Seconds budget) {
+  std::vector<CeilingRow> rows;
+  const double slot = budget.value / (std::size(kinds) + 2);  // memory takes two
+  for (const auto& kind : kinds) {
+    if (context.capability < kind.least_capability) continue;
+    rows.push_back({.quantity = std::string("Peak/") + kind.name,
+                    .algorithm = std::string(kind.algorithm) + ",threads=1",
+                    .threads = 1,
+                    .value = flops_per_cycle(context, kind.kind, slot) * context.clock_hz});
+  }
+  rows.push_back(bandwidth(device, context, 2 * slot));
+  device.finish();
+  return rows;
+}
+
+}  // namespace benanza::cuda

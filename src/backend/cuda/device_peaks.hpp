@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peaks and bandwidths of a device, by kernels that do nothing else.
+#pragma once
+
+#include <benanza/bench/device.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace benanza::cuda {
+
+struct PeakContext {
+  int processors = 1;
+  int capability = 75;    ///< 90 is 9.0
+  double clock_hz = 1e9;  ///< the highest of the processors
+  std::size_t l2_bytes = 0;
+  long long* cycles = nullptr;  ///< on the device
+  cudaStream_t stream = nullptr;
+
+  /// What the last kernel wrote there; waits for it.
+  [[nodiscard]] long long read_cycles() const;
+};
+
+/// Multiply-adds on all processors for about so long.
+void warm_up(Device& device, const PeakContext& context, Seconds time);
+
+/// Peak of each type: best FLOPs per cycle and processor, times processors and the highest clock; bandwidth behind the
+/// L2: the best over read, write, copy and two reads with one write.
+[[nodiscard]] std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context, Seconds budget);
+
+}  // namespace benanza::cuda

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benanza's own kernels as functions of the processor: each enqueues one launch. What a kernel needs beside its buffers
+// is passed by value; a failed launch is seen by the caller's next check.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace benanza::cuda {
+
+inline constexpr int most_dims = 8;
+
+/// Element types that arithmetic is done on, always in f32.
+enum class Element : std::uint8_t { f32, f16, bf16 };
+[[nodiscard]] constexpr std::size_t bytes_of(Element element) { return element == Element::f32 ? 4 : 2; }
+
+/// y[y_offset + sum of i * y_stride] = x[x_offset + sum of i * x_stride], outermost dimension first.
+struct CopyShape {
+  int rank = 1;
+  std::int64_t sizes[most_dims]{}, x_strides[most_dims]{}, y_strides[most_dims]{};
+  std::int64_t x_offset = 0, y_offset = 0, elements = 0;
+};
+/// Elements of 1, 2, 4, 8 or 16 bytes.
+void copy_strided(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream);
+/// The last dimension is contiguous in y, the one before it in x: through tiles in shared memory.
+void copy_transposed(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream);
+
+/// One element-wise step on a running value; numbers as ElementwiseFn has them.
+struct ChainStep {
+  std::int32_t fn = 0;
+  std::int32_t operand = -1;  ///< of a function of two
+  bool swapped = false;
+  float alpha = 0, beta = 0;
+};
+/// Steps that no ElementwiseFn is: value / sqrt(operand + alpha); by a truth value the operand or the one behind it;
+/// value * alpha.
+inline constexpr std::int32_t step_rsqrt = 1000, step_select = 1001, step_scale = 1002;
+
+inline constexpr int most_operands = 12, most_steps = 12;
+struct Chain {
+  int rank = 1, operands = 1, steps = 0;
+  std::int64_t sizes[most_dims]{}, elements = 0;     ///< of y, folded
+  std::int64_t strides[most_operands][most_dims]{};  ///< of each operand, 0 where it broadcasts
+  bool flat[most_operands]{};                        ///< lies as y does
+  bool truth[most_operands]{};                       ///< one byte an element, 0 or 1
+  ChainStep step[most_steps]{};
+};
+struct ChainBuffers {
+  const void* operand[most_operands]{};
+  void* y = nullptr;
+};
+/// The running value starts as operand 0; of `step_select`, operand 0 is the condition.
+void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers, cudaStream_t stream);
+
+enum class RowFunction : std::uint8_t { softmax, log_softmax, layer_norm, rms_norm };
+/// One block a row of `length` contiguous elements. `period`: scale and bias have one element for each of
+/// `scale_length` consecutive ones and start again after `scale_count`; null: none.
+struct RowShape {
+  std::int64_t rows = 1, length = 1;
+  std::int64_t scale_length = 1, scale_count = 1;
+  float epsilon = 1e-5F;
+};
+void run_rows(RowFunction function, const RowShape& shape, Element element, const void* x, const void* scale,
+              const void* bias, void* y, cudaStream_t stream);
+/// Softmax along the middle of outer x axis x inner, a thread a column.
+void softmax_columns(std::int64_t outer, std::int64_t axis, std::int64_t inner, bool log, Element element,
+                     const void* x, void* y, cudaStream_t stream);
+
+enum class Reduction : std::uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
+/// `kept` walks the outputs, `reduced` what goes into each (sizes and strides in x).
+struct ReduceShape {
+  int kept_rank = 1, reduced_rank = 1;
+  std::int64_t kept_sizes[most_dims]{}, kept_strides[most_dims]{}, reduced_sizes[most_dims]{},
+      reduced_strides[most_dims]{};
+  std::int64_t outputs = 1, length = 1;
+};
+void reduce(Reduction reduction, const ReduceShape& shape, Element element, const void* x, void* y,
+            cudaStream_t stream);
+
+/// Rows of `row_bytes` from outer x axis, at `count` indices for each outer one.
+void gather_rows(const void* x, const void* indices, bool wide_index, void* y, std::int64_t outer, std::int64_t axis,
+                 std::int64_t count, std::size_t row_bytes, cudaStream_t stream);
+/// Where the elements of an index tensor lie in x: `sizes` of the indices, `strides` of x, `axis` by index.
+struct IndexShape {
+  int rank = 1, axis = 0;
+  std::int64_t sizes[most_dims]{}, strides[most_dims]{};
+  std::int64_t axis_size = 1, elements = 1;
+  bool wide_index = true;
+};
+void gather_elements(const IndexShape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
+                     cudaStream_t stream);
+/// Tuples of `tuple` indices into dimensions of these sizes; each picks a slice of `slice` elements.
+struct TupleShape {
+  int tuple = 1;
+  std::int64_t sizes[most_dims]{};
+  std::int64_t tuples = 1, slice = 1, tuples_a_batch = 1, batch_elements = 0;
+  bool wide_index = true;
+};
+void gather_tuples(const TupleShape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
+                   cudaStream_t stream);
+/// The later of two updates of one element wins: `winners` holds one number for each element of y, -1 before.
+void scatter_elements(const IndexShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
+                      std::int32_t* winners, void* y, cudaStream_t stream);
+void scatter_tuples(const TupleShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
+                    std::int32_t* winners, void* y, cudaStream_t stream);
+/// Adds updates of f32.
+void scatter_elements_add(const IndexShape& shape, const void* indices, const void* updates, void* y,
+                          cudaStream_t stream);
+void scatter_tuples_add(const TupleShape& shape, const void* indices, const void* updates, void* y,
+                        cudaStream_t stream);
+
+/// For each axis a table of taps; cell i of axis k reads at[k][t * size + i].
+struct ResizeShape {
+  int rank = 1;
+  std::int64_t sizes[most_dims]{}, x_strides[most_dims]{};
+  int taps[most_dims]{};
+  const std::int32_t* at[most_dims]{};
+  const float* weight[most_dims]{};
+  std::int64_t elements = 1;
+};
+void resize(const ResizeShape& shape, Element element, const void* x, void* y, cudaStream_t stream);
+/// Like a resize of one tap, of elements of any size; a negative place is padding and reads 0.
+void pad(const ResizeShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream);
+void lrn(std::int64_t batch, std::int64_t channels, std::int64_t inner, int before, int behind, float alpha, float beta,
+         float bias, Element element, const void* x, void* y, cudaStream_t stream);
+void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream);
+
+}  // namespace benanza::cuda

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels share: grids, elements as f32, offsets of strided tensors.
+#pragma once
+
+#include "kernels.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace benanza::cuda {
+
+inline constexpr int threads_per_block = 256;
+
+/// Blocks for so many items, one a thread; kernels walk on where the grid ends.
+inline unsigned blocks_for(std::int64_t items, std::int64_t per_block = threads_per_block) {
+  constexpr std::int64_t most = 1 << 20;
+  const std::int64_t blocks = (items + per_block - 1) / per_block;
+  return static_cast<unsigned>(blocks < 1 ? 1 : blocks > most ? most : blocks);
+}
+
+__device__ inline std::int64_t first_item() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::int64_t item_step() { return std::int64_t{gridDim.x} * blockDim.x; }
+
+__device__ inline float to_f32(float x) { return x; }
+__device__ inline float to_f32(__half x) { return __half2float(x); }
+__device__ inline float to_f32(__nv_bfloat16 x) { return __bfloat162float(x); }
+template <class T>
+__device__ inline T from_f32(float x);
+template <>
+__device__ inline float from_f32<float>(float x) {
+  return x;
+}
+template <>
+__device__ inline __half from_f32<__half>(float x) {
+  return __float2half_rn(x);
+}
+template <>
+__device__ inline __nv_bfloat16 from_f32<__nv_bfloat16>(float x) {
+  return __float2bfloat16_rn(x);
+}
+
+/// So many elements as one access.
+template <class T, int n>
+struct alignas(sizeof(T) * n) Pack {
+  T value[n];
+};
+
+/// An element that is only moved.
+template <std::size_t bytes>
+struct Cell;
+template <>
+struct Cell<1> {
+  using Type = std::uint8_t;
+};
+template <>
+struct Cell<2> {
+  using Type = std::uint16_t;
+};
+template <>
+struct Cell<4> {
+  using Type = std::uint32_t;
+};
+template <>
+struct Cell<8> {
+  using Type = std::uint64_t;
+};
+template <>
+struct Cell<16> {
+  using Type = uint4;
+};
+
+/// Calls `body` with a value of the type of so many bytes.
+template <class Body>
+void with_cell(std::size_t bytes, const Body& body) {
+  switch (bytes) {
+    case 1: return body(Cell<1>::Type{});
+    case 2: return body(Cell<2>::Type{});
+    case 4: return body(Cell<4>::Type{});
+    case 8: return body(Cell<8>::Type{});
+    default: return body(Cell<16>::Type{});
+  }
+}
+/// Calls `body` with a value of the element's type.
+template <class Body>
+void with_element(Element element, const Body& body) {
+  switch (element) {
+    case Element::f32: return body(float{});
+    case Element::f16: return body(__half{});
+    case Element::bf16: return body(__nv_bfloat16{});
+  }
+}
+
+/// Takes the last coordinate off a flat index of 32 bits where all of them fit, which divides several times faster.
+__device__ inline std::int64_t take(std::int64_t& rest, std::int64_t size) {
+  if (rest <= 0xFFFFFFFFLL) {
+    const auto r = static_cast<std::uint32_t>(rest), s = static_cast<std::uint32_t>(size);
+    const std::uint32_t q = r / s;
+    rest = q;
+    return r - q * s;
+  }
+  const std::int64_t q = rest / size, i = rest - q * size;
+  rest = q;
+  return i;
+}
+
+__device__ inline std::int64_t index_at(const void* indices, bool wide, std::int64_t i, std::int64_t limit) {
+  const std::int64_t at =
+      wide ? static_cast<const std::int64_t*>(indices)[i] : static_cast<const std::int32_t*>(indices)[i];
+  return at < 0 ? at + limit : at;
+}
+
+}  // namespace benanza::cuda

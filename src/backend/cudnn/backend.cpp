@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families.hpp"
+#include "graphs.hpp"
+#include <benanza/backend/cuda.hpp>
+#include <benanza/backend/cudnn.hpp>
+
+#include <iterator>
+#include <mutex>
+
+namespace benanza::cudnn {
+
+namespace {
+
+class CudnnBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "cudnn"; }
+  [[nodiscard]] std::string version() const override {
+    const auto& library = Library::get();
+    const auto* found = std::get_if<std::unique_ptr<const Library>>(&library);
+    return found == nullptr ? "none" : (*found)->version();
+  }
+  [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override {
+    if (auto state = cuda::availability(); std::holds_alternative<Unsupported>(state)) return state;
+    if (const auto* reason = std::get_if<std::string>(&Library::get())) return Unsupported{*reason};
+    return {};
+  }
+  [[nodiscard]] bool on_device() const override { return true; }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
+
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
+    auto legacy = std::visit([&](const auto& op) { return legacy_plans(op); }, layer);
+    auto graphs = graph_plans(layer, handle());
+    if (std::holds_alternative<Unsupported>(graphs)) return legacy;
+    if (std::holds_alternative<Unsupported>(legacy)) return graphs;
+    auto& all = std::get<Plans>(legacy);
+    auto& more = std::get<Plans>(graphs);
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    return legacy;
+  }
+
+ private:
+  template <class Op>
+  [[nodiscard]] std::variant<Plans, Unsupported> legacy_plans(const Op& op) const {
+    if constexpr (Offered<Op>) {
+      Rivals rivals(handle(), op);
+      add_plans(op, rivals);
+      return std::move(rivals).result();
+    } else {
+      return Unsupported{"no " + std::string(Op::kind) + " in cuDNN"};
+    }
+  }
+
+  /// Made with the first plan.
+  [[nodiscard]] std::shared_ptr<const Handle> handle() const {
+    const std::lock_guard lock(mutex_);
+    if (handle_ == nullptr) handle_ = std::make_shared<const Handle>(cuda::device());
+    return handle_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Handle> handle_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> backend() { return std::make_shared<const CudnnBackend>(); }
+
+}  // namespace benanza::cudnn

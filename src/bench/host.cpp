@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host.hpp"
+
+#include "work.hpp"
+
+namespace benanza::bench {
+
+Window Host::window(Work& work, std::int64_t calls) {
+  const Seconds start = now();
+  for (std::int64_t i = 0; i < calls; ++i) work.call();
+  return {.time = (now() - start) / static_cast<double>(calls)};
+}
+
+std::optional<Seconds> Host::kernel_time(Work&) { return std::nullopt; }
+
+}  // namespace benanza::bench

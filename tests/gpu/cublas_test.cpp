@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cublas/problem.hpp"
+#include "support/device_support.hpp"
+#include <benanza/backend/cublas.hpp>
+#include <benanza/layer_signature.hpp>
+
+using namespace benanza;
+
+TEST_CASE("products become BLAS's: stored rows, transposes and strides") {
+  // a: 2 entries of 9x16 stored as they are, b: 2 entries of 16x5 stored as 5x16: rows of 16 in both.
+  const auto described = cublas::describe(op::MatMul{.a = {2, 9, 16}, .b = {2, 16, 5}, .trans_b = true});
+  REQUIRE(std::holds_alternative<cublas::Problem>(described));
+  const auto& problem = std::get<cublas::Problem>(described);
+  CHECK(problem.m == 9);
+  CHECK(problem.n == 5);
+  CHECK(problem.k == 16);
+  CHECK(problem.lda == 16);
+  CHECK(problem.ldb == 16);
+  CHECK(problem.batch == 2);
+  CHECK(problem.stride_a == 144);
+  CHECK(problem.stride_b == 80);
+  CHECK(problem.stride_y == 45);
+  CHECK(problem.offsets.empty());
+}
+
+TEST_CASE("an operand without batch has stride 0, one that broadcasts between entries goes product by product") {
+  const auto shared = std::get<cublas::Problem>(cublas::describe(op::MatMul{.a = {3, 4, 8}, .b = {1, 8, 6}}));
+  CHECK(shared.stride_a == 32);
+  CHECK(shared.stride_b == 0);
+  // Entries (0,0) (0,1) (1,0) (1,1): a repeats within the first dimension, b along it.
+  const auto crossed = std::get<cublas::Problem>(cublas::describe(op::MatMul{.a = {2, 1, 4, 8}, .b = {1, 2, 8, 6}}));
+  REQUIRE(crossed.offsets.size() == 4);
+  CHECK(crossed.offsets[1].a == 0);
+  CHECK(crossed.offsets[1].b == 48);
+  CHECK(crossed.offsets[2].a == 32);
+  CHECK(crossed.offsets[2].b == 0);
+  CHECK(crossed.offsets[3].y == 72);
+}
+
+TEST_CASE("a convolution of one tap is a product for each image, others are not") {
+  const auto described = cublas::describe(op::Conv{.x = {2, 64, 7, 7}, .w = {32, 64, 1, 1}});
+  REQUIRE(std::holds_alternative<cublas::Problem>(described));
+  const auto& problem = std::get<cublas::Problem>(described);
+  CHECK(problem.m == 32);
+  CHECK(problem.n == 49);
+  CHECK(problem.k == 64);
+  CHECK(problem.stride_a == 0);
+  CHECK(problem.stride_b == 64 * 49);
+  CHECK(problem.stride_y == 32 * 49);
+  CHECK(problem.input_a == 1);
+  CHECK(std::holds_alternative<std::string>(cublas::describe(op::Conv{.x = {2, 64, 7, 7}, .w = {32, 64, 3, 3}})));
+}
+
+TEST_CASE("the types of products: f32 is strict, tf32 is not, 16-bit types are summed in f32") {
+  CHECK(cublas::arithmetic(DataType::f32)->compute == CUBLAS_COMPUTE_32F);
+  CHECK(cublas::arithmetic(DataType::tf32)->compute == CUBLAS_COMPUTE_32F_FAST_TF32);
+  CHECK(cublas::arithmetic(DataType::f16)->stored == CUDA_R_16F);
+  CHECK(cublas::arithmetic(DataType::bf16)->stored == CUDA_R_16BF);
+  CHECK(cublas::arithmetic(DataType::bf16)->compute == CUBLAS_COMPUTE_32F);
+  CHECK_FALSE(cublas::arithmetic(DataType::i8));
+}
+
+TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
+  const auto backend = cublas::backend();
+  if (!test::has_device(*backend)) return;
+  const std::vector<Layer> layers{
+      op::MatMul{.a = {37, 64}, .b = {64, 48}},
+      op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
+      op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::gelu_tanh}},
+      op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {bias, {ElementwiseFn::add, TensorShape{}}}},
+      op::MatMul{.a = {19, 24}, .b = {24, 32}, .trans_a = true, .trans_b = true},
+      op::MatMul{.a = {1, 72}, .b = {72, 33}},
+      op::MatMul{.a = {1, 72}, .b = {72, 33}, .trans_b = true},
+      op::MatMul{.a = {33, 72}, .b = {72, 1}},
+      op::MatMul{.a = {33, 72}, .b = {72, 1}, .trans_a = true},
+      op::MatMul{.a = {3, 17, 16}, .b = {3, 16, 24}, .trans_b = true},
+      op::MatMul{.a = {2, 1, 9, 16}, .b = {1, 2, 16, 8}},
+      op::MatMul{.type = DataType::tf32, .a = {64, 64}, .b = {64, 48}},
+      op::MatMul{.type = DataType::f16, .a = {64, 64}, .b = {64, 48}},
+      op::MatMul{.type = DataType::bf16, .a = {64, 64}, .b = {64, 48}},
+      op::Conv{.x = {2, 64, 7, 7}, .w = {32, 64, 1, 1}},
+  };
+  for (const auto& layer : layers) {
+    INFO(LayerSignature(layer).text());
+    CHECK(test::check_device_plans(*backend, layer) > 0);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/device_support.hpp"
+#include <benanza/backend/cuda.hpp>
+#include <benanza/bench/shared_library.hpp>
+#include <benanza/layer_signature.hpp>
+
+using namespace benanza;
+
+TEST_CASE("without a device there is one line that says why") {
+  const auto state = cuda::availability();
+  if (const auto* why = std::get_if<Unsupported>(&state)) {
+    CHECK(why->reason.find('\n') == std::string::npos);
+    CHECK_THROWS_WITH(cuda::device(), why->reason);
+  } else {
+    CHECK(cuda::device()->machine().is_device());
+  }
+}
+
+TEST_CASE("a library that is nowhere gives the loader's reason") {
+  const auto opened = SharedLibrary::open({"libno_such_library_of_benanza.so.1"});
+  REQUIRE(std::holds_alternative<std::string>(opened));
+  CHECK_THAT(std::get<std::string>(opened), Catch::Contains("libno_such_library_of_benanza.so.1"));
+}
+
+TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  const std::vector<Layer> layers{
+      op::Unary{.fn = ElementwiseFn::relu, .x = {1003}},
+      op::Unary{.fn = ElementwiseFn::gelu, .x = {8, 128}, .post = {{ElementwiseFn::mul, TensorShape{1, 128}}}},
+      op::Unary{.fn = ElementwiseFn::hard_swish, .x = {4096}},
+      op::Binary{.fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {1, 64, 1}},
+      op::Binary{.fn = ElementwiseFn::div, .a = {7, 1, 5}, .b = {1, 3, 5}},
+      op::Nary{.x = {4, 100}, .count = 3, .mean = true},
+      op::Where{.c = {1, 12}, .x = {8, 12}, .y = {8, 12}},
+      op::BatchNorm{.x = {2, 16, 49}, .post = {ElementwiseFn::relu}},
+      op::Transpose{.x = {12, 34, 56}, .perm = {0, 2, 1}},
+      op::Transpose{.x = {5, 6, 7, 8}, .perm = {3, 1, 0, 2}},
+      op::Transpose{.type = DataType::f16, .x = {64, 48}, .perm = {1, 0}},
+      op::Slice{.x = {9, 20}, .starts = {8, 3}, .y = {3, 10}, .steps = {-2, 1}},
+      op::Concat{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Expand{.x = {1, 7, 1}, .y = {5, 7, 6}},
+      op::Tile{.x = {3, 4}, .repeats = {2, 3}},
+      op::Pad{.x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 3}},
+      op::Pad{.x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 3}, .mode = op::PadMode::reflect},
+      op::Resize{.x = {1, 3, 7, 9}, .y = {1, 3, 14, 18}},
+      op::Resize{.x = {1, 3, 7, 9}, .y = {1, 3, 13, 18}, .mode = op::ResizeMode::linear},
+      op::Gather{.x = {2, 50, 12}, .indices = 9},
+      op::GatherElements{.x = {4, 30, 5}, .indices = {4, 11, 5}, .axis = 1},
+      op::GatherNd{.x = {6, 7, 8}, .indices = {5, 2}},
+      op::ScatterElements{.x = {4, 30}, .indices = {4, 11}, .axis = 1},
+      op::ScatterElements{.x = {4, 30}, .indices = {4, 11}, .axis = 1, .reduction = op::ScatterReduction::add},
+      op::ScatterNd{.x = {6, 7, 8}, .indices = {5, 1}},
+      op::Softmax{.x = {12, 100, 1}},
+      op::Softmax{.x = {3, 10, 33}, .log = true},
+      op::LayerNorm{.x = {16, 96}, .bias = true},
+      op::LayerNorm{.x = {16, 96}, .rms = true},
+      op::GroupNorm{.x = {2, 12, 25}, .groups = 3},
+      op::Lrn{.x = {2, 16, 30}},
+      op::Reduce{.x = {12, 100}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {6, 10, 7}, .axes = {1}},
+      op::Cast{.to = DataType::f16, .x = {1000}},
+  };
+  for (const auto& layer : layers) {
+    INFO(LayerSignature(layer).text());
+    CHECK(test::check_device_plans(*backend, layer) > 0);
+  }
+}
+
+TEST_CASE("a device measures its ceilings", "[gpu]") {
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  const auto rows = backend->device()->ceilings({1});
+  CHECK(rows.size() >= 2);
+  for (const auto& row : rows) CHECK(row.value > 0);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cuDNN answers without a device is compared with our own shapes; plans need one.
+#include "backend/cudnn/graphs.hpp"
+#include "support/cudnn_shapes.hpp"
+#include "support/device_support.hpp"
+#include <benanza/backend/cudnn.hpp>
+#include <benanza/layer_signature.hpp>
+
+using namespace benanza;
+using test::has_cudnn;
+using test::output_of;
+
+TEST_CASE("cuDNN's output shapes of convolutions are ours") {
+  if (!has_cudnn()) return;
+  const std::vector<op::Conv> layers{
+      {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
+      {.x = {2, 16, 17, 33}, .w = {8, 16, 3, 5}, .pads = {1, 2, 1, 2}, .strides = {2, 3}},
+      {.x = {1, 8, 20, 20}, .w = {8, 8, 3, 3}, .dilations = {2, 3}},
+      {.x = {1, 12, 9, 9}, .w = {24, 4, 3, 3}, .pads = {1, 1, 1, 1}, .group = 3},
+      {.x = {1, 4, 8, 9, 10}, .w = {6, 4, 3, 3, 3}, .pads = {1, 1, 1, 1, 1, 1}, .strides = {2, 1, 2}},
+  };
+  for (const auto& op : layers) {
+    INFO(LayerSignature(op).text());
+    const auto theirs = output_of(op);
+    REQUIRE(theirs);
+    CHECK(*theirs == op.y());
+  }
+  CHECK_FALSE(output_of(op::Conv{.x = {1, 8, 20, 20}, .w = {8, 8, 3, 3}, .pads = {0, 0, 1, 1}}));
+}
+
+TEST_CASE("the types of cuDNN's calls: f32 is strict, tf32 is not, 16-bit types are summed in f32") {
+  CHECK(cudnn::arithmetic(DataType::f32)->math == CUDNN_FMA_MATH);
+  CHECK(cudnn::arithmetic(DataType::tf32)->stored == CUDNN_DATA_FLOAT);
+  CHECK(cudnn::arithmetic(DataType::tf32)->math == CUDNN_TENSOR_OP_MATH);
+  CHECK(cudnn::arithmetic(DataType::f16)->stored == CUDNN_DATA_HALF);
+  CHECK(cudnn::arithmetic(DataType::f16)->accumulated == CUDNN_DATA_FLOAT);
+  CHECK(cudnn::arithmetic(DataType::bf16)->stored == CUDNN_DATA_BFLOAT16);
+  CHECK_FALSE(cudnn::arithmetic(DataType::u8));
+}
+
+TEST_CASE("strides of tensors whose channels lie closest") {
+  // N C H W = 2 3 4 5 as N H W C: 60, 1, 15, 3.
+  CHECK(cudnn::packed_strides({2, 3, 4, 5}, cudnn::Order::nhwc) == TensorShape{60, 1, 15, 3});
+  CHECK(cudnn::packed_strides({2, 3, 4, 5}) == TensorShape{60, 20, 5, 1});
+}
+
+TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no device here") {
+  if (!has_cudnn() || cudnn::calls().cudnnGetVersion() < 90800) return;
+  // As NVIDIA publishes the H100 SXM5: compute capability 9.0, 132 processors, 50 MB of L2, 80 GB.
+  const std::string h100 =
+      R"({"cudaDeviceId":0,"deviceName":"NVIDIA H100 80GB HBM3","deviceVer":900,"driverVer":13000,"isTccDriver":0,)"
+      R"("l2CacheSize":52428800,"maxBlockSize":[1024,1024,64],"maxGridSize":[2147483647,65535,65535],)"
+      R"("maxCtasPerSM":32,"maxRegistersPerSM":65536,"maxSharedMemoryPerBlock":49152,)"
+      R"("maxSharedMemoryPerBlockOptin":232448,"maxThreadsPerBlock":1024,"maxThreadsPerSM":2048,)"
+      R"("memClockRateKHz":2619000,"multiProcessorCount":132,"pciDeviceId":0,"regsPerBlock":65536,)"
+      R"("reservedSharedMemoryPerBlock":1024,"smClockRateKHz":1980000,"supportCoopLaunch":1,)"
+      R"("totalGlobalMem":84942979072,"warpSize":32})";
+  const op::Conv conv{.type = DataType::f16,
+                      .x = {8, 64, 28, 28},
+                      .w = {64, 64, 3, 3},
+                      .pads = {1, 1, 1, 1},
+                      .post = {bias, ElementwiseFn::relu}};
+  if (cudnn::graph_plan_tags(conv, h100).empty()) {
+    WARN("built without cudnn-frontend, or this cuDNN lists nothing without a device");
+    return;
+  }
+  CHECK(cudnn::graph_plan_tags(conv, h100).size() > 3);
+  CHECK_FALSE(cudnn::graph_plan_tags(op::MatMul{.type = DataType::bf16, .a = {128, 64}, .b = {64, 256}}, h100).empty());
+  CHECK_THROWS_AS(cudnn::graph_plan_tags(conv, "{}"), EnvironmentError);
+}
+
+TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
+  const auto backend = cudnn::backend();
+  if (!test::has_device(*backend)) return;
+  const std::vector<Layer> layers{
+      op::Conv{.x = {1, 16, 14, 14}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}},
+      op::Conv{.x = {1, 16, 14, 14}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, ElementwiseFn::relu}},
+      op::Conv{.x = {2, 8, 9, 9},
+               .w = {8, 8, 3, 3},
+               .pads = {1, 1, 1, 1},
+               .post = {bias, {ElementwiseFn::add, TensorShape{}}, ElementwiseFn::relu}},
+      op::Conv{.x = {1, 16, 15, 15}, .w = {16, 1, 3, 3}, .strides = {2, 2}, .group = 16},
+      op::Conv{.type = DataType::tf32, .x = {1, 16, 14, 14}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}},
+      op::Conv{.type = DataType::f16, .x = {1, 16, 14, 14}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}},
+      op::Conv{.type = DataType::bf16, .x = {1, 16, 14, 14}, .w = {32, 16, 1, 1}},
+      op::ConvTranspose{.x = {1, 8, 7, 7}, .w = {8, 4, 3, 3}, .strides = {2, 2}},
+      op::Pool{.x = {1, 8, 12, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+      op::Pool{.mode = op::PoolMode::average, .x = {2, 8, 7, 7}, .kernel = {7, 7}},
+      op::Softmax{.x = {12, 100, 1}},
+      op::Softmax{.x = {3, 10, 33}, .log = true},
+      op::BatchNorm{.x = {2, 16, 49}, .post = {ElementwiseFn::relu}},
+      op::BatchNorm{.type = DataType::f16, .x = {2, 16, 49}},
+      op::Lrn{.x = {2, 16, 30}},
+      op::Unary{.fn = ElementwiseFn::tanh, .x = {1003}},
+      op::Unary{.fn = ElementwiseFn::clip, .x = {1003}, .beta = 6},
+      op::Binary{.fn = ElementwiseFn::sub, .a = {4, 64, 49}, .b = {1, 64, 1}},
+      op::Binary{.fn = ElementwiseFn::sub, .a = {1, 64, 1}, .b = {4, 64, 49}},
+      op::Nary{.x = {4, 100}, .count = 3, .mean = true},
+      op::Reduce{.x = {12, 100}, .axes = {1}},
+      op::Transpose{.x = {5, 6, 7}, .perm = {2, 0, 1}},
+      op::MatMul{.a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
+      op::LayerNorm{.x = {16, 96}, .bias = true},
+      op::Attention{.type = DataType::f16, .q = {1, 4, 64, 64}, .k = {1, 4, 64, 64}, .v = {1, 4, 64, 64}},
+      op::Recurrent{.x = {5, 2, 16}, .hidden = 24},
+      op::Recurrent{.x = {5, 2, 16}, .hidden = 24, .directions = 2, .initial_state = true},
+      op::Recurrent{.cell = op::Cell::gru, .x = {5, 2, 16}, .hidden = 24, .linear_before_reset = true},
+  };
+  for (const auto& layer : layers) {
+    INFO(LayerSignature(layer).text());
+    CHECK(test::check_device_plans(*backend, layer) > 0);
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every plan that a device's backend has for a layer and compares it with the reference. Without a device a test
+// says why it is skipped, and that the backend says so too.
+#pragma once
+
+#include "backend/plan_support.hpp"
+
+#include <string>
+
+namespace benanza::test {
+
+/// Buffers of a device for the time of a test.
+class OnDevice {
+ public:
+  OnDevice(Device& device, std::size_t bytes) : device_(device), data_(device.allocate(bytes + 256)) {
+    device_.set(data_, 0xFF, bytes);
+  }
+  OnDevice(OnDevice&& other) noexcept : device_(other.device_), data_(std::exchange(other.data_, nullptr)) {}
+  OnDevice& operator=(OnDevice&&) = delete;
+  ~OnDevice() {
+    if (data_ != nullptr) device_.release(data_);
+  }
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  Device& device_;
+  void* data_;
+};
+
+/// Whether the backend can run here; otherwise checks that it says why.
+inline bool has_device(const Backend& backend) {
+  const auto state = backend.availability();
+  const auto* why = std::get_if<Unsupported>(&state);
+  if (why == nullptr) return true;
+  WARN(backend.name() << " is skipped: " << why->reason);
+  CHECK_FALSE(why->reason.empty());
+  const auto plans = backend.plans(op::Unary{.fn = ElementwiseFn::relu, .x = {64}}, 1);
+  REQUIRE(std::holds_alternative<Unsupported>(plans));
+  CHECK(std::get<Unsupported>(plans).reason == why->reason);
+  return false;
+}
+
+/// All plans for the layer agree with the reference at sampled elements. Returns their number; one that the library
+/// refuses when it is called is left out, with a line: a session excludes its row.
+inline std::size_t check_device_plans(const Backend& backend, const Layer& layer) {
+  const Operands shapes = operands(layer);
+  auto result = backend.plans(layer, 1);
+  if (const auto* unsupported = std::get_if<Unsupported>(&result)) {
+    INFO(unsupported->reason);
+    CHECK(unsupported->reason.empty());
+    return 0;
+  }
+  Device& device = *backend.device();
+  const auto plain = filled_inputs(shapes);
+  std::vector<const void*> pointers;
+  for (const auto& buffer : plain) pointers.push_back(buffer.data());
+  std::size_t ran = 0;
+  for (const auto& plan : std::get<Plans>(result)) {
+    INFO(backend.name() << " " << plan->algorithm());
+    std::vector<OnDevice> inputs, outputs;
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const AlignedBuffer packed(plan->inputs()[i].bytes);
+      plan->pack_input(i, plain[i].data(), packed.data());
+      inputs.emplace_back(device, plan->inputs()[i].bytes);
+      device.upload(inputs.back().data(), packed.data(), plan->inputs()[i].bytes);
+      in.push_back(inputs.back().data());
+    }
+    for (const auto& layout : plan->outputs()) {
+      outputs.emplace_back(device, layout.bytes);
+      out.push_back(outputs.back().data());
+    }
+    const OnDevice workspace(device, plan->workspace_bytes());
+    try {
+      plan->execute({.inputs = in, .outputs = out, .workspace = workspace.data()});
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const EnvironmentError& refused) {
+      device.finish();  // throws if there is more to it
+      WARN(backend.name() << " " << plan->algorithm() << " does not run: " << refused.what());
+      continue;
+    }
+    device.finish();
+    ++ran;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const AlignedBuffer packed(plan->outputs()[i].bytes), got(static_cast<std::size_t>(shapes.outputs[i].bytes()));
+      device.download(packed.data(), out[i], plan->outputs()[i].bytes);
+      plan->unpack_output(i, packed.data(), got.data());
+      const auto samples = reference::sample_indices(shapes.outputs[i].elements(), 400);
+      const auto expected = reference::evaluate(layer, pointers, i, samples);
+      const auto read = reference::read(shapes.outputs[i], got.data(), samples);
+      INFO("output " << i << ", difference " << reference::difference(expected, read));
+      CHECK(reference::agree(layer, i, expected, read, plan->tolerance()));
+    }
+  }
+  return ran;
+}
+
+}  // namespace benanza::test

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device whose time is a counter: what is enqueued takes the time that it says, nothing waits. Its memory is apart
+// from the buffers of the session, so that what was never uploaded is seen.
+#pragma once
+
+#include <benanza/bench/backend.hpp>
+#include <benanza/bench/device.hpp>
+
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::test {
+
+class FakeDevice final : public Device {
+ public:
+  static constexpr double event_cost = 1e-6, launch_cost = 2e-6, graph_launch_cost = 1e-6;
+
+  int blocks = 0;      ///< so far
+  int recordings = 0;  ///< so far
+  double clock_hz = 1.5e9;
+  bool lost = false;  ///< the next wait fails for good
+
+  FakeDevice() {
+    machine_.device = "Fake GPU";
+    machine_.isa = "sm_00,sms=1";
+    machine_.driver = "1.0";
+    machine_.caches = {{2, {1e6}}};
+  }
+
+  /// Enqueues a kernel.
+  void run(double seconds) {
+    if (recording_ != nullptr) recording_->push_back(seconds);
+    else stream_time_ += launch_cost + seconds;
+  }
+
+  [[nodiscard]] const Machine& machine() const override { return machine_; }
+  [[nodiscard]] std::map<std::string, std::string> state() const override { return {{"power_mw", "1000"}}; }
+  [[nodiscard]] void* stream() const override { return nullptr; }
+
+  [[nodiscard]] void* allocate(std::size_t bytes) override {
+    allocations_.emplace_back(new std::byte[bytes + 1]);
+    std::memset(allocations_.back().get(), 0xEE, bytes);
+    return allocations_.back().get();
+  }
+  void release(void*) noexcept override {}
+  void upload(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void set(void* to, unsigned char byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
+  [[nodiscard]] Bytes available() const override { return {1e9}; }
+
+  void finish() override {
+    if (lost) throw DeviceLost("an illegal address");
+    if (recording_ != nullptr) throw std::runtime_error("waiting is not permitted while a stream is recorded");
+    if (blocked_) rescued_ = true;
+    blocked_ = false;
+  }
+  void warm_up(Seconds time) override { stream_time_ += time.value; }
+  void block(Seconds) override {
+    ++blocks;
+    blocked_ = true;
+    rescued_ = false;
+  }
+  [[nodiscard]] Blocked release_block() override {
+    blocked_ = false;
+    return {.held = !rescued_, .clock_hz = clock_hz};
+  }
+  void start() override { start_ = stream_time_; }
+  void stop() override { stop_ = stream_time_; }
+  [[nodiscard]] Seconds elapsed() override { return {event_cost + stop_ - start_}; }
+  void launch_empty(std::int64_t kernels) override {
+    for (std::int64_t i = 0; i < kernels; ++i) run(0);
+  }
+  [[nodiscard]] std::unique_ptr<Recording> record(const std::function<void()>& calls) override {
+    ++recordings;
+    std::vector<double> kernels;
+    recording_ = &kernels;
+    bool whole = true;
+    try {
+      calls();
+    } catch (const std::exception&) {
+      whole = false;
+    }
+    recording_ = nullptr;
+    if (!whole) return nullptr;
+    return std::make_unique<Replayed>(*this, std::move(kernels));
+  }
+  [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
+    const double before = stream_time_;
+    calls();
+    return Seconds{stream_time_ - before};
+  }
+  [[nodiscard]] Seconds probe() override { return {10e-6}; }
+  [[nodiscard]] std::vector<CeilingRow> ceilings(Seconds) override { return {}; }
+
+ private:
+  class Replayed final : public Recording {
+   public:
+    Replayed(FakeDevice& device, std::vector<double> recorded) : device_(device), recorded_(std::move(recorded)) {}
+    [[nodiscard]] std::int64_t kernels() const override { return static_cast<std::int64_t>(recorded_.size()); }
+    void replay() override {
+      for (const double seconds : recorded_) device_.stream_time_ += graph_launch_cost + seconds;
+    }
+
+   private:
+    FakeDevice& device_;
+    std::vector<double> recorded_;
+  };
+
+  Machine machine_{};
+  double stream_time_ = 0, start_ = 0, stop_ = 0;
+  bool blocked_ = false, rescued_ = false;
+  std::vector<double>* recording_ = nullptr;
+  std::vector<std::unique_ptr<std::byte[]>> allocations_{};
+};
+
+/// What one plan on the device does: y = relu(x) of a flat f32 tensor.
+struct FakeDevicePlan {
+  std::string name{};
+  double seconds = 10e-6;
+  int kernels = 1;
+  bool waits_inside = false;
+  bool loses_device = false;
+  bool fails = false;  ///< the call throws, as a library's does that saw an error of the device
+};
+
+class FakeDeviceBackend final : public Backend {
+ public:
+  FakeDeviceBackend(std::shared_ptr<FakeDevice> device, std::vector<FakeDevicePlan> plans, std::string name = "fake")
+      : device_(std::move(device)), plans_(std::move(plans)), name_(std::move(name)) {}
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] bool on_device() const override { return true; }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return device_; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    Plans result;
+    for (const auto& plan : plans_) result.push_back(std::make_unique<Relu>(*device_, plan, operands(layer)));
+    return result;
+  }
+
+ private:
+  class Relu final : public Plan {
+   public:
+    Relu(FakeDevice& device, FakeDevicePlan what, const Operands& operands)
+        : Plan({.algorithm = what.name + ",threads=1",
+                .inputs = plain_layouts(operands.inputs),
+                .outputs = plain_layouts(operands.outputs)}),
+          device_(device),
+          what_(std::move(what)) {}
+
+   private:
+    void do_execute(const Arguments& arguments) const override {
+      if (what_.loses_device) device_.lost = true;
+      if (what_.fails) throw std::runtime_error("an internal error");
+      if (what_.waits_inside) device_.finish();
+      for (int k = 0; k < what_.kernels; ++k) device_.run(what_.seconds / what_.kernels);
+      const auto* x = static_cast<const float*>(arguments.inputs[0]);
+      auto* y = static_cast<float*>(arguments.outputs[0]);
+      for (std::size_t i = 0; i < outputs()[0].bytes / sizeof(float); ++i) y[i] = x[i] > 0 ? x[i] : 0.0F;
+    }
+    FakeDevice& device_;
+    FakeDevicePlan what_;
+  };
+
+  std::shared_ptr<FakeDevice> device_;
+  std::vector<FakeDevicePlan> plans_;
+  std::string name_;
+};
+
+}  // namespace benanza::test

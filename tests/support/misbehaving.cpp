@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows, of its
+// budget and of its forerunners' journal to the file that it is given.
+#include <benanza/bench/supervisor.hpp>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+int main(int argc, char** argv) {
+  const auto supervised = benanza::bench::Supervised::current();
+  if (supervised == nullptr || argc < 2) return 2;
+  if (argc > 2 && std::string(argv[2]) == "outside") raise(SIGABRT);
+  std::vector<std::vector<char>> eaten;
+  std::string report;
+  const bool cut = supervised->left({100}).value < 100;
+  std::ofstream(supervised->journal(), std::ios::app) << "child\n";
+  for (const std::string row : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
+    if (const auto culprit = supervised->culprits().find(row); culprit != supervised->culprits().end()) {
+      report += row + ": " + culprit->second + "\n";
+      continue;
+    }
+    supervised->trying(row);
+    if (row == "crashes") raise(SIGSEGV);
+    if (row == "loses") supervised->give_up("lost the device");
+    while (row == "hangs") pause();
+    while (row == "eats") {
+      eaten.emplace_back(std::size_t{4} << 20, 'x');
+      supervised->trying(row);  // it lives
+    }
+    report += row + ": measured\n";
+  }
+  if (cut) report += "budget: what is left\n";
+  std::ifstream lines(supervised->journal());
+  for (std::string line; std::getline(lines, line);) report += line + "\n";
+  lines.close();
+  supervised->session_done();
+  if (supervised->left({100}).value == 100 && !std::ifstream(supervised->journal())) report += "next session: whole\n";
+  std::ofstream(argv[1]) << report;
+  return 42;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rows of an accelerator say beyond those of a processor, in files and in bounds.
+#include "support/graph_builder.hpp"
+#include "support/results_support.hpp"
+#include <benanza/analysis.hpp>
+#include <benanza/layer_signature.hpp>
+
+using namespace benanza;
+using benanza::testing::GraphBuilder;
+
+namespace {
+
+Run device_run() {
+  Run run{
+      .name = "gpu", .started = "2026-11-21T10:54:00Z", .tool = "0.1.0", .machine = results_support::machine("GPU")};
+  run.machine.cores = 1;
+  run.machine.driver = "580.1,cuda=13.0";
+  run.machine.state = {{"power_mw", "70000"}, {"sm_clock_mhz", "1980"}};
+  run.backends = {{"cudnn", "9.19.0"}};
+  run.ceilings = {{"Peak/f32", "fma,threads=1", 1, 1e15, 0}, {"Bandwidth/memory", "read,threads=1", 1, 1e15, 0}};
+  return run;
+}
+
+Measurement row(const std::string& signature, double seconds, double launch) {
+  return {.backend = "cudnn",
+          .algorithm = "softmax:fast,threads=1",
+          .signature = LayerSignature::parse(signature).text(),
+          .samples = 8,
+          .p10 = {seconds},
+          .median = {seconds},
+          .method = "graph",
+          .launch = {launch},
+          .disagreement = 0.125,
+          .clock_hz = 1.98e9,
+          .rounds_s = std::vector<double>(8, seconds)};
+}
+
+}  // namespace
+
+TEST_CASE("a file keeps the driver, the device's state and how each row was timed") {
+  const results_support::Folder folder;
+  Run run = device_run();
+  run.rows = {row("Softmax/f32/x=10x100x1", 10e-6, 1e-6)};
+  write_run(run, folder / "run.json");
+  const Run read = read_run(folder / "run.json");
+  CHECK(read.machine == run.machine);
+  REQUIRE(read.rows.size() == 1);
+  CHECK(read.rows[0].method == "graph");
+  CHECK(read.rows[0].launch.value == Approx(1e-6));
+  CHECK(read.rows[0].disagreement == Approx(0.125));
+  CHECK(read.rows[0].clock_hz == Approx(1.98e9));
+}
+
+TEST_CASE("machines of two drivers are two machines, their states are none") {
+  Machine a = device_run().machine, b = a;
+  b.state.clear();
+  CHECK(a.id() == b.id());
+  b.driver = "590.1,cuda=13.1";
+  CHECK(a.id() != b.id());
+}
+
+TEST_CASE("launches of empty kernels are no resolution of the clock") {
+  Run run = device_run();
+  run.ceilings.push_back({"Timer/floor", "events,threads=1", 1, 2e-6, 0});
+  run.ceilings.push_back({"Timer/graph-launch", "events,threads=1", 1, 0.5e-6, 0});
+  ResultDatabase database;
+  database.add(run);
+  CHECK(database.ceilings(1).timer_floor.value == Approx(2e-6));
+}
+
+TEST_CASE("the row of a layer is the one that a bound counts the least of") {
+  // 12 us with 1 us of launches against 13 us with 4 us of them.
+  GraphBuilder g;
+  g.output(g.map("Softmax", {g.input({10, 100})}));
+  Run run = device_run();
+  run.rows = {row("Softmax/f32/x=10x100x1", 12e-6, 1e-6), row("Softmax/f32/x=10x100x1", 13e-6, 4e-6)};
+  run.rows[1].algorithm = "graph:eng0,threads=1";
+  ResultDatabase database;
+  database.add(run);
+  const Analysis a = analyze(make_model_layers(g.graph()), database);
+  CHECK(a[RungName::library].bound->value == Approx(9e-6));
+  CHECK(a[RungName::library].median->value == Approx(13e-6));
+}
+
+TEST_CASE("a bound on a device leaves launches out, the expected figure does not; branches overlap") {
+  // x -> Relu and x -> Softmax side by side: 10 us and 30 us with launches of 2 us each.
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  g.output(g.map("Relu", {x}));
+  g.output(g.map("Softmax", {x}));
+  Run run = device_run();
+  run.rows = {row("Unary/f32/fn=relu/x=1000", 10e-6, 2e-6), row("Softmax/f32/x=10x100x1", 30e-6, 2e-6)};
+  ResultDatabase database;
+  database.add(run);
+  const Analysis a = analyze(make_model_layers(g.graph()), database);
+  CHECK(a[RungName::library].bound->value == Approx(8e-6 + 28e-6));
+  CHECK(a[RungName::library].median->value == Approx(40e-6));
+  CHECK(a[RungName::library_parallel].bound->value == Approx(28e-6));
+}
