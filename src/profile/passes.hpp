@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes: which part of a run is one pass of the model, and which passes are warm-ups. Shared by all readers.
+#pragma once
+
+#include "source.hpp"
+#include <benanza/engine_profile.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace benanza::profile {
+
+/// Elements [first, last) of a sequence.
+struct Stretch {
+  std::size_t first = 0, last = 0;
+  bool operator==(const Stretch&) const = default;
+};
+
+/// For files that mark no passes: the longest stretch of the sequence that repeats itself, cut into its repetitions.
+/// What precedes (set-up, autotuning) and follows it belongs to none. Equal ids are the same kernel with the same
+/// parameters. `idle_before` (as long as ids, or empty) is the idle time before each element: a pass begins where it is
+/// longest, unless the stretch ends where the sequence does. Empty where nothing repeats: the whole is one pass then.
+[[nodiscard]] std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids,
+                                                    std::span<const double> idle_before = {});
+
+/// How many of the first passes are warm-ups: as many as the options say; else those at the start that took more than
+/// a tenth longer than the median of the last half, and more than its spread explains; at most half of them.
+/// Throws InputError where that would leave none.
+[[nodiscard]] std::size_t warm_up_passes(const Source& source, std::span<const Seconds> passes,
+                                         const ProfileOptions& options);
+
+[[nodiscard]] double median(std::vector<double> values);
+
+/// One event of a timeline: what it is (an id of the reader's) and when.
+struct PassEvent {
+  std::uint32_t what = 0;
+  double start = 0, duration = 0;  ///< seconds
+};
+
+/// Collects the events of passes into records. The k-th event of one id in a pass is the same record in every pass;
+/// records are in the order of the pass that had them first.
+class PassRecords {
+ public:
+  /// Events of the next pass, which began at `start`; in order of the engine.
+  void add_pass(double start, std::span<const PassEvent> events);
+  struct Collected {
+    std::uint32_t what = 0;
+    double start = 0;            ///< from the start of the pass, median
+    std::vector<Seconds> times;  ///< one a pass; 0 where the pass lacked it
+    std::size_t present = 0;     ///< passes that had it
+  };
+  [[nodiscard]] std::vector<Collected> take();
+  [[nodiscard]] std::size_t passes() const { return passes_; }
+
+ private:
+  struct Slot {
+    std::uint32_t what = 0;
+    std::vector<float> starts{};
+    std::vector<Seconds> times{};
+    std::size_t present = 0;
+  };
+  std::vector<Slot> slots_{};
+  std::vector<std::vector<std::uint32_t>> slots_of_{};  // by id, by occurrence
+  std::vector<std::uint32_t> seen_{};                   // occurrences in the pass being added, by id
+  std::vector<std::uint32_t> last_order_{};             // slots in the order of the last pass that brought a new one
+  std::size_t passes_ = 0;
+};
+
+}  // namespace benanza::profile
