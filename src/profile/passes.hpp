@@ -33,38 +33,42 @@ struct Stretch {
 
 [[nodiscard]] double median(std::vector<double> values);
 
-/// One event of a timeline: what it is (an id of the reader's) and when.
+inline constexpr std::uint32_t no_parent = 0xFFFFFFFF;
+
+/// One event of a pass: what it is (an id of the reader's) and when.
 struct PassEvent {
   std::uint32_t what = 0;
-  double start = 0, duration = 0;  ///< seconds
+  std::uint32_t source = 0;              ///< where the reader finds more about it
+  std::uint32_t parent = no_parent;      ///< index in the same pass
+  double start = 0, duration = 0;        ///< seconds, from the start of the pass
 };
 
-/// Collects the events of passes into records. The k-th event of one id in a pass is the same record in every pass;
-/// records are in the order of the pass that had them first.
+/// Collects the events of passes into records. The k-th event of one id in a pass is the same record in every pass.
 class PassRecords {
  public:
-  /// Events of the next pass, which began at `start`; in order of the engine.
-  void add_pass(double start, std::span<const PassEvent> events);
+  /// Events of the next pass.
+  void add_pass(std::span<const PassEvent> events);
   struct Collected {
-    std::uint32_t what = 0;
-    double start = 0;            ///< from the start of the pass, median
-    std::vector<Seconds> times;  ///< one a pass; 0 where the pass lacked it
-    std::size_t present = 0;     ///< passes that had it
+    std::uint32_t what = 0, source = 0;   ///< of the first pass that had it
+    std::optional<std::size_t> parent{};  ///< index into what take() gives
+    double start = 0;                     ///< median
+    std::vector<Seconds> times{};         ///< one a pass; 0 where the pass lacked it
+    std::size_t present = 0;              ///< passes that had it
   };
+  /// All records, in order of their start; nothing is left here.
   [[nodiscard]] std::vector<Collected> take();
   [[nodiscard]] std::size_t passes() const { return passes_; }
 
  private:
   struct Slot {
-    std::uint32_t what = 0;
+    std::uint32_t what = 0, source = 0, parent = no_parent;
     std::vector<float> starts{};
     std::vector<Seconds> times{};
-    std::size_t present = 0;
   };
   std::vector<Slot> slots_{};
   std::vector<std::vector<std::uint32_t>> slots_of_{};  // by id, by occurrence
   std::vector<std::uint32_t> seen_{};                   // occurrences in the pass being added, by id
-  std::vector<std::uint32_t> last_order_{};             // slots in the order of the last pass that brought a new one
+  std::vector<std::uint32_t> slot_of_event_{};
   std::size_t passes_ = 0;
 };
 
