@@ -135,7 +135,7 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
     const std::uint32_t occurrence = seen_[event.what]++;
     if (occurrence == known.size()) {
       known.push_back(static_cast<std::uint32_t>(slots_.size()));
-      slots_.push_back({.what = event.what, .source = event.source});
+      slots_.push_back({.what = event.what, .source = event.source, .first_pass = passes_});
     }
     slot_of_event_.push_back(known[occurrence]);
     Slot& slot = slots_[known[occurrence]];
@@ -145,7 +145,9 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
     Slot& slot = slots_[slot_of_event_[i]];
-    if (events[i].parent != no_parent && slot.parent == no_parent) slot.parent = slot_of_event_[events[i].parent];
+    // Only the pass that brought a record says where it belongs: so no ring of parents can come about.
+    if (slot.first_pass == passes_ && events[i].parent != no_parent)
+      slot.parent = slot_of_event_[events[i].parent];
   }
   ++passes_;
 }

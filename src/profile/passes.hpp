@@ -62,6 +62,7 @@ class PassRecords {
  private:
   struct Slot {
     std::uint32_t what = 0, source = 0, parent = no_parent;
+    std::size_t first_pass = 0;
     std::vector<float> starts{};
     std::vector<Seconds> times{};
   };

@@ -53,19 +53,16 @@ Misnested nest(std::vector<TimedEvent>& events, std::int64_t tolerance) {
     TimedEvent& event = events[i];
     if (event.lane >= open.size()) open.resize(event.lane + std::size_t{1});
     auto& stack = open[event.lane];
-    // What ends where this one begins does not enclose it, unless both are points in time or this one is.
-    while (!stack.empty() && events[stack.back()].end <= event.start) stack.pop_back();
     bool misfit = false;
-    if (!stack.empty()) {
-      const std::int64_t limit = events[stack.back()].end;
-      if (event.end <= limit + tolerance) {
-        if (event.parent == no_event) event.parent = stack.back();
-      } else if (event.start + tolerance < limit) {
-        misfit = true;  // begins inside, ends outside
-        if (wrong.count++ == 0) wrong.position = event.position;
-      }
+    while (!stack.empty()) {
+      const std::int64_t end = events[stack.back()].end;
+      const bool fits = event.end <= end + tolerance;
+      if (end > event.start && fits) break;
+      misfit = misfit || (!fits && end > event.start + tolerance);  // begins inside, ends outside
+      stack.pop_back();
     }
-    if (misfit) stack.clear();
+    if (misfit && wrong.count++ == 0) wrong.position = event.position;
+    if (!stack.empty() && event.parent == no_event) event.parent = stack.back();
     stack.push_back(i);
   }
   return wrong;
