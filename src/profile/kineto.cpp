@@ -262,6 +262,7 @@ class Kineto {
     if (total.empty() || count[best] < 2) return false;
     for (const TimedEvent& event : events_)
       if (event.what == best && event.parent == no_event) steps_.push_back({event.start, event.end});
+    mark_ = static_cast<std::uint32_t>(best);
     return true;
   }
 
@@ -302,6 +303,8 @@ class Kineto {
     std::sort(steps_.begin(), steps_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
     check_steps();
     assign_passes(events_, steps_);
+    for (TimedEvent& event : events_)
+      if (event.what == mark_) event.pass = no_event;
     // What the device does belongs to the pass that launched it, and so does the time until it is done.
     std::vector<PassSpan> whole = steps_;
     for (TimedEvent& event : events_) {
@@ -382,6 +385,7 @@ class Kineto {
   std::string key_{}, lane_{};
   std::int64_t overhead_ns_ = 0;
   std::size_t in_graphs_ = 0, overlapping_ = 0;
+  std::uint32_t mark_ = no_event;  // the annotation that is a pass
 };
 
 bool sniff(std::string_view head) {
