@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onednn_problem.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes.hpp"
+#include <benanza/detail/warm_ups.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string>
 
 namespace benanza::profile {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 namespace {
 
@@ -67,7 +59,7 @@ std::size_t phase_by_idle(const Stretch& stretch, std::size_t period, std::span<
   for (std::size_t phase = 0; phase < period; ++phase) {
     std::vector<double> idle;
     for (std::size_t i = stretch.first + phase; i < stretch.last; i += period) idle.push_back(idle_before[i]);
-    const double typical = median(std::move(idle));
+    const double typical = detail::quantile(idle, 0.5);
     if (typical > longest) {
       longest = typical;
       best = phase;
@@ -91,11 +83,10 @@ std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids, std::s
   }
   // What repeats inside one pass (blocks of a model) covers a part only: not passes.
   if (period == 0 || 2 * (stretch.last - stretch.first) < ids.size()) return {};
+  // What repeats from the start on begins with a pass, what repeats up to the end ends with one.
   std::size_t phase = (stretch.last - stretch.first) % period;
-  if (stretch.last != ids.size()) {
-    if (!idle_before.empty()) phase = phase_by_idle(stretch, period, idle_before);
-    else if (stretch.first == 0) phase = 0;
-  }
+  if (stretch.first == 0) phase = 0;
+  else if (stretch.last != ids.size() && !idle_before.empty()) phase = phase_by_idle(stretch, period, idle_before);
   std::vector<Stretch> passes;
   for (std::size_t at = stretch.first + phase; at + period <= stretch.last; at += period)
     passes.push_back({at, at + period});
@@ -111,16 +102,7 @@ std::size_t warm_up_passes(const Source& source, std::span<const Seconds> passes
                        std::to_string(dropped) + " are to be dropped as warm-ups: none is left");
     return dropped;
   }
-  if (passes.size() < 2) return 0;
-  std::vector<double> settled, distance;
-  for (std::size_t i = passes.size() / 2; i < passes.size(); ++i) settled.push_back(passes[i].value);
-  const double typical = median(settled);
-  for (const double value : settled) distance.push_back(std::abs(value - typical));
-  // 1.4826 makes the median distance a standard deviation where times are normal; three of them are beyond chance.
-  const double limit = typical + std::max(0.1 * typical, 3 * 1.4826 * median(distance));
-  std::size_t dropped = 0;
-  while (dropped < passes.size() / 2 && passes[dropped].value > limit) ++dropped;
-  return dropped;
+  return detail::warm_ups(passes);
 }
 
 void PassRecords::add_pass(std::span<const PassEvent> events) {
@@ -154,7 +136,7 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
 
 std::vector<PassRecords::Collected> PassRecords::take() {
   std::vector<double> start;
-  for (const Slot& slot : slots_) start.push_back(median({slot.starts.begin(), slot.starts.end()}));
+  for (const Slot& slot : slots_) start.push_back(detail::quantile(std::vector<double>(slot.starts.begin(), slot.starts.end()), 0.5));
   std::vector<std::uint32_t> order(slots_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return start[a] < start[b]; });

@@ -21,17 +21,14 @@ struct Stretch {
 /// For files that mark no passes: the longest stretch of the sequence that repeats itself, cut into its repetitions.
 /// What precedes (set-up, autotuning) and follows it belongs to none. Equal ids are the same kernel with the same
 /// parameters. `idle_before` (as long as ids, or empty) is the idle time before each element: a pass begins where it is
-/// longest, unless the stretch ends where the sequence does. Empty where nothing repeats: the whole is one pass then.
+/// longest, if the stretch neither begins nor ends where the sequence does. Empty where nothing repeats: the whole is one pass then.
 [[nodiscard]] std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids,
                                                     std::span<const double> idle_before = {});
 
-/// How many of the first passes are warm-ups: as many as the options say; else those at the start that took more than
-/// a tenth longer than the median of the last half, and more than its spread explains; at most half of them.
+/// How many of the first passes are warm-ups: as many as the options say; else by their times (detail/warm_ups.hpp).
 /// Throws InputError where that would leave none.
 [[nodiscard]] std::size_t warm_up_passes(const Source& source, std::span<const Seconds> passes,
                                          const ProfileOptions& options);
-
-[[nodiscard]] double median(std::vector<double> values);
 
 inline constexpr std::uint32_t no_parent = 0xFFFFFFFF;
 
