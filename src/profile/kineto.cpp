@@ -173,8 +173,8 @@ class Kineto {
     }
     const auto index = static_cast<std::uint32_t>(events_.size());
     const bool on_device = kind == Kind::kernel || kind == Kind::copy;
-    const std::uint32_t lane = on_device ? lane_of("device", arguments.device, arguments.stream)
-                                         : lane_of("thread", 0, event.lane);
+    const std::uint32_t lane =
+        on_device ? lane_of("device", arguments.device, arguments.stream) : lane_of("thread", 0, event.lane);
     events_.push_back({.start = event.start_ns,
                        .end = event.start_ns + event.duration_ns,
                        .position = position,
@@ -358,7 +358,8 @@ class Kineto {
       launches = launches || (what.kind == Kind::call && what.name.find("LaunchKernel") != std::string::npos);
     }
     if (launches && !kernels)
-      made_.total_only = "kernels were launched, but the trace has none: the profiler ran without ProfilerActivity.CUDA";
+      made_.total_only =
+          "kernels were launched, but the trace has none: the profiler ran without ProfilerActivity.CUDA";
     if (in_graphs_ > 0)
       warn(source_.path().string() + ": " + std::to_string(in_graphs_) + " of " + std::to_string(launched_.size()) +
            " kernels ran as part of a CUDA graph: which operator they belong to is not recorded");

@@ -21,10 +21,10 @@ constexpr std::size_t most_events = 1'000'000;  // profiler.h: max_num_events_
 
 /// Providers whose nodes return before the device has done the work.
 constexpr std::array<std::string_view, 11> asynchronous{
-    "CUDAExecutionProvider",       "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider",
-    "ROCMExecutionProvider",       "MIGraphXExecutionProvider", "DmlExecutionProvider",
-    "WebGpuExecutionProvider",     "JsExecutionProvider",       "WebNNExecutionProvider",
-    "CANNExecutionProvider",       "QNNExecutionProvider"};
+    "CUDAExecutionProvider",   "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider",
+    "ROCMExecutionProvider",   "MIGraphXExecutionProvider", "DmlExecutionProvider",
+    "WebGpuExecutionProvider", "JsExecutionProvider",       "WebNNExecutionProvider",
+    "CANNExecutionProvider",   "QNNExecutionProvider"};
 
 bool is_asynchronous(std::string_view provider) {
   return std::find(asynchronous.begin(), asynchronous.end(), provider) != asynchronous.end();
@@ -32,9 +32,8 @@ bool is_asynchronous(std::string_view provider) {
 
 /// Operators that run the nodes of a graph of their own.
 bool runs_subgraph(std::string_view op) {
-  constexpr std::array<std::string_view, 9> names{"If",           "Loop",         "Scan",
-                                                  "SequenceMap",  "BeamSearch",   "GreedySearch",
-                                                  "Sampling",     "WhisperBeamSearch", "YieldOp"};
+  constexpr std::array<std::string_view, 9> names{
+      "If", "Loop", "Scan", "SequenceMap", "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch", "YieldOp"};
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
@@ -83,7 +82,8 @@ Activity activity_of(const Description& what) {
   if (what.op.starts_with("Memcpy")) return Activity::copy;
   if (what.op == "ReorderInput" || what.op == "ReorderOutput") return Activity::conversion;
   // Casts of the model have its names; those that the engine put in have these (insert_cast_transformer.cc).
-  if (what.op == "Cast" && (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))
+  if (what.op == "Cast" &&
+      (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))
     return Activity::conversion;
   if (is_asynchronous(what.provider)) return Activity::call;  // its time is that of the launch
   return Activity::layer;
@@ -158,8 +158,9 @@ class OnnxRuntime {
 
   void add_session(const TraceEvent& event, std::uint64_t position) {
     if (event.name == "session_initialization" && sessions_++ > 0)
-      source_.fail(position, "a second session_initialization: the events of two models in one file; expected the "
-                             "profile of one session");
+      source_.fail(position,
+                   "a second session_initialization: the events of two models in one file; expected the "
+                   "profile of one session");
     if (event.name != "model_run") return;
     event.check(source_, position);
     runs_.push_back({event.start_ns, event.start_ns + event.duration_ns});
@@ -275,7 +276,8 @@ class OnnxRuntime {
   }
 
   void finish() {
-    if (runs_.empty() && events_.empty()) source_.fail(0, "neither model_run nor node events: not the profile of a run");
+    if (runs_.empty() && events_.empty())
+      source_.fail(0, "neither model_run nor node events: not the profile of a run");
     if (threads_ > 0) made_.threads = static_cast<int>(threads_);
     const bool timed = !runs_.empty();
     const bool apart = sort_runs();
@@ -291,7 +293,8 @@ class OnnxRuntime {
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     if (timed) made_.latencies.assign(latencies.begin() + static_cast<std::ptrdiff_t>(dropped), latencies.end());
     if (!apart) {
-      made_.total_only = "several threads ran the model at once: which of them a node's time belongs to is not recorded";
+      made_.total_only =
+          "several threads ran the model at once: which of them a node's time belongs to is not recorded";
       return;
     }
     make_records(dropped);
@@ -369,7 +372,8 @@ bool sniff(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '[') return false;
   // No other writer of traces has these two.
-  for (std::string_view sign : {"model_loading_", "session_initialization", "_kernel_time\"", "\"model_run\"", "SequentialExecutor::Execute"})
+  for (std::string_view sign :
+       {"model_loading_", "session_initialization", "_kernel_time\"", "\"model_run\"", "SequentialExecutor::Execute"})
     if (head.find(sign) != std::string_view::npos) return true;
   return false;
 }
