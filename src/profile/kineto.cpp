@@ -70,9 +70,9 @@ class Kineto {
           else if (key == "device") arguments.device = id_of(value);
           else if (key == "graph id") arguments.graph = number(value) != 0;
           else if (key == "Input Dims" && value.type() == json::json_type::array)
-            arguments.dims = value.get_array().raw_json();
+            arguments.dims = value.get_array().value().raw_json();
           else if ((key == "Input type" || key == "Input Types") && value.type() == json::json_type::array)
-            arguments.types = value.get_array().raw_json();
+            arguments.types = value.get_array().value().raw_json();
         });
     if (event.phase == 'B' || event.phase == 'E')
       source_.fail(position, "a begin or end event; expected complete events (ph 'X'), as PyTorch writes them");

@@ -59,9 +59,9 @@ class OnnxRuntime {
           else if (key == "stream") arguments.stream = id_of(value);
           else if (key == "node_index") arguments.node_index = is_text ? std::string_view(value) : token(value);
           else if (key == "input_type_shape" && value.type() == json::json_type::array)
-            arguments.inputs = value.get_array().raw_json();
+            arguments.inputs = value.get_array().value().raw_json();
           else if (key == "output_type_shape" && value.type() == json::json_type::array)
-            arguments.outputs = value.get_array().raw_json();
+            arguments.outputs = value.get_array().value().raw_json();
           else if (key == "thread_scheduling_stats" && value.type() == json::json_type::object)
             arguments.threads = count_threads(value.get_object());
         });
@@ -109,7 +109,7 @@ class OnnxRuntime {
       made.op = arguments.op;
       made.provider = arguments.provider;
       made.name = name.empty() ? made.op + "_" + std::string(arguments.node_index) : std::string(name);
-      made.node = name;
+      made.node = node_of_model(name, arguments.op, arguments.node_index);
       made.inputs = tensors(arguments.inputs);
       made.outputs = tensors(arguments.outputs);
     }

@@ -53,10 +53,32 @@ std::optional<DataType> onnxruntime_type(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+/// Blocked layouts (nchwc_transformer.cc), and matrices that a product with bias needs (matmul_add_fusion.cc).
+bool is_inserted(std::string_view name, std::string_view op) {
+  return op == "ReorderInput" || op == "ReorderOutput" || name.starts_with("gemm_input_reshape") ||
+         name.starts_with("gemm_output_reshape");
+}
+}  // namespace
+
+std::string_view node_of_model(std::string_view name, std::string_view op, std::string_view index) {
+  if (is_inserted(name, op) || op.starts_with("Memcpy")) return {};
+  if (name.starts_with(op) && name.substr(op.size()).starts_with('_') && name.substr(op.size() + 1) == index) return {};
+  constexpr std::string_view token = "_token_", blocked = "_nchwc", fusion = "Fusion";
+  if (const auto at = name.rfind(token);
+      at != std::string_view::npos && name.find_first_not_of("0123456789", at + token.size()) == std::string_view::npos)
+    name = name.substr(0, at);  // Graph::GenerateUniqueNodeName
+  if (name.ends_with(blocked)) name.remove_suffix(blocked.size());
+  std::string_view end = name;
+  if (end.ends_with('/')) end.remove_suffix(1);
+  if (const auto at = end.rfind('/'); end.ends_with(fusion) && at != std::string_view::npos) name = name.substr(0, at);
+  return name;
+}
+
 Activity activity_of(const NodeDescription& what) {
   if (what.kernel) return Activity::kernel;
   if (what.op.starts_with("Memcpy")) return Activity::copy;
-  if (what.op == "ReorderInput" || what.op == "ReorderOutput") return Activity::conversion;
+  if (is_inserted(what.name, what.op)) return Activity::conversion;
   // Casts of the model have its names; those that the engine put in have these (insert_cast_transformer.cc).
   if (what.op == "Cast" &&
       (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))

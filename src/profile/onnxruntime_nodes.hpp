@@ -17,6 +17,11 @@ namespace benanza::profile {
 /// Whether an operator runs the nodes of a graph of its own.
 [[nodiscard]] bool runs_subgraph(std::string_view op);
 
+/// The node of the model that a profiled node's name leads to: the optimizer's own additions to it are taken off. Nodes
+/// in blocked layout (`x_nchwc`) are named after the value that they compute. Empty for what the engine put in, and for
+/// the name that an unnamed node got (`MatMul_1`, of index 1).
+[[nodiscard]] std::string_view node_of_model(std::string_view name, std::string_view op, std::string_view index);
+
 /// Of the name in input_type_shape (DataTypeImpl::ToString without `tensor()`).
 [[nodiscard]] std::optional<DataType> onnxruntime_type(std::string_view name);
 

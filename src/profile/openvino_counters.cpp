@@ -70,8 +70,8 @@ class Counters {
     if (is_new) {
       auto& record = descriptions_.emplace_back();
       record.name = fields[0];
-      record.nodes = {fields[0]};
       record.op = fields[op_];
+      if (!converts(record.op)) record.nodes = {fields[0]};
       record.algorithm = fields[implementation_];
       record.provider = "openvino";
       record.activity = converts(record.op) ? Activity::conversion : Activity::layer;

@@ -39,7 +39,7 @@ std::string split_error(const std::string& text) {
     static_cast<void>(split(folder.write("profile", text)));
   } catch (const InputError& error) {
     const std::string what = error.what();
-    return what.substr(what.find("/profile") + 9);
+    return what.substr(what.find("/profile") + 10);
   }
   return "";
 }

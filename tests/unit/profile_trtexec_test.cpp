@@ -6,7 +6,7 @@ namespace {
 
 using namespace profile_support;
 
-const std::string profile_text = R"([
+const std::string profile_text = R"json([
   { "count" : 6610 }
 , { "name" : "QuantizeLinear_2", "timeMs" : 31.3879, "averageMs" : 0.00474854, "medianMs" : 0.004544, "percentage" : 1.00949 }
 , { "name" : "features.0.0.weight + QuantizeLinear_8 + Conv_12 + PWN(Clip_16)",
@@ -14,14 +14,14 @@ const std::string profile_text = R"([
 }
 , { "name" : "Reformatting CopyNode for Input Tensor 0 to GlobalAveragePool_843", "timeMs" : 26.8927, "averageMs" : 0.00406848, "medianMs" : 0.004096, "percentage" : 0.864919 }
 ]
-)";
+)json";
 
-const std::string times_text = R"([
+const std::string times_text = R"json([
   { "startEnqMs" : 4.19, "endEnqMs" : 4.28, "startComputeMs" : 4.17, "endComputeMs" : 4.65, "h2dMs" : 0.5, "computeMs" : 0.75, "d2hMs" : 0.1, "latencyMs" : 1.35 }
 , { "startEnqMs" : 4.29, "endEnqMs" : 4.33, "startComputeMs" : 4.66, "endComputeMs" : 5.12, "h2dMs" : 0.5, "computeMs" : 0.5, "d2hMs" : 0.1, "latencyMs" : 1.1 }
 , { "startEnqMs" : 4.29, "endEnqMs" : 4.33, "startComputeMs" : 4.66, "endComputeMs" : 5.12, "h2dMs" : 0.5, "computeMs" : 0.5, "d2hMs" : 0.1, "latencyMs" : 1.1 }
 ]
-)";
+)json";
 
 /// `combined` as version 10 writes a tensor's type and format, otherwise apart, as version 11 does.
 std::string layers_text(bool combined) {
@@ -29,22 +29,28 @@ std::string layers_text(bool combined) {
                                   : R"("Datatype": "Int8", "Format": "Thirty-two wide channel vectorized row major")";
   const std::string f32 = combined ? R"("Format/Datatype": "Row major linear FP32")"
                                    : R"("Datatype": "Float", "Format": "Row major linear")";
-  return R"({"Layers": [{
+  return R"json({"Layers": [{
   "Name": "QuantizeLinear_2", "LayerType": "Reformat",
-  "Inputs": [ { "Name": "input1", "Location": "Device", "Dimensions": [1,3,224,224], )" + f32 + R"( }],
-  "Outputs": [ { "Name": "317", "Location": "Device", "Dimensions": [1,3,224,224], )" + i8 + R"( }],
+  "Inputs": [ { "Name": "input1", "Location": "Device", "Dimensions": [1,3,224,224], )json" +
+         f32 + R"json( }],
+  "Outputs": [ { "Name": "317", "Location": "Device", "Dimensions": [1,3,224,224], )json" +
+         i8 + R"json( }],
   "TacticValue": "0x0000000000000000", "StreamId": 0, "Metadata": "[ONNX Layer: QuantizeLinear_2]"
 },{
   "Name": "features.0.0.weight + QuantizeLinear_8 + Conv_12 + PWN(Clip_16)", "LayerType": "CaskConvolution",
-  "Inputs": [ { "Name": "317", "Location": "Device", "Dimensions": [1,3,224,224], )" + i8 + R"( }],
-  "Outputs": [ { "Name": "334", "Location": "Device", "Dimensions": [1,32,112,112], )" + i8 + R"( }],
+  "Inputs": [ { "Name": "317", "Location": "Device", "Dimensions": [1,3,224,224], )json" +
+         i8 + R"json( }],
+  "Outputs": [ { "Name": "334", "Location": "Device", "Dimensions": [1,32,112,112], )json" +
+         i8 + R"json( }],
   "TacticName": "volta_int8x4_icudnn_int8x4_128x32_relu_xregs_medium_c32_nn_v1",
   "StreamId": 1, "Metadata": "[ONNX Layer: QuantizeLinear_8]\u001e[ONNX Layer: Conv_12]\u001e[ONNX Layer: Clip_16]"
 },{
   "Name": "{ForeignNode[MatMul_1...Softmax_9]}", "LayerType": "Myelin", "Inputs": [], "Outputs": []
 }],
-)" + (combined ? R"("Bindings": ["input1","output1"])"
-               : R"("I/O Tensors": [{"Name": "input1","IOMode": "Input","DataType": "Float","Dimensions": [1,3,224,224]}])") +
+)json" +
+         (combined
+              ? R"json("Bindings": ["input1","output1"])json"
+              : R"json("I/O Tensors": [{"Name": "input1","IOMode": "Input","DataType": "Float","Dimensions": [1,3,224,224]}])json") +
          "}";
 }
 

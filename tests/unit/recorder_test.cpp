@@ -3,6 +3,7 @@
 #include "support/profile_support.hpp"
 #include <benanza/recorder.hpp>
 
+#include <cstdlib>
 #include <new>
 
 namespace {
@@ -28,13 +29,14 @@ void record_pass(Recorder& recorder, double start, double scale = 1) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inline, or GCC takes one half of a pair for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 TEST_CASE("a recorder gives the profile of what an engine recorded") {
   Recorder recorder({.engine = "mine", .version = "1.0", .threads = 2});
