@@ -103,8 +103,9 @@ class Verbose {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
     if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !(time >= 0))
       source_.fail(position, "exec_time '" + std::string(text) + "', expected milliseconds");
-    const auto length = static_cast<std::size_t>(text.data() - line.data());
-    const auto [what, is_new] = names_.find_or_add(line.substr(0, length));
+    // The same primitive on the same problem, whenever: what lies between a timestamp and the time.
+    const char* const first = fields[0].data();
+    const auto [what, is_new] = names_.find_or_add({first, static_cast<std::size_t>(text.data() - first)});
     if (is_new)
       describe(at(columns_.engine), at(columns_.primitive), at(columns_.implementation), at(columns_.memory),
                at(columns_.attributes), at(columns_.problem));
