@@ -11,7 +11,7 @@
 namespace data2019 {
 
 inline std::filesystem::path file(const std::string& name) {
-  return std::filesystem::path(BENANZA_MODELS) / ".." / ".." / "tests" / "data" / "2019" / name;
+  return std::filesystem::path(BENANZA_TEST_DATA) / "2019" / name;
 }
 inline benanza::Graph model(const std::string& name, std::int64_t batch = 1) {
   benanza::ImportOptions options;
