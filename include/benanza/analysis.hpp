@@ -91,6 +91,8 @@ struct Analysis {
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
+  /// Totals by other accounts, to compare with what was published (rules2019.hpp); none of them is a bound.
+  std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};      ///< by form, then by share of time
   std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};

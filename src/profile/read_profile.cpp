@@ -16,9 +16,10 @@ namespace {
 using namespace profile;
 
 /// THE list of formats, in the order in which they are asked.
-constexpr std::array<const Reader*, 10> readers{
-    &onnxruntime,      &kineto,      &trtexec_profile,   &trtexec_times,  &trtexec_layers,
-    &google_benchmark, &trtexec_log, &openvino_counters, &onednn_verbose, &layer_csv,
+constexpr std::array<const Reader*, 15> readers{
+    &onnxruntime,      &kineto,      &trtexec_profile,    &trtexec_times,  &trtexec_layers,
+    &google_benchmark, &trtexec_log, &openvino_counters,  &onednn_verbose, &nsys,
+    &cudnn_log,        &cublas_log,  &cudnn_frontend_log, &cublaslt_log,   &layer_csv,
 };
 
 std::string known_formats() {

@@ -209,6 +209,7 @@ Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   result["rows"] = rows;
+  for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;
 }
 

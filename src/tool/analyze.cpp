@@ -6,6 +6,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include <benanza/result_check.hpp>
+#include <benanza/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +23,7 @@ struct Options {
   std::vector<std::string> results{};
   std::vector<std::string> backends{};
   std::string machine{};
+  std::string rules{}, device{};
   std::vector<std::string> assertions{};
   int threads = 0;
   bool plans = false;
@@ -36,8 +38,7 @@ void warn_of_conflicts(const ResultDatabase& results) {
                  "; `benanza db verify` shows them");
 }
 
-/// From stored rows of one machine and the newest version of each backend: two versions never share a total.
-BoundReport stored_report(const Options& options) {
+std::vector<std::filesystem::path> files_of(const Options& options) {
   std::vector<std::filesystem::path> files;
   for (const auto& name : options.results) {
     const auto found = result_files(name);
@@ -45,6 +46,28 @@ BoundReport stored_report(const Options& options) {
     if (found.empty() && !std::filesystem::exists(name)) files.emplace_back(name);  // load says what is wrong with it
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// By the accounting of the original Benanza, from its databases or tables.
+BoundReport report_2019(const Options& options) {
+  const auto files = files_of(options);
+  if (files.empty()) throw InputError("--results: the files hold no results");
+  const Results2019 results = read_results_2019(files, options.device);
+  BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
+  for (const auto& graph : load_graphs(options.models)) {
+    auto [analysis, warnings] = analyze_2019(graph, results);
+    report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
+    report.models.push_back(std::move(analysis));
+  }
+  if (!options.output.quiet)
+    for (const auto& warning : report.warnings) terminal::warn(warning);
+  return report;
+}
+
+/// From stored rows of one machine and the newest version of each backend: two versions never share a total.
+BoundReport stored_report(const Options& options) {
+  const auto files = files_of(options);
   const ResultDatabase database = ResultDatabase::load(files);
   const auto machines = database.machines();
   if (machines.empty()) throw InputError("--results: the files hold no results");
@@ -78,8 +101,9 @@ int run(const Options& options) {
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (options.machine.empty() == options.results.empty())
     throw UsageError("either --results or --machine says what to analyse the models with");
-  const BoundReport report =
-      options.machine.empty() ? stored_report(options) : declared_report(options.machine, load_models(options.models));
+  const BoundReport report = !options.machine.empty() ? declared_report(options.machine, load_models(options.models))
+                             : options.rules.empty()  ? stored_report(options)
+                                                      : report_2019(options);
   const bool partial =
       std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial(); });
   emit(report, options.output);
@@ -112,6 +136,15 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
+  command
+      ->add_option("--rules", options->rules,
+                   "2019: the accounting of the original Benanza, for its databases (JSON) and printed tables (CSV)")
+      ->type_name("YEAR")
+      ->check(CLI::IsMember({"2019"}))
+      ->needs("--results");
+  command->add_option("--device", options->device, "with --rules: the GPU whose rows of a table to take")
+      ->type_name("NAME")
+      ->needs("--rules");
   add_declared(*command, options->machine, {"--results", "--backend", "--threads"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   options->output.add_to(*command);

@@ -8,16 +8,31 @@
 
 namespace benanza::tool {
 
-std::vector<ModelLayers> load_models(const ModelOptions& options) {
+namespace {
+
+template <class Use>
+void for_each_graph(const ModelOptions& options, Use&& use) {
   const std::vector<ImportOptions> points = options.import_options();
   const auto what_if = options.what_if();
-  std::vector<ModelLayers> result;
   for (const auto& file : options.files())
     for (const auto& point : points) {
       Graph graph = import_onnx(file, point);
       if (what_if) graph = retype(std::move(graph), *what_if);
-      result.push_back(make_model_layers(graph));
+      use(std::move(graph));
     }
+}
+
+}  // namespace
+
+std::vector<Graph> load_graphs(const ModelOptions& options) {
+  std::vector<Graph> result;
+  for_each_graph(options, [&result](Graph&& graph) { result.push_back(std::move(graph)); });
+  return result;
+}
+
+std::vector<ModelLayers> load_models(const ModelOptions& options) {
+  std::vector<ModelLayers> result;
+  for_each_graph(options, [&result](Graph&& graph) { result.push_back(make_model_layers(graph)); });
   return result;
 }
 

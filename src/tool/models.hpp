@@ -10,7 +10,10 @@
 
 namespace benanza::tool {
 
-/// Every model of the options in both forms, of a sweep at each of its points.
+/// Every model of the options, of a sweep at each of its points.
+[[nodiscard]] std::vector<Graph> load_graphs(const ModelOptions& options);
+
+/// The same in both forms.
 [[nodiscard]] std::vector<ModelLayers> load_models(const ModelOptions& options);
 
 /// Adds what a suite over the model measures: its single layers and the ways to do its groups; neither free nor opaque

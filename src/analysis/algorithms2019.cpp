@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/layer_signature.hpp>
+#include <benanza/rules2019.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace benanza {
+
+namespace {
+
+/// The rows of a convolution; of one without padding also those of the same convolution that pads itself: an engine may
+/// have padded x by a kernel of its own.
+struct Found {
+  const std::vector<Call2019>* rows = nullptr;
+  bool padded_before = false;
+};
+
+Found rows_of(const op::Conv& conv, const Results2019& results) {
+  if (conv.x.size() != 4) return {};
+  ConvCall2019 call{.x = {conv.x.begin(), conv.x.end()},
+                    .filters = conv.w[0],
+                    .kernel = {conv.w[2], conv.w[3]},
+                    .pads = {0, 0},
+                    .strides = {detail::at_or(conv.strides, 0, 1), detail::at_or(conv.strides, 1, 1)},
+                    .dilations = {detail::at_or(conv.dilations, 0, 1), detail::at_or(conv.dilations, 1, 1)},
+                    .group = conv.group};
+  const auto find = [&] {
+    const auto rows = results.calls.find(call.key("CONV_FWD", name(conv.type)));
+    return rows == results.calls.end() ? nullptr : &rows->second;
+  };
+  if (!conv.pads.empty()) {
+    if (conv.pads[0] != conv.pads[2] || conv.pads[1] != conv.pads[3]) return {};
+    call.pads = {conv.pads[0], conv.pads[1]};
+    return {find()};
+  }
+  if (const auto* rows = find()) return {rows};
+  const auto reach = [&](std::size_t axis) { return call.dilations[axis] * (call.kernel[axis] - 1); };
+  const std::vector<std::int64_t> x = call.x;
+  for (std::int64_t high = 0; high <= reach(0); ++high)
+    for (std::int64_t wide = 0; wide <= reach(1); ++wide) {
+      if (high + wide == 0 || x[2] <= 2 * high || x[3] <= 2 * wide) continue;
+      call.pads = {high, wide};
+      call.x = {x[0], x[1], x[2] - 2 * high, x[3] - 2 * wide};
+      if (const auto* rows = find()) return {rows, true};
+    }
+  return {};
+}
+
+}  // namespace
+
+AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results2019& results) {
+  AlgorithmFindings2019 findings;
+  std::map<std::pair<std::string, std::string>, SlowerAlgorithm> slower;
+  for (const auto& call : calls) {
+    if (call.count == 0 || call.signature.empty()) continue;
+    const Layer layer = parse_layer(call.signature);
+    const auto* conv = std::get_if<op::Conv>(&layer);
+    if (!conv) continue;
+    const Found found = rows_of(*conv, results);
+    const Call2019* chosen = nullptr;
+    if (found.rows)
+      for (const auto& row : *found.rows)
+        if (row.algorithm == call.algorithm) chosen = &row;
+    if (!chosen) {
+      if (std::find(findings.not_compared.begin(), findings.not_compared.end(), call.signature) ==
+          findings.not_compared.end())
+        findings.not_compared.push_back(call.signature);
+      continue;
+    }
+    findings.compared += call.count;
+    const Call2019& best = found.rows->front();
+    if (best.time >= chosen->time) continue;
+    auto& finding = slower[{call.signature, call.algorithm}];
+    finding.signature = call.signature;
+    finding.chosen = call.algorithm;
+    finding.best = best.algorithm;
+    finding.chosen_time = chosen->time;
+    finding.best_time = best.time;
+    finding.count += call.count;
+    finding.padded_before = found.padded_before;
+  }
+  for (auto& [key, finding] : slower) findings.slower.push_back(std::move(finding));
+  std::stable_sort(findings.slower.begin(), findings.slower.end(),
+                   [](const SlowerAlgorithm& a, const SlowerAlgorithm& b) { return a.gain() > b.gain(); });
+  return findings;
+}
+
+}  // namespace benanza

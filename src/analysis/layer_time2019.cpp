@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer_time2019.hpp"
+
+#include <benanza/detail/window_axes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+
+namespace benanza::analysis {
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+using Accept = std::function<bool(std::string_view)>;
+
+std::string type_text(const Value& value) { return std::string(name(value.type)); }
+
+std::optional<detail::WindowAxes> axes_of(const Node& node, const Graph& graph) {
+  const Dims& x = graph.input(node, 0).dims;
+  if (x.size() < 3) return std::nullopt;
+  Dims kernel = node.attribute<Dims>("kernel_shape", {});
+  if (node.op_type == "Conv") {
+    const Dims& w = graph.input(node, 1).dims;
+    if (w.size() != x.size()) return std::nullopt;
+    kernel.assign(w.begin() + 2, w.end());
+  }
+  auto axes = detail::WindowAxes::read(node, std::span(x).subspan(2), kernel);
+  if (!axes) return std::nullopt;
+  const auto auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
+  axes->resolve_same_padding(auto_pad);
+  if (node.attribute<std::int64_t>("ceil_mode", 0) != 0 && !auto_pad.starts_with("SAME")) axes->resolve_ceil_mode();
+  return axes;
+}
+
+bool same_padded(const Node& node) { return node.attribute<std::string>("auto_pad", "NOTSET").starts_with("SAME"); }
+
+LayerTime2019 missing(std::string reason) { return {.reason = std::move(reason)}; }
+
+/// Adds the fastest call of that key which `accept` allows; false where there is none, with the reason.
+bool add_call(LayerTime2019& time, const Results2019& results, const std::string& key, const Accept& accept) {
+  const auto found = results.calls.find(key);
+  const Call2019* best = nullptr;
+  if (found != results.calls.end())
+    for (const auto& call : found->second)
+      if ((!accept || accept(call.algorithm)) && (!best || call.time < best->time)) best = &call;
+  if (!best) {
+    const auto failed = results.failed.find(key);
+    time.status = Status::missing;
+    time.reason = failed == results.failed.end() ? "no row " + key : "every row " + key + " failed: " + failed->second;
+    return false;
+  }
+  time.status = Status::measured;
+  time.time += best->time;
+  if (!time.algorithm.empty()) time.algorithm += '+';
+  const std::string kind = key.substr(0, key.find('/'));
+  std::string what;
+  for (const char c : kind) what += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  time.algorithm += best->algorithm.empty() ? what : best->algorithm;
+  return true;
+}
+
+/// The convolution's calls; nothing, with the reason, for one that 2019 could not measure.
+std::optional<ConvCall2019> conv_call(const Node& node, const Graph& graph, std::string& reason) {
+  const auto axes = axes_of(node, graph);
+  if (!axes || axes->axes.size() != 2) {
+    reason = "2019 measured convolutions of two spatial dimensions only";
+    return std::nullopt;
+  }
+  ConvCall2019 call{.x = graph.input(node, 0).dims,
+                    .filters = graph.input(node, 1).dims[0],
+                    .group = node.attribute<std::int64_t>("group", 1)};
+  for (const auto& [window, ceil_pad, output_padding] : axes->axes) {
+    if (window.pad_begin != window.pad_end) {
+      reason = "its padding differs at the two ends of an axis, which no call of 2019 can do";
+      return std::nullopt;
+    }
+    call.kernel.push_back(window.kernel);
+    call.pads.push_back(window.pad_begin);
+    call.strides.push_back(window.stride);
+    call.dilations.push_back(window.dilation);
+  }
+  return call;
+}
+
+LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019& results) {
+  LayerTime2019 time{.backend = "cudnn"};
+  const std::string type = type_text(graph.input(node, 0));
+  auto call = conv_call(node, graph, time.reason);
+  if (!call) {
+    if (same_padded(node)) time.defects.insert("SAME padding ignored");
+    return time;
+  }
+  if (!add_call(time, results, call->key("CONV_FWD", type), {})) {
+    if (!same_padded(node) || call->pads == Dims{0, 0}) return time;
+    call->pads = {0, 0};
+    if (results.calls.contains(call->key("CONV_FWD", type))) {
+      time.reason += ", only one without its SAME padding";
+      time.defects.insert("SAME padding ignored");
+    }
+    return time;
+  }
+  if (node.has_input(2) &&
+      !add_call(time, results, shape_key_2019("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
+    LayerTime2019 half = missing("its bias: " + time.reason);  // what is known of it is no time of the layer
+    half.backend = time.backend;
+    return half;
+  }
+  return time;
+}
+
+LayerTime2019 pool_time(const Node& node, const Graph& graph, const Results2019& results) {
+  const auto axes = axes_of(node, graph);
+  if (!axes || axes->axes.size() != 2) return missing("2019 measured pools of two spatial dimensions only");
+  PoolCall2019 call{.x = graph.input(node, 0).dims};
+  for (const auto& [window, ceil_pad, output_padding] : axes->axes) {
+    if (window.pad_begin != window.pad_end)
+      return missing("its padding differs at the two ends of an axis, which no call of 2019 can do");
+    call.kernel.push_back(window.kernel);
+    call.pads.push_back(window.pad_begin);
+    call.strides.push_back(window.stride);
+  }
+  const std::string_view mode = node.op_type == "MaxPool" ? "max" : "average";
+  LayerTime2019 time{.backend = "cudnn"};
+  (void)add_call(time, results, call.key(type_text(graph.input(node, 0))),
+                 [mode](std::string_view algorithm) { return algorithm.starts_with(mode); });
+  return time;
+}
+
+LayerTime2019 gemm_time(const Node& node, const Graph& graph, const Results2019& results) {
+  const auto call = gemm_call_2019(node, graph);
+  if (!call) return missing("2019 measured products of two matrices only");
+  LayerTime2019 time{.backend = "cublas"};
+  const std::string type = type_text(graph.input(node, 0));
+  if (add_call(time, results, call->key(type), {})) return time;
+  // Known of VGG: the first dense layer was measured with the depth of the tensor before it was flattened.
+  for (const auto& [key, rows] : results.calls) {
+    const std::string prefix = "GEMV_FWD/" + type + "/m=" + std::to_string(call->m == 1 ? call->n : call->m) + "/k=";
+    if (!key.starts_with(prefix)) continue;
+    const std::string depth = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
+    if (depth == std::to_string(call->k)) continue;
+    time.reason += ", only one with k=" + depth;
+    time.defects.insert("measured with another depth");
+    break;
+  }
+  return time;
+}
+
+/// The algorithms by which 2019 measured an activation; empty for a function that it did not measure. LeakyRelu and
+/// PRelu stood as Relu there.
+std::vector<std::string_view> activations_of(std::string_view op_type) {
+  if (op_type == "Relu" || op_type == "LeakyRelu" || op_type == "PRelu") return {"relu", "clipped_relu"};
+  if (op_type == "Sigmoid") return {"sigmoid"};
+  if (op_type == "Tanh") return {"tanh"};
+  if (op_type == "Elu") return {"elu"};
+  return {};
+}
+
+std::string_view op_tensor_of(std::string_view op_type) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds{{{"Add", "OP_TENSOR_ADD_FWD"},
+                                                                                {"Sum", "OP_TENSOR_ADD_FWD"},
+                                                                                {"Sub", "OP_TENSOR_ADD_FWD"},
+                                                                                {"Mul", "OP_TENSOR_MUL_FWD"},
+                                                                                {"Div", "OP_TENSOR_MUL_FWD"},
+                                                                                {"Min", "OP_TENSOR_MIN_FWD"},
+                                                                                {"Max", "OP_TENSOR_MAX_FWD"},
+                                                                                {"Sqrt", "OP_TENSOR_SQRT_FWD"},
+                                                                                {"Not", "OP_TENSOR_NOT_FWD"}}};
+  for (const auto& [type, kind] : kinds)
+    if (type == op_type) return kind;
+  return {};
+}
+
+bool is_one_of(std::string_view text, const std::vector<std::string_view>& list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> pads_of(const Node& node, const Graph& graph) {
+  const auto axes = axes_of(node, graph);
+  Dims pads;
+  if (!axes) return pads;
+  for (const auto& axis : axes->axes) pads.push_back(axis.window.pad_begin);
+  for (const auto& axis : axes->axes) pads.push_back(axis.window.pad_end);
+  return pads;
+}
+
+std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph) {
+  Dims a = graph.input(node, 0).dims, b = graph.input(node, 1).dims;
+  if (a.size() != 2 || b.size() != 2) return std::nullopt;
+  const bool gemm = node.op_type == "Gemm";
+  GemmCall2019 call{.trans_a = gemm ? node.attribute<std::int64_t>("transA", 0) : 0,
+                    .trans_b = gemm ? node.attribute<std::int64_t>("transB", 0) : 0,
+                    .alpha = gemm ? static_cast<std::int64_t>(node.attribute<double>("alpha", 1)) : 1,
+                    .beta = gemm ? static_cast<std::int64_t>(node.attribute<double>("beta", 1)) : 0};
+  if (call.trans_a != 0) std::swap(a[0], a[1]);
+  if (call.trans_b != 0) std::swap(b[0], b[1]);
+  call.m = a[0];
+  call.k = a[1];
+  call.n = b[1];
+  return call;
+}
+
+bool is_free_2019(const Node& node, const Layer& layer) {
+  const std::vector<std::string_view> free{"LRN",           "Reshape",           "Concat",   "Unsqueeze", "Flatten",
+                                           "GlobalMaxPool", "GlobalAveragePool", "Identity", "Transpose"};
+  return is_one_of(node.op_type, free) || (is_free(layer) && node.op_type != "Dropout");
+}
+
+LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Results2019& results) {
+  const std::string_view op = node.op_type;
+  if (op == "Conv") return conv_time(node, graph, results);
+  if (op == "MaxPool" || op == "AveragePool") return pool_time(node, graph, results);
+  if (op == "Gemm" || op == "MatMul") return gemm_time(node, graph, results);
+
+  std::string kind;
+  Accept accept;
+  const Value& x = graph.input(node, 0);
+  Dims dims = x.dims;
+  LayerTime2019 time{.backend = "cudnn"};
+  if (const auto functions = activations_of(op); !functions.empty()) {
+    kind = "ACTIVATION_FWD";
+    accept = [functions](std::string_view algorithm) { return is_one_of(algorithm, functions); };
+  } else if (const auto op_tensor = op_tensor_of(op); !op_tensor.empty()) {
+    kind = op_tensor;
+    const Dims& y = graph.output(node, 0).dims;
+    if (element_count(y) > element_count(dims)) dims = y;
+  } else if (op == "BatchNormalization") {
+    kind = "BATCHNORM_FWD_INFERENCE";
+  } else if (op == "Softmax") {
+    kind = "SOFTMAX_FWD";
+    accept = [](std::string_view algorithm) { return !algorithm.starts_with("log"); };
+  } else if (op == "Dropout") {
+    kind = "DROPOUT_FWD";
+  } else {
+    return missing("2019 had no benchmark of " + node.op_type);
+  }
+  (void)add_call(time, results, shape_key_2019(kind, type_text(x), dims), accept);
+  if (op == "BatchNormalization" && time.algorithm == "per_activation")
+    time.defects.insert("batch normalisation measured per activation, not per channel");
+  return time;
+}
+
+std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& graph, const Results2019& results,
+                                             const std::string& activation) {
+  LayerTime2019 time{.backend = "cudnn"};
+  const auto call = conv_call(node, graph, time.reason);
+  if (!call || !node.has_input(2) || !graph.input(node, 2).constant) return std::nullopt;
+  Accept accept;
+  if (!activation.empty()) {
+    const auto functions = activations_of(activation);
+    accept = [functions](std::string_view algorithm) {
+      return is_one_of(algorithm.substr(algorithm.find(',') + 1), functions);
+    };
+  }
+  const std::string key = call->key("CONV_BIAS_ACTIVATION_FWD", type_text(graph.input(node, 0)));
+  if (!add_call(time, results, key, accept)) return std::nullopt;
+  return time;
+}
+
+}  // namespace benanza::analysis

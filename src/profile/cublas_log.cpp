@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS's API log (CUBLAS_LOGINFO_DBG=1). Matrices are column-major there: C = op(A) op(B) is C' = op(B)' op(A)' for
+// everyone else.
+#include "api_log.hpp"
+#include "logged_layer.hpp"
+#include "reader.hpp"
+#include "seen_calls.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace benanza::profile {
+
+namespace {
+
+/// `Sgemm` of `cublasSgemm_v2`, `GemmStridedBatchedEx` of `cublasGemmStridedBatchedEx_64`.
+std::string_view product_of(std::string_view function) {
+  constexpr std::string_view prefix = "cublas";
+  if (!function.starts_with(prefix)) return {};
+  function.remove_prefix(prefix.size());
+  for (const std::string_view suffix : {"_64", "_v2"})
+    if (function.ends_with(suffix)) function.remove_suffix(suffix.size());
+  return function;
+}
+
+/// Real products of matrices; complex ones are steps of other libraries' transforms.
+bool computes(std::string_view function) {
+  const std::string_view name = product_of(function);
+  if (name.starts_with("Gemm")) return true;
+  if (name.size() < 5 || std::string_view("SDH").find(name[0]) == std::string_view::npos) return false;
+  return name.substr(1, 4) == "gemm" || name.substr(1, 4) == "gemv";
+}
+
+bool transposed(const ApiRecord& record, std::string_view name) {
+  const std::string_view word = record.word(name);
+  return !word.empty() && word != "CUBLAS_OP_N";
+}
+
+DataType type_of(const ApiRecord& record, std::string_view name, char letter) {
+  for (const std::string_view key : {"type", "Type"})  // Atype or AType, as versions spell it
+    if (const auto type = logged_type(record.word(std::string(name) + std::string(key)))) return *type;
+  return letter == 'D' ? DataType::f64 : letter == 'H' ? DataType::f16 : DataType::f32;
+}
+
+LibraryCall describe(const ApiRecord& record, const Source& source) {
+  LibraryCall call{.library = "cublas", .function = record.function, .place = {source.index(), record.position}};
+  const std::string_view name = product_of(record.function);
+  std::string_view algorithm = record.word("algo");
+  constexpr std::string_view prefix = "CUBLAS_";
+  if (algorithm.starts_with(prefix)) algorithm.remove_prefix(prefix.size());
+  for (const char c : algorithm.empty() ? std::string_view("gemm_default") : algorithm)
+    call.algorithm += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  call.math = record.find("computeType") ? record.word("computeType") : std::string_view(record.math);
+  const auto m = record.number("m"), n = record.number("n"), k = record.number("k");
+  if (!m || !n) return call;
+  const bool vector = name.size() >= 5 && name.substr(1, 4) == "gemv";
+  LoggedGemm gemm{.type = type_of(record, "A", name[0]), .m = *m, .n = *n, .trans_a = transposed(record, "transa")};
+  gemm.y_type = record.find("Ctype") || record.find("CType") ? type_of(record, "C", name[0]) : gemm.type;
+  if (vector) {  // y = op(A) x: a product with one column
+    gemm.trans_a = transposed(record, "trans") || transposed(record, "transa");
+    gemm.k = gemm.trans_a ? *m : *n;
+    gemm.m = gemm.trans_a ? *n : *m;
+    gemm.n = 1;
+  } else {
+    if (!k) return call;
+    gemm.k = *k;
+    gemm.trans_b = transposed(record, "transb");
+  }
+  if (name.find("Batched") != std::string_view::npos) {
+    for (const std::string_view count : {"batchCount", "batchSize"})
+      if (const auto batch = record.number(count)) gemm.batch = *batch;
+    gemm.a_batched = record.number("strideA").value_or(1) != 0;
+    gemm.b_batched = record.number("strideB").value_or(1) != 0;
+  }
+  call.signature = gemm_signature(gemm);
+  return call;
+}
+
+EngineProfile read(Source& source, const ProfileOptions&) {
+  std::vector<SeenCall> seen;
+  std::int64_t uncertain = 0;
+  std::uint64_t first_uncertain = 0;
+  const ApiLog log = read_api_log(source, computes, [&](ApiRecord&& record) {
+    LibraryCall call = describe(record, source);
+    if (record.uncertain) {
+      if (uncertain++ == 0) first_uncertain = record.position;
+      call.signature.clear();
+      call.algorithm.clear();
+    }
+    seen.push_back({std::move(call), record.thread});
+  });
+  EngineProfile made;
+  made.warnings = log.warnings;
+  if (uncertain > 0)
+    made.warnings.push_back(source.path().string() + ": " + std::to_string(uncertain) +
+                            " calls of two threads stand line by line in each other, first at byte " +
+                            std::to_string(first_uncertain) + ": which sizes are whose cannot be told");
+  made.calls = calls_of_one_pass(source, seen, made.warnings);
+  return made;
+}
+
+bool sniff(std::string_view head) { return is_api_log(head, "cuBLAS"); }
+
+}  // namespace
+
+const Reader cublas_log{"cuBLAS API log", sniff, read};
+
+}  // namespace benanza::profile

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nsight Systems' SQLite export, the schema of 2019 and today's: kernels, copies and waits of a CUDA device, in integer
+// nanoseconds. Tables exist only where the run had something for them. Passes are not marked: they are what repeats in
+// the sequence of kernels. A kernel that was launched inside an NVTX range is labelled by the innermost one.
+#include "nsys_timeline.hpp"
+#include "reader.hpp"
+#include <benanza/error.hpp>
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace benanza::profile {
+
+namespace {
+
+/// The database, opened for reading: from its file, or from memory where the file is gzip.
+class Database {
+ public:
+  explicit Database(Source& source) : source_(source) {
+    std::ifstream file(source.path(), std::ios::binary);
+    char magic[16] = {};
+    file.read(magic, sizeof magic);
+    sqlite3* raw = nullptr;
+    if (std::string_view(magic, 15) == "SQLite format 3") {
+      check(sqlite3_open_v2(source.path().c_str(), &raw, SQLITE_OPEN_READONLY, nullptr), raw);
+    } else {
+      check(sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr), raw);
+      unpack();
+    }
+  }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  /// The columns of a table; none where there is no such table.
+  [[nodiscard]] std::set<std::string> columns(const std::string& table) {
+    std::set<std::string> names;
+    each("pragma table_info(" + table + ")", [&](sqlite3_stmt* row) { names.insert(text(row, 1)); });
+    return names;
+  }
+  [[nodiscard]] bool has(const std::string& table) { return !columns(table).empty(); }
+
+  template <class Use>
+  void each(const std::string& query, Use&& use) {
+    sqlite3_stmt* raw = nullptr;
+    check(sqlite3_prepare_v2(handle_.get(), query.c_str(), -1, &raw, nullptr), nullptr);
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
+    int status = SQLITE_ROW;
+    while ((status = sqlite3_step(raw)) == SQLITE_ROW) use(raw);
+    if (status != SQLITE_DONE) fail(sqlite3_errmsg(handle_.get()));
+  }
+
+  [[nodiscard]] static std::string text(sqlite3_stmt* row, int column) {
+    const auto* value = sqlite3_column_text(row, column);
+    return value ? reinterpret_cast<const char*>(value) : "";
+  }
+  [[nodiscard]] static std::int64_t number(sqlite3_stmt* row, int column) { return sqlite3_column_int64(row, column); }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    source_.fail(0, what + "; expected a whole SQLite export of Nsight Systems");
+  }
+
+ private:
+  void check(int status, sqlite3* made) {
+    if (made) handle_.reset(made);
+    if (status != SQLITE_OK) fail(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(status));
+  }
+
+  void unpack() {
+    std::string bytes;
+    for (std::string_view part = source_.next(); !part.empty(); part = source_.next()) bytes += part;
+    auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
+    if (!copy) fail("out of memory");
+    std::memcpy(copy, bytes.data(), bytes.size());
+    const auto size = static_cast<sqlite3_int64>(bytes.size());
+    check(sqlite3_deserialize(handle_.get(), "main", copy, size, size,
+                              SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY),
+          nullptr);
+  }
+
+  Source& source_;
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_{nullptr, sqlite3_close};
+};
+
+class Export {
+ public:
+  explicit Export(Source& source) : source_(source), database_(source) {}
+
+  EngineProfile read(const ProfileOptions& options) {
+    if (!database_.has("StringIds")) database_.fail("no table StringIds");
+    database_.each("select id, value from StringIds",
+                   [&](sqlite3_stmt* row) { strings_[Database::number(row, 0)] = Database::text(row, 1); });
+    read_launches();
+    read_ranges();
+    read_kernels();
+    read_copies();
+    read_waits();
+    EngineProfile made = make_profile(source_, std::move(timeline_), options);
+    describe(made);
+    return made;
+  }
+
+ private:
+  [[nodiscard]] const std::string& string(std::int64_t id) const {
+    static const std::string none;
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? none : found->second;
+  }
+
+  /// Host calls by correlation: when and on which thread a kernel was launched.
+  void read_launches() {
+    if (!database_.has("CUPTI_ACTIVITY_KIND_RUNTIME")) return;
+    database_.each("select correlationId, start, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId <> 0",
+                   [&](sqlite3_stmt* row) {
+                     launches_[Database::number(row, 0)] = {Database::number(row, 1), Database::number(row, 2)};
+                   });
+  }
+
+  /// Ranges that were pushed and popped on a thread (event type 59), which nest.
+  void read_ranges() {
+    const auto columns = database_.columns("NVTX_EVENTS");
+    if (columns.empty() || !columns.contains("text")) return;
+    const std::string id = columns.contains("textId") ? "textId" : "null";
+    database_.each("select globalTid, start, end, text, " + id +
+                       " from NVTX_EVENTS where eventType = 59 and end is not null order by start, end desc",
+                   [&](sqlite3_stmt* row) {
+                     std::string text = Database::text(row, 3);
+                     if (text.empty()) text = string(Database::number(row, 4));
+                     ranges_[Database::number(row, 0)].push_back(
+                         {Database::number(row, 1), Database::number(row, 2), std::move(text)});
+                   });
+  }
+
+  [[nodiscard]] std::string label_of(const Launch& launch) const {
+    const auto found = ranges_.find(launch.thread);
+    if (found == ranges_.end()) return {};
+    const std::string* label = nullptr;  // of ranges that enclose it the one that began last
+    auto at = std::upper_bound(found->second.begin(), found->second.end(), launch.start,
+                               [](std::int64_t start, const Range& range) { return start < range.start; });
+    for (; at != found->second.begin() && !label; --at)
+      if (std::prev(at)->end >= launch.start) label = &std::prev(at)->text;
+    return label ? *label : std::string();
+  }
+
+  void check_span(std::int64_t start, std::int64_t end, const std::string& what, std::int64_t row) const {
+    if (end < start)
+      throw InputError(source_.path().string() + ": row " + std::to_string(row) + " of " + what + " ends " +
+                       std::to_string(start - end) + " ns before it starts");
+  }
+
+  void read_kernels() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    const auto columns = database_.columns(table);
+    if (columns.empty()) return;
+    const std::string process = columns.contains("globalPid") ? "globalPid" : "0";
+    database_.each(
+        "select rowid, start, end, streamId, correlationId, shortName, demangledName, gridX, gridY, gridZ, "
+        "blockX, blockY, blockZ, deviceId, " +
+            process + " from " + table + " order by start, end",
+        [&](sqlite3_stmt* row) {
+          DeviceEvent event{.activity = Activity::kernel,
+                            .row = Database::number(row, 0),
+                            .start = Database::number(row, 1),
+                            .end = Database::number(row, 2),
+                            .stream = Database::number(row, 3)};
+          check_span(event.start, event.end, "CUPTI_ACTIVITY_KIND_KERNEL", event.row);
+          event.name = string(Database::number(row, 5));
+          event.detail = string(Database::number(row, 6));
+          for (int i = 7; i < 13; ++i) event.sizes += (i == 7 ? "" : ",") + Database::text(row, i);
+          processes_.insert({Database::number(row, 13), Database::number(row, 14)});
+          if (const auto launch = launches_.find(Database::number(row, 4)); launch != launches_.end()) {
+            event.launched = launch->second.start;
+            event.label = label_of(launch->second);
+          }
+          timeline_.events.push_back(std::move(event));
+        });
+    if (processes_.size() > 1)
+      timeline_.warnings.push_back(source_.path().string() + ": kernels of " + std::to_string(processes_.size()) +
+                                   " processes or devices are in one file: they count as one run");
+  }
+
+  void read_copies() {
+    constexpr std::pair<int, const char*> kinds[] = {
+        {1, "copy to device"}, {2, "copy to host"}, {8, "copy on device"}, {10, "copy between devices"}};
+    if (database_.has("CUPTI_ACTIVITY_KIND_MEMCPY"))
+      database_.each(
+          "select rowid, start, end, streamId, bytes, copyKind from CUPTI_ACTIVITY_KIND_MEMCPY order by start",
+          [&](sqlite3_stmt* row) {
+            std::string name = "copy";
+            for (const auto& [kind, text] : kinds)
+              if (Database::number(row, 5) == kind) name = text;
+            add_transfer(row, Activity::copy, name, Database::text(row, 4) + " bytes", "MEMCPY");
+          });
+    if (database_.has("CUPTI_ACTIVITY_KIND_MEMSET"))
+      database_.each("select rowid, start, end, streamId, bytes from CUPTI_ACTIVITY_KIND_MEMSET order by start",
+                     [&](sqlite3_stmt* row) {
+                       add_transfer(row, Activity::copy, "set", Database::text(row, 4) + " bytes", "MEMSET");
+                     });
+  }
+
+  void read_waits() {
+    if (!database_.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")) return;
+    database_.each(
+        "select rowid, start, end, streamId from CUPTI_ACTIVITY_KIND_SYNCHRONIZATION order by start",
+        [&](sqlite3_stmt* row) { add_transfer(row, Activity::wait, "synchronisation", "", "SYNCHRONIZATION"); });
+  }
+
+  void add_transfer(sqlite3_stmt* row, Activity activity, const std::string& name, const std::string& sizes,
+                    const std::string& table) {
+    DeviceEvent event{.activity = activity,
+                      .row = Database::number(row, 0),
+                      .start = Database::number(row, 1),
+                      .end = Database::number(row, 2),
+                      .stream = Database::number(row, 3),
+                      .name = name,
+                      .sizes = sizes};
+    check_span(event.start, event.end, "CUPTI_ACTIVITY_KIND_" + table, event.row);
+    timeline_.events.push_back(std::move(event));
+  }
+
+  void describe(EngineProfile& made) {
+    if (database_.columns("TARGET_INFO_GPU").contains("name"))
+      database_.each("select name from TARGET_INFO_GPU limit 1",
+                     [&](sqlite3_stmt* row) { made.device = Database::text(row, 0); });
+    const bool whole_graphs = database_.has("CUPTI_ACTIVITY_KIND_GRAPH_TRACE") && processes_.empty();
+    if (whole_graphs)
+      made.total_only =
+          "CUDA graphs were traced as a whole: the file has no kernels (nsys profile "
+          "--cuda-graph-trace=node traces them)";
+    else if (processes_.empty()) made.total_only = "the file has no kernels: no CUDA device was traced";
+  }
+
+  Source& source_;
+  Database database_;
+  std::unordered_map<std::int64_t, std::string> strings_{};  // looked up, never walked
+  std::unordered_map<std::int64_t, Launch> launches_{};      // likewise
+  std::map<std::int64_t, std::vector<Range>> ranges_{};      // by thread, in order of their start
+  std::set<std::pair<std::int64_t, std::int64_t>> processes_{};
+  DeviceTimeline timeline_{};
+};
+
+bool sniff(std::string_view head) { return head.starts_with("SQLite format 3"); }
+
+EngineProfile read(Source& source, const ProfileOptions& options) { return Export(source).read(options); }
+
+}  // namespace
+
+const Reader nsys{"Nsight Systems SQLite export", sniff, read};
+
+}  // namespace benanza::profile

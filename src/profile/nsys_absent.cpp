@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands for nsys.cpp in a build without SQLite.
+#include "reader.hpp"
+#include <benanza/error.hpp>
+
+namespace benanza::profile {
+
+namespace {
+
+bool sniff(std::string_view head) { return head.starts_with("SQLite format 3"); }
+
+EngineProfile read(Source& source, const ProfileOptions&) {
+  throw EnvironmentError(source.path().string() +
+                         ": an SQLite export of Nsight Systems, but this Benanza was built without SQLite "
+                         "(libsqlite3-dev)");
+}
+
+}  // namespace
+
+const Reader nsys{"Nsight Systems SQLite export", sniff, read};
+
+}  // namespace benanza::profile

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nsys_timeline.hpp"
+
+#include "passes.hpp"
+#include <benanza/kernel_class.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace benanza::profile {
+
+namespace {
+
+/// Who made a kernel, by the namespace of its name.
+std::string engine_of(const std::vector<DeviceEvent>& events) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> marks{{{"onnxruntime::", "onnxruntime"},
+                                                                                {"mxnet::", "mxnet"},
+                                                                                {"mxnet_", "mxnet"},
+                                                                                {"at::native", "pytorch"},
+                                                                                {"caffe2::", "caffe2"},
+                                                                                {"tensorflow::", "tensorflow"},
+                                                                                {"nvinfer1::", "tensorrt"},
+                                                                                {"genericReformat::", "tensorrt"}}};
+  std::string found;
+  for (const auto& event : events)
+    for (const auto& [mark, engine] : marks)
+      if (event.detail.find(mark) != std::string::npos || event.name.find(mark) != std::string::npos) {
+        if (!found.empty() && found != engine) return {};
+        found = engine;
+      }
+  return found;
+}
+
+Activity activity_of(const DeviceEvent& event) {
+  if (event.activity != Activity::kernel) return event.activity;
+  return kernel_class(event.name) == KernelClass::conversion ? Activity::conversion : Activity::kernel;
+}
+
+std::string_view op_of(const DeviceEvent& event) {
+  if (event.activity == Activity::copy) return "copy";
+  if (event.activity == Activity::wait) return "wait";
+  return enum_names(KernelClass{})[static_cast<std::size_t>(kernel_class(event.name))];
+}
+
+bool is(const DeviceEvent& event, std::string_view name) {
+  return event.activity == Activity::copy && event.name == name;
+}
+
+class Maker {
+ public:
+  Maker(const Source& source, DeviceTimeline timeline) : source_(source), events_(std::move(timeline.events)) {
+    made_.warnings = std::move(timeline.warnings);
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const auto& a, const auto& b) { return std::tie(a.start, a.end) < std::tie(b.start, b.end); });
+    for (std::size_t i = 0; i < events_.size(); ++i)
+      if (events_[i].activity == Activity::kernel) kernels_.push_back(i);
+  }
+
+  EngineProfile make(const ProfileOptions& options) {
+    made_.engine = engine_of(events_);
+    std::vector<Stretch> passes = find_passes();
+    std::vector<Seconds> latencies;
+    for (const auto& pass : passes)
+      latencies.push_back(nanoseconds(static_cast<double>(end_of(pass) - start_of(pass))));
+    const std::size_t dropped = warm_up_passes(source_, latencies, options);
+    made_.warm_ups = static_cast<std::int64_t>(dropped);
+    made_.latencies.assign(latencies.begin() + static_cast<std::ptrdiff_t>(dropped), latencies.end());
+    passes.erase(passes.begin(), passes.begin() + static_cast<std::ptrdiff_t>(dropped));
+    add_records(passes);
+    return std::move(made_);
+  }
+
+ private:
+  /// Stretches of events. The kernels of a pass repeat; copies belong to the pass that they feed, or that they fetch
+  /// the result of.
+  std::vector<Stretch> find_passes() {
+    if (kernels_.empty()) return {};
+    std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> known;
+    std::vector<std::uint32_t> ids;
+    std::vector<double> idle;
+    std::int64_t busy_until = events_[kernels_.front()].start;
+    for (const auto k : kernels_) {
+      const DeviceEvent& event = events_[k];
+      const auto next = static_cast<std::uint32_t>(known.size());
+      ids.push_back(known.try_emplace({event.name, event.detail, event.sizes}, next).first->second);
+      idle.push_back(static_cast<double>(std::max<std::int64_t>(0, event.start - busy_until)));
+      busy_until = std::max(busy_until, event.end);
+    }
+    std::vector<Stretch> of_kernels = find_repetitions(ids, idle);
+    if (of_kernels.empty()) {
+      of_kernels.push_back({0, kernels_.size()});
+      made_.warnings.push_back(source_.path().string() + ": the sequence of its " + std::to_string(kernels_.size()) +
+                               " kernels does not repeat itself: all of them count as one pass");
+    }
+    std::vector<Stretch> passes;
+    for (const auto& pass : of_kernels) passes.push_back({kernels_[pass.first], kernels_[pass.last - 1] + 1});
+    for (std::size_t p = 0; p < passes.size(); ++p) widen(passes, p);
+    return passes;
+  }
+
+  void widen(std::vector<Stretch>& passes, std::size_t p) {
+    const std::size_t lowest = p == 0 ? 0 : passes[p - 1].last;
+    const std::size_t highest = p + 1 < passes.size() ? passes[p + 1].first : events_.size();
+    Stretch& pass = passes[p];
+    const auto belongs_before = [](const DeviceEvent& event) {
+      return is(event, "copy to device") || is(event, "set") || event.activity == Activity::wait;
+    };
+    std::size_t first = pass.first;
+    while (first > lowest && belongs_before(events_[first - 1])) --first;
+    while (first < pass.first && !is(events_[first], "copy to device")) ++first;  // a wait alone feeds nothing
+    pass.first = first;
+    std::size_t last = pass.last;
+    for (std::size_t i = pass.last; i < highest; ++i) {
+      if (events_[i].activity == Activity::kernel || is(events_[i], "copy to device")) break;
+      if (is(events_[i], "copy to host")) last = i + 1;
+    }
+    pass.last = last;
+  }
+
+  [[nodiscard]] std::int64_t start_of(const Stretch& pass) const {
+    const DeviceEvent& first = events_[pass.first];
+    return std::min(first.start, first.launched.value_or(first.start));
+  }
+  [[nodiscard]] std::int64_t end_of(const Stretch& pass) const {
+    std::int64_t end = 0;
+    for (std::size_t i = pass.first; i < pass.last; ++i)
+      if (events_[i].activity != Activity::wait) end = std::max(end, events_[i].end);
+    return end;
+  }
+
+  void add_records(const std::vector<Stretch>& passes) {
+    std::map<std::tuple<Activity, std::string, std::string, std::string, std::string>, std::uint32_t> known;
+    PassRecords records;
+    for (const auto& pass : passes) {
+      const std::int64_t origin = start_of(pass);
+      std::vector<PassEvent> events;
+      for (std::size_t i = pass.first; i < pass.last; ++i) {
+        const DeviceEvent& event = events_[i];
+        const auto next = static_cast<std::uint32_t>(known.size());
+        const auto what =
+            known.try_emplace({event.activity, event.name, event.detail, event.sizes, event.label}, next).first->second;
+        events.push_back({.what = what,
+                          .source = static_cast<std::uint32_t>(i),
+                          .start = static_cast<double>(event.start - origin) * 1e-9,
+                          .duration = static_cast<double>(event.end - event.start) * 1e-9});
+      }
+      records.add_pass(events);
+    }
+    for (auto& collected : records.take()) {
+      const DeviceEvent& event = events_[collected.source];
+      ProfileRecord record{.name = event.name,
+                           .op = std::string(op_of(event)),
+                           .activity = activity_of(event),
+                           .algorithm = event.detail,
+                           .provider = "cuda",
+                           .lane = event.stream,
+                           .start = Seconds{collected.start},
+                           .times = std::move(collected.times),
+                           .place = {source_.index(), static_cast<std::uint64_t>(event.row)}};
+      if (!event.label.empty()) record.nodes = {event.label};
+      if (event.activity == Activity::copy) record.algorithm = event.sizes;
+      made_.records.push_back(std::move(record));
+    }
+  }
+
+  const Source& source_;
+  std::vector<DeviceEvent> events_;
+  std::vector<std::size_t> kernels_{};  // their indices in events_
+  EngineProfile made_{};
+};
+
+}  // namespace
+
+EngineProfile make_profile(const Source& source, DeviceTimeline timeline, const ProfileOptions& options) {
+  return Maker(source, std::move(timeline)).make(options);
+}
+
+}  // namespace benanza::profile

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline of a CUDA device, and the profile of one pass that follows from it; what a database has to do with it is
+// nsys.cpp's business.
+#pragma once
+
+#include "source.hpp"
+#include <benanza/engine_profile.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::profile {
+
+/// A call of the host.
+struct Launch {
+  std::int64_t start = 0;  ///< ns
+  std::int64_t thread = 0;
+};
+
+/// A labelled stretch of a host thread.
+struct Range {
+  std::int64_t start = 0, end = 0;  ///< ns
+  std::string text{};
+};
+
+struct DeviceEvent {
+  Activity activity = Activity::kernel;
+  std::int64_t row = 0;
+  std::int64_t start = 0, end = 0;  ///< ns
+  std::int64_t stream = 0;
+  std::string name{};
+  std::string detail{};                    ///< demangled name
+  std::string sizes{};                     ///< of the grid and its blocks; bytes of a copy
+  std::string label{};                     ///< of the innermost range that it was launched in
+  std::optional<std::int64_t> launched{};  ///< when the host called, ns
+};
+
+struct DeviceTimeline {
+  std::vector<DeviceEvent> events{};
+  std::vector<std::string> warnings{};
+};
+
+/// Passes are the repetitions of the sequence of kernels, on whatever streams. One lasts from the launch of its first
+/// kernel, or from the copies to the device just before, to the end of its last kernel or of the copies to the host
+/// behind it.
+[[nodiscard]] EngineProfile make_profile(const Source& source, DeviceTimeline timeline, const ProfileOptions& options);
+
+}  // namespace benanza::profile

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results2019.hpp"
+#include <benanza/error.hpp>
+#include <benanza/whole_file.hpp>
+
+#include <algorithm>
+
+namespace benanza {
+
+namespace results {
+
+void settle_device_2019(Results2019& results, const std::string& device, const std::string& where) {
+  if (device.empty()) return;
+  if (!results.device.empty() && results.device != device)
+    throw InputError(where + ": of '" + device + "', but what came before is of '" + results.device +
+                     "': two GPUs never share a total");
+  results.device = device;
+}
+
+}  // namespace results
+
+Results2019 read_results_2019(std::span<const std::filesystem::path> files, const std::string& device) {
+  using namespace results;
+  Results2019 results;
+  for (const auto& path : files) {
+    const std::string file = path.string();
+    const std::string text = read_whole(path, padding_2019);
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) throw InputError(file + ": empty, expected a database or a table of 2019");
+    if (text[first] == '{') add_database_2019(file, text, results);
+    else add_table_2019(file, text, device, results);
+    results.files.push_back(file);
+  }
+  if (!results.printed.empty() && !(results.calls.empty() && results.failed.empty()))
+    throw InputError(results.files.front() +
+                     ": a database and a printed table together: one or the other says how long "
+                     "a layer takes");
+  if (!device.empty() && !results.device.empty() && results.device != device)
+    throw InputError(results.files.front() + ": of '" + results.device + "', but '" + device + "' is asked for");
+  for (auto& [key, calls] : results.calls) {
+    std::stable_sort(calls.begin(), calls.end(), [](const Call2019& a, const Call2019& b) { return a.time < b.time; });
+    results.failed.erase(key);
+  }
+  return results;
+}
+
+}  // namespace benanza

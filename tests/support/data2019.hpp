@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the original Benanza left (tests/data/2019, from the public repositories rai-project/dlperf and onnx_examples).
+#pragma once
+
+#include <benanza/onnx.hpp>
+#include <benanza/results2019.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace data2019 {
+
+inline std::filesystem::path file(const std::string& name) {
+  return std::filesystem::path(BENANZA_TEST_DATA) / "2019" / name;
+}
+inline benanza::Graph model(const std::string& name, std::int64_t batch = 1) {
+  benanza::ImportOptions options;
+  if (batch != 1) options.batch = batch;
+  return benanza::import_onnx(std::filesystem::path(BENANZA_MODELS) / "zoo2019" / (name + ".onnx"), options);
+}
+inline benanza::Results2019 results(const std::string& name, const std::string& device = {}) {
+  const std::filesystem::path path = file(name);
+  return benanza::read_results_2019({&path, 1}, device);
+}
+
+}  // namespace data2019

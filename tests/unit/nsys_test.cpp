@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected values: queried from the same databases by an independent script (Python, sqlite3).
+#include "support/catch.hpp"
+#include "support/data2019.hpp"
+#include "support/results_support.hpp"
+#include <benanza/detail/quantile.hpp>
+#include <benanza/engine_profile.hpp>
+#include <benanza/kernel_class.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace benanza;
+
+namespace {
+
+EngineProfile read(const std::string& name) {
+  const auto path = data2019::file(name);
+  return read_profile({&path, 1});
+}
+
+/// Median over the counted passes of the time of kernels for which `counts` holds, in ms.
+template <class Counts>
+double kernel_ms(const EngineProfile& profile, Counts&& counts) {
+  std::vector<double> sums(profile.latencies.size(), 0);
+  for (const auto& record : profile.records)
+    if ((record.activity == Activity::kernel || record.activity == Activity::conversion) && counts(record))
+      for (std::size_t i = 0; i < record.times.size(); ++i) sums[i] += record.times[i].value * 1e3;
+  std::sort(sums.begin(), sums.end());
+  const std::size_t middle = sums.size() / 2;
+  return sums.size() % 2 == 1 ? sums[middle] : (sums[middle - 1] + sums[middle]) / 2;
+}
+
+std::int64_t kernels(const EngineProfile& profile) {
+  return std::count_if(profile.records.begin(), profile.records.end(), [](const auto& record) {
+    return record.activity == Activity::kernel || record.activity == Activity::conversion;
+  });
+}
+
+constexpr auto all = [](const ProfileRecord&) { return true; };
+
+}  // namespace
+
+TEST_CASE("ONNX Runtime's MNIST: sixteen kernels a pass, 0.0463 ms of them") {
+  const auto made = read("onnxruntime_b1_MNIST.nsys.sqlite.gz");
+  CHECK(made.engine == "onnxruntime");
+  CHECK(made.device == "Tesla V100-SXM2-16GB");
+  CHECK(kernels(made) == 16);
+  CHECK(static_cast<std::int64_t>(made.latencies.size()) + made.warm_ups == 9);
+  CHECK(kernel_ms(made, all) == Approx(0.046287).margin(2e-5));
+  // 3,136 bytes to the device before the kernels, 40 back behind them.
+  CHECK(std::count_if(made.records.begin(), made.records.end(),
+                      [](const auto& record) { return record.activity == Activity::copy; }) == 2);
+  for (const auto& latency : made.latencies) CHECK(latency.value * 1e3 > 0.1);
+}
+
+TEST_CASE("MXNet's passes alternate between two streams, behind the kernels that set its parameters") {
+  const auto made = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz");
+  CHECK(made.engine == "mxnet");
+  CHECK(kernels(made) == 340);
+  CHECK(made.latencies.size() + static_cast<std::size_t>(made.warm_ups) == 10);
+  CHECK(kernel_ms(made, all) == Approx(38.33).margin(0.05));
+}
+
+TEST_CASE("MXNet pads before each of 53 convolutions, at 4.4 ms a pass") {
+  const auto made = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz");
+  const auto pads = [](const ProfileRecord& record) { return record.name == "image_2d_pad_constant_kernel"; };
+  CHECK(std::count_if(made.records.begin(), made.records.end(), pads) == 53);
+  CHECK(std::all_of(made.records.begin(), made.records.end(),
+                    [&](const auto& record) { return !pads(record) || record.op == "padding"; }));
+  CHECK(kernel_ms(made, pads) == Approx(4.397).margin(0.01));
+}
+
+TEST_CASE("Half precision in NHWC ran 52 of 53 convolutions on tensor cores") {
+  const auto made = read("mxnet_f16_nhwc_b32_ResNet050-v1.nsys.sqlite.gz");
+  CHECK(kernels(made) == 259);
+  const auto on_tensor_cores = [](const ProfileRecord& record) {
+    return record.op == "convolution" && uses_tensor_cores(record.name);
+  };
+  CHECK(std::count_if(made.records.begin(), made.records.end(), on_tensor_cores) == 52);
+  // The first one, of three channels, has no such kernel, and takes nearly all of the time.
+  const auto without = [](const ProfileRecord& record) {
+    return record.op == "convolution" && !uses_tensor_cores(record.name);
+  };
+  CHECK(std::count_if(made.records.begin(), made.records.end(), without) == 1);
+  const auto f32 = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz");
+  CHECK(std::none_of(f32.records.begin(), f32.records.end(), [](const auto& r) { return uses_tensor_cores(r.name); }));
+}
+
+TEST_CASE("Passes of a small model: 28 kernels, ten of them") {
+  const auto made = read("mxnet_b1_MNIST.nsys.sqlite.gz");
+  CHECK(kernels(made) == 28);
+  CHECK(made.latencies.size() + static_cast<std::size_t>(made.warm_ups) == 10);
+  CHECK(kernel_ms(made, all) == Approx(0.0602).margin(2e-4));
+}
+
+TEST_CASE("A database that is cut off or none is refused") {
+  const results_support::Folder folder;
+  const auto path = folder.write("p.sqlite", "SQLite format 3" + std::string(5000, '\1'));
+  CHECK_THROWS_AS(read_profile({&path, 1}), Error);
+}
+
+TEST_CASE("A kernel's class and its use of tensor cores are read from its name") {
+  struct Row {
+    const char* name;
+    KernelClass what;
+    bool tensor;
+  };
+  const auto row = GENERATE(
+      Row{"volta_scudnn_128x64_relu_interior_nn_v1", KernelClass::convolution, false},
+      Row{"volta_fp16_s884cudnn_fp16_128x128_ldg8_relu_f2f_exp_interior_nhwc_tn_v1", KernelClass::convolution, true},
+      Row{"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16",
+          KernelClass::convolution, true},
+      Row{"ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", KernelClass::product, true},
+      Row{"nvjet_tst_128x8_64x12_2x1_v_bz_TNT", KernelClass::product, true},
+      Row{"image_2d_pad_edge_kernel", KernelClass::padding, false},
+      Row{"winogradForwardData4x4", KernelClass::transform, false},
+      Row{"nchwToNhwcKernel", KernelClass::conversion, false},
+      Row{"BatchNormalizationUpdateOutputInferenceKernel", KernelClass::normalization, false},
+      Row{"op_generic_tensor_kernel", KernelClass::elementwise, false},
+      Row{"pooling_fw_4d_kernel", KernelClass::pooling, false}, Row{"mxnet_generic_kernel", KernelClass::other, false});
+  CAPTURE(row.name);
+  CHECK(kernel_class(row.name) == row.what);
+  CHECK(uses_tensor_cores(row.name) == row.tensor);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected values: what the original Benanza printed (the total rows of its CSV files), and totals that were recomputed
+// from graph and database by an independent script.
+#include "support/catch.hpp"
+#include "support/data2019.hpp"
+#include <benanza/rules2019.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace benanza;
+
+namespace {
+
+double ms(const Analysis2019& made, RungName rung) { return made.analysis[rung].bound.value().value * 1e3; }
+double reference_ms(const Analysis2019& made, const std::string& name) {
+  return made.analysis.reference.at(name).value * 1e3;
+}
+/// Nanoseconds are cut off in each of 205 calls, and six digits printed.
+constexpr double agreement = 2e-5;
+
+bool names(const std::vector<std::string>& list, const std::string& part) {
+  return std::any_of(list.begin(), list.end(), [&](const auto& text) { return text.find(part) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("ResNet50-v1 totals follow from graph and database as the original printed them") {
+  struct Row {
+    const char* database;
+    double sequential, parallel, fused, fused_parallel, parallel_without_last, fused_parallel_without_last;
+  };
+  const auto row =
+      GENERATE(Row{"resnet50_v100_b1.json.gz", 4.725627, 4.413905, 4.405885, 4.094163, 4.392533, 4.072791},
+               Row{"resnet50_t4_b1.json.gz", 11.125627, 10.258743, 10.643745, 9.776861, 10.212979, 9.731097});
+  const auto made = analyze_2019(data2019::model("ResNet050-v1"), data2019::results(row.database));
+  CAPTURE(row.database);
+  CHECK(made.analysis.missing.empty());
+  CHECK(ms(made, RungName::library) == Approx(row.sequential).margin(agreement));
+  CHECK(ms(made, RungName::library_parallel) == Approx(row.parallel).margin(agreement));
+  CHECK(ms(made, RungName::library_fused) == Approx(row.fused).margin(agreement));
+  CHECK(ms(made, RungName::library_fused_parallel) == Approx(row.fused_parallel).margin(agreement));
+  CHECK(reference_ms(made, "library_parallel_without_last") == Approx(row.parallel_without_last).margin(agreement));
+  CHECK(reference_ms(made, "library_fused_parallel_without_last") ==
+        Approx(row.fused_parallel_without_last).margin(agreement));
+  CHECK_FALSE(made.analysis[RungName::roofline].bound.has_value());
+}
+
+TEST_CASE("At batch 32 the totals are those of the printed table") {
+  const auto made = analyze_2019(data2019::model("ResNet050-v1", 32), data2019::results("resnet50_v100_b32.json.gz"));
+  CHECK(made.analysis.missing.empty());
+  CHECK(made.analysis.batch == 32);
+  CHECK(ms(made, RungName::library) == Approx(33.624781).margin(agreement));
+  CHECK(reference_ms(made, "library_parallel_without_last") == Approx(30.228662).margin(agreement));
+  // Every layer's time is in the table too: 53 convolutions, 31 of them with two rows, and the rest of 172 timed
+  // layers.
+  const auto printed = analyze_2019(data2019::model("ResNet050-v1", 32), data2019::results("resnet50_v100_b32.csv.gz"));
+  CHECK(printed.analysis.missing.empty());
+  CHECK(ms(printed, RungName::library) == Approx(ms(made, RungName::library)).margin(agreement));
+  CHECK(printed.analysis.coverage[Status::measured] == 173);
+}
+
+TEST_CASE("A layer counts only by a call with its own sizes: another batch matches nothing") {
+  const auto made = analyze_2019(data2019::model("ResNet050-v1", 32), data2019::results("resnet50_v100_b1.json.gz"));
+  CHECK(made.analysis.partial());
+  CHECK(ms(made, RungName::library) == 0);
+  CHECK(made.analysis.missing.size() == 173);  // 175 layers, of which the global pool and Flatten are free
+  CHECK(names(made.warnings, "--batch"));
+}
+
+TEST_CASE("Critical paths over the printed rows are those that were printed") {
+  struct Row {
+    const char* model;
+    const char* table;
+    double path;
+    bool with_last;
+  };
+  const auto row = GENERATE(Row{"MNIST", "mnist_v100_b1.csv.gz", 0.088808, true},
+                            Row{"MNIST", "mnist_t4_b1.csv.gz", 0.107440, false},
+                            Row{"BVLC_AlexNet", "alexnet_v100_b1.csv.gz", 0.865606, true},
+                            Row{"Squeezenet-v1.1", "squeezenet_v100_b1.csv.gz", 0.880736, true});
+  CAPTURE(row.model, row.table);
+  const auto made = analyze_2019(data2019::model(row.model), data2019::results(row.table));
+  const double found =
+      row.with_last ? ms(made, RungName::library_parallel) : reference_ms(made, "library_parallel_without_last");
+  CHECK(found == Approx(row.path).margin(agreement));
+  CHECK(reference_ms(made, "printed_total") == Approx(row.path).margin(1e-9));
+  CHECK_FALSE(made.analysis[RungName::library_fused].bound.has_value());
+}
+
+TEST_CASE("A layer that was printed twice counts once") {
+  const auto made = analyze_2019(data2019::model("BVLC_AlexNet"), data2019::results("alexnet_v100_b1.csv.gz"));
+  CHECK(names(made.warnings, "dropout_1 dropout_2"));
+}
+
+TEST_CASE("Layers without a row are named and not summed") {
+  struct Row {
+    const char* model;
+    double sequential;  // the sum of the printed rows: python, csv.reader
+    std::size_t missing;
+    const char* first;
+  };
+  const auto row = GENERATE(Row{"Inception-v1", 3.563282 - 0.008584, 2, "conv_1"},
+                            Row{"ResNet050-v1", 4.096527, 12, "resnetv17_stage1_conv0_fwd"});
+  const std::string table =
+      std::string(row.model) == "Inception-v1" ? "inception_v1_v100_b1.csv.gz" : "resnet50_v100_b1.csv.gz";
+  const auto made = analyze_2019(data2019::model(row.model), data2019::results(table));
+  CAPTURE(row.model);
+  CHECK(made.analysis.partial());
+  CHECK(made.analysis.missing.size() == row.missing);
+  CHECK(made.analysis.missing.front().find(row.first) == 0);
+  CHECK(ms(made, RungName::library) == Approx(row.sequential).margin(agreement));
+  CHECK(ms(made, RungName::library) < reference_ms(made, "printed_total"));
+}
+
+TEST_CASE("Of a table of many models and GPUs the rows of one model on one GPU are taken") {
+  CHECK_THROWS_WITH(data2019::results("layers_b1.csv.gz"), Catch::Contains("--device"));
+  const auto results = data2019::results("layers_b1.csv.gz", "Tesla_V100-SXM2-16GB");
+  for (const std::string model : {"BVLC_GoogleNet", "ResNet101-v1", "ResNet152-v1"}) {
+    const auto made = analyze_2019(data2019::model(model), results);
+    CAPTURE(model);
+    CHECK(made.analysis.partial());
+    CHECK(names(made.analysis.missing, "(Conv)"));
+  }
+  const auto k80 = analyze_2019(data2019::model("MNIST"), data2019::results("layers_b1.csv.gz", "Tesla_K80"));
+  CHECK(ms(k80, RungName::library) > 0.1);
+  CHECK_THROWS_WITH(analyze_2019(data2019::model("BVLC_AlexNet"), data2019::results("layers_b1.csv.gz", "Tesla_K80")),
+                    Catch::Contains("no rows of model 'BVLC_AlexNet'"));
+}
+
+TEST_CASE("VGG's first dense layer, measured with the depth before it was flattened, does not count") {
+  const auto made = analyze_2019(data2019::model("VGG16"), data2019::results("vgg16_v100_b1.csv.gz"));
+  REQUIRE(made.analysis.missing.size() == 1);
+  CHECK(made.analysis.missing[0].find("vgg0_dense0_fwd") == 0);
+  CHECK(names(made.analysis.missing, "k = 512, the layer has k = 25088"));
+  CHECK(names(made.warnings, "known defect"));
+}
+
+TEST_CASE("Convolutions whose SAME padding was ignored are named: twenty in all models") {
+  const auto results = data2019::results("layers_b1.csv.gz", "Tesla_V100-SXM2-16GB");
+  std::size_t convolutions = 0;
+  std::set<std::string> models;
+  for (const auto& row : results.printed) models.insert(row.model);
+  CHECK(models.size() == 30);
+  for (const auto& model : models) {
+    const auto made = analyze_2019(data2019::model(model), results);
+    for (const auto& warning : made.warnings) {
+      const auto at = warning.find("SAME padding ignored, ");
+      if (at != std::string::npos) convolutions += std::stoul(warning.substr(at + 22));
+    }
+  }
+  CHECK(convolutions == 20);
+}
+
+TEST_CASE("The engine's algorithms are held against the database's best") {
+  const auto results = data2019::results("resnet50_v100_b32.json.gz");
+  const auto call = [](const char* signature, const char* algorithm, std::int64_t count) {
+    return LibraryCall{.library = "cudnn", .signature = signature, .algorithm = algorithm, .count = count};
+  };
+  // Times of the database, in ns: 3x3 at 7x7: winograd 842478, winograd_nonfused 324437, the best; the call pads
+  // itself.
+  const auto found = find_slower_algorithms({call("Conv/f32/x=32x512x7x7/w=512x512x3x3/pads=1x1x1x1", "winograd", 2),
+                                             call("Conv/f32/x=32x512x9x9/w=512x512x3x3", "winograd", 1),
+                                             call("Conv/f32/x=32x512x9x9/w=512x512x3x3", "winograd_nonfused", 1),
+                                             call("Conv/f32/x=32x512x7x7/w=512x512x3x3/pads=1x1x1x1", "direct", 1),
+                                             call("Conv/f32/x=32x512x8x8/w=512x512x3x3/pads=1x1x1x1", "winograd", 1)},
+                                            results);
+  REQUIRE(found.slower.size() == 2);
+  CHECK(found.slower[0].count == 2);
+  CHECK(found.slower[0].best == "winograd_nonfused");
+  CHECK(found.slower[0].ratio() == Approx(842478.0 / 324437).epsilon(1e-9));
+  CHECK_FALSE(found.slower[0].padded_before);
+  CHECK(found.slower[1].padded_before);
+  CHECK(found.compared == 4);
+  CHECK(found.not_compared.size() == 2);
+}
