@@ -214,6 +214,7 @@ struct Advice {
   std::string reproduce{};           ///< a command
   Seconds replaced{};                ///< the engine's time that `calls` take the place of
   std::vector<AdvisedCall> calls{};  ///< what can be measured again; empty: nothing can
+  std::optional<DataType> type{};    ///< that it changes to
 };
 
 struct GapOptions {

@@ -43,7 +43,7 @@ class Adviser {
     from_part(Cause::conversions, Change::layout, "one layout throughout: no ", "conversion");
     from_part(Cause::copies, Change::copy, "no ", "copy of data");
     from_part(Cause::waits, Change::wait, "no ", "wait");
-    from_part(Cause::views, Change::view, "nothing to be done for ", "reshape");
+    from_part(Cause::views, Change::view, "views instead of copies for ", "reshape");
     from_part(Cause::extra_calls, Change::extra, "without ", "call that the model does not ask for");
     overhead();
     slower_layers();
@@ -188,6 +188,7 @@ class Adviser {
           "compute in " + std::string(name(type.type)) +
               (type.measured ? ", by measured rows" : ", by the roofline alone: not measured"),
           *gain, std::nullopt);
+      result_.back().type = type.type;
       result_.back().reproduce = "benanza bound " + gap_.file + " --type " + std::string(name(type.type));
     }
   }

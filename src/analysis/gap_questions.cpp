@@ -185,6 +185,7 @@ std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Ana
     const auto modelled = [](const Analysis& a) { return a.coverage_fused[Status::modelled]; };
     gain.measured = !other.partial() && modelled(other) <= modelled(analysis) && !other.analytic;
     const RungName rung = gain.measured ? RungName::library_fused : RungName::roofline;
+    if (!gain.measured && !analysis.ceilings.peaks.contains(other.type)) continue;  // no peak, no claim
     gain.bound = expected(other[rung]);
     gain.compared = expected(analysis[rung]);
     result.push_back(gain);
