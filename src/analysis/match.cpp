@@ -45,6 +45,10 @@ class Matcher {
     for (std::size_t g = 0; g < fused_.layers.size(); ++g)
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
     for (const auto& record : records_) words_.push_back(kinds_of(record));
+    launches_.assign(records_.size(), false);
+    for (const auto& record : records_)
+      if (record.activity == Activity::kernel && record.parent && *record.parent < records_.size())
+        launches_[*record.parent] = true;
     order_.resize(records_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     const auto is_placed = [](const ProfileRecord& record) { return record.start.has_value(); };
@@ -80,8 +84,8 @@ class Matcher {
   /// Layers and kernels are for something in the model; conversions, copies, waits and calls are not.
   [[nodiscard]] bool may_serve(std::size_t r) const {
     const ProfileRecord& record = records_[r];
-    return (record.activity == Activity::layer || record.activity == Activity::kernel) && !is_conversion(record) &&
-           !is_copy(record);
+    const bool works = record.activity == Activity::layer || record.activity == Activity::kernel || launches_[r];
+    return works && !is_conversion(record) && !is_copy(record);
   }
   [[nodiscard]] bool is_candidate(std::size_t r) const { return open(r) && counted_[r] && may_serve(r); }
   [[nodiscard]] bool says(std::size_t r, std::string_view kind) const {
@@ -301,6 +305,7 @@ class Matcher {
   std::map<std::string, std::size_t, std::less<>> by_name_{};
   std::vector<std::string_view> kinds_{};               // of layers
   std::vector<std::vector<std::string_view>> words_{};  // of records
+  std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
   std::vector<std::size_t> order_{};                    // of records: by start, where all have one
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;
