@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of real engines' gaps Benanza explains: ONNX Runtime and OpenVINO, profiled on the same models, threads and machine.
 
-  benchmarks/engines/profile.py [MODEL.onnx...]        default: the 44 of examples/models
+  benchmarks/engines/gap.py [MODEL.onnx...]        default: the 44 of examples/models
 
 Installs both engines from PyPI into a user cache (once), measures what `benanza bound` lacks, then profiles each model in each engine (at
 least 30 runs after warming up: ONNX Runtime's own profile, OpenVINO's counters of each layer as its benchmark_app writes them) and runs
