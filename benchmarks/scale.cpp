@@ -3,6 +3,7 @@
 // reports `peak_MB`, the most memory beyond what was there before it. The files are made in the system's temporary
 // folder (TMPDIR chooses another), 3.2 GB in all, and removed.
 #include "big_model.hpp"
+#include "peak_memory.hpp"
 #include <benanza/analysis.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/model_layers.hpp>
@@ -12,10 +13,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
-#include <unistd.h>
 
 namespace {
 
@@ -23,37 +22,10 @@ using namespace benanza;
 using namespace benanza::benchmarks;
 namespace fs = std::filesystem;
 
-/// A folder of its own, removed at the end of the program.
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("benanza-scale-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
-};
-
 const fs::path& folder() {
-  static const Folder one;
+  static const Folder one("benanza-scale");
   return one.path;
 }
-
-/// A line of /proc/self/status, in kB.
-double status_kb(const std::string& key) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(key)) return std::stod(line.substr(key.size() + 1));
-  return 0;
-}
-
-/// The most memory that the process takes from here on, beyond what it takes now.
-class PeakMemory {
- public:
-  PeakMemory() : before_(status_kb("VmRSS")) { std::ofstream("/proc/self/clear_refs") << 5; }  // proc(5): resets VmHWM
-  [[nodiscard]] double megabytes() const { return (status_kb("VmHWM") - before_) * 1024 / 1e6; }
-
- private:
-  double before_;
-};
 
 const std::vector<ModelLayers>& models() {
   static const std::vector<ModelLayers> all = [] {

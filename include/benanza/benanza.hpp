@@ -10,6 +10,7 @@
 #include <benanza/layer_set.hpp>
 #include <benanza/model_layers.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/recorder.hpp>
 #include <benanza/results.hpp>
 #include <benanza/retype.hpp>
 #include <benanza/schedule.hpp>

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "csv_row.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace benanza::profile {
+
+std::vector<std::string> csv_fields(std::string_view line, char separator) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted) {
+      if (c != '"') fields.back() += c;
+      else if (i + 1 < line.size() && line[i + 1] == '"') fields.back() += line[++i];
+      else quoted = false;
+    } else if (c == '"' && fields.back().empty()) {
+      quoted = true;
+    } else if (c == separator) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (std::size_t i = 0; i < header.size(); ++i)
+    if (std::equal(header[i].begin(), header[i].end(), name.begin(), name.end(),
+                   [&](char a, char b) { return lower(a) == lower(b); }))
+      return i;
+  return std::nullopt;
+}
+
+double csv_time(const Source& source, std::uint64_t position, std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value >= 0) ||
+      value > 1e12)
+    source.fail(position, "time '" + std::string(text) + "', expected a number that is not negative");
+  return value;
+}
+
+}  // namespace benanza::profile

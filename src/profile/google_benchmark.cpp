@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google Benchmark's JSON of one benchmark: an engine's whole pass, a repetition a sample. Where only aggregates were
+// written (--benchmark_report_aggregates_only), their median is the one sample.
+#include "passes.hpp"
+#include "reader.hpp"
+#include "small_json.hpp"
+#include <benanza/error.hpp>
+
+#include <algorithm>
+
+namespace benanza::profile {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Seconds time_of(const Source& source, const Json& row, const std::string& where) {
+  const double value = time_at(source, row, "real_time", where);
+  const std::string unit = row.contains("time_unit") ? text_at(row, "time_unit") : "ns";
+  if (unit == "ns") return nanoseconds(value);
+  if (unit == "us") return Seconds{value * 1e-6};
+  if (unit == "ms") return milliseconds(value);
+  if (unit == "s") return Seconds{value};
+  throw InputError(source.path().string() + ": " + where + ": time_unit '" + unit + "', expected ns, us, ms or s");
+}
+
+/// Of all repetitions of a benchmark.
+std::string run_name(const Json& row) {
+  std::string name = text_at(row, "run_name");
+  return name.empty() ? text_at(row, "name") : name;
+}
+
+std::string reason(const Json& row) {
+  const auto is_set = [&row](const char* key) { return row.contains(key) && row[key].is_boolean() && row[key].get<bool>(); };
+  if (is_set("error_occurred")) return text_at(row, "error_message");
+  if (is_set("skipped")) return text_at(row, "skip_message");
+  return row.contains("skipped") && row["skipped"].is_string() ? text_at(row, "skip_message") : "";
+}
+
+bool failed(const Json& row) { return row.value("error_occurred", false) || row.contains("skipped"); }
+
+EngineProfile read(Source& source, const ProfileOptions& options) {
+  const Json all = read_json(source);
+  const std::string file = source.path().string();
+  if (!all.is_object() || !all.contains("benchmarks") || !all["benchmarks"].is_array())
+    throw InputError(file + ": no list 'benchmarks'");
+  EngineProfile made;
+  std::vector<Seconds> samples, medians;
+  std::string name;
+  std::size_t index = 0;
+  for (const Json& row : all["benchmarks"]) {
+    const std::string where = "benchmark " + std::to_string(index++);
+    if (!row.is_object()) throw InputError(file + ": " + where + ": no object");
+    if (failed(row)) {
+      made.warnings.push_back(file + ": " + where + " '" + text_at(row, "name") + "' is left out: " + reason(row));
+      continue;
+    }
+    const std::string own = run_name(row);
+    if (name.empty()) name = own;
+    if (own != name)
+      throw InputError(file + ": holds the benchmarks '" + name + "' and '" + own +
+                       "'; expected one, that of the whole model: choose it with --benchmark_filter");
+    if (text_at(row, "run_type") != "aggregate") samples.push_back(time_of(source, row, where));
+    else if (text_at(row, "aggregate_name") == "median") medians.push_back(time_of(source, row, where));
+  }
+  if (samples.empty()) {
+    if (medians.empty()) throw InputError(file + ": no benchmark with a time");
+    samples = medians;
+    made.warnings.push_back(file + ": only aggregates: the median is the one sample, without spread");
+  }
+  const std::size_t dropped = warm_up_passes(source, samples, options);
+  made.warm_ups = static_cast<std::int64_t>(dropped);
+  made.latencies.assign(samples.begin() + static_cast<std::ptrdiff_t>(dropped), samples.end());
+  if (all.contains("context") && all["context"].is_object()) made.device = text_at(all["context"], "host_name");
+  return made;
+}
+
+bool sniff(std::string_view head) {
+  const auto first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || head[first] != '{') return false;
+  return head.find("\"library_build_type\"") != std::string_view::npos ||
+         (head.find("\"context\"") < head.find("\"benchmarks\"") && head.find("\"benchmarks\"") != std::string_view::npos);
+}
+
+}  // namespace
+
+const Reader google_benchmark{"Google Benchmark JSON", sniff, read};
+
+}  // namespace benanza::profile

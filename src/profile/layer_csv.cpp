@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plainest form: CSV with the columns `layer` and `time_ms` (or time_us, time_ns, time_s), and if wanted `op`,
+// `node`, `algorithm`. Rows are in the order of the engine; several passes follow each other.
+#include "csv_row.hpp"
+#include "passes.hpp"
+#include "reader.hpp"
+#include "timeline.hpp"
+#include <benanza/error.hpp>
+
+#include <array>
+#include <optional>
+
+namespace benanza::profile {
+
+namespace {
+
+struct Unit {
+  std::string_view column;
+  double seconds;
+};
+constexpr std::array<Unit, 4> units{{{"time_ms", 1e-3}, {"time_us", 1e-6}, {"time_ns", 1e-9}, {"time_s", 1}}};
+
+struct TimeColumn {
+  std::size_t at = 0;
+  double seconds = 0;
+};
+
+std::optional<TimeColumn> time_column(const std::vector<std::string>& header) {
+  for (const Unit& unit : units)
+    if (const auto at = csv_column(header, unit.column)) return TimeColumn{*at, unit.seconds};
+  return std::nullopt;
+}
+
+EngineProfile read(Source& source, const ProfileOptions& options) {
+  Lines lines(source);
+  std::string_view line;
+  static_cast<void>(lines.next(line));
+  const auto header = csv_fields(line, ',');
+  const auto layer = csv_column(header, "layer"), op = csv_column(header, "op"), node = csv_column(header, "node"),
+             algorithm = csv_column(header, "algorithm");
+  const auto time = time_column(header);
+  if (!layer || !time) source.fail(0, "a header without 'layer' or 'time_ms'");
+  EngineProfile made;
+  Names names;
+  std::vector<std::uint32_t> ids;
+  std::vector<ProfileRecord> rows;
+  std::vector<Seconds> times;
+  while (lines.next(line)) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    const auto fields = csv_fields(line, ',');
+    if (fields.size() != header.size())
+      source.fail(lines.position(), "a row of " + std::to_string(fields.size()) + " columns, expected " +
+                                        std::to_string(header.size()) + ": cut off?");
+    auto& row = rows.emplace_back(ProfileRecord{.name = fields[*layer]});
+    if (op) row.op = fields[*op];
+    if (algorithm) row.algorithm = fields[*algorithm];
+    if (node && !fields[*node].empty()) row.nodes = {fields[*node]};
+    else row.nodes = {row.name};
+    row.place = {source.index(), lines.position()};
+    ids.push_back(names.find_or_add(row.name).id);
+    times.push_back(Seconds{csv_time(source, lines.position(), fields[time->at]) * time->seconds});
+  }
+  if (rows.empty()) source.fail(0, "a header, but no layer");
+  auto passes = find_repetitions(ids);
+  // A name twice in a file of one pass is two layers; passes are repetitions of the whole file.
+  const bool whole = !passes.empty() && passes.front().first == 0 && passes.back().last == ids.size();
+  if (!whole) passes = {{0, ids.size()}};
+  std::vector<Seconds> sums;
+  for (const Stretch& pass : passes) {
+    auto& sum = sums.emplace_back();
+    for (std::size_t i = pass.first; i < pass.last; ++i) sum += times[i];
+  }
+  const std::size_t dropped = warm_up_passes(source, sums, options);
+  made.warm_ups = static_cast<std::int64_t>(dropped);
+  const std::size_t first = passes[dropped].first, length = passes[dropped].last - first;
+  for (std::size_t k = 0; k < length; ++k) {
+    auto& record = made.records.emplace_back(std::move(rows[first + k]));
+    for (std::size_t pass = dropped; pass < passes.size(); ++pass) record.times.push_back(times[passes[pass].first + k]);
+  }
+  return made;
+}
+
+bool sniff(std::string_view head) {
+  const auto header = csv_fields(head.substr(0, head.find_first_of("\r\n")), ',');
+  return header.size() < 64 && csv_column(header, "layer") && time_column(header);
+}
+
+}  // namespace
+
+const Reader layer_csv{"CSV of layers", sniff, read};
+
+}  // namespace benanza::profile

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline: the events of a trace in a few bytes each, nested by time on each thread or stream, cut into passes.
+#pragma once
+
+#include "passes.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace benanza::profile {
+
+/// Numbers texts from 0 in order of their first use.
+class Names {
+ public:
+  struct Found {
+    std::uint32_t id;
+    bool is_new;
+  };
+  Found find_or_add(std::string_view text);
+  [[nodiscard]] std::size_t size() const { return ids_.size(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;  // looked up, never walked
+};
+
+inline constexpr std::uint32_t no_event = std::numeric_limits<std::uint32_t>::max();
+
+struct TimedEvent {
+  std::int64_t start = 0, end = 0;  ///< ns
+  std::uint64_t position = 0;       ///< in the file
+  std::uint32_t what = 0, lane = 0;
+  std::uint32_t parent = no_event;  ///< index of the event that encloses or launched it
+  std::uint32_t pass = no_event;
+};
+
+/// What is wrong about an order of events; the first of them is shown.
+struct Misnested {
+  std::size_t count = 0;
+  std::uint64_t position = 0;
+};
+
+/// Sorts by start (enclosing ones first) and sets the parent of each to the event that encloses it on its lane. An
+/// event that begins inside another one but ends behind it is not enclosed by that one, and counted. Ends may be off by
+/// `tolerance` ns, the resolution of the file.
+[[nodiscard]] Misnested nest(std::vector<TimedEvent>& events, std::int64_t tolerance);
+
+struct PassSpan {
+  std::int64_t start = 0, end = 0;  ///< ns
+};
+
+/// Sets the pass of each event (in order of start) that begins within one of the spans (in order, not overlapping).
+void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> passes);
+
+/// Turns the events of counted passes (from number `first` on; their start is that of the span) into records without
+/// descriptions: name() of each is for `describe(record, what)` to set.
+struct TimelineRecords {
+  std::vector<ProfileRecord> records{};
+  std::vector<std::uint32_t> what{};  ///< of each
+  std::size_t irregular = 0;          ///< records that some passes lack
+};
+[[nodiscard]] TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes,
+                                      std::size_t first);
+
+}  // namespace benanza::profile

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_event.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+namespace benanza::profile {
+
+std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text) {
+  std::int64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  const auto integer = std::from_chars(text.data(), end, whole);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
+  if (integer.ec != std::errc{} || whole > most || whole < -most) return std::nullopt;
+  if (integer.ptr == end) return whole * 1000;
+  if (*integer.ptr == '.' && end - integer.ptr <= 4) {  // up to three digits: exact
+    std::int64_t fraction = 0;
+    int digits = 0;
+    for (const char* at = integer.ptr + 1; at != end; ++at, ++digits) {
+      if (*at < '0' || *at > '9') return std::nullopt;
+      fraction = 10 * fraction + (*at - '0');
+    }
+    for (; digits < 3; ++digits) fraction *= 10;
+    return text.front() == '-' ? whole * 1000 - fraction : whole * 1000 + fraction;
+  }
+  double value = 0;
+  const auto real = std::from_chars(text.data(), end, value);
+  if (real.ec != std::errc{} || real.ptr != end || !(std::abs(value) < static_cast<double>(most))) return std::nullopt;
+  return static_cast<std::int64_t>(std::llround(value * 1000));
+}
+
+std::string_view token(json::value& value) {
+  std::string_view text = value.raw_json_token();
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::int64_t id_of(json::value& value) {
+  const bool quoted = value.type() == json::json_type::string;
+  const std::string_view text = quoted ? std::string_view(value) : token(value);
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc{} && read.ptr == text.data() + text.size()) return number;
+  return static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);
+}
+
+void TraceEvent::check(const Source& source, std::uint64_t position) const {
+  const auto refuse = [&](const char* what) {
+    source.fail(position, "event '" + std::string(name) + "' " + what + ", expected microseconds");
+  };
+  if (!has_start) refuse("has no time 'ts'");
+  if (!has_duration) refuse("has no duration 'dur'");
+  if (duration_ns < 0) refuse("has a negative duration");
+}
+
+}  // namespace benanza::profile

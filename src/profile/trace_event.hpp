@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// TraceEvent: one event of Chrome's trace format (Trace Event Format, "Complete Events"), which ONNX Runtime and
+// PyTorch both write.
+#pragma once
+
+#include "source.hpp"
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza::profile {
+
+namespace json = simdjson::ondemand;
+
+/// Text of a number, in microseconds, as nanoseconds, exactly; nothing for what is no number.
+[[nodiscard]] std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text);
+
+/// The trimmed text of a scalar, as the file has it.
+[[nodiscard]] std::string_view token(json::value& value);
+
+/// A whole number, or the hash of a string: thread ids come as both.
+[[nodiscard]] std::int64_t id_of(json::value& value);
+
+struct TraceEvent {
+  std::string_view name{}, category{};
+  char phase = 'X';
+  std::int64_t lane = 0;  ///< thread
+  std::int64_t start_ns = 0, duration_ns = 0;
+
+  /// Throws InputError at `position` for a complete event without time or with a negative one.
+  void check(const Source& source, std::uint64_t position) const;
+  bool has_start = false, has_duration = false;
+};
+
+/// Parses one event; `argument(key, value)` gets each member of its `args`. Views are valid until the parser's next use.
+template <class Argument>
+TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t padding, Argument&& argument) {
+  json::document document = parser.iterate(text.data(), text.size(), text.size() + padding);
+  TraceEvent event;
+  const auto time = [](json::value& value, std::int64_t& to, bool& known) {
+    const auto found = nanoseconds_of_microseconds(token(value));
+    if (found) to = *found;
+    known = found.has_value();
+  };
+  for (auto field : document.get_object()) {
+    const std::string_view key = field.unescaped_key();
+    json::value value = field.value();
+    if (key == "name") event.name = value;
+    else if (key == "cat") event.category = value;
+    else if (key == "ph") event.phase = std::string_view(value).substr(0, 1).empty() ? ' ' : std::string_view(value)[0];
+    else if (key == "tid") event.lane = id_of(value);
+    else if (key == "ts") time(value, event.start_ns, event.has_start);
+    else if (key == "dur") time(value, event.duration_ns, event.has_duration);
+    else if (key == "args" && value.type() == json::json_type::object) {
+      for (auto member : value.get_object()) {
+        const std::string_view name = member.unescaped_key();
+        json::value inner = member.value();
+        argument(name, inner);
+      }
+    }
+  }
+  return event;
+}
+
+/// Calls `read` and turns what the JSON library throws into an InputError at the event.
+template <class Read>
+void at_event(const Source& source, std::uint64_t position, Read&& read) {
+  try {
+    read();
+  } catch (const simdjson::simdjson_error& error) {
+    source.fail(position, std::string("an event that cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace benanza::profile

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files that are none of all this.
+#include "support/profile_support.hpp"
+
+namespace {
+
+using namespace profile_support;
+
+std::string benchmark_row(const std::string& name, double time, const std::string& unit = "ms", const std::string& more = "") {
+  std::ostringstream text;
+  text << R"({"name": ")" << name << R"(", "run_name": ")" << name << R"(", "run_type": "iteration", "iterations": 10, "real_time": )"
+       << time << R"(, "cpu_time": 1.0, "time_unit": ")" << unit << '"' << more << "}";
+  return text.str();
+}
+
+std::string benchmark_file(const std::string& rows) {
+  return R"({"context": {"date": "2025-11-21", "host_name": "box", "num_cpus": 2, "library_build_type": "release"}, "benchmarks": [)" + rows + "]}";
+}
+
+}  // namespace
+
+TEST_CASE("OpenVINO's detailed counters are a pass a block") {
+  const std::string block = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+                            "Input3;Status.NOT_RUN;Parameter;unknown_f32;0.000;0.000\n"
+                            "conv1;Status.EXECUTED;Convolution;brgconv_avx512_f32;0.040;0.040\n"
+                            "relu1;Status.OPTIMIZED_OUT;Relu;undef;0.000;0.000\n"
+                            "conv1_reorder;Status.EXECUTED;Reorder;jit_avx512_f32;0.005;0.005\n"
+                            "Total;;;;0.045;0.045\n\n";
+  std::string second = block;
+  second.replace(second.find("0.040"), 5, "0.042");
+  const auto profile = read_text(block + second);
+  CHECK(profile.engine == "openvino");
+  REQUIRE(profile.records.size() == 2);
+  CHECK(profile.records[0].name == "conv1");
+  CHECK(profile.records[0].op == "Convolution");
+  CHECK(profile.records[0].algorithm == "brgconv_avx512_f32");
+  CHECK(microseconds(profile.records[0].times) == std::vector<double>{40, 42});
+  CHECK(profile.records[1].activity == Activity::conversion);
+  CHECK(profile.latencies.empty());
+
+  CHECK(error_of(block.substr(0, block.find("brgconv"))) == "profile: byte 123: a layer of 4 columns, expected 6: cut off?");
+  std::string wrong = block;
+  wrong.replace(wrong.find("0.040"), 5, "-0.04");
+  CHECK_THAT(error_of(wrong), Catch::Contains("byte 123: time '-0.04', expected a number that is not negative"));
+}
+
+TEST_CASE("OpenVINO's sorted report is read, with a word about its order") {
+  const auto profile = read_text("layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),\"proportion (%)\n\"\r\n"
+                                 "conv2,Status.EXECUTED,Convolution,jit_f32,0.400,0.400,80.00%\r\n"
+                                 "conv1,Status.EXECUTED,Convolution,jit_f32,0.100,0.100,20.00%\r\n\n"
+                                 "Total time: 0.50 milliseconds\r\nTotal CPU time: 0.50 milliseconds\r\n\n\n");
+  REQUIRE(profile.records.size() == 2);
+  CHECK(microseconds(profile.records[1].times) == std::vector<double>{100});
+  CHECK(warned(profile, "a sorted report"));
+}
+
+TEST_CASE("a plain CSV of layers is in the order of the engine") {
+  const auto profile = read_text("layer,time_ms\nconv1,0.5\n\"a, \"\"b\"\"\",0.25\n\nrelu,1e-3\n");
+  REQUIRE(profile.records.size() == 3);
+  CHECK(profile.engine.empty());
+  CHECK(profile.records[1].name == "a, \"b\"");
+  CHECK(microseconds(profile.records[1].times) == std::vector<double>{250});
+  CHECK(microseconds(profile.records[2].times) == std::vector<double>{1});
+  CHECK(profile.records[0].nodes == std::vector<std::string>{"conv1"});
+
+  const auto more = read_text("op,Layer,time_us,node,algorithm\r\nConv,c,5,/conv1/Conv,winograd\r\n");
+  CHECK(microseconds(more.records[0].times) == std::vector<double>{5});
+  CHECK(more.records[0].op == "Conv");
+  CHECK(more.records[0].nodes == std::vector<std::string>{"/conv1/Conv"});
+  CHECK(more.records[0].algorithm == "winograd");
+
+  const auto passes = read_text("layer,time_ms\nconv,9\nrelu,1\nconv,4\nrelu,1\nconv,4.1\nrelu,1\n");
+  CHECK(passes.warm_ups == 1);
+  REQUIRE(passes.records.size() == 2);
+  CHECK(microseconds(passes.records[0].times) == std::vector<double>{4000, 4100});
+  // A name twice in one pass is two layers.
+  CHECK(read_text("layer,time_ms\nconv,9\nrelu,1\nfc,4\nrelu,1\n").records.size() == 4);
+}
+
+TEST_CASE("a broken CSV of layers is refused with the byte") {
+  CHECK(error_of("layer,time_ms\nconv1,0.5\nconv2") == "profile: byte 24: a row of 1 columns, expected 2: cut off?");
+  CHECK(error_of("layer,time_ms\nconv1,fast\n") == "profile: byte 14: time 'fast', expected a number that is not negative");
+  CHECK(error_of("layer,time_ms\nconv1,-1\n") == "profile: byte 14: time '-1', expected a number that is not negative");
+  CHECK(error_of("layer,time_ms\nconv1,nan\n") == "profile: byte 14: time 'nan', expected a number that is not negative");
+  CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
+}
+
+TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
+  const auto profile = read_text(benchmark_file(benchmark_row("BM_resnet50", 12.5) + "," + benchmark_row("BM_resnet50", 12.75) + "," +
+                                                R"({"name": "BM_resnet50_mean", "run_name": "BM_resnet50", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 12.6, "time_unit": "ms"})"));
+  CHECK(microseconds(profile.latencies) == std::vector<double>{12500, 12750});
+  CHECK(profile.records.empty());
+  CHECK(microseconds(read_text(benchmark_file(benchmark_row("a", 7, "us"))).latencies) == std::vector<double>{7});
+  const auto aggregate = read_text(benchmark_file(
+      R"({"name": "a_mean", "run_name": "a", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 3, "time_unit": "us"},
+         {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 2, "time_unit": "us"})"));
+  CHECK(microseconds(aggregate.latencies) == std::vector<double>{2});
+  CHECK(warned(aggregate, "only aggregates"));
+  const auto failed = read_text(benchmark_file(benchmark_row("a", 7) + "," + benchmark_row("a", 0, "ms", R"(, "error_occurred": true, "error_message": "no device")")));
+  CHECK(failed.latencies.size() == 1);
+  CHECK(warned(failed, "benchmark 1 'a' is left out: no device"));
+  CHECK_THAT(error_of(benchmark_file(benchmark_row("a", 7) + "," + benchmark_row("b", 7))),
+             Catch::Contains("holds the benchmarks 'a' and 'b'; expected one"));
+  CHECK_THAT(error_of(benchmark_file(benchmark_row("a", 7, "h"))), Catch::Contains("time_unit 'h', expected ns, us, ms or s"));
+  CHECK_THAT(error_of(benchmark_file("")), Catch::Contains("no benchmark with a time"));
+}
+
+TEST_CASE("latencies of a file of their own are preferred to those of a profiled run") {
+  const Folder folder;
+  const fs::path trace = folder.write("trace.json", R"([{"cat":"Session","ph":"X","name":"model_run","ts":0,"dur":100,"tid":1,"args":{}},
+    {"cat":"Node","ph":"X","name":"a_kernel_time","ts":5,"dur":60,"tid":1,"args":{"op_name":"Relu"}}])");
+  const fs::path times = folder.write("times.json", benchmark_file(benchmark_row("BM", 90, "us")));
+  for (const bool first : {true, false}) {
+    const fs::path files[] = {first ? trace : times, first ? times : trace};
+    const auto profile = read_profile(files);
+    CHECK(microseconds(profile.latencies) == std::vector<double>{90});
+    REQUIRE(profile.records.size() == 1);
+    CHECK(profile.records[0].place.file == (first ? 0 : 1));
+    CHECK(warned(profile, "latencies are those of " + times.string()));
+  }
+  const fs::path both[] = {trace, trace};
+  CHECK_THROWS_WITH(read_profile(both), Catch::Contains("has latencies, and so has"));
+  const fs::path csv = folder.write("layers.csv", "layer,time_ms\na,1\n");
+  const fs::path mixed[] = {trace, csv};
+  CHECK_THROWS_WITH(read_profile(mixed), Catch::Contains("has times of layers, and so has"));
+  const fs::path engines[] = {trace, folder.write("ov.csv", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\na;EXECUTED;b;c;1;1;\n")};
+  CHECK_THROWS_WITH(read_profile(engines), Catch::Contains("of openvino, but"));
+}
+
+TEST_CASE("a foreign file is refused, with the formats that are known") {
+  for (const std::string text : {"hello world\n", "\x7F" "ELF\x02", "{\"a\": 1}", "[1, 2, 3]", "a,b\n1,2\n", "[]", "{}", "<xml/>"}) {
+    CAPTURE(text);
+    CHECK_THAT(error_of(text), Catch::Contains("byte 0: a profile of no known format; known are: ONNX Runtime profile, PyTorch trace,"));
+  }
+  CHECK_THAT(error_of(""), Catch::Contains("byte 0: the file is empty"));
+  CHECK_THROWS_AS(read_profile({}), UsageError);
+  CHECK_THROWS_WITH(read("/nowhere/at/all"), Catch::Contains("/nowhere/at/all: cannot be read"));
+}
