@@ -68,7 +68,9 @@ class Matcher {
     for (const auto r : order_)
       if (is_candidate(r)) by_shape(r);
     by_order();
+    by_parent();
     by_kernel_class();
+    by_parent();
     for (std::size_t r = 0; r < records_.size(); ++r) take_skipped_add(r);
     absorb_groups();
     absorb_chains();
@@ -87,14 +89,28 @@ class Matcher {
     const bool works = record.activity == Activity::layer || record.activity == Activity::kernel || launches_[r];
     return works && !is_conversion(record) && !is_copy(record);
   }
-  [[nodiscard]] bool is_candidate(std::size_t r) const { return open(r) && counted_[r] && may_serve(r); }
+  /// What is nested in a record of the same operator (a framework's operator, and the library's below it) is a part of
+  /// that one.
+  [[nodiscard]] bool is_outermost(std::size_t r) const {
+    auto above = records_[r].parent;
+    for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
+      const bool shared =
+          std::any_of(words_[r].begin(), words_[r].end(), [&](auto kind) { return says(*above, kind); });
+      if (shared && may_serve(*above)) return false;
+      above = records_[*above].parent;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_candidate(std::size_t r) const {
+    return open(r) && may_serve(r) && (counted_[r] || records_[r].activity == Activity::layer) && is_outermost(r);
+  }
   [[nodiscard]] bool says(std::size_t r, std::string_view kind) const {
     return std::find(words_[r].begin(), words_[r].end(), kind) != words_[r].end();
   }
   void claim(std::size_t r, MatchedBy by, std::size_t layer) {
     result_[r].by = by;
     result_[r].layers.push_back(layer);
-    if (counted_[r]) taken_[layer] = true;
+    taken_[layer] = true;
   }
 
   void by_nodes(std::size_t r) {
@@ -176,24 +192,36 @@ class Matcher {
     const LayerTensor& weight = single_.tensors[*at.inputs[1]];
     return !weight.constant || weight.dims.size() < 2 || elements(weight.dims) == elements(record.inputs[1].dims);
   }
+  [[nodiscard]] static bool has_dims(const std::vector<ProfiledTensor>& tensors) {
+    return !tensors.empty() && !tensors[0].dims.empty();
+  }
   [[nodiscard]] bool has_shape(std::size_t r) const {
-    return !records_[r].outputs.empty() && !records_[r].outputs[0].dims.empty();
+    return has_dims(records_[r].outputs) || has_dims(records_[r].inputs);
+  }
+  /// Of a layer that takes and one that makes these tensors; the same one, or the first and the last of a group.
+  [[nodiscard]] bool same_shape(std::size_t r, const Occurrence& takes, const Occurrence& makes) const {
+    const ProfileRecord& record = records_[r];
+    if (has_dims(record.outputs)) {
+      if (elements_made(makes) != elements(record.outputs[0].dims)) return false;
+    } else {
+      if (takes.inputs.empty() || !takes.inputs[0]) return false;
+      if (elements(single_.tensors[*takes.inputs[0]].dims) != elements(record.inputs[0].dims)) return false;
+    }
+    return same_second_input(record, takes);
   }
 
   void by_shape(std::size_t r) {
     if (!has_shape(r) || words_[r].empty()) return;
-    const std::int64_t made = elements(records_[r].outputs[0].dims);
     const auto is_free_of = [&](std::size_t member) { return !taken_[member]; };
     for (const auto& group : fused_.layers) {  // what was written out in parts may be one call of the engine
-      if (group.members.size() < 2 || !says(r, kind(group.layer)) || elements_made(group) != made) continue;
+      if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
+      if (!same_shape(r, single_.layers[group.members.front()], group)) continue;
       if (!std::all_of(group.members.begin(), group.members.end(), is_free_of)) continue;
-      if (!same_second_input(records_[r], single_.layers[group.members.front()])) continue;
       for (const auto member : group.members) claim(r, MatchedBy::shape, member);
       return;
     }
     for (std::size_t i = 0; i < single_.layers.size(); ++i)
-      if (!taken_[i] && says(r, kinds_[i]) && elements_made(single_.layers[i]) == made &&
-          same_second_input(records_[r], single_.layers[i])) {
+      if (!taken_[i] && says(r, kinds_[i]) && same_shape(r, single_.layers[i], single_.layers[i])) {
         claim(r, MatchedBy::shape, i);
         return;
       }
