@@ -45,7 +45,7 @@ enum class Cause : std::uint8_t {
   copies,          ///< bytes copied or set
   waits,           ///< synchronisation while nothing else runs
   calls,           ///< launches, allocations while nothing else runs
-  host,            ///< the framework's own layers while no kernel runs
+  host,            ///< the framework's own time: host layers while no kernel runs, what encloses layers
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
   modelled,        ///< layers that no library has: their bound is analytic, and no call that could be made

@@ -150,8 +150,15 @@ class Splitter {
     std::set<std::string_view> left;
     for (const auto layer : missed_)
       for (const auto member : layers_.layers[layer].members) left.insert(kind(model_.single.layers[member].layer));
+    std::set<std::size_t> around;  // what only encloses layers: a framework's own time
+    for (std::size_t r = 0; r < profile_.records.size(); ++r)
+      if (const auto above = profile_.records[r].parent; above && !matches_[r].layers.empty()) around.insert(*above);
     for (auto& record : gap_.records) {
       if (cause_beside(record.record) || !record.layers.empty()) continue;
+      if (around.contains(record.record)) {
+        record.cause = Cause::host;
+        continue;
+      }
       const auto kinds = kinds_of(profile_.records[record.record]);
       const bool may_be = kinds.empty()
                               ? !left.empty()

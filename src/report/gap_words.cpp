@@ -9,7 +9,7 @@ std::string_view describe(Cause cause) {
     case Cause::copies: return "copies";
     case Cause::waits: return "waits";
     case Cause::calls: return "launches and allocations";
-    case Cause::host: return "host, no kernel running";
+    case Cause::host: return "the framework itself";
     case Cause::slower_layers: return "slower layers";
     case Cause::faster_layers: return "faster layers";
     case Cause::modelled: return "layers of no library";
