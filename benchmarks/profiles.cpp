@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What profiles cost: a trace of 1 GB, written by repeating the events of a real one, read in bounded memory (`peak_MB`,
-// the most beyond what was there before); and recording a layer in process. Files are made in the system's temporary
-// folder (TMPDIR chooses another) and removed.
+// What profiles cost: a trace of 1 GB, written by repeating the events of a real one, read in bounded memory
+// (`peak_MB`, the most beyond what was there before); and recording a layer in process. Files are made in the system's
+// temporary folder (TMPDIR chooses another) and removed.
 #include "peak_memory.hpp"
 #include <benanza/recorder.hpp>
 #include <benanza/whole_file.hpp>
@@ -103,14 +103,16 @@ void read_trace(benchmark::State& state, const std::string& name, const RealTrac
     passes = profile.latencies.size();
     records = profile.records.size();
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(fs::file_size(files[0])));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(fs::file_size(files[0])));
   state.counters["peak_MB"] = peak;
   state.counters["passes"] = static_cast<double>(passes);
   state.counters["records"] = static_cast<double>(records);
 }
 
 void read_onnxruntime(benchmark::State& state) {
-  read_trace(state, "onnxruntime.json", take_apart("onnxruntime_squeezenet.json.gz", "\"ts\" :", "\"dur\" :", "\"model_run\""));
+  read_trace(state, "onnxruntime.json",
+             take_apart("onnxruntime_squeezenet.json.gz", "\"ts\" :", "\"dur\" :", "\"model_run\""));
 }
 BENCHMARK(read_onnxruntime)->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -13,9 +13,9 @@
 //   }
 //   const EngineProfile profile = recorder.profile();
 //
-// A record costs two reads of the clock, which the engine does, and a few nanoseconds: it is appended to memory that was
-// there before the pass began. Nothing is locked, and nothing allocated within a pass that has no more layers than one
-// before it.
+// A record costs two reads of the clock, which the engine does, and a few nanoseconds: it is appended to memory that
+// was there before the pass began. Nothing is locked, and nothing allocated within a pass that has no more layers than
+// one before it.
 #pragma once
 
 #include <benanza/detail/warm_ups.hpp>
@@ -217,8 +217,8 @@ inline EngineProfile Recorder::profile(const ProfileOptions& options) const {
   const std::size_t closed = passes_.size() - (!passes_.empty() && passes_.back().open ? 1 : 0);
   std::vector<Seconds> latencies;
   for (std::size_t i = 0; i < closed; ++i) latencies.push_back({seconds(passes_[i].end - passes_[i].start)});
-  const std::size_t dropped =
-      options.warm_ups ? static_cast<std::size_t>(std::max<std::int64_t>(*options.warm_ups, 0)) : detail::warm_ups(latencies);
+  const std::size_t dropped = options.warm_ups ? static_cast<std::size_t>(std::max<std::int64_t>(*options.warm_ups, 0))
+                                               : detail::warm_ups(latencies);
   if (dropped > 0 && dropped >= closed)
     throw InputError(std::to_string(closed) + " passes were recorded, of which " + std::to_string(dropped) +
                      " are to be dropped as warm-ups: none is left");

@@ -6,7 +6,7 @@
 #include "small_json.hpp"
 #include <benanza/error.hpp>
 
-#include <algorithm>
+#include <optional>
 
 namespace benanza::profile {
 
@@ -30,14 +30,17 @@ std::string run_name(const Json& row) {
   return name.empty() ? text_at(row, "name") : name;
 }
 
-std::string reason(const Json& row) {
-  const auto is_set = [&row](const char* key) { return row.contains(key) && row[key].is_boolean() && row[key].get<bool>(); };
-  if (is_set("error_occurred")) return text_at(row, "error_message");
-  if (is_set("skipped")) return text_at(row, "skip_message");
-  return row.contains("skipped") && row["skipped"].is_string() ? text_at(row, "skip_message") : "";
+bool is_set(const Json& row, const char* key) {
+  return row.contains(key) && row[key].is_boolean() && row[key].get<bool>();
 }
 
-bool failed(const Json& row) { return row.value("error_occurred", false) || row.contains("skipped"); }
+/// Why a row has no time; nothing if it has one.
+std::optional<std::string> failure(const Json& row) {
+  if (is_set(row, "error_occurred")) return text_at(row, "error_message");
+  if (is_set(row, "skipped") || (row.contains("skipped") && row["skipped"].is_string()))
+    return text_at(row, "skip_message");
+  return std::nullopt;
+}
 
 EngineProfile read(Source& source, const ProfileOptions& options) {
   const Json all = read_json(source);
@@ -51,8 +54,8 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
   for (const Json& row : all["benchmarks"]) {
     const std::string where = "benchmark " + std::to_string(index++);
     if (!row.is_object()) throw InputError(file + ": " + where + ": no object");
-    if (failed(row)) {
-      made.warnings.push_back(file + ": " + where + " '" + text_at(row, "name") + "' is left out: " + reason(row));
+    if (const auto why = failure(row)) {
+      made.warnings.push_back(file + ": " + where + " '" + text_at(row, "name") + "' is left out: " + *why);
       continue;
     }
     const std::string own = run_name(row);
@@ -79,7 +82,8 @@ bool sniff(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '{') return false;
   return head.find("\"library_build_type\"") != std::string_view::npos ||
-         (head.find("\"context\"") < head.find("\"benchmarks\"") && head.find("\"benchmarks\"") != std::string_view::npos);
+         (head.find("\"context\"") < head.find("\"benchmarks\"") &&
+          head.find("\"benchmarks\"") != std::string_view::npos);
 }
 
 }  // namespace

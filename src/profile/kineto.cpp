@@ -4,88 +4,19 @@
 // operator. A pass is a ProfilerStep; else a repeated annotation of the user; else the repetition of the outermost
 // operators.
 #include "event_stream.hpp"
+#include "kineto_events.hpp"
 #include "reader.hpp"
 #include "timeline.hpp"
 #include "trace_event.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 namespace benanza::profile {
 
 namespace {
 
-enum class Kind : std::uint8_t { op, annotation, call, kernel, copy, other };
-
-/// Categories of today, and of traces before 2022 (libkineto/src/ActivityType.cpp).
-Kind kind_of(std::string_view category) {
-  struct Pair {
-    std::string_view name;
-    Kind kind;
-  };
-  constexpr std::array<Pair, 14> kinds{{{"cpu_op", Kind::op},
-                                        {"Operator", Kind::op},
-                                        {"user_annotation", Kind::annotation},
-                                        {"cuda_runtime", Kind::call},
-                                        {"cuda_driver", Kind::call},
-                                        {"hip_runtime", Kind::call},
-                                        {"Runtime", Kind::call},
-                                        {"privateuse1_runtime", Kind::call},
-                                        {"kernel", Kind::kernel},
-                                        {"Kernel", Kind::kernel},
-                                        {"gpu_memcpy", Kind::copy},
-                                        {"Memcpy", Kind::copy},
-                                        {"gpu_memset", Kind::copy},
-                                        {"Memset", Kind::copy}}};
-  for (const Pair& pair : kinds)
-    if (pair.name == category) return pair.kind;
-  return Kind::other;
-}
-
-/// c10's names of the types of tensors, as record_shapes writes them.
-std::optional<DataType> type_of(std::string_view name) {
-  struct Pair {
-    std::string_view name;
-    DataType type;
-  };
-  constexpr std::array<Pair, 12> types{{{"float", DataType::f32},
-                                        {"c10::Half", DataType::f16},
-                                        {"c10::BFloat16", DataType::bf16},
-                                        {"double", DataType::f64},
-                                        {"signed char", DataType::i8},
-                                        {"unsigned char", DataType::u8},
-                                        {"short", DataType::i16},
-                                        {"int", DataType::i32},
-                                        {"long", DataType::i64},
-                                        {"long int", DataType::i64},
-                                        {"bool", DataType::boolean},
-                                        {"c10::Float8_e4m3fn", DataType::f8e4m3}}};
-  for (const Pair& pair : types)
-    if (pair.name == name) return pair.type;
-  return std::nullopt;
-}
-
 constexpr std::string_view step_mark = "ProfilerStep#";
-
-struct Description {
-  std::string name{};
-  Kind kind = Kind::other;
-  bool graph = false;  ///< launched as part of a CUDA graph
-  std::vector<ProfiledTensor> inputs{};
-};
-
-bool waits(std::string_view call) { return call.find("Synchronize") != std::string_view::npos; }
-
-Activity activity_of(const Description& what) {
-  switch (what.kind) {
-    case Kind::kernel: return Activity::kernel;
-    case Kind::copy: return Activity::copy;
-    case Kind::call: return waits(what.name) ? Activity::wait : Activity::call;
-    default: return Activity::layer;
-  }
-}
 
 struct Link {
   std::uint64_t id = 0;
@@ -150,14 +81,14 @@ class Kineto {
       event.check(source_, position);
       overhead_ns_ += event.duration_ns;
     }
-    const Kind kind = kind_of(event.category);
-    if (kind == Kind::other) return;
+    const TraceKind kind = trace_kind(event.category);
+    if (kind == TraceKind::other) return;
     event.check(source_, position);
     add(event, kind, arguments, position);
   }
 
-  void add(const TraceEvent& event, Kind kind, const Arguments& arguments, std::uint64_t position) {
-    if (kind == Kind::annotation && event.name.starts_with(step_mark)) {
+  void add(const TraceEvent& event, TraceKind kind, const Arguments& arguments, std::uint64_t position) {
+    if (kind == TraceKind::annotation && event.name.starts_with(step_mark)) {
       steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
       return;
     }
@@ -165,23 +96,23 @@ class Kineto {
     key_.assign(event.name).append(1, static_cast<char>('0' + static_cast<int>(kind))).append(arguments.dims);
     const auto [what, is_new] = names_.find_or_add(key_);
     if (is_new) {
-      Description& made = descriptions_.emplace_back();
+      TraceDescription& made = descriptions_.emplace_back();
       made.name = event.name;
       made.kind = kind;
       made.graph = arguments.graph;
       made.inputs = tensors(arguments.dims, arguments.types);
     }
     const auto index = static_cast<std::uint32_t>(events_.size());
-    const bool on_device = kind == Kind::kernel || kind == Kind::copy;
-    const std::uint32_t lane = on_device ? lane_of("device", arguments.device, arguments.stream)
-                                         : lane_of("thread", 0, event.lane);
+    const bool on_device = kind == TraceKind::kernel || kind == TraceKind::copy;
+    const std::uint32_t lane =
+        on_device ? lane_of("device", arguments.device, arguments.stream) : lane_of("thread", 0, event.lane);
     events_.push_back({.start = event.start_ns,
                        .end = event.start_ns + event.duration_ns,
                        .position = position,
                        .what = what,
                        .lane = lane});
-    if (kind == Kind::call && arguments.correlation != 0) calls_.push_back({arguments.correlation, index});
-    if (kind == Kind::op && arguments.external != 0) ops_.push_back({arguments.external, index});
+    if (kind == TraceKind::call && arguments.correlation != 0) calls_.push_back({arguments.correlation, index});
+    if (kind == TraceKind::op && arguments.external != 0) ops_.push_back({arguments.external, index});
     if (on_device) launched_.push_back({index, arguments.correlation, arguments.external});
   }
 
@@ -203,7 +134,7 @@ class Kineto {
     json::document type_list = shapes_.iterate(type_text);
     for (auto element : type_list.get_array()) {
       std::string_view name;
-      known.push_back(element.get(name) == simdjson::SUCCESS ? type_of(name) : std::nullopt);
+      known.push_back(element.get(name) == simdjson::SUCCESS ? torch_type(name) : std::nullopt);
     }
     json::document dim_list = shapes_.iterate(dims_text);
     std::size_t i = 0;
@@ -252,7 +183,7 @@ class Kineto {
     std::vector<std::int64_t> total(descriptions_.size(), 0);
     std::vector<std::size_t> count(descriptions_.size(), 0);
     for (const TimedEvent& event : events_) {
-      if (descriptions_[event.what].kind != Kind::annotation || event.parent != no_event) continue;
+      if (descriptions_[event.what].kind != TraceKind::annotation || event.parent != no_event) continue;
       total[event.what] += event.end - event.start;
       ++count[event.what];
     }
@@ -270,11 +201,11 @@ class Kineto {
     std::vector<std::uint32_t> ids, at;
     std::vector<double> idle;
     const bool host = std::any_of(descriptions_.begin(), descriptions_.end(),
-                                  [](const Description& what) { return what.kind == Kind::op; });
+                                  [](const TraceDescription& what) { return what.kind == TraceKind::op; });
     std::vector<std::size_t> per_lane(lanes_.size(), 0);
     const auto counts = [&](const TimedEvent& event) {
-      const Kind kind = descriptions_[event.what].kind;
-      return host ? kind == Kind::op && event.parent == no_event : kind == Kind::kernel;
+      const TraceKind kind = descriptions_[event.what].kind;
+      return host ? kind == TraceKind::op && event.parent == no_event : kind == TraceKind::kernel;
     };
     for (const TimedEvent& event : events_) per_lane[event.lane] += counts(event) ? 1 : 0;
     const auto lane = std::max_element(per_lane.begin(), per_lane.end()) - per_lane.begin();
@@ -308,8 +239,8 @@ class Kineto {
     // What the device does belongs to the pass that launched it, and so does the time until it is done.
     std::vector<PassSpan> whole = steps_;
     for (TimedEvent& event : events_) {
-      const Kind kind = descriptions_[event.what].kind;
-      if (kind != Kind::kernel && kind != Kind::copy) continue;
+      const TraceKind kind = descriptions_[event.what].kind;
+      if (kind != TraceKind::kernel && kind != TraceKind::copy) continue;
       if (event.parent != no_event) event.pass = events_[event.parent].pass;
       if (event.pass != no_event) whole[event.pass].end = std::max(whole[event.pass].end, event.end);
     }
@@ -339,11 +270,11 @@ class Kineto {
            std::to_string(collected.records.size()) + " records are not in every pass; their time there is 0");
     for (std::size_t i = 0; i < collected.records.size(); ++i) {
       ProfileRecord& record = collected.records[i];
-      const Description& what = descriptions_[collected.what[i]];
+      const TraceDescription& what = descriptions_[collected.what[i]];
       record.name = what.name;
-      if (what.kind == Kind::annotation) record.op = "user_annotation";
-      else if (what.kind != Kind::kernel) record.op = what.name;
-      if (what.kind == Kind::kernel) record.algorithm = what.name;
+      if (what.kind == TraceKind::annotation) record.op = "user_annotation";
+      else if (what.kind != TraceKind::kernel) record.op = what.name;
+      if (what.kind == TraceKind::kernel) record.algorithm = what.name;
       record.activity = activity_of(what);
       record.inputs = what.inputs;
       record.place.file = source_.index();
@@ -353,12 +284,13 @@ class Kineto {
 
   void find_doubts() {
     bool kernels = false, launches = false;
-    for (const Description& what : descriptions_) {
-      kernels = kernels || what.kind == Kind::kernel;
-      launches = launches || (what.kind == Kind::call && what.name.find("LaunchKernel") != std::string::npos);
+    for (const TraceDescription& what : descriptions_) {
+      kernels = kernels || what.kind == TraceKind::kernel;
+      launches = launches || (what.kind == TraceKind::call && what.name.find("LaunchKernel") != std::string::npos);
     }
     if (launches && !kernels)
-      made_.total_only = "kernels were launched, but the trace has none: the profiler ran without ProfilerActivity.CUDA";
+      made_.total_only =
+          "kernels were launched, but the trace has none: the profiler ran without ProfilerActivity.CUDA";
     if (in_graphs_ > 0)
       warn(source_.path().string() + ": " + std::to_string(in_graphs_) + " of " + std::to_string(launched_.size()) +
            " kernels ran as part of a CUDA graph: which operator they belong to is not recorded");
@@ -377,7 +309,7 @@ class Kineto {
   EngineProfile made_{};
   json::parser parser_{}, shapes_{};
   Names names_{}, lanes_{};
-  std::vector<Description> descriptions_{};  // by number of the name
+  std::vector<TraceDescription> descriptions_{};  // by number of the name
   std::vector<TimedEvent> events_{};
   std::vector<Link> calls_{}, ops_{};
   std::vector<Launched> launched_{};

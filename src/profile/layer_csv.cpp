@@ -40,6 +40,10 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
              algorithm = csv_column(header, "algorithm");
   const auto time = time_column(header);
   if (!layer || !time) source.fail(0, "a header without 'layer' or 'time_ms'");
+  std::vector<std::size_t> same;  // columns in which all rows of a run agree
+  for (const char* name : {"model", "gpu", "device", "batch"})
+    if (const auto at = csv_column(header, name)) same.push_back(*at);
+  std::vector<std::string> first_row;
   EngineProfile made;
   Names names;
   std::vector<std::uint32_t> ids;
@@ -51,6 +55,11 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
     if (fields.size() != header.size())
       source.fail(lines.position(), "a row of " + std::to_string(fields.size()) + " columns, expected " +
                                         std::to_string(header.size()) + ": cut off?");
+    if (first_row.empty()) first_row = fields;
+    for (const std::size_t at : same)
+      if (fields[at] != first_row[at])
+        source.fail(lines.position(), header[at] + " '" + fields[at] + "' behind rows of '" + first_row[at] +
+                                          "': expected the layers of one run");
     auto& row = rows.emplace_back(ProfileRecord{.name = fields[*layer]});
     if (op) row.op = fields[*op];
     if (algorithm) row.algorithm = fields[*algorithm];
@@ -75,7 +84,8 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
   const std::size_t first = passes[dropped].first, length = passes[dropped].last - first;
   for (std::size_t k = 0; k < length; ++k) {
     auto& record = made.records.emplace_back(std::move(rows[first + k]));
-    for (std::size_t pass = dropped; pass < passes.size(); ++pass) record.times.push_back(times[passes[pass].first + k]);
+    for (std::size_t pass = dropped; pass < passes.size(); ++pass)
+      record.times.push_back(times[passes[pass].first + k]);
   }
   return made;
 }

@@ -34,7 +34,8 @@ bool is_number(std::string_view text) {
 
 /// What every version prints; a template line replaces it.
 constexpr std::string_view usual_columns =
-    "operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,auxiliary,problem_desc,exec_time";
+    "operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,auxiliary,problem_desc,exec_"
+    "time";
 
 struct Columns {
   explicit Columns(std::string_view names) {
@@ -83,8 +84,9 @@ class Verbose {
     const auto next_is = [&](auto&& what) { return from < fields.size() && what(fields[from]); };
     if (next_is([](auto field) { return field.size() >= 2 && field[0] == 'v' && is_number(field.substr(1)); })) ++from;
     if (next_is(is_number)) ++from;  // a timestamp
-    if (next_is([](auto field) { return field == "primitive" || field == "common" || field == "graph" || field == "ukernel"; }))
-      ++from;
+    // Partitions of the graph API enclose primitives that have lines of their own.
+    if (next_is([](auto field) { return field == "graph" || field == "ukernel"; })) return;
+    if (next_is([](auto field) { return field == "primitive" || field == "common"; })) ++from;
     if (next_is([](auto field) { return field == "info"; })) {
       const auto start = static_cast<std::size_t>(fields[from].data() - line.data()) + 5;
       add_info(line.substr(std::min(start, line.size())));
@@ -103,8 +105,9 @@ class Verbose {
       source_.fail(position, "exec_time '" + std::string(text) + "', expected milliseconds");
     const auto length = static_cast<std::size_t>(text.data() - line.data());
     const auto [what, is_new] = names_.find_or_add(line.substr(0, length));
-    if (is_new) describe(at(columns_.engine), at(columns_.primitive), at(columns_.implementation), at(columns_.memory),
-                         at(columns_.attributes), at(columns_.problem));
+    if (is_new)
+      describe(at(columns_.engine), at(columns_.primitive), at(columns_.implementation), at(columns_.memory),
+               at(columns_.attributes), at(columns_.problem));
     ids_.push_back(what);
     times_.push_back(milliseconds(time));
     positions_.push_back(position);
@@ -117,12 +120,14 @@ class Verbose {
         std::string_view names = text.substr(mark.size());
         // What stands before the operation is no column of what is left of a line by then.
         if (const auto at = names.find("operation,"); at != std::string_view::npos) names = names.substr(at);
-        if (names.find("exec_time") == std::string_view::npos || names.find("primitive") == std::string_view::npos) return;
+        if (names.find("exec_time") == std::string_view::npos || names.find("primitive") == std::string_view::npos)
+          return;
         names_of_columns_ = names;
         columns_ = Columns(names_of_columns_);
         return;
       }
-    if (text.starts_with(version)) made_.version = std::string(text.substr(version.size(), text.find(' ', version.size()) - version.size()));
+    if (text.starts_with(version))
+      made_.version = std::string(text.substr(version.size(), text.find(' ', version.size()) - version.size()));
     else if (text.starts_with(isa)) made_.device = std::string(text.substr(isa.size()));
     else if (const auto at = text.find("nthr:"); at != std::string_view::npos) {
       int threads = 0;
@@ -170,7 +175,8 @@ class Verbose {
     for (std::size_t k = 0; k < model.last - model.first; ++k) {
       auto& record = made_.records.emplace_back(descriptions_[ids_[model.first + k]]);
       record.place = {source_.index(), positions_[model.first + k]};
-      for (std::size_t pass = dropped; pass < passes.size(); ++pass) record.times.push_back(times_[passes[pass].first + k]);
+      for (std::size_t pass = dropped; pass < passes.size(); ++pass)
+        record.times.push_back(times_[passes[pass].first + k]);
     }
   }
 
@@ -187,7 +193,8 @@ class Verbose {
 };
 
 bool sniff(std::string_view head) {
-  return std::any_of(marks.begin(), marks.end(), [head](auto mark) { return head.find(mark) != std::string_view::npos; });
+  return std::any_of(marks.begin(), marks.end(),
+                     [head](auto mark) { return head.find(mark) != std::string_view::npos; });
 }
 
 EngineProfile read(Source& source, const ProfileOptions& options) { return Verbose(source, options).read(); }

@@ -3,13 +3,13 @@
 // complete events in microseconds. `model_run` is a pass; `<node>_kernel_time` of category Node is a layer, inside of
 // it those of its subgraph; events of category Kernel, in builds with CUPTI, follow the node that launched them.
 #include "event_stream.hpp"
+#include "onnxruntime_nodes.hpp"
 #include "reader.hpp"
 #include "timeline.hpp"
 #include "trace_event.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace benanza::profile {
@@ -18,76 +18,6 @@ namespace {
 
 constexpr std::string_view kernel_time = "_kernel_time";
 constexpr std::size_t most_events = 1'000'000;  // profiler.h: max_num_events_
-
-/// Providers whose nodes return before the device has done the work.
-constexpr std::array<std::string_view, 11> asynchronous{
-    "CUDAExecutionProvider",       "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider",
-    "ROCMExecutionProvider",       "MIGraphXExecutionProvider", "DmlExecutionProvider",
-    "WebGpuExecutionProvider",     "JsExecutionProvider",       "WebNNExecutionProvider",
-    "CANNExecutionProvider",       "QNNExecutionProvider"};
-
-bool is_asynchronous(std::string_view provider) {
-  return std::find(asynchronous.begin(), asynchronous.end(), provider) != asynchronous.end();
-}
-
-/// Operators that run the nodes of a graph of their own.
-bool runs_subgraph(std::string_view op) {
-  constexpr std::array<std::string_view, 9> names{"If",           "Loop",         "Scan",
-                                                  "SequenceMap",  "BeamSearch",   "GreedySearch",
-                                                  "Sampling",     "WhisperBeamSearch", "YieldOp"};
-  return std::find(names.begin(), names.end(), op) != names.end();
-}
-
-/// The types' names in input_type_shape (DataTypeImpl::ToString without `tensor()`).
-std::optional<DataType> type_of(std::string_view name) {
-  struct Pair {
-    std::string_view name;
-    DataType type;
-  };
-  constexpr std::array<Pair, 22> types{{{"float", DataType::f32},
-                                        {"float16", DataType::f16},
-                                        {"bfloat16", DataType::bf16},
-                                        {"double", DataType::f64},
-                                        {"int8", DataType::i8},
-                                        {"uint8", DataType::u8},
-                                        {"int16", DataType::i16},
-                                        {"uint16", DataType::u16},
-                                        {"int32", DataType::i32},
-                                        {"uint32", DataType::u32},
-                                        {"int64", DataType::i64},
-                                        {"uint64", DataType::u64},
-                                        {"bool", DataType::boolean},
-                                        {"string", DataType::string},
-                                        {"float8e4m3fn", DataType::f8e4m3},
-                                        {"float8e4m3fnuz", DataType::f8e4m3fnuz},
-                                        {"float8e5m2", DataType::f8e5m2},
-                                        {"float8e5m2fnuz", DataType::f8e5m2fnuz},
-                                        {"float4e2m1", DataType::f4e2m1},
-                                        {"int4", DataType::i4},
-                                        {"uint4", DataType::u4},
-                                        {"complex64", DataType::c64}}};
-  for (const Pair& pair : types)
-    if (pair.name == name) return pair.type;
-  return std::nullopt;
-}
-
-/// What a node or kernel is, once for all its events.
-struct Description {
-  std::string name{}, op{}, provider{}, node{};
-  bool kernel = false;
-  std::vector<ProfiledTensor> inputs{}, outputs{};
-};
-
-Activity activity_of(const Description& what) {
-  if (what.kernel) return Activity::kernel;
-  if (what.op.starts_with("Memcpy")) return Activity::copy;
-  if (what.op == "ReorderInput" || what.op == "ReorderOutput") return Activity::conversion;
-  // Casts of the model have its names; those that the engine put in have these (insert_cast_transformer.cc).
-  if (what.op == "Cast" && (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))
-    return Activity::conversion;
-  if (is_asynchronous(what.provider)) return Activity::call;  // its time is that of the launch
-  return Activity::layer;
-}
 
 class OnnxRuntime {
  public:
@@ -158,8 +88,9 @@ class OnnxRuntime {
 
   void add_session(const TraceEvent& event, std::uint64_t position) {
     if (event.name == "session_initialization" && sessions_++ > 0)
-      source_.fail(position, "a second session_initialization: the events of two models in one file; expected the "
-                             "profile of one session");
+      source_.fail(position,
+                   "a second session_initialization: the events of two models in one file; expected the "
+                   "profile of one session");
     if (event.name != "model_run") return;
     event.check(source_, position);
     runs_.push_back({event.start_ns, event.start_ns + event.duration_ns});
@@ -174,7 +105,7 @@ class OnnxRuntime {
     if (name.empty()) key_.append(1, '\0').append(arguments.node_index);
     const auto [what, is_new] = names_.find_or_add(key_);
     if (is_new) {
-      Description& made = descriptions_.emplace_back();
+      NodeDescription& made = descriptions_.emplace_back();
       made.op = arguments.op;
       made.provider = arguments.provider;
       made.name = name.empty() ? made.op + "_" + std::string(arguments.node_index) : std::string(name);
@@ -199,7 +130,7 @@ class OnnxRuntime {
     key_.append(node);
     const auto [what, is_new] = names_.find_or_add(key_);
     if (is_new) {
-      Description& made = descriptions_.emplace_back();
+      NodeDescription& made = descriptions_.emplace_back();
       made.name = event.name;
       made.op = arguments.op;
       made.node = node;
@@ -237,7 +168,7 @@ class OnnxRuntime {
     json::document document = shapes_.iterate(padded);
     for (auto element : document.get_array()) {
       for (auto field : element.get_object()) {
-        const auto type = type_of(field.unescaped_key());
+        const auto type = onnxruntime_type(field.unescaped_key());
         auto& tensor = result.emplace_back();
         if (!type) return {};  // a type that we lack: better no shapes than wrong ones
         tensor.type = *type;
@@ -275,7 +206,8 @@ class OnnxRuntime {
   }
 
   void finish() {
-    if (runs_.empty() && events_.empty()) source_.fail(0, "neither model_run nor node events: not the profile of a run");
+    if (runs_.empty() && events_.empty())
+      source_.fail(0, "neither model_run nor node events: not the profile of a run");
     if (threads_ > 0) made_.threads = static_cast<int>(threads_);
     const bool timed = !runs_.empty();
     const bool apart = sort_runs();
@@ -291,7 +223,8 @@ class OnnxRuntime {
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     if (timed) made_.latencies.assign(latencies.begin() + static_cast<std::ptrdiff_t>(dropped), latencies.end());
     if (!apart) {
-      made_.total_only = "several threads ran the model at once: which of them a node's time belongs to is not recorded";
+      made_.total_only =
+          "several threads ran the model at once: which of them a node's time belongs to is not recorded";
       return;
     }
     make_records(dropped);
@@ -324,7 +257,7 @@ class OnnxRuntime {
            std::to_string(collected.records.size()) + " nodes are not in every pass; their time there is 0");
     for (std::size_t i = 0; i < collected.records.size(); ++i) {
       ProfileRecord& record = collected.records[i];
-      const Description& what = descriptions_[collected.what[i]];
+      const NodeDescription& what = descriptions_[collected.what[i]];
       record.name = what.name;
       record.op = what.op;
       record.provider = what.provider;
@@ -340,7 +273,7 @@ class OnnxRuntime {
 
   void find_asynchronous() {
     if (has_kernels_) return;
-    for (const Description& what : descriptions_) {
+    for (const NodeDescription& what : descriptions_) {
       if (!is_asynchronous(what.provider)) continue;
       made_.total_only = "the nodes of " + what.provider +
                          " return before their work is done, and the file has no kernel events: profile with Nsight "
@@ -354,7 +287,7 @@ class OnnxRuntime {
   EngineProfile made_{};
   json::parser parser_{}, shapes_{};
   Names names_{}, lanes_{};
-  std::vector<Description> descriptions_{};  // by number of the name
+  std::vector<NodeDescription> descriptions_{};  // by number of the name
   std::vector<TimedEvent> events_{};
   std::vector<PassSpan> runs_{};
   std::string key_{};
@@ -369,7 +302,8 @@ bool sniff(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '[') return false;
   // No other writer of traces has these two.
-  for (std::string_view sign : {"model_loading_", "session_initialization", "_kernel_time\"", "\"model_run\"", "SequentialExecutor::Execute"})
+  for (std::string_view sign :
+       {"model_loading_", "session_initialization", "_kernel_time\"", "\"model_run\"", "SequentialExecutor::Execute"})
     if (head.find(sign) != std::string_view::npos) return true;
   return false;
 }

@@ -45,7 +45,8 @@ class Counters {
     time_ = column("realTime (ms)");
     columns_ = header.size();
     if (separator_ == ',')
-      made_.warnings.push_back(source_.place(position) + ": a sorted report: the order of layers is not that of the engine");
+      made_.warnings.push_back(source_.place(position) +
+                               ": a sorted report: the order of layers is not that of the engine");
     passes_.emplace_back();
     sums_.emplace_back();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes.hpp"
+
 #include <benanza/detail/warm_ups.hpp>
 #include <benanza/error.hpp>
 
@@ -128,15 +129,15 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     Slot& slot = slots_[slot_of_event_[i]];
     // Only the pass that brought a record says where it belongs: so no ring of parents can come about.
-    if (slot.first_pass == passes_ && events[i].parent != no_parent)
-      slot.parent = slot_of_event_[events[i].parent];
+    if (slot.first_pass == passes_ && events[i].parent != no_parent) slot.parent = slot_of_event_[events[i].parent];
   }
   ++passes_;
 }
 
 std::vector<PassRecords::Collected> PassRecords::take() {
   std::vector<double> start;
-  for (const Slot& slot : slots_) start.push_back(detail::quantile(std::vector<double>(slot.starts.begin(), slot.starts.end()), 0.5));
+  for (const Slot& slot : slots_)
+    start.push_back(detail::quantile(std::vector<double>(slot.starts.begin(), slot.starts.end()), 0.5));
   std::vector<std::uint32_t> order(slots_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return start[a] < start[b]; });

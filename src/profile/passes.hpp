@@ -21,7 +21,8 @@ struct Stretch {
 /// For files that mark no passes: the longest stretch of the sequence that repeats itself, cut into its repetitions.
 /// What precedes (set-up, autotuning) and follows it belongs to none. Equal ids are the same kernel with the same
 /// parameters. `idle_before` (as long as ids, or empty) is the idle time before each element: a pass begins where it is
-/// longest, if the stretch neither begins nor ends where the sequence does. Empty where nothing repeats: the whole is one pass then.
+/// longest, if the stretch neither begins nor ends where the sequence does. Empty where nothing repeats: the whole is
+/// one pass then.
 [[nodiscard]] std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids,
                                                     std::span<const double> idle_before = {});
 
@@ -35,9 +36,9 @@ inline constexpr std::uint32_t no_parent = 0xFFFFFFFF;
 /// One event of a pass: what it is (an id of the reader's) and when.
 struct PassEvent {
   std::uint32_t what = 0;
-  std::uint32_t source = 0;              ///< where the reader finds more about it
-  std::uint32_t parent = no_parent;      ///< index in the same pass
-  double start = 0, duration = 0;        ///< seconds, from the start of the pass
+  std::uint32_t source = 0;          ///< where the reader finds more about it
+  std::uint32_t parent = no_parent;  ///< index in the same pass
+  double start = 0, duration = 0;    ///< seconds, from the start of the pass
 };
 
 /// Collects the events of passes into records. The k-th event of one id in a pass is the same record in every pass.

@@ -17,7 +17,7 @@ using namespace profile;
 
 /// THE list of formats, in the order in which they are asked.
 constexpr std::array<const Reader*, 10> readers{
-    &onnxruntime,      &kineto,     &trtexec_profile, &trtexec_times,     &trtexec_layers,
+    &onnxruntime,      &kineto,      &trtexec_profile,   &trtexec_times,  &trtexec_layers,
     &google_benchmark, &trtexec_log, &openvino_counters, &onednn_verbose, &layer_csv,
 };
 
@@ -119,7 +119,8 @@ class Joiner {
   void add_descriptions() {
     if (timed_file_.empty()) {
       made_.records = std::move(descriptions_);
-      if (!made_.records.empty() && made_.total_only.empty()) made_.total_only = "the files name layers, but no times of them";
+      if (!made_.records.empty() && made_.total_only.empty())
+        made_.total_only = "the files name layers, but no times of them";
       return;
     }
     std::unordered_map<std::string, std::vector<std::size_t>> by_name;  // looked up, never walked

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_json.hpp"
+
 #include <benanza/error.hpp>
 
 namespace benanza::profile {
@@ -8,7 +9,8 @@ nlohmann::json read_json(Source& source) {
   constexpr std::size_t most = std::size_t{1} << 28;
   std::string text;
   for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
-    if (text.size() + chunk.size() > most) source.fail(text.size(), "more than 256 MiB of JSON of a kind that is small");
+    if (text.size() + chunk.size() > most)
+      source.fail(text.size(), "more than 256 MiB of JSON of a kind that is small");
     text += chunk;
   }
   try {

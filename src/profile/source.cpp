@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source.hpp"
+
 #include <benanza/error.hpp>
 
 #include <zlib.h>

@@ -69,11 +69,12 @@ Misnested nest(std::vector<TimedEvent>& events, std::int64_t tolerance) {
 }
 
 void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> passes) {
+  if (passes.empty()) return;
   std::size_t pass = 0;
   for (TimedEvent& event : events) {
-    while (pass < passes.size() && event.start > passes[pass].end) ++pass;
-    if (pass == passes.size()) break;
-    if (event.start >= passes[pass].start) event.pass = static_cast<std::uint32_t>(pass);
+    while (pass + 1 < passes.size() && event.start >= passes[pass + 1].start) ++pass;
+    if (event.start >= passes[pass].start && event.start <= passes[pass].end)
+      event.pass = static_cast<std::uint32_t>(pass);
   }
 }
 
@@ -93,7 +94,8 @@ TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const P
   std::vector<PassEvent> of_pass;
   for (std::size_t pass = first; pass < passes.size(); ++pass) {
     of_pass.clear();
-    for (std::size_t k = begin[pass]; k < begin[pass + 1]; ++k) local[order[k]] = static_cast<std::uint32_t>(k - begin[pass]);
+    for (std::size_t k = begin[pass]; k < begin[pass + 1]; ++k)
+      local[order[k]] = static_cast<std::uint32_t>(k - begin[pass]);
     for (std::size_t k = begin[pass]; k < begin[pass + 1]; ++k) {
       const TimedEvent& event = events[order[k]];
       const std::uint32_t parent = event.parent;

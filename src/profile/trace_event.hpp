@@ -37,7 +37,8 @@ struct TraceEvent {
   bool has_start = false, has_duration = false;
 };
 
-/// Parses one event; `argument(key, value)` gets each member of its `args`. Views are valid until the parser's next use.
+/// Parses one event; `argument(key, value)` gets each member of its `args`. Views are valid until the parser's next
+/// use.
 template <class Argument>
 TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t padding, Argument&& argument) {
   json::document document = parser.iterate(text.data(), text.size(), text.size() + padding);

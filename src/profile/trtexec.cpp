@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What TensorRT's trtexec exports (samples/common/sampleReporting.cpp): --exportProfile (time of each layer, over all
-// passes), --exportTimes (each pass) and --exportLayerInfo (what each layer is; fields of the engine inspector, of which
-// 11.0 renamed some).
+// passes), --exportTimes (each pass) and --exportLayerInfo (what each layer is; fields of the engine inspector, of
+// which 11.0 renamed some).
 #include "passes.hpp"
 #include "reader.hpp"
 #include "small_json.hpp"
@@ -97,7 +97,8 @@ EngineProfile read_pass_times(Source& source, const ProfileOptions& options) {
   const Json all = read_json(source);
   EngineProfile made{.engine = "tensorrt"};
   std::vector<Seconds> passes;
-  for (std::size_t i = 0; i < all.size(); ++i) passes.push_back(milliseconds(time_at(source, all[i], "computeMs", element(i))));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    passes.push_back(milliseconds(time_at(source, all[i], "computeMs", element(i))));
   const std::size_t dropped = warm_up_passes(source, passes, options);
   made.warm_ups = static_cast<std::int64_t>(dropped);
   made.latencies.assign(passes.begin() + static_cast<std::ptrdiff_t>(dropped), passes.end());
@@ -134,7 +135,8 @@ std::vector<ProfiledTensor> tensors(const Json& layer, const char* key) {
   if (!layer.contains(key) || !layer[key].is_array()) return result;
   for (const Json& entry : layer[key]) {
     if (!entry.is_object()) return {};
-    const std::string format = entry.contains("Datatype") ? text_at(entry, "Datatype") : text_at(entry, "Format/Datatype");
+    const std::string format =
+        entry.contains("Datatype") ? text_at(entry, "Datatype") : text_at(entry, "Format/Datatype");
     const auto type = type_of(format);
     if (!type || !entry.contains("Dimensions") || !entry["Dimensions"].is_array()) return {};
     auto& tensor = result.emplace_back(ProfiledTensor{.type = *type});
@@ -151,8 +153,11 @@ EngineProfile read_layers(Source& source, const ProfileOptions&) {
     throw InputError(source.path().string() + ": no list 'Layers'");
   std::size_t index = 0, bare = 0;
   for (const Json& layer : all["Layers"]) {
-    const std::string name = layer.is_string() ? layer.get<std::string>() : layer.is_object() ? text_at(layer, "Name") : "";
-    if (name.empty()) throw InputError(source.path().string() + ": Layers " + element(index) + ": a layer without 'Name'");
+    const std::string name = layer.is_string()   ? layer.get<std::string>()
+                             : layer.is_object() ? text_at(layer, "Name")
+                                                 : "";
+    if (name.empty())
+      throw InputError(source.path().string() + ": Layers " + element(index) + ": a layer without 'Name'");
     auto& record = made.records.emplace_back(record_of(source, name, index++));
     if (!layer.is_object()) {
       ++bare;
@@ -164,7 +169,8 @@ EngineProfile read_layers(Source& source, const ProfileOptions&) {
     record.inputs = tensors(layer, "Inputs");
     record.outputs = tensors(layer, "Outputs");
     if (auto nodes = nodes_of_metadata(text_at(layer, "Metadata")); !nodes.empty()) record.nodes = std::move(nodes);
-    if (layer.contains("StreamId") && layer["StreamId"].is_number_integer()) record.lane = layer["StreamId"].get<std::int64_t>();
+    if (layer.contains("StreamId") && layer["StreamId"].is_number_integer())
+      record.lane = layer["StreamId"].get<std::int64_t>();
   }
   if (bare > 0)
     made.warnings.push_back(source.path().string() +
@@ -175,7 +181,8 @@ EngineProfile read_layers(Source& source, const ProfileOptions&) {
 /// Whether a bare array of objects whose first elements have this key.
 bool is_array_with(std::string_view head, std::string_view key) {
   const auto first = head.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && head[first] == '[' && head.substr(0, 4096).find(key) != std::string_view::npos;
+  return first != std::string_view::npos && head[first] == '[' &&
+         head.substr(0, 4096).find(key) != std::string_view::npos;
 }
 
 bool sniff_layer_times(std::string_view head) {

@@ -44,7 +44,8 @@ EngineProfile read(Source& source, const ProfileOptions&) {
     if (!median || !(*median >= 0)) source.fail(lines.position(), "'GPU Compute Time' without 'median = ... ms'");
     if (!made.latencies.empty()) source.fail(lines.position(), "a second 'GPU Compute Time': the logs of two runs");
     made.latencies = {milliseconds(*median)};
-    made.warnings.push_back(source.place(lines.position()) + ": the log holds the median of the passes only: no spread");
+    made.warnings.push_back(source.place(lines.position()) +
+                            ": the log holds the median of the passes only: no spread");
   }
   if (made.latencies.empty())
     throw InputError(source.path().string() + ": a log of trtexec without 'GPU Compute Time': it did not finish");

@@ -57,7 +57,8 @@ TEST_CASE("events of a bare array and of an object come one by one, each with it
   const auto bare = split(folder.write("a", R"( [ {"a": "}]\"{"}, {"b":[1,{"c":2}]} , 3, "x\\" ] )"));
   CHECK(bare.events == std::vector<std::string>{R"({"a": "}]\"{"})", R"({"b":[1,{"c":2}]})", "3", R"("x\\")"});
   CHECK(bare.positions == std::vector<std::uint64_t>{3, 19, 39, 42});
-  const auto object = split(folder.write("b", R"({"schemaVersion":1, "p":[{"traceEvents":[9]}],"traceEvents":[{},{}],"n":"x"})"));
+  const auto object =
+      split(folder.write("b", R"({"schemaVersion":1, "p":[{"traceEvents":[9]}],"traceEvents":[{},{}],"n":"x"})"));
   CHECK(object.events == std::vector<std::string>{"{}", "{}"});
   CHECK(object.members == std::vector<std::string>{"schemaVersion=1", R"(p=[{"traceEvents":[9]}])", "n=\"x\""});
   CHECK(split(folder.write("c", "[]")).events.empty());
@@ -114,7 +115,11 @@ TEST_CASE("a gzip file that is cut off is refused") {
 TEST_CASE("lines keep their bytes, whatever ends them") {
   const Folder folder;
   const std::string longer(70'000, 'y');  // longer than the first chunk
-  Source source(folder.write("lines", "\xEF\xBB\xBF" "one\r\n\ntwo\n" + longer + "\nlast"), 0);
+  Source source(folder.write("lines",
+                             "\xEF\xBB\xBF"
+                             "one\r\n\ntwo\n" +
+                                 longer + "\nlast"),
+                0);
   Lines lines(source);
   std::vector<std::string> found;
   std::vector<std::uint64_t> positions;

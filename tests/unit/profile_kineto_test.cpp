@@ -11,13 +11,14 @@ std::string event(const std::string& category, const std::string& name, double s
                   const std::string& args = "", int thread = 7) {
   std::ostringstream text;
   text.precision(17);
-  text << R"({"ph":"X","cat":")" << category << R"(","name":")" << name << R"(","pid":1,"tid":)" << thread << R"(,"ts":)"
-       << start << R"(,"dur":)" << duration << R"(,"args":{)" << args << "}}";
+  text << R"({"ph":"X","cat":")" << category << R"(","name":")" << name << R"(","pid":1,"tid":)" << thread
+       << R"(,"ts":)" << start << R"(,"dur":)" << duration << R"(,"args":{)" << args << "}}";
   return text.str();
 }
 
 std::string trace(const std::vector<std::string>& events) {
-  std::string text = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA A100-SXM4-40GB","numSms":108}],"traceEvents":[)";
+  std::string text =
+      R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA A100-SXM4-40GB","numSms":108}],"traceEvents":[)";
   for (std::size_t i = 0; i < events.size(); ++i) text += (i == 0 ? "" : ",\n") + events[i];
   return text + R"(],"traceName":"x.json","displayTimeUnit":"ms"})";
 }
@@ -28,7 +29,8 @@ std::vector<std::string> step(int number, double scale = 1) {
   const std::string id = std::to_string(100 + number), correlation = std::to_string(900 + number);
   return {event("user_annotation", "ProfilerStep#" + std::to_string(number), at, 1000 * scale),
           event("cpu_op", "aten::linear", at + 10, 100,
-                R"("External id":)" + id + R"(,"Input Dims":[[4,8],[16,8],[16],[]],"Input type":["float","float","float","Scalar"])"),
+                R"("External id":)" + id +
+                    R"(,"Input Dims":[[4,8],[16,8],[16],[]],"Input type":["float","float","float","Scalar"])"),
           event("cpu_op", "aten::addmm", at + 20.5, 60.25),
           event("cuda_runtime", "cudaLaunchKernel", at + 30, 8.125, R"("correlation":)" + correlation),
           event("kernel", "ampere_sgemm_32x32", at + 58.125, 15 * scale,
@@ -60,7 +62,8 @@ TEST_CASE("a trace of a GPU gives operators, calls and kernels, each under what 
   const auto& linear = profile.records[0];
   CHECK(linear.name == "aten::linear");
   CHECK(linear.activity == Activity::layer);
-  CHECK(linear.inputs == std::vector<ProfiledTensor>{{DataType::f32, {4, 8}}, {DataType::f32, {16, 8}}, {DataType::f32, {16}}});
+  CHECK(linear.inputs ==
+        std::vector<ProfiledTensor>{{DataType::f32, {4, 8}}, {DataType::f32, {16, 8}}, {DataType::f32, {16}}});
   CHECK(linear.start->value == Approx(10e-6));
   CHECK(linear.times.size() == 4);
   const auto& addmm = profile.records[1];
@@ -148,7 +151,8 @@ TEST_CASE("what a trace cannot say is said") {
   CHECK_THAT(read_text(trace(events)).total_only, Catch::Contains("kernels were launched, but the trace has none"));
 
   events = steps({1, 1});
-  events.push_back(event("kernel", "orphan", 1'010'500, 5, R"("device":0,"stream":7,"correlation":4242,"graph id":3)", 70));
+  events.push_back(
+      event("kernel", "orphan", 1'010'500, 5, R"("device":0,"stream":7,"correlation":4242,"graph id":3)", 70));
   const auto profile = read_text(trace(events));
   CHECK(warned(profile, "1 of 5 kernels and copies have no launch"));
   CHECK(warned(profile, "1 of 5 kernels ran as part of a CUDA graph"));
@@ -169,8 +173,9 @@ TEST_CASE("a broken trace is refused with the byte") {
   const auto negative = trace(events);
   CHECK(error_of(negative) == "profile: byte " + std::to_string(negative.rfind(R"({"ph":"X")")) +
                                   ": event 'aten::mm' has a negative duration, expected microseconds");
-  CHECK_THAT(error_of(R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":"soon","dur":1}]})"),
-             Catch::Contains("byte 34: event 'a' has no time 'ts'"));
+  CHECK_THAT(
+      error_of(R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":"soon","dur":1}]})"),
+      Catch::Contains("byte 34: event 'a' has no time 'ts'"));
   CHECK_THAT(error_of(R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":7,"ts":1,"dur":1}]})"),
              Catch::Contains("byte 34: an event that cannot be read"));
   CHECK_THAT(error_of(R"({"schemaVersion":1,"traceEvents":[{"ph":"B","cat":"cpu_op","name":"a","ts":1}]})"),

@@ -10,10 +10,12 @@ const std::string header_2 =
     "onednn_verbose,info,oneDNN v2.6.3 (commit N/A)\n"
     "onednn_verbose,info,cpu,runtime:OpenMP,nthr:2\n"
     "onednn_verbose,info,cpu,isa:Intel AVX-512 with Intel DL Boost\n"
-    "onednn_verbose,info,prim_template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,"
+    "onednn_verbose,info,prim_template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,"
+    "attributes,"
     "auxiliary,problem_desc,exec_time\n";
 const std::string reorder_2 =
-    "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:aBcd16b:f0,,,1x64x56x56,0.25\n";
+    "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 "
+    "dst_f32::blocked:aBcd16b:f0,,,1x64x56x56,0.25\n";
 const std::string conv_2 =
     "onednn_verbose,exec,cpu,convolution,jit:avx512_core,forward_inference,src_f32::blocked:aBcd16b:f0 "
     "wei_s8::blocked:ABcd16b16a:f0 bia_f32::blocked:a:f0 dst_u8::blocked:aBcd16b:f0,attr-scratchpad:user "
@@ -27,7 +29,8 @@ std::string with_time(const std::string& line, const std::string& time) {
 
 TEST_CASE("a log of oneDNN 2 gives primitives, and reorders apart") {
   std::string text = "model loaded\n" + header_2 + with_time(reorder_2, "9");
-  for (const char* time : {"0.9", "0.5", "0.51", "0.5"}) text += conv_2.substr(0, conv_2.rfind(',') + 1) + time + "\nprogress: " + reorder_2;
+  for (const char* time : {"0.9", "0.5", "0.51", "0.5"})
+    text += conv_2.substr(0, conv_2.rfind(',') + 1) + time + "\nprogress: " + reorder_2;
   const auto profile = read_text(text);
   CHECK(profile.engine == "onednn");
   CHECK(profile.version == "2.6.3");
@@ -36,7 +39,8 @@ TEST_CASE("a log of oneDNN 2 gives primitives, and reorders apart") {
   // r c r c r c r c r: from its start on, every second one is the same; four passes of (r c) and a reorder left over.
   REQUIRE(profile.records.size() == 2);
   CHECK(warned(profile, "1 primitives outside of the 4 passes"));
-  const auto& conv = record(profile, "convolution mb1_ic64oc128_ih56oh28kh3sh2dh0ph1_iw56ow28kw3sw2dw0pw1 +eltwise_relu");
+  const auto& conv =
+      record(profile, "convolution mb1_ic64oc128_ih56oh28kh3sh2dh0ph1_iw56ow28kw3sw2dw0pw1 +eltwise_relu");
   CHECK(conv.op == "convolution");
   CHECK(conv.algorithm == "jit:avx512_core");
   CHECK(conv.activity == Activity::layer);
@@ -51,11 +55,13 @@ TEST_CASE("columns are those that the log names") {
   const auto profile = read_text(
       "onednn_verbose,v1,info,oneDNN v3.5.0 (commit abc)\n"
       "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:16\n"
-      "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,"
+      "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,memory_"
+      "descriptors,"
       "attributes,auxiliary,exec_time,problem_desc\n"
       "onednn_verbose,v1,primitive,create:cache_miss,cpu,matmul,brg:avx512_core,undef,src:f32::blocked:ab::f0 "
       "wei:f32::blocked:ab::f0 dst:f32::blocked:ab::f0,,,7,64x128:128x32\n"
-      "onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,src:bf16::blocked:ab::f0 wei:bf16::blocked:ab::f0 "
+      "onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,src:bf16::blocked:ab::f0 "
+      "wei:bf16::blocked:ab::f0 "
       "dst:f32::blocked:ab::f0,,,0.125,64x128:128x32\n"
       "onednn_verbose,v1,primitive,exec,gpu:0,softmax,ocl,forward_inference,src:f16::blocked:ab::f0 "
       "dst:f16::blocked:ab::f0,,alg:softmax_accurate axis:1,0.25,64x32\n");
@@ -83,19 +89,21 @@ TEST_CASE("sizes of other problems") {
         std::pair(Tensors{{f32, {1, 32, 8, 8}}, {f32, {32, 1, 3, 3}}}, Tensors{{f32, {1, 32, 8, 8}}}));
   CHECK(tensors("inner_product,brg,forward," + memory + ",,,mb4ic512ih7iw7oc1000") ==
         std::pair(Tensors{{f32, {4, 512, 7, 7}}, {f32, {1000, 512, 7, 7}}}, Tensors{{f32, {4, 1000}}}));
-  CHECK(tensors("pooling,jit,forward,src_f32::blocked:abcd:f0 dst_f32::blocked:abcd:f0,,,mb1ic64_ih112oh56kh3_iw112ow56kw3") ==
+  CHECK(tensors("pooling,jit,forward,src_f32::blocked:abcd:f0 "
+                "dst_f32::blocked:abcd:f0,,,mb1ic64_ih112oh56kh3_iw112ow56kw3") ==
         std::pair(Tensors{{f32, {1, 64, 112, 112}}}, Tensors{{f32, {1, 64, 56, 56}}}));
   CHECK(tensors("matmul,brg,undef," + memory + ",,,12x128x64:1x64x128:12x128x128") ==
         std::pair(Tensors{{f32, {12, 128, 64}}, {f32, {1, 64, 128}}}, Tensors{{f32, {12, 128, 128}}}));
-  CHECK(tensors("binary,jit,undef,src_f32::blocked:ab:f0 src_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,2x3:1x3").first.front() ==
-        ProfiledTensor{f32, {2, 3}});
+  CHECK(tensors("binary,jit,undef,src_f32::blocked:ab:f0 src_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,2x3:1x3")
+            .first.front() == ProfiledTensor{f32, {2, 3}});
 }
 
 TEST_CASE("a broken log of oneDNN is refused with the byte") {
   const std::string text = header_2 + conv_2;
   const std::string at = "byte " + std::to_string(header_2.size());
   CHECK_THAT(error_of(text.substr(0, text.size() - 80)), Catch::Contains(at + ": a line of 8 columns, expected 10"));
-  CHECK_THAT(error_of(header_2 + with_time(conv_2, "-1")), Catch::Contains(at + ": exec_time '-1', expected milliseconds"));
+  CHECK_THAT(error_of(header_2 + with_time(conv_2, "-1")),
+             Catch::Contains(at + ": exec_time '-1', expected milliseconds"));
   CHECK_THAT(error_of(header_2 + with_time(conv_2, "0.5x")), Catch::Contains("exec_time '0.5x'"));
   CHECK_THAT(error_of(header_2), Catch::Contains("no executed primitive: run with ONEDNN_VERBOSE=profile_exec"));
 }

@@ -9,8 +9,8 @@ using namespace profile_support;
 std::string event(const std::string& category, const std::string& name, int start, int duration,
                   const std::string& args = "", int thread = 7) {
   std::ostringstream text;
-  text << R"({"cat" : ")" << category << R"(","pid" :1,"tid" :)" << thread << R"(,"dur" :)" << duration << R"(,"ts" :)" << start
-       << R"(,"ph" : "X","name" :")" << name << R"(","args" : {)" << args << "}}";
+  text << R"({"cat" : ")" << category << R"(","pid" :1,"tid" :)" << thread << R"(,"dur" :)" << duration << R"(,"ts" :)"
+       << start << R"(,"ph" : "X","name" :")" << name << R"(","args" : {)" << args << "}}";
   return text.str();
 }
 
@@ -27,7 +27,8 @@ std::string trace(const std::vector<std::string>& events) {
 }
 
 /// Loading, then passes of 100 us each (times `scales`): a reorder, a convolution, an unnamed product.
-std::vector<std::string> passes(std::initializer_list<int> scales, const std::string& provider = "CPUExecutionProvider") {
+std::vector<std::string> passes(std::initializer_list<int> scales,
+                                const std::string& provider = "CPUExecutionProvider") {
   std::vector<std::string> events{event("Session", "model_loading_uri", 1, 900),
                                   event("Session", "session_initialization", 910, 5000)};
   int at = 10'000;
@@ -36,8 +37,9 @@ std::vector<std::string> passes(std::initializer_list<int> scales, const std::st
     events.push_back(event("Session", "SequentialExecutor::Execute", at + 2, 97 * scale));
     events.push_back(event("Node", "conv1_fence_before", at + 3, 1, R"("op_name" : "Conv")"));
     events.push_back(node("reorder", "ReorderInput", at + 4, 5));
-    events.push_back(node("conv1", "Conv", at + 10, 40 * scale, provider,
-                          R"(,"input_type_shape" : [{"float":[1,3,8,8]},{"float16":[4,3,3,3]}],"output_type_shape" : [{"float":[1,4,8,8]}])"));
+    events.push_back(node(
+        "conv1", "Conv", at + 10, 40 * scale, provider,
+        R"(,"input_type_shape" : [{"float":[1,3,8,8]},{"float16":[4,3,3,3]}],"output_type_shape" : [{"float":[1,4,8,8]}])"));
     events.push_back(node("", "MatMul", at + 10 + 40 * scale, 20));
     at += 1000;
   }
@@ -93,7 +95,8 @@ TEST_CASE("nodes of an asynchronous provider support no claim about layers, unle
   // Kernels behind their node in the file, on the device later than the end of the first pass.
   for (int pass = 0; pass < 2; ++pass) {
     const auto after = std::find_if(events.begin(), events.end(), [&](const std::string& text) {
-      return text.find("conv1_kernel_time") != std::string::npos && text.find(std::to_string(10'010 + 1000 * pass)) != std::string::npos;
+      return text.find("conv1_kernel_time") != std::string::npos &&
+             text.find(std::to_string(10'010 + 1000 * pass)) != std::string::npos;
     });
     events.insert(after + 1, event("Kernel", "implicit_gemm", 10'150 + 1000 * pass, 77,
                                    R"("stream" : "9","grid_x" : "1","block_x" : "32","op_name" : "Conv")", -1));

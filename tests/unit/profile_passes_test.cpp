@@ -74,9 +74,11 @@ TEST_CASE("warm-ups are passes at the start that are slower than the rest explai
 
 TEST_CASE("the k-th event of a name is the same record in every pass") {
   PassRecords records;
-  const std::vector<PassEvent> first{{.what = 7, .start = 0, .duration = 1}, {.what = 3, .start = 1, .duration = 4},
+  const std::vector<PassEvent> first{{.what = 7, .start = 0, .duration = 1},
+                                     {.what = 3, .start = 1, .duration = 4},
                                      {.what = 7, .parent = 1, .start = 2, .duration = 2}};
-  const std::vector<PassEvent> second{{.what = 7, .start = 0, .duration = 3}, {.what = 5, .start = 0.5, .duration = 9},
+  const std::vector<PassEvent> second{{.what = 7, .start = 0, .duration = 3},
+                                      {.what = 5, .start = 0.5, .duration = 9},
                                       {.what = 3, .start = 3, .duration = 5}};
   records.add_pass(first);
   records.add_pass(second);

@@ -6,26 +6,30 @@ namespace {
 
 using namespace profile_support;
 
-std::string benchmark_row(const std::string& name, double time, const std::string& unit = "ms", const std::string& more = "") {
+std::string benchmark_row(const std::string& name, double time, const std::string& unit = "ms",
+                          const std::string& more = "") {
   std::ostringstream text;
-  text << R"({"name": ")" << name << R"(", "run_name": ")" << name << R"(", "run_type": "iteration", "iterations": 10, "real_time": )"
-       << time << R"(, "cpu_time": 1.0, "time_unit": ")" << unit << '"' << more << "}";
+  text << R"({"name": ")" << name << R"(", "run_name": ")" << name
+       << R"(", "run_type": "iteration", "iterations": 10, "real_time": )" << time
+       << R"(, "cpu_time": 1.0, "time_unit": ")" << unit << '"' << more << "}";
   return text.str();
 }
 
 std::string benchmark_file(const std::string& rows) {
-  return R"({"context": {"date": "2025-11-21", "host_name": "box", "num_cpus": 2, "library_build_type": "release"}, "benchmarks": [)" + rows + "]}";
+  return R"({"context": {"date": "2025-11-21", "host_name": "box", "num_cpus": 2, "library_build_type": "release"}, "benchmarks": [)" +
+         rows + "]}";
 }
 
 }  // namespace
 
 TEST_CASE("OpenVINO's detailed counters are a pass a block") {
-  const std::string block = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
-                            "Input3;Status.NOT_RUN;Parameter;unknown_f32;0.000;0.000\n"
-                            "conv1;Status.EXECUTED;Convolution;brgconv_avx512_f32;0.040;0.040\n"
-                            "relu1;Status.OPTIMIZED_OUT;Relu;undef;0.000;0.000\n"
-                            "conv1_reorder;Status.EXECUTED;Reorder;jit_avx512_f32;0.005;0.005\n"
-                            "Total;;;;0.045;0.045\n\n";
+  const std::string block =
+      "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+      "Input3;Status.NOT_RUN;Parameter;unknown_f32;0.000;0.000\n"
+      "conv1;Status.EXECUTED;Convolution;brgconv_avx512_f32;0.040;0.040\n"
+      "relu1;Status.OPTIMIZED_OUT;Relu;undef;0.000;0.000\n"
+      "conv1_reorder;Status.EXECUTED;Reorder;jit_avx512_f32;0.005;0.005\n"
+      "Total;;;;0.045;0.045\n\n";
   std::string second = block;
   second.replace(second.find("0.040"), 5, "0.042");
   const auto profile = read_text(block + second);
@@ -38,17 +42,19 @@ TEST_CASE("OpenVINO's detailed counters are a pass a block") {
   CHECK(profile.records[1].activity == Activity::conversion);
   CHECK(profile.latencies.empty());
 
-  CHECK(error_of(block.substr(0, block.find("brgconv"))) == "profile: byte 123: a layer of 4 columns, expected 6: cut off?");
+  CHECK(error_of(block.substr(0, block.find("brgconv"))) ==
+        "profile: byte 123: a layer of 4 columns, expected 6: cut off?");
   std::string wrong = block;
   wrong.replace(wrong.find("0.040"), 5, "-0.04");
   CHECK_THAT(error_of(wrong), Catch::Contains("byte 123: time '-0.04', expected a number that is not negative"));
 }
 
 TEST_CASE("OpenVINO's sorted report is read, with a word about its order") {
-  const auto profile = read_text("layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),\"proportion (%)\n\"\r\n"
-                                 "conv2,Status.EXECUTED,Convolution,jit_f32,0.400,0.400,80.00%\r\n"
-                                 "conv1,Status.EXECUTED,Convolution,jit_f32,0.100,0.100,20.00%\r\n\n"
-                                 "Total time: 0.50 milliseconds\r\nTotal CPU time: 0.50 milliseconds\r\n\n\n");
+  const auto profile = read_text(
+      "layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),\"proportion (%)\n\"\r\n"
+      "conv2,Status.EXECUTED,Convolution,jit_f32,0.400,0.400,80.00%\r\n"
+      "conv1,Status.EXECUTED,Convolution,jit_f32,0.100,0.100,20.00%\r\n\n"
+      "Total time: 0.50 milliseconds\r\nTotal CPU time: 0.50 milliseconds\r\n\n\n");
   REQUIRE(profile.records.size() == 2);
   CHECK(microseconds(profile.records[1].times) == std::vector<double>{100});
   CHECK(warned(profile, "a sorted report"));
@@ -79,15 +85,20 @@ TEST_CASE("a plain CSV of layers is in the order of the engine") {
 
 TEST_CASE("a broken CSV of layers is refused with the byte") {
   CHECK(error_of("layer,time_ms\nconv1,0.5\nconv2") == "profile: byte 24: a row of 1 columns, expected 2: cut off?");
-  CHECK(error_of("layer,time_ms\nconv1,fast\n") == "profile: byte 14: time 'fast', expected a number that is not negative");
+  CHECK(error_of("layer,time_ms\nconv1,fast\n") ==
+        "profile: byte 14: time 'fast', expected a number that is not negative");
   CHECK(error_of("layer,time_ms\nconv1,-1\n") == "profile: byte 14: time '-1', expected a number that is not negative");
-  CHECK(error_of("layer,time_ms\nconv1,nan\n") == "profile: byte 14: time 'nan', expected a number that is not negative");
+  CHECK(error_of("layer,time_ms\nconv1,nan\n") ==
+        "profile: byte 14: time 'nan', expected a number that is not negative");
+  CHECK(error_of("model,layer,time_ms\nresnet,conv1,1\nvgg,conv1,2\n") ==
+        "profile: byte 35: model 'vgg' behind rows of 'resnet': expected the layers of one run");
   CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
 }
 
 TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
-  const auto profile = read_text(benchmark_file(benchmark_row("BM_resnet50", 12.5) + "," + benchmark_row("BM_resnet50", 12.75) + "," +
-                                                R"({"name": "BM_resnet50_mean", "run_name": "BM_resnet50", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 12.6, "time_unit": "ms"})"));
+  const auto profile = read_text(benchmark_file(
+      benchmark_row("BM_resnet50", 12.5) + "," + benchmark_row("BM_resnet50", 12.75) + "," +
+      R"({"name": "BM_resnet50_mean", "run_name": "BM_resnet50", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 12.6, "time_unit": "ms"})"));
   CHECK(microseconds(profile.latencies) == std::vector<double>{12500, 12750});
   CHECK(profile.records.empty());
   CHECK(microseconds(read_text(benchmark_file(benchmark_row("a", 7, "us"))).latencies) == std::vector<double>{7});
@@ -96,18 +107,22 @@ TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
          {"name": "a_median", "run_name": "a", "run_type": "aggregate", "aggregate_name": "median", "real_time": 2, "time_unit": "us"})"));
   CHECK(microseconds(aggregate.latencies) == std::vector<double>{2});
   CHECK(warned(aggregate, "only aggregates"));
-  const auto failed = read_text(benchmark_file(benchmark_row("a", 7) + "," + benchmark_row("a", 0, "ms", R"(, "error_occurred": true, "error_message": "no device")")));
+  const auto failed = read_text(
+      benchmark_file(benchmark_row("a", 7) + "," +
+                     benchmark_row("a", 0, "ms", R"(, "error_occurred": true, "error_message": "no device")")));
   CHECK(failed.latencies.size() == 1);
   CHECK(warned(failed, "benchmark 1 'a' is left out: no device"));
   CHECK_THAT(error_of(benchmark_file(benchmark_row("a", 7) + "," + benchmark_row("b", 7))),
              Catch::Contains("holds the benchmarks 'a' and 'b'; expected one"));
-  CHECK_THAT(error_of(benchmark_file(benchmark_row("a", 7, "h"))), Catch::Contains("time_unit 'h', expected ns, us, ms or s"));
+  CHECK_THAT(error_of(benchmark_file(benchmark_row("a", 7, "h"))),
+             Catch::Contains("time_unit 'h', expected ns, us, ms or s"));
   CHECK_THAT(error_of(benchmark_file("")), Catch::Contains("no benchmark with a time"));
 }
 
 TEST_CASE("latencies of a file of their own are preferred to those of a profiled run") {
   const Folder folder;
-  const fs::path trace = folder.write("trace.json", R"([{"cat":"Session","ph":"X","name":"model_run","ts":0,"dur":100,"tid":1,"args":{}},
+  const fs::path trace =
+      folder.write("trace.json", R"([{"cat":"Session","ph":"X","name":"model_run","ts":0,"dur":100,"tid":1,"args":{}},
     {"cat":"Node","ph":"X","name":"a_kernel_time","ts":5,"dur":60,"tid":1,"args":{"op_name":"Relu"}}])");
   const fs::path times = folder.write("times.json", benchmark_file(benchmark_row("BM", 90, "us")));
   for (const bool first : {true, false}) {
@@ -123,14 +138,22 @@ TEST_CASE("latencies of a file of their own are preferred to those of a profiled
   const fs::path csv = folder.write("layers.csv", "layer,time_ms\na,1\n");
   const fs::path mixed[] = {trace, csv};
   CHECK_THROWS_WITH(read_profile(mixed), Catch::Contains("has times of layers, and so has"));
-  const fs::path engines[] = {trace, folder.write("ov.csv", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\na;EXECUTED;b;c;1;1;\n")};
+  const fs::path engines[] = {
+      trace,
+      folder.write("ov.csv",
+                   "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\na;EXECUTED;b;c;1;1;\n")};
   CHECK_THROWS_WITH(read_profile(engines), Catch::Contains("of openvino, but"));
 }
 
 TEST_CASE("a foreign file is refused, with the formats that are known") {
-  for (const std::string text : {"hello world\n", "\x7F" "ELF\x02", "{\"a\": 1}", "[1, 2, 3]", "a,b\n1,2\n", "[]", "{}", "<xml/>"}) {
+  for (const std::string text : {"hello world\n",
+                                 "\x7F"
+                                 "ELF\x02",
+                                 "{\"a\": 1}", "[1, 2, 3]", "a,b\n1,2\n", "[]", "{}", "<xml/>"}) {
     CAPTURE(text);
-    CHECK_THAT(error_of(text), Catch::Contains("byte 0: a profile of no known format; known are: ONNX Runtime profile, PyTorch trace,"));
+    CHECK_THAT(
+        error_of(text),
+        Catch::Contains("byte 0: a profile of no known format; known are: ONNX Runtime profile, PyTorch trace,"));
   }
   CHECK_THAT(error_of(""), Catch::Contains("byte 0: the file is empty"));
   CHECK_THROWS_AS(read_profile({}), UsageError);

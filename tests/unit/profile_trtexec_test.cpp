@@ -9,7 +9,9 @@ using namespace profile_support;
 const std::string profile_text = R"([
   { "count" : 6610 }
 , { "name" : "QuantizeLinear_2", "timeMs" : 31.3879, "averageMs" : 0.00474854, "medianMs" : 0.004544, "percentage" : 1.00949 }
-, { "name" : "features.0.0.weight + QuantizeLinear_8 + Conv_12 + PWN(Clip_16)", "timeMs" : 57.6562, "averageMs" : 0.00872257, "medianMs" : 0.008608, "percentage" : 1.85433 }
+, { "name" : "features.0.0.weight + QuantizeLinear_8 + Conv_12 + PWN(Clip_16)",
+                  "timeMs" : 57.6562, "averageMs" : 0.00872257, "medianMs" : 0.008608, "percentage" : 1.85433
+}
 , { "name" : "Reformatting CopyNode for Input Tensor 0 to GlobalAveragePool_843", "timeMs" : 26.8927, "averageMs" : 0.00406848, "medianMs" : 0.004096, "percentage" : 0.864919 }
 ]
 )";
@@ -25,7 +27,8 @@ const std::string times_text = R"([
 std::string layers_text(bool combined) {
   const std::string i8 = combined ? R"("Format/Datatype": "Thirty-two wide channel vectorized row major Int8 format")"
                                   : R"("Datatype": "Int8", "Format": "Thirty-two wide channel vectorized row major")";
-  const std::string f32 = combined ? R"("Format/Datatype": "Row major linear FP32")" : R"("Datatype": "Float", "Format": "Row major linear")";
+  const std::string f32 = combined ? R"("Format/Datatype": "Row major linear FP32")"
+                                   : R"("Datatype": "Float", "Format": "Row major linear")";
   return R"({"Layers": [{
   "Name": "QuantizeLinear_2", "LayerType": "Reformat",
   "Inputs": [ { "Name": "input1", "Location": "Device", "Dimensions": [1,3,224,224], )" + f32 + R"( }],
@@ -126,7 +129,8 @@ TEST_CASE("a log of trtexec gives the median of the time on the GPU") {
 
 TEST_CASE("broken exports of trtexec are refused with the place") {
   CHECK_THAT(error_of(profile_text.substr(0, 300)), Catch::Contains("the file ends in the middle of the JSON"));
-  CHECK_THAT(error_of(R"([{"count": 3}, {"name": "a", "averageMs": -1}])"), Catch::Contains("element 1: 'averageMs' is -1"));
+  CHECK_THAT(error_of(R"([{"count": 3}, {"name": "a", "averageMs": -1}])"),
+             Catch::Contains("element 1: 'averageMs' is -1"));
   CHECK_THAT(error_of(R"([{"count": 3}, {"averageMs": 1}])"), Catch::Contains("element 1: a layer without 'name'"));
   CHECK_THAT(error_of(R"([{"computeMs": 1}, {"latencyMs": 1}])"), Catch::Contains("element 1: no number 'computeMs'"));
   CHECK_THAT(error_of(R"({"Layers": [7]})"), Catch::Contains("Layers element 0: a layer without 'Name'"));

@@ -12,7 +12,8 @@ std::size_t allocations = 0;  // counted by the operator below
 using namespace profile_support;
 
 Recorder::Time at(double microseconds) {
-  return Recorder::Time{std::chrono::duration_cast<Recorder::Clock::duration>(std::chrono::duration<double, std::micro>(microseconds))};
+  return Recorder::Time{
+      std::chrono::duration_cast<Recorder::Clock::duration>(std::chrono::duration<double, std::micro>(microseconds))};
 }
 
 /// A pass of 100 us (times `scale`) from `start` on: a block of two layers, and a layer.

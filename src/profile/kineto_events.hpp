@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the events of PyTorch's traces are, by their categories and names.
+#pragma once
+
+#include <benanza/engine_profile.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::profile {
+
+enum class TraceKind : std::uint8_t { op, annotation, call, kernel, copy, other };
+
+/// Of a category of today, or of traces before 2022 (libkineto/src/ActivityType.cpp).
+[[nodiscard]] TraceKind trace_kind(std::string_view category);
+
+/// Of c10's name of a tensor's type, as record_shapes writes it; nothing for what is no tensor.
+[[nodiscard]] std::optional<DataType> torch_type(std::string_view name);
+
+/// What an event is, once for all events of a name.
+struct TraceDescription {
+  std::string name{};
+  TraceKind kind = TraceKind::other;
+  bool graph = false;  ///< launched as part of a CUDA graph
+  std::vector<ProfiledTensor> inputs{};
+};
+
+[[nodiscard]] Activity activity_of(const TraceDescription& what);
+
+}  // namespace benanza::profile

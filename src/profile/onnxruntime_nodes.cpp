@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnxruntime_nodes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace benanza::profile {
+
+bool is_asynchronous(std::string_view provider) {
+  constexpr std::array<std::string_view, 11> asynchronous{
+      "CUDAExecutionProvider",   "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider",
+      "ROCMExecutionProvider",   "MIGraphXExecutionProvider", "DmlExecutionProvider",
+      "WebGpuExecutionProvider", "JsExecutionProvider",       "WebNNExecutionProvider",
+      "CANNExecutionProvider",   "QNNExecutionProvider"};
+  return std::find(asynchronous.begin(), asynchronous.end(), provider) != asynchronous.end();
+}
+
+bool runs_subgraph(std::string_view op) {
+  constexpr std::array<std::string_view, 9> names{
+      "If", "Loop", "Scan", "SequenceMap", "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch", "YieldOp"};
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+
+std::optional<DataType> onnxruntime_type(std::string_view name) {
+  struct Pair {
+    std::string_view name;
+    DataType type;
+  };
+  constexpr std::array<Pair, 22> types{{{"float", DataType::f32},
+                                        {"float16", DataType::f16},
+                                        {"bfloat16", DataType::bf16},
+                                        {"double", DataType::f64},
+                                        {"int8", DataType::i8},
+                                        {"uint8", DataType::u8},
+                                        {"int16", DataType::i16},
+                                        {"uint16", DataType::u16},
+                                        {"int32", DataType::i32},
+                                        {"uint32", DataType::u32},
+                                        {"int64", DataType::i64},
+                                        {"uint64", DataType::u64},
+                                        {"bool", DataType::boolean},
+                                        {"string", DataType::string},
+                                        {"float8e4m3fn", DataType::f8e4m3},
+                                        {"float8e4m3fnuz", DataType::f8e4m3fnuz},
+                                        {"float8e5m2", DataType::f8e5m2},
+                                        {"float8e5m2fnuz", DataType::f8e5m2fnuz},
+                                        {"float4e2m1", DataType::f4e2m1},
+                                        {"int4", DataType::i4},
+                                        {"uint4", DataType::u4},
+                                        {"complex64", DataType::c64}}};
+  for (const Pair& pair : types)
+    if (pair.name == name) return pair.type;
+  return std::nullopt;
+}
+
+Activity activity_of(const NodeDescription& what) {
+  if (what.kernel) return Activity::kernel;
+  if (what.op.starts_with("Memcpy")) return Activity::copy;
+  if (what.op == "ReorderInput" || what.op == "ReorderOutput") return Activity::conversion;
+  // Casts of the model have its names; those that the engine put in have these (insert_cast_transformer.cc).
+  if (what.op == "Cast" &&
+      (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))
+    return Activity::conversion;
+  if (is_asynchronous(what.provider)) return Activity::call;  // its time is that of the launch
+  return Activity::layer;
+}
+
+}  // namespace benanza::profile
