@@ -53,7 +53,8 @@ def inputs_of(path):
     return feed
 
 
-def load_onnxruntime(path, threads, feed):
+def onnxruntime_session(path, threads, profile=None):
+    """`profile`: how the names of profile files begin; None: no profile is taken."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -61,11 +62,18 @@ def load_onnxruntime(path, threads, feed):
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile)
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def load_onnxruntime(path, threads, feed):
+    session = onnxruntime_session(path, threads)
     return lambda: session.run(None, feed)
 
 
-def load_openvino(path, threads, feed):
+def openvino_request(path, threads, feed, **properties):
     import openvino
 
     core = openvino.Core()
@@ -76,9 +84,18 @@ def load_openvino(path, threads, feed):
         "INFERENCE_NUM_THREADS": threads,
         "NUM_STREAMS": 1,
         "INFERENCE_PRECISION_HINT": "f32",
+        **properties,
     })
-    request = compiled.create_infer_request()
+    return compiled.create_infer_request()
+
+
+def load_openvino(path, threads, feed):
+    request = openvino_request(path, threads, feed)
     return lambda: request.infer(feed)
+
+
+def all_models():
+    return [file for folder in ("zoo2019", "modern") for file in sorted(glob.glob(f"{ROOT}/examples/models/{folder}/*.onnx"))]
 
 
 def work(engine, path, threads):
@@ -131,7 +148,7 @@ def bounds_of(models, arguments):
 
 
 def compare(arguments):
-    models = arguments.models or [file for folder in ("zoo2019", "modern") for file in sorted(glob.glob(f"{ROOT}/examples/models/{folder}/*.onnx"))]
+    models = arguments.models or all_models()
     machine, bounds = bounds_of(models, arguments)
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"{', '.join(PACKAGES[2:])}; p10 in ms")
@@ -159,8 +176,12 @@ def compare(arguments):
         pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
 
 
-def in_environment():
-    """Runs this script again with the engines at hand."""
+def is_in_environment():
+    return pathlib.Path(sys.prefix).resolve() == (CACHE / "engines").resolve()
+
+
+def in_environment(script):
+    """Runs a script again with the engines at hand."""
     place = CACHE / "engines"
     python, recipe = place / "bin" / "python", place / "packages"
     if not recipe.exists() or recipe.read_text().split() != PACKAGES:
@@ -168,7 +189,7 @@ def in_environment():
         venv.create(place, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
         recipe.write_text("\n".join(PACKAGES))
-    os.execv(python, [python, __file__, *sys.argv[1:]])
+    os.execv(python, [python, script, *sys.argv[1:]])
 
 
 def main():
@@ -180,8 +201,8 @@ def main():
     parser.add_argument("--json", metavar="FILE", help="writes everything, single runs included")
     parser.add_argument("--worker", choices=ENGINES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if pathlib.Path(sys.prefix).resolve() != (CACHE / "engines").resolve():
-        in_environment()
+    if not is_in_environment():
+        in_environment(__file__)
     if arguments.worker:
         work(arguments.worker, arguments.models[0], arguments.threads)
     else:

@@ -25,19 +25,9 @@ using namespace report;
 constexpr const char* red = "\"#c73e3a\", penwidth=2.5";
 constexpr const char* grey = "\"#8593a3\"";
 
-/// Text inside a quoted dot string: quotes and backslashes escaped, control characters shown as `?`.
-std::string quoted(std::string_view text, std::size_t width) {
-  std::string result;
-  for (const char c : clipped(text, width)) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 std::string words_of(const TimedLayer& layer, const Analysis& a) {
   if (layer.calls.empty()) return "free";
-  std::string text = quoted(describe(a.rows[layer.calls.front().row].layer), 80);
+  std::string text = dot_text(describe(a.rows[layer.calls.front().row].layer), 80);
   if (layer.calls.size() > 1) text += fmt::format(" and {} more", layer.calls.size() - 1);
   return text;
 }
@@ -48,7 +38,7 @@ void write_node(std::ostream& out, std::size_t model, std::size_t i, const Timed
   const double share = longest.value > 0 ? time / longest : 0;
   out << fmt::format("    m{}l{} [label=\"{}\\n{}{}\", tooltip=\"{}\", fillcolor=\"0.58 {:.3f} 1\", color={}{}];\n",
                      model, i, words_of(layer, a), time_text(time),
-                     layer.repeat > 1 ? fmt::format(" in {} passes", layer.repeat) : "", quoted(layer.name, 200),
+                     layer.repeat > 1 ? fmt::format(" in {} passes", layer.repeat) : "", dot_text(layer.name, 200),
                      0.55 * std::sqrt(std::clamp(share, 0.0, 1.0)), layer.critical ? red : grey,
                      layer.runs ? "" : ", style=\"rounded,dotted\"");
 }
@@ -59,7 +49,7 @@ void write_model(std::ostream& out, std::size_t model, const Analysis& a) {
   if (graph == a.graphs.end()) return;
   const Rung& parallel = a[RungName::library_fused_parallel];
   out << fmt::format("  subgraph cluster_{} {{\n    label=\"{}: library fused parallel {}\";\n", model,
-                     quoted(a.model, 80), parallel.bound ? time_text(*parallel.bound) : "unknown");
+                     dot_text(a.model, 80), parallel.bound ? time_text(*parallel.bound) : "unknown");
   Seconds longest{};
   for (const auto& layer : graph->layers) longest = std::max(longest, layer.time() * static_cast<double>(layer.repeat));
   for (std::size_t i = 0; i < graph->layers.size(); ++i) write_node(out, model, i, graph->layers[i], a, longest);

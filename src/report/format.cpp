@@ -62,6 +62,15 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
+std::string dot_text(std::string_view text, std::size_t width) {
+  std::string result;
+  for (const char c : clipped(text, width)) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 std::string thousands(std::int64_t value) {
   std::string digits = std::to_string(value);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3)

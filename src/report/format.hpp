@@ -19,6 +19,8 @@ namespace benanza::report {
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
 /// A CSV field, quoted where RFC 4180 wants it.
 [[nodiscard]] std::string csv_field(std::string_view text);
+/// Text inside a quoted string of the dot language: quotes and backslashes escaped, control characters shown as `?`.
+[[nodiscard]] std::string dot_text(std::string_view text, std::size_t width);
 [[nodiscard]] std::string thousands(std::int64_t value);
 
 }  // namespace benanza::report

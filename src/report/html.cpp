@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: one file with everything in it, edited in src/report/html. What comes from a model reaches it as JSON only,
 // in which no `<` stands, and from there by textContent.
-#include "json.hpp"
+#include "gap_json.hpp"
 #include "page_files.hpp"
 
 #include <ostream>
@@ -23,9 +23,7 @@ std::string harmless(const std::string& json) {
   return text;
 }
 
-}  // namespace
-
-void write_html(std::ostream& out, const BoundReport& report) {
+void write_page(std::ostream& out, const report::Json& data) {
   using namespace report;
   std::string_view rest = page_html;
   const auto put = [&](std::string_view place, std::string_view content) {
@@ -34,9 +32,19 @@ void write_html(std::ostream& out, const BoundReport& report) {
     rest.remove_prefix(at + place.size());
   };
   put("<!-- benanza:style -->", page_css);
-  put("<!-- benanza:data -->", harmless(page_json(report).dump(-1, ' ', false, Json::error_handler_t::replace)));
+  put("<!-- benanza:data -->", harmless(data.dump(-1, ' ', false, Json::error_handler_t::replace)));
   put("<!-- benanza:script -->", page_js);
   out << rest;
+}
+
+}  // namespace
+
+void write_html(std::ostream& out, const BoundReport& report) { write_page(out, report::page_json(report)); }
+
+void write_html(std::ostream& out, const GapReport& report) {
+  report::Json data = report::page_json(report.bound);
+  data["gap"] = report::gap_json(report);
+  write_page(out, data);
 }
 
 }  // namespace benanza

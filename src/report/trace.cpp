@@ -3,14 +3,12 @@
 // fused layers one after the other, and one with them on as many threads as the bound may use, a track for each. Times
 // are the medians to expect; a call that occupies several threads is an event on each of their tracks.
 #include "format.hpp"
-#include "json.hpp"
-#include <benanza/schedule.hpp>
+#include "trace_events.hpp"
 #include <benanza/version.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 
 namespace benanza {
@@ -19,53 +17,9 @@ namespace {
 
 using namespace report;
 
-Json metadata(const char* what, std::size_t process, std::size_t thread, Json arguments) {
-  return {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"ts", 0}, {"args", std::move(arguments)}};
-}
-
-/// Viewers round to whole nanoseconds; neighbours on a track must not overlap by that.
-double whole_nanoseconds(Seconds time) { return std::round(time.value * 1e9); }
-
-/// Events of one process, track by track, each in the order of time.
-void add_events(Json& events, std::size_t process, std::size_t lanes, const Schedule& schedule, const TimedGraph& graph,
-                const Analysis& a) {
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    for (const auto& call : schedule.calls) {
-      if (std::find(call.lanes.begin(), call.lanes.end(), lane) == call.lanes.end()) continue;
-      const TimedLayer& layer = graph.layers[call.layer];
-      const LayerRow& row = a.rows[layer.calls[call.call].row];
-      const double start = whole_nanoseconds(call.start), end = whole_nanoseconds(call.start + call.time);
-      Json arguments{{"layer", describe(row.layer)},
-                     {"signature", row.signature},
-                     {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]},
-                     {"critical", layer.critical},
-                     {"threads", call.lanes.size()}};
-      if (layer.repeat > 1) arguments["passes"] = layer.repeat;
-      Json event{{"name", layer.name},
-                 {"cat", kind(row.layer)},
-                 {"ph", "X"},
-                 {"pid", process},
-                 {"tid", lane + 1},
-                 {"ts", start / 1e3},
-                 {"dur", (end - start) / 1e3},
-                 {"args", std::move(arguments)}};
-      if (layer.critical) event["cname"] = "terrible";  // the viewer's name for red
-      events.push_back(std::move(event));
-    }
-}
-
 std::string bound_text(const Rung& rung) {
   if (!rung.bound) return "unknown";
   return time_text(*rung.bound) + (rung.median ? ", median " + time_text(*rung.median) : "");
-}
-
-void add_process(Json& events, std::size_t process, const std::string& name, const std::string& label,
-                 std::size_t lanes) {
-  events.push_back(metadata("process_name", process, 0, {{"name", name}}));
-  events.push_back(metadata("process_labels", process, 0, {{"labels", label}}));
-  events.push_back(metadata("process_sort_index", process, 0, {{"sort_index", process}}));
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    events.push_back(metadata("thread_name", process, lane + 1, {{"name", fmt::format("thread {}", lane + 1)}}));
 }
 
 }  // namespace
@@ -82,10 +36,10 @@ void write_trace(std::ostream& out, const BoundReport& report) {
     const Rung &one = a[RungName::library_fused], &many = a[RungName::library_fused_parallel];
     add_process(events, ++process, a.model + ": library_fused, one after the other",
                 fmt::format("bound {}; these calls {}", bound_text(one), time_text(sequential.length)), 1);
-    add_events(events, process, 1, sequential, *graph, a);
+    add_schedule(events, process, 1, sequential, *graph, a);
     add_process(events, ++process, a.model + ": library_fused_parallel, a list schedule",
                 fmt::format("bound {}; this schedule {}", bound_text(many), time_text(parallel.length)), lanes);
-    add_events(events, process, lanes, parallel, *graph, a);
+    add_schedule(events, process, lanes, parallel, *graph, a);
     models.push_back({{"model", a.model},
                       {"threads", a.threads},
                       {"library_fused_ms", ms(one.bound)},

@@ -5,7 +5,7 @@
 #include "declared.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include <benanza/result_check.hpp>
+#include "stored.hpp"
 #include <benanza/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
@@ -30,28 +30,9 @@ struct Options {
   bool require_complete = false;
 };
 
-/// Says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
-void warn_of_conflicts(const ResultDatabase& results) {
-  const auto found = conflicts(results);
-  if (found.empty()) return;
-  terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +
-                 "; `benanza db verify` shows them");
-}
-
-std::vector<std::filesystem::path> files_of(const Options& options) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& name : options.results) {
-    const auto found = result_files(name);
-    files.insert(files.end(), found.begin(), found.end());
-    if (found.empty() && !std::filesystem::exists(name)) files.emplace_back(name);  // load says what is wrong with it
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 /// By the accounting of the original Benanza, from its databases or tables.
 BoundReport report_2019(const Options& options) {
-  const auto files = files_of(options);
+  const auto files = files_of(options.results);
   if (files.empty()) throw InputError("--results: the files hold no results");
   const Results2019 results = read_results_2019(files, options.device);
   BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
@@ -67,30 +48,13 @@ BoundReport report_2019(const Options& options) {
 
 /// From stored rows of one machine and the newest version of each backend: two versions never share a total.
 BoundReport stored_report(const Options& options) {
-  const auto files = files_of(options);
-  const ResultDatabase database = ResultDatabase::load(files);
-  const auto machines = database.machines();
-  if (machines.empty()) throw InputError("--results: the files hold no results");
-  if (machines.size() > 1) {
-    std::string text =
-        "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
-    for (const auto& machine : machines) text += " [" + machine.id() + "]";
-    throw InputError(text);
-  }
   const std::vector<std::string> backends = expand_backends(options.backends);
-  auto versions = database.newest_versions(machines.front());
-  std::erase_if(versions, [&](const BackendVersion& backend) {
-    return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
-  });
-  const ResultDatabase selected = database.select(machines.front(), versions);
-  if (!options.output.quiet) warn_of_conflicts(selected);
-  BoundReport report{.machine = machines.front(),
-                     .backends = versions,
-                     .warnings = warnings_of(selected),
-                     .runs = summarise_runs(selected)};
+  StoredResults stored = load_results(options.results, backends);
+  if (!options.output.quiet) warn_of_conflicts(stored.results);
+  BoundReport report = std::move(stored.report);
   for (const auto& model : load_models(options.models))
     report.models.push_back(
-        analyze(model, selected, {.threads = options.threads, .backends = backends, .rivals = options.plans}));
+        analyze(model, stored.results, {.threads = options.threads, .backends = backends, .rivals = options.plans}));
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }

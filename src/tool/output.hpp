@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <benanza/error.hpp>
+#include <benanza/gap_report.hpp>
 #include <benanza/report.hpp>
 #include <benanza/whole_file.hpp>
 
@@ -43,7 +44,7 @@ template <class Report>
 void emit(const Report& report, const OutputOptions& options) {
   if (!options.json.empty()) write_to(options.json, [&](std::ostream& out) { write_json(out, report); });
   if (!options.csv.empty()) write_to(options.csv, [&](std::ostream& out) { write_csv(out, report); });
-  if constexpr (std::is_same_v<Report, BoundReport>) {
+  if constexpr (std::is_same_v<Report, BoundReport> || std::is_same_v<Report, GapReport>) {
     if (!options.html.empty()) write_to(options.html, [&](std::ostream& out) { write_html(out, report); });
     if (!options.dot.empty()) write_to(options.dot, [&](std::ostream& out) { write_dot(out, report); });
     if (!options.trace.empty()) write_to(options.trace, [&](std::ostream& out) { write_trace(out, report); });

@@ -45,7 +45,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["gap"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -83,6 +83,39 @@ class Cli(unittest.TestCase):
         result = run("layers", model, "--csv", "-", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         return [row["signature"] for row in csv.DictReader(io.StringIO(result.stdout))]
+
+    def test_gap_usage(self):
+        gap = ["gap", MNIST, "--results", MNIST_RESULTS]
+        self.fails(2, ["--profile", "--latency"], *gap)
+        self.fails(2, ["'soon'", "duration"], *gap, "--latency", "soon")
+        self.fails(2, ["'0'"], *gap, "--latency", "0")
+        self.fails(2, ["--rung", "library_fused"], *gap, "--latency", "1ms", "--rung", "fast")
+        self.fails(2, ["--what-if", "'float'"], *gap, "--latency", "1ms", "--what-if", "float")
+        self.fails(2, ["one model"], *gap, "--latency", "1ms", "--batch", "1,2")
+        self.fails(2, ["--prove"], *gap, "--latency", "1ms", "--prove")
+        self.fails(1, ["absent.json"], *gap, "--profile", self.at / "absent.json")
+        (self.at / "foreign.bin").write_bytes(random.Random(7).randbytes(4096))
+        self.fails(1, ["foreign.bin"], *gap, "--profile", self.at / "foreign.bin")
+
+    def test_gap_ratio(self):
+        # library_fused of these results is 37.7 us
+        gap = ["gap", MNIST, "--results", MNIST_RESULTS, "--latency", "56.55us", "--quiet"]
+        self.assertEqual(run(*gap, "--assert-ratio", "1.51").returncode, 0)
+        failed = run(*gap, "--assert-ratio", "1.49")
+        self.assertEqual(failed.returncode, 4)
+        self.assertIn("is 1.5", failed.stderr)
+
+    def test_gap_parts_add_up(self):
+        profile = MODELS.parent / "profiles" / "mnist.csv"
+        result = run("gap", MNIST, "--results", MNIST_RESULTS, "--profile", profile, "--latency", "75us", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        gap = json.loads(result.stdout)["gaps"][0]
+        self.assertAlmostEqual(sum(part["time_ms"] for part in gap["parts"]), gap["gap_ms"], places=12)
+        self.assertAlmostEqual(gap["gap_ms"], 0.075 - 0.0377, places=9)
+        parts = {part["cause"]: part["time_ms"] for part in gap["parts"]}
+        # by hand, in us: the comment in tests/CMakeLists.txt
+        expected = {"conversions": 2.1, "slower_layers": 30.2, "faster_layers": -0.1, "not_fused": 0.5, "views": 0.4, "between_layers": 4.2}
+        self.assertEqual({cause: round(time * 1e3, 6) for cause, time in parts.items()}, expected)
 
     def test_what_if_of_another_type(self):
         as_is = self.signatures(MNIST)

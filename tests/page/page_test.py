@@ -61,6 +61,10 @@ class Page(unittest.TestCase):
         cls.json = json.loads(analyze(MNIST, "--html", cls.one, "--json", "-"))["models"][0]
         analyze(MODELS / "zoo2019", "--html", cls.many)
         analyze(MNIST, "--batch", "1,2,4", "--html", cls.sweep)
+        cls.gap = OUT / "gap.html"
+        gap = subprocess.run([PROGRAM, "gap", str(MNIST), "--results", str(RESULTS), "--profile", str(SOURCE / "examples" / "profiles" / "mnist.csv"), "--latency", "75us", "--quiet",
+                              "--html", str(cls.gap), "--json", "-"], capture_output=True, text=True, check=True)
+        cls.gap_json = json.loads(gap.stdout)["gaps"][0]
         cls.browser = Browser(find_chromium())
 
     @classmethod
@@ -74,13 +78,21 @@ class Page(unittest.TestCase):
     def texts(self, selector):
         return self.browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
 
+    def test_the_gap_is_the_one_of_the_report(self):
+        self.opened(self.gap, **SIZES["desktop"])
+        self.assertEqual(self.texts("[data-gap=latency]"), [time_text(self.gap_json["latency_ms"])])
+        self.assertEqual(self.texts("[data-gap=gap]"), [time_text(self.gap_json["gap_ms"])])
+        self.assertEqual(len(self.texts(".waterfall .fall-row.more, .waterfall .fall-row.less, .waterfall .fall-row.open")), len(self.gap_json["parts"]))
+        self.assertEqual(len(self.texts("table.advice tbody tr")), len(self.gap_json["advice"]))
+        self.assertEqual(len(self.texts("table.parts tbody tr")), len(self.gap_json["parts"]))
+
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep):
+        for page in (self.one, self.many, self.sweep, self.gap):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "" if page == self.one else "#m0", dark=dark, **size)
+                        self.opened(page, "" if page in (self.one, self.gap) else "#m0", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])

@@ -51,14 +51,14 @@ function build() {
   data.models.forEach((model, at) => { model.at = at; });
   const several = data.models.length > 1;
   const swept = [...new Set(data.sweeps.map((sweep) => `${sweep.model} over ${sweep.axis}`))];
-  const title = swept.length ? swept.join(", ") : several ? `Lower bounds of ${data.models.length} models` : data.models.length ? data.models[0].model : "Lower bounds";
+  const title = hasGap() ? `Gap of ${data.models[0].model}` : swept.length ? swept.join(", ") : several ? `Lower bounds of ${data.models.length} models` : data.models.length ? data.models[0].model : "Lower bounds";
   document.title = `${title} – Benanza`;
   document.getElementById("top").replaceChildren(el("p", { class: "brand" }, "Benanza · lower bounds on latency"), el("h1", {}, title),
     el("p", { class: "note" }, `${data.machine.device} · ${data.machine.isa} · ${data.backends.map((b) => `${b.name} ${b.version}`).join(", ")}`));
   const main = document.getElementById("content");
   main.replaceChildren(...data.sweeps.map(sweepSection));
   if (several) main.append(overviewSection(), el("h2", {}, "Models"), ...data.models.map(modelDetails));
-  else if (data.models.length) main.append(el("div", { class: "model", id: "m0" }, modelParts(data.models[0])));
+  else if (data.models.length) main.append(...(hasGap() ? gapSections(data.gap).filter(Boolean) : []), el("div", { class: "model", id: "m0" }, modelParts(data.models[0])));
   document.getElementById("how").replaceChildren(...howMeasured());
 }
 

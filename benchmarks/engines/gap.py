@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How much of real engines' gaps Benanza explains: ONNX Runtime and OpenVINO, profiled on the same models, threads and machine.
+
+  benchmarks/engines/gap.py [MODEL.onnx...]        default: the 44 of examples/models
+
+Installs both engines from PyPI into a user cache (once), measures what `benanza bound` lacks, then profiles each model in each engine (at
+least 30 runs after warming up: ONNX Runtime's own profile, OpenVINO's counters of each layer as its benchmark_app writes them) and runs
+`benanza gap` on what they wrote. Run it on an otherwise idle machine.
+
+Prints for each engine its latency, the gap to library_fused, how much of it named causes explain, and the largest cause. Exit code 1 if less
+than 80 % of a gap of ONNX Runtime that exceeds 10 % is explained.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import compare
+
+WARM_UPS = 5
+LEAST_RUNS = 30
+LEAST_GAP = 0.10        # of the bound: below it noise decides
+LEAST_EXPLAINED = 0.80
+
+
+def timed(run, seconds, after=lambda: None):
+    """Latencies in seconds of at least LEAST_RUNS runs after warming up; `after` each of them is not timed."""
+    for _ in range(WARM_UPS):
+        run()
+    times, end = [], time.perf_counter() + seconds
+    while len(times) < LEAST_RUNS or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+        after()
+    return times
+
+
+def profile_onnxruntime(path, threads, seconds, folder):
+    """The options of `benanza gap` that say what the engine did."""
+    feed = compare.inputs_of(path)
+    session = compare.onnxruntime_session(path, threads, folder / "onnxruntime")
+    timed(lambda: session.run(None, feed), seconds)
+    return ["--profile", session.end_profiling(), "--warm-ups", str(WARM_UPS)]
+
+
+def profile_openvino(path, threads, seconds, folder):
+    feed = compare.inputs_of(path)
+    request = compare.openvino_request(path, threads, feed, PERF_COUNT=True)
+    counters = {}
+
+    def count():
+        for info in request.profiling_info:  # of the last run
+            key = (info.node_name, str(info.status).rsplit(".", 1)[-1], info.node_type, info.exec_type)
+            counters.setdefault(key, []).append((info.real_time.total_seconds() * 1e3, info.cpu_time.total_seconds() * 1e3))
+
+    times = timed(lambda: request.infer(feed), seconds, count)
+    file = folder / "openvino.csv"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, delimiter=";", lineterminator=";\n")
+        writer.writerow(["layerName", "execStatus", "layerType", "execType", "realTime (ms)", "cpuTime (ms)"])
+        for key, values in counters.items():
+            writer.writerow([*key, *(f"{statistics.median(value):.6f}" for value in zip(*values))])
+    return ["--profile", str(file), "--latency", ",".join(f"{value * 1e6:.3f}us" for value in times)]
+
+
+PROFILERS = {"onnxruntime": profile_onnxruntime, "openvino": profile_openvino}
+
+
+def work(engine, path, threads, seconds, folder):
+    """A process of one engine: profiles the model, prints the options."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    print(json.dumps(PROFILERS[engine](path, threads, seconds, pathlib.Path(folder))))
+
+
+def gap_of(path, engine, arguments):
+    """The gap's JSON, or the reason why there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "--worker", engine, "--threads", str(arguments.threads), "--seconds", str(arguments.seconds), "--folder", folder, path]
+        worker = subprocess.run(command, capture_output=True, text=True, check=False)
+        if worker.returncode:
+            return (worker.stderr.strip().splitlines() or ["it ended"])[-1]
+        options = json.loads(worker.stdout.splitlines()[-1])
+        command = [compare.ROOT / "build" / "release" / "benanza", "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-"]
+        if arguments.database:
+            command += ["--database", arguments.database]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        return json.loads(result.stdout)["gaps"][0] if result.returncode == 0 else result.stderr.strip()
+
+
+def row_of(model, engine, gap):
+    """A line of the table, and whether the gap is explained well enough."""
+    if isinstance(gap, str):
+        return f"{model[:25]:26}{engine:12} {gap}", True
+    if gap["gap_ms"] is None:
+        return f"{model[:25]:26}{engine:12} {gap['outside'] or gap['total_only'] or 'no gap'}", True
+    causes = [part for part in gap["parts"] if part["time_ms"] > 0]
+    largest = max(causes, key=lambda part: part["time_ms"], default=None)
+    share = gap["gap_ms"] / gap["bound_ms"]
+    explained = gap["explained"]
+    counts = share > LEAST_GAP
+    good = not counts or explained is None or explained >= LEAST_EXPLAINED
+    text = f"{model[:25]:26}{engine:12}{gap['latency_ms']:10.3f}{gap['bound_ms']:10.3f}{share:8.0%}"
+    text += f"{explained:11.0%}" if explained is not None else f"{'-':>11}"
+    if largest:
+        item = largest["items"][0] if largest["items"] else None
+        text += f"  {largest['words']} {largest['time_ms']:.3f}" + (f" ({item['name']} {item['time_ms']:.3f})" if item else "")
+    return text + ("" if good else "  <"), good
+
+
+def profile(arguments):
+    models = arguments.models or compare.all_models()
+    machine, bounds = compare.bounds_of(models, arguments)
+    names = {pathlib.Path(file).name: bound["model"] for file, bound in bounds.items()}
+    print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
+          f"{', '.join(compare.PACKAGES[2:])}; medians in ms, gap to library_fused")
+    print(f"{'model':26}{'engine':12}{'latency':>10}{'bound':>10}{'gap':>8}{'explained':>11}  largest cause (largest part of it)")
+    rows, all_good, explained = [], True, {engine: [0, 0] for engine in arguments.engines}
+    for path in models:
+        model = names[pathlib.Path(path).name]
+        for engine in arguments.engines:
+            gap = gap_of(path, engine, arguments)
+            text, good = row_of(model, engine, gap)
+            print(text, flush=True)
+            if not isinstance(gap, str) and gap["gap_ms"] and gap["gap_ms"] > LEAST_GAP * gap["bound_ms"]:
+                explained[engine][1] += 1
+                explained[engine][0] += good
+            all_good = all_good and (good or engine != "onnxruntime")
+            rows.append({"model": model, "engine": engine, "gap": gap})
+    for engine, (enough, count) in explained.items():
+        print(f"{engine}: at least {LEAST_EXPLAINED:.0%} explained of {enough} of {count} gaps that exceed {LEAST_GAP:.0%}")
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": compare.PACKAGES, "gaps": rows}, indent=1))
+    return 0 if all_good else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of engines and bounds (default: all processors)")
+    parser.add_argument("--seconds", type=float, default=2, help="for each model in each engine, if 30 runs take less (default: 2)")
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=list(PROFILERS), help="onnxruntime,openvino (default: both)")
+    parser.add_argument("--database", help="folder of results for `benanza bound` and `benanza gap`")
+    parser.add_argument("--json", metavar="FILE", help="writes everything")
+    parser.add_argument("--worker", choices=list(PROFILERS), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not compare.is_in_environment():
+        compare.in_environment(__file__)
+    if arguments.worker:
+        work(arguments.worker, arguments.models[0], arguments.threads, arguments.seconds, arguments.folder)
+        return 0
+    return profile(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plain inference engine for one model, MNIST: two convolutions with bias and relu, two pools, a matrix product. It
+// computes in loops that are easy to read, which is why its gap is easy to find.
+#pragma once
+
+#include <benanza/recorder.hpp>
+
+#include <array>
+#include <vector>
+
+class MnistEngine {
+ public:
+  using Image = std::array<float, 28 * 28>;
+  using Scores = std::array<float, 10>;
+
+  /// Weights are random: what a layer costs does not depend on them.
+  MnistEngine();
+
+  /// One inference; its layers go to `recorder` as one pass. Names are those of the model's nodes, several joined where
+  /// a loop does several at once.
+  [[nodiscard]] Scores run(const Image& image, benanza::Recorder& recorder);
+
+ private:
+  std::vector<float> conv1_, bias1_, conv2_, bias2_, product_, bias3_;
+  std::vector<float> a_, b_, c_, d_;  // what the layers make
+};
+
+/// A recorder with the passes of that many inferences after some to warm up.
+[[nodiscard]] benanza::EngineProfile profile_of(MnistEngine& engine, int passes);

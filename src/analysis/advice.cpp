@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice.hpp"
+
+#include "causes.hpp"
+#include "engine_options.hpp"
+#include <benanza/data_type.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace benanza::analysis {
+
+namespace {
+
+constexpr double least_share = 5e-4;  // of the latency: below it an advice is noise
+
+bool is_on_gpu(const EngineProfile& profile) {
+  const auto names_one = [](const std::string& text) {
+    for (const char* part : {"CUDA", "Tensorrt", "TensorRT", "NVIDIA", "Tesla", "GeForce", "ROCM", "MIGraphX"})
+      if (text.find(part) != std::string::npos) return true;
+    return false;
+  };
+  return names_one(profile.device) || profile.engine == "tensorrt" ||
+         std::any_of(profile.records.begin(), profile.records.end(),
+                     [&](const ProfileRecord& record) { return names_one(record.provider); });
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+class Adviser {
+ public:
+  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap)
+      : analysis_(analysis),
+        gap_(gap),
+        on_gpu_(is_on_gpu(profile)),
+        timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
+
+  std::vector<Advice> run() {
+    from_part(Cause::conversions, Change::layout, "one layout throughout: no ", "conversion");
+    from_part(Cause::copies, Change::copy, "no ", "copy of data");
+    from_part(Cause::waits, Change::wait, "no ", "wait");
+    from_part(Cause::views, Change::view, "views instead of copies for ", "reshape");
+    from_part(Cause::extra_calls, Change::extra, "without ", "call that the model does not ask for");
+    overhead();
+    slower_layers();
+    fusions();
+    parallel();
+    types();
+    algorithms();
+    const double least = least_share * (gap_.latency ? gap_.latency->value : 0);
+    std::erase_if(result_, [&](const Advice& advice) { return advice.gain.value <= least; });
+    std::stable_sort(result_.begin(), result_.end(), [](const Advice& a, const Advice& b) {
+      return a.gain.value != b.gain.value ? a.gain > b.gain : a.text < b.text;
+    });
+    return std::move(result_);
+  }
+
+ private:
+  Advice& add(Change change, std::string text, Seconds gain, const std::optional<Seconds>& uncertainty) {
+    result_.push_back({.change = change,
+                       .text = std::move(text),
+                       .gain = gain,
+                       .uncertainty = uncertainty,
+                       .how = std::string(engine_option(gap_.engine, change, on_gpu_))});
+    return result_.back();
+  }
+
+  void from_part(Cause cause, Change change, const std::string& text, const std::string& what) {
+    const GapPart* part = gap_.part(cause);
+    if (!part || part->time.value <= 0) return;
+    Advice& advice = add(change, text + counted(part->items.size(), what), part->time, part->uncertainty);
+    for (const auto& item : part->items) advice.layers.push_back(item.name);
+  }
+
+  void overhead() {
+    Seconds gain{};
+    double squares = 0;
+    bool known = true;
+    for (const Cause cause : {Cause::between_layers, Cause::calls, Cause::host})
+      if (const GapPart* part = gap_.part(cause)) {
+        gain += part->time;
+        known = known && part->uncertainty;
+        if (part->uncertainty) squares += part->uncertainty->value * part->uncertainty->value;
+      }
+    if (gain.value <= 0) return;
+    add(Change::overhead, "less work of the host between the layers", gain,
+        known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+  }
+
+  /// The bound's calls for some groups, equal ones together.
+  [[nodiscard]] std::vector<AdvisedCall> calls_of(const std::vector<const GapGroup*>& groups) const {
+    std::map<std::string, AdvisedCall> calls;
+    for (const auto* group : groups)
+      for (const auto layer : group->layers)
+        for (const auto& call : timed_->layers[layer].calls) {
+          const LayerRow& row = analysis_.rows[call.row];
+          const auto [at, added] = calls.try_emplace(row.signature);
+          AdvisedCall& made = at->second;
+          if (added) {
+            made = {.signature = row.signature, .count = 0, .time = call.fastest.time};
+            if (row.chosen) made.plan = row.chosen->backend + "/" + row.chosen->algorithm;
+          }
+          made.count += timed_->layers[layer].repeat;
+        }
+    std::vector<AdvisedCall> result;
+    for (auto& [signature, call] : calls) result.push_back(std::move(call));
+    std::stable_sort(result.begin(), result.end(), [](const AdvisedCall& a, const AdvisedCall& b) {
+      return a.time * static_cast<double>(a.count) > b.time * static_cast<double>(b.count);
+    });
+    return result;
+  }
+
+  [[nodiscard]] static std::string how_to_reproduce(const std::vector<AdvisedCall>& calls) {
+    if (calls.empty()) return "";
+    const AdvisedCall& call = calls.front();
+    const bool has_reproducer = call.plan.starts_with("onednn/") &&
+                                (call.signature.starts_with("Conv/") || call.signature.starts_with("MatMul/"));
+    return has_reproducer ? "benanza generate --reproducer " + call.signature + " --plan " + call.plan
+                          : "benanza measure " + call.signature;
+  }
+
+  void from_groups(Change change, const std::string& text, const std::vector<const GapGroup*>& groups,
+                   Seconds (*gain_of)(const GapGroup&)) {
+    Seconds gain{}, bound{};
+    double squares = 0;
+    bool known = true;
+    for (const auto* group : groups) {
+      gain += gain_of(*group);
+      bound += group->bound;
+      known = known && group->uncertainty;
+      if (group->uncertainty) squares += group->uncertainty->value * group->uncertainty->value;
+    }
+    Advice& advice = add(change, text, gain, known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+    for (const auto* group : groups) advice.layers.push_back(group->name);
+    advice.calls = calls_of(groups);
+    advice.replaced = bound + gain;
+    advice.reproduce = how_to_reproduce(advice.calls);
+  }
+
+  /// By the operator that the groups begin with: one kernel or plan is to blame for all of them.
+  void slower_layers() {
+    std::map<std::string, std::vector<const GapGroup*>> by_operator;
+    for (const auto& group : gap_.groups)
+      if (group.cause == Cause::slower_layers && group.excess() > group.not_fused && !group.doubtful)
+        by_operator[group.pattern.substr(0, group.pattern.find(" + "))].push_back(&group);
+    for (const auto& [name, groups] : by_operator)
+      from_groups(Change::algorithm, name + ": another kernel for " + counted(groups.size(), "layer") + plan_of(groups),
+                  groups, [](const GapGroup& group) { return group.excess() - group.not_fused; });
+  }
+
+  /// `, as onednn brgconv:avx2`, of the call that takes the most time.
+  [[nodiscard]] std::string plan_of(const std::vector<const GapGroup*>& groups) const {
+    const auto calls = calls_of(groups);
+    if (calls.empty() || calls.front().plan.empty()) return "";
+    std::string plan = calls.front().plan.substr(0, calls.front().plan.find(','));
+    if (const auto slash = plan.find('/'); slash != std::string::npos) plan[slash] = ' ';
+    return ", as " + plan;
+  }
+
+  void fusions() {
+    std::map<std::string, std::vector<const GapGroup*>> by_pattern;
+    for (const auto& group : gap_.groups)
+      if (group.not_fused.value > 0) by_pattern[group.pattern].push_back(&group);
+    for (const auto& [pattern, groups] : by_pattern)
+      from_groups(Change::fusion, "fuse " + pattern + " in " + counted(groups.size(), "place"), groups,
+                  [](const GapGroup& group) { return group.not_fused; });
+  }
+
+  void parallel() {
+    if (!gap_.parallel.gain || analysis_.threads < 2) return;
+    const Seconds gain = *gap_.parallel.gain - gap_.parallel.side_by_side;
+    if (gain.value <= 0) return;
+    const Rung& many = analysis_[RungName::library_fused_parallel];
+    Advice& advice = add(Change::parallel, "run independent branches side by side", gain,
+                         many.bound ? std::optional(*many.bound * many.uncertainty) : std::nullopt);
+    advice.layers = gap_.parallel.path;
+  }
+
+  void types() {
+    for (const auto& type : gap_.types) {
+      const auto gain = type.gain();
+      if (!gain || gain->value <= 0) continue;
+      add(Change::type,
+          "compute in " + std::string(name(type.type)) +
+              (type.measured ? ", by measured rows" : ", by the roofline alone: not measured"),
+          *gain, std::nullopt);
+      result_.back().type = type.type;
+      result_.back().reproduce = "benanza bound " + gap_.file + " --type " + std::string(name(type.type));
+    }
+  }
+
+  /// Of API logs, which name a library's algorithm.
+  void algorithms() {
+    for (const auto& choice : gap_.algorithms) {
+      const auto gain = choice.gain();
+      if (!gain || gain->value <= 0 || choice.library.empty()) continue;
+      Advice& advice = add(Change::algorithm, choice.library + " " + choice.chosen + ": " + choice.best + " is faster",
+                           *gain, std::nullopt);
+      advice.layers = {choice.layer};
+      advice.reproduce = "benanza measure " + choice.signature;
+    }
+  }
+
+  const Analysis& analysis_;
+  const Gap& gap_;
+  bool on_gpu_;
+  const TimedGraph* timed_;
+  std::vector<Advice> result_{};
+};
+
+}  // namespace
+
+std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
+  return Adviser(analysis, profile, gap).run();
+}
+
+}  // namespace benanza::analysis

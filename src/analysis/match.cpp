@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "match.hpp"
+
+#include "engine_words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace benanza::analysis {
+
+namespace {
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Where a list of names, or what stands around one, may begin: `a + b`, `fused a`, `PWN(a)`, `{ForeignNode[a`.
+bool separates(char c) { return std::string_view(" +,;|()[]{}").find(c) != std::string_view::npos; }
+
+std::int64_t elements(const std::vector<std::int64_t>& dims) {
+  std::int64_t count = 1;
+  for (const auto dim : dims) count *= dim;
+  return count;
+}
+
+class Matcher {
+ public:
+  Matcher(const ModelLayers& model, const EngineProfile& profile, const std::vector<bool>& counted)
+      : single_(model.single),
+        fused_(model.fused),
+        records_(profile.records),
+        counted_(counted),
+        taken_(single_.layers.size(), false),
+        group_of_(single_.layers.size(), 0),
+        result_(records_.size()) {
+    for (std::size_t i = 0; i < single_.layers.size(); ++i) {
+      for (const auto& node : single_.layers[i].nodes) by_name_.emplace(node, i);
+      kinds_.push_back(kind(single_.layers[i].layer));
+    }
+    for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name counts more than a tensor's
+      for (const auto output : single_.layers[i].outputs) by_name_.emplace(single_.tensors[output].name, i);
+    for (std::size_t g = 0; g < fused_.layers.size(); ++g)
+      for (const auto member : fused_.layers[g].members) group_of_[member] = g;
+    for (const auto& record : records_) words_.push_back(kinds_of(record));
+    launches_.assign(records_.size(), false);
+    for (const auto& record : records_)
+      if (record.activity == Activity::kernel && record.parent && *record.parent < records_.size())
+        launches_[*record.parent] = true;
+    order_.resize(records_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    const auto is_placed = [](const ProfileRecord& record) { return record.start.has_value(); };
+    if (std::all_of(records_.begin(), records_.end(), is_placed))
+      std::stable_sort(order_.begin(), order_.end(),
+                       [&](auto a, auto b) { return *records_[a].start < *records_[b].start; });
+  }
+
+  std::vector<RecordMatch> run() {
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (may_serve(r)) by_nodes(r);
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (may_serve(r) && open(r)) by_exact_name(r);
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (may_serve(r) && open(r)) by_part_of_name(r);
+    by_parent();
+    for (const auto r : order_)
+      if (is_candidate(r)) by_shape(r);
+    by_order();
+    by_parent();
+    by_kernel_class();
+    by_parent();
+    for (std::size_t r = 0; r < records_.size(); ++r) take_skipped_add(r);
+    absorb_groups();
+    absorb_chains();
+    for (auto& found : result_) {
+      std::sort(found.layers.begin(), found.layers.end());
+      found.layers.erase(std::unique(found.layers.begin(), found.layers.end()), found.layers.end());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool open(std::size_t r) const { return result_[r].by == MatchedBy::nothing; }
+  /// Layers and kernels are for something in the model; conversions, copies, waits and calls are not.
+  [[nodiscard]] bool may_serve(std::size_t r) const {
+    const ProfileRecord& record = records_[r];
+    const bool works = record.activity == Activity::layer || record.activity == Activity::kernel || launches_[r];
+    return works && !is_conversion(record) && !is_copy(record);
+  }
+  /// What is nested in a record of the same operator (a framework's operator, and the library's below it) is a part of
+  /// that one.
+  [[nodiscard]] bool is_outermost(std::size_t r) const {
+    auto above = records_[r].parent;
+    for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
+      const bool shared =
+          std::any_of(words_[r].begin(), words_[r].end(), [&](auto kind) { return says(*above, kind); });
+      if (shared && may_serve(*above)) return false;
+      above = records_[*above].parent;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_candidate(std::size_t r) const {
+    return open(r) && may_serve(r) && (counted_[r] || records_[r].activity == Activity::layer) && is_outermost(r);
+  }
+  [[nodiscard]] bool says(std::size_t r, std::string_view kind) const {
+    return std::find(words_[r].begin(), words_[r].end(), kind) != words_[r].end();
+  }
+  void claim(std::size_t r, MatchedBy by, std::size_t layer) {
+    result_[r].by = by;
+    result_[r].layers.push_back(layer);
+    taken_[layer] = true;
+  }
+
+  void by_nodes(std::size_t r) {
+    for (const auto& node : records_[r].nodes)
+      if (const auto found = by_name_.find(node); found != by_name_.end()) claim(r, MatchedBy::nodes, found->second);
+  }
+
+  void by_exact_name(std::size_t r) {
+    if (const auto found = by_name_.find(records_[r].name); found != by_name_.end())
+      claim(r, MatchedBy::name, found->second);
+  }
+
+  /// Whether the operator that the engine names may be this node, or one of those that fuse with it.
+  [[nodiscard]] bool fits(std::size_t r, std::size_t layer) const {
+    if (words_[r].empty() || says(r, kinds_[layer])) return true;
+    const Occurrence& group = fused_.layers[group_of_[layer]];
+    if (says(r, kind(group.layer))) return true;
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [&](std::size_t member) { return says(r, kinds_[member]); });
+  }
+
+  /// The longest known name that begins at `begin` and ends where a name can: its end, or nothing.
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> longest_name(std::string_view text,
+                                                                                std::size_t begin) const {
+    for (std::size_t end = text.size(); end > begin; --end) {
+      if (end < text.size() && is_name_char(text[end]) && is_name_char(text[end - 1])) continue;
+      const std::string_view rest = text.substr(end);
+      const bool counter =
+          rest.size() > 1 && rest[0] == '_' && rest.substr(1).find_first_not_of("0123456789") == std::string_view::npos;
+      if (counter) continue;  // `add_7` is not `add`
+      const auto found = by_name_.find(text.substr(begin, end - begin));
+      if (found != by_name_.end()) return std::pair(end, found->second);
+    }
+    return std::nullopt;
+  }
+
+  void by_part_of_name(std::size_t r) {
+    const std::string_view text = records_[r].name;
+    constexpr std::size_t most = 100'000;  // names of whole subgraphs list their nodes
+    std::vector<std::size_t> found;
+    std::optional<std::size_t> from;  // `a...b`: all from a to b
+    for (std::size_t at = 0; at < std::min(text.size(), most);) {
+      const bool begins = at == 0 || separates(text[at - 1]) || text[at - 1] == '.';
+      const auto name = begins && !separates(text[at]) ? longest_name(text.substr(0, most), at) : std::nullopt;
+      if (!name) {
+        ++at;
+        continue;
+      }
+      const std::size_t layer = name->second;
+      if (from)
+        for (std::size_t i = std::min(*from, layer); i <= std::max(*from, layer); ++i) found.push_back(i);
+      from = text.substr(name->first).starts_with("...") ? std::optional(layer) : std::nullopt;
+      found.push_back(layer);
+      at = std::max(name->first, at + 1);
+    }
+    const bool any_fits = std::any_of(found.begin(), found.end(), [&](std::size_t layer) { return fits(r, layer); });
+    if (!any_fits) return;
+    for (const auto layer : found) claim(r, MatchedBy::part_of_name, layer);
+  }
+
+  void by_parent() {
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!open(r) || records_[r].activity == Activity::wait || records_[r].activity == Activity::call) continue;
+      std::set<std::size_t> seen{r};
+      auto above = records_[r].parent;
+      while (above && *above < records_.size() && open(*above) && seen.insert(*above).second)
+        above = records_[*above].parent;
+      if (!above || *above >= records_.size() || open(*above)) continue;
+      for (const auto layer : std::vector(result_[*above].layers)) claim(r, MatchedBy::parent, layer);
+    }
+  }
+
+  [[nodiscard]] std::int64_t elements_made(const Occurrence& at) const {
+    return at.outputs.empty() ? 0 : elements(single_.tensors[at.outputs[0]].dims);
+  }
+  /// Of the second operand: a weight tells convolutions of one output size apart.
+  [[nodiscard]] bool same_second_input(const ProfileRecord& record, const Occurrence& at) const {
+    if (record.inputs.size() < 2 || at.inputs.size() < 2 || !at.inputs[1]) return true;
+    const LayerTensor& weight = single_.tensors[*at.inputs[1]];
+    return !weight.constant || weight.dims.size() < 2 || elements(weight.dims) == elements(record.inputs[1].dims);
+  }
+  [[nodiscard]] static bool has_dims(const std::vector<ProfiledTensor>& tensors) {
+    return !tensors.empty() && !tensors[0].dims.empty();
+  }
+  [[nodiscard]] bool has_shape(std::size_t r) const {
+    return has_dims(records_[r].outputs) || has_dims(records_[r].inputs);
+  }
+  /// Of a layer that takes and one that makes these tensors; the same one, or the first and the last of a group.
+  [[nodiscard]] bool same_shape(std::size_t r, const Occurrence& takes, const Occurrence& makes) const {
+    const ProfileRecord& record = records_[r];
+    if (has_dims(record.outputs)) {
+      if (elements_made(makes) != elements(record.outputs[0].dims)) return false;
+    } else {
+      if (takes.inputs.empty() || !takes.inputs[0]) return false;
+      if (elements(single_.tensors[*takes.inputs[0]].dims) != elements(record.inputs[0].dims)) return false;
+    }
+    return same_second_input(record, takes);
+  }
+
+  void by_shape(std::size_t r) {
+    if (!has_shape(r) || words_[r].empty()) return;
+    const auto is_free_of = [&](std::size_t member) { return !taken_[member]; };
+    for (const auto& group : fused_.layers) {  // what was written out in parts may be one call of the engine
+      if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
+      if (!same_shape(r, single_.layers[group.members.front()], group)) continue;
+      if (!std::all_of(group.members.begin(), group.members.end(), is_free_of)) continue;
+      for (const auto member : group.members) claim(r, MatchedBy::shape, member);
+      return;
+    }
+    for (std::size_t i = 0; i < single_.layers.size(); ++i)
+      if (!taken_[i] && says(r, kinds_[i]) && same_shape(r, single_.layers[i], single_.layers[i])) {
+        claim(r, MatchedBy::shape, i);
+        return;
+      }
+  }
+
+  using Bucket = std::vector<std::size_t>;
+  /// Open records without shapes by what their words say.
+  [[nodiscard]] std::map<std::vector<std::string_view>, Bucket> open_records() const {
+    std::map<std::vector<std::string_view>, Bucket> buckets;
+    for (const auto r : order_)
+      if (is_candidate(r) && !has_shape(r) && !words_[r].empty()) buckets[words_[r]].push_back(r);
+    return buckets;
+  }
+  [[nodiscard]] Bucket open_layers(const std::vector<std::string_view>& kinds) const {
+    Bucket layers;
+    for (std::size_t i = 0; i < single_.layers.size(); ++i)
+      if (!taken_[i] && std::find(kinds.begin(), kinds.end(), kinds_[i]) != kinds.end()) layers.push_back(i);
+    return layers;
+  }
+
+  void by_order() {
+    for (const auto& [kinds, records] : open_records()) {
+      const Bucket layers = open_layers(kinds);
+      if (layers.size() != records.size()) continue;
+      for (std::size_t i = 0; i < layers.size(); ++i) claim(records[i], MatchedBy::order, layers[i]);
+    }
+  }
+
+  void by_kernel_class() {
+    for (const auto& [kinds, records] : open_records()) {
+      const Bucket layers = open_layers(kinds);
+      for (const auto record : records)
+        for (const auto layer : layers) claim(record, MatchedBy::kernel_class, layer);
+    }
+  }
+
+  /// A skip-layer-norm has the sum before it inside.
+  void take_skipped_add(std::size_t r) {
+    if (records_[r].op.find("Skip") == std::string::npos || open(r)) return;
+    for (const auto layer : std::vector(result_[r].layers)) {
+      const auto& inputs = single_.layers[layer].inputs;
+      const auto before = inputs.empty() ? std::nullopt : detail::only_producer(single_, inputs[0]);
+      if (before && !taken_[*before] && kinds_[*before] == "Binary") claim(r, result_[r].by, *before);
+    }
+  }
+
+  /// Records by the layers that they serve, in the model's order.
+  [[nodiscard]] std::map<std::size_t, std::size_t> server_of_layers() const {
+    std::map<std::size_t, std::size_t> servers;
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (counted_[r] && may_serve(r))
+        for (const auto layer : result_[r].layers) servers.emplace(layer, r);
+    return servers;
+  }
+
+  /// What no record names belongs to the one that serves its group: the one whose operator it is, else the nearest
+  /// before it, else the first after it.
+  void absorb_groups() {
+    const auto servers = server_of_layers();
+    for (const auto& group : fused_.layers) {
+      if (group.members.size() < 2) continue;
+      std::vector<std::pair<std::size_t, std::size_t>> serving;  // member, record
+      for (const auto member : group.members)
+        if (const auto found = servers.find(member); found != servers.end()) serving.emplace_back(*found);
+      if (serving.empty()) continue;
+      for (const auto member : group.members) {
+        if (taken_[member]) continue;
+        auto best = serving.front().second;
+        for (const auto& [served, record] : serving)
+          if (served < member) best = record;
+        for (const auto& [served, record] : serving)
+          if (says(record, kinds_[member]) && !says(record, kinds_[served])) best = record;
+        claim(best, result_[best].by, member);
+      }
+    }
+  }
+
+  [[nodiscard]] static bool folds_away(std::string_view kind) {
+    return kind == "Unary" || kind == "Binary" || kind == "Nary" || kind == "BatchNorm";
+  }
+
+  /// Element-wise layers with one consumer or producer that a record serves: engines fold them into it.
+  void absorb_chains() {
+    auto servers = server_of_layers();
+    const auto take = [&](std::size_t layer, std::optional<std::size_t> neighbour) {
+      const auto found = neighbour ? servers.find(*neighbour) : servers.end();
+      if (found == servers.end() || result_[found->second].by == MatchedBy::kernel_class) return false;
+      claim(found->second, result_[found->second].by, layer);
+      servers.emplace(layer, found->second);
+      return true;
+    };
+    for (std::size_t i = 0; i < single_.layers.size(); ++i) {
+      if (taken_[i] || !folds_away(kinds_[i])) continue;
+      for (const auto& input : single_.layers[i].inputs) {
+        const auto producer = detail::only_producer(single_, input);
+        if (producer && detail::only_consumer(single_, *input) && take(i, producer)) break;
+      }
+    }
+    for (std::size_t i = single_.layers.size(); i-- > 0;) {
+      if (taken_[i] || !folds_away(kinds_[i]) || single_.layers[i].outputs.size() != 1) continue;
+      take(i, detail::only_consumer(single_, single_.layers[i].outputs[0]));
+    }
+  }
+
+  const LayerGraph& single_;
+  const LayerGraph& fused_;
+  const std::vector<ProfileRecord>& records_;
+  const std::vector<bool>& counted_;
+  std::map<std::string, std::size_t, std::less<>> by_name_{};
+  std::vector<std::string_view> kinds_{};               // of layers
+  std::vector<std::vector<std::string_view>> words_{};  // of records
+  std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
+  std::vector<std::size_t> order_{};                    // of records: by start, where all have one
+  std::vector<bool> taken_;
+  std::vector<std::size_t> group_of_;
+  std::vector<RecordMatch> result_;
+};
+
+}  // namespace
+
+std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
+                               const std::vector<bool>& counted) {
+  return Matcher(model, profile, counted).run();
+}
+
+}  // namespace benanza::analysis

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timeline.hpp"
+
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace benanza::analysis {
+
+namespace {
+
+std::vector<double> values_of(const std::vector<Seconds>& samples) {
+  std::vector<double> values;
+  for (const auto& sample : samples) values.push_back(sample.value);
+  return values;
+}
+
+/// Disjoint spans of time, ascending.
+class Spans {
+ public:
+  /// Adds many; returns how much of them was not covered before.
+  double add_all(std::vector<std::pair<double, double>> spans) {
+    const double before = length();
+    spans.insert(spans.end(), spans_.begin(), spans_.end());
+    std::sort(spans.begin(), spans.end());
+    spans_.clear();
+    for (const auto& span : spans) {
+      if (!(span.second > span.first)) continue;
+      if (!spans_.empty() && span.first <= spans_.back().second)
+        spans_.back().second = std::max(spans_.back().second, span.second);
+      else spans_.push_back(span);
+    }
+    return length() - before;
+  }
+  [[nodiscard]] double length() const {
+    double sum = 0;
+    for (const auto& span : spans_) sum += span.second - span.first;
+    return sum;
+  }
+  /// How much of [begin, end) is not covered; covers it.
+  double take(double begin, double end) {
+    auto at = std::lower_bound(spans_.begin(), spans_.end(), begin,
+                               [](const auto& span, double time) { return span.second < time; });
+    double fresh = end - begin;
+    std::pair<double, double> joined{begin, end};
+    auto last = at;
+    for (; last != spans_.end() && last->first <= end; ++last) {
+      fresh -= std::max(0.0, std::min(end, last->second) - std::max(begin, last->first));
+      joined.first = std::min(joined.first, last->first);
+      joined.second = std::max(joined.second, last->second);
+    }
+    at = spans_.erase(at, last);
+    spans_.insert(at, joined);
+    return std::max(0.0, fresh);
+  }
+
+ private:
+  std::vector<std::pair<double, double>> spans_{};
+};
+
+/// Records of one kind of work: the first fills the time, the next only what that leaves.
+int rank_of(Activity activity, bool counted) {
+  if (counted) return 0;
+  switch (activity) {
+    case Activity::call: return 1;
+    case Activity::wait: return 2;
+    default: return 3;
+  }
+}
+
+class Builder {
+ public:
+  explicit Builder(const EngineProfile& profile) : records_(profile.records), latencies_(profile.latencies) {
+    const std::size_t count = records_.size();
+    result_.counted.assign(count, false);
+    nested_.assign(count, false);
+    for (std::size_t r = 0; r < count; ++r) {
+      total_.push_back(quantile_of(records_[r].times, 0.5));
+      result_.own.push_back(total_[r]);
+      result_.uncertainty.push_back(uncertainty_of_median(records_[r].times));
+    }
+  }
+
+  Timeline run() {
+    choose_counted();
+    subtract_nested();
+    const bool placed = all_placed();
+    std::map<std::int64_t, double> lanes;  // time of counted records that are nested in none
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (result_.counted[r]) lanes[records_[r].lane] += result_.own[r].value;
+    double busy = 0, all = 0;
+    for (const auto& [lane, time] : lanes) {
+      all += time;
+      busy = std::max(busy, time);
+    }
+    if (lanes.size() > 1 && placed) busy = std::min(all, covered());
+    else if (placed) static_cast<void>(covered());
+    result_.side_by_side = {all - busy};
+    const double extra = placed ? fill_gaps() : fill_lane(lanes);
+    result_.of_records = latencies_.empty();
+    result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(latencies_, 0.5);
+    set_between(lanes.size() <= 1, busy, extra);
+    result_.rest = result_.latency - Seconds{busy + extra} - result_.between;
+    return std::move(result_);
+  }
+
+ private:
+  void choose_counted() {
+    std::set<std::int64_t> kernel_lanes;
+    for (const auto& record : records_)
+      if (record.activity == Activity::kernel) kernel_lanes.insert(record.lane);
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      const ProfileRecord& record = records_[r];
+      switch (record.activity) {
+        case Activity::kernel:
+        case Activity::copy:
+        case Activity::conversion: result_.counted[r] = true; break;
+        case Activity::layer: result_.counted[r] = kernel_lanes.empty() || kernel_lanes.contains(record.lane); break;
+        case Activity::wait:
+        case Activity::call: break;
+      }
+    }
+  }
+
+  /// The counted record of the same lane that encloses this one, if there is one.
+  [[nodiscard]] std::optional<std::size_t> encloser(std::size_t r) const {
+    auto above = records_[r].parent;
+    for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
+      if (*above != r && result_.counted[*above] && records_[*above].lane == records_[r].lane) return above;
+      above = records_[*above].parent;
+    }
+    return std::nullopt;
+  }
+
+  void subtract_nested() {
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!result_.counted[r]) continue;
+      const auto above = encloser(r);
+      if (!above) continue;
+      nested_[r] = true;
+      result_.own[*above].value -= total_[r].value;
+    }
+    for (auto& own : result_.own) own.value = std::max(0.0, own.value);
+  }
+
+  [[nodiscard]] bool all_placed() const {
+    bool any = false;
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!result_.counted[r] || nested_[r]) continue;
+      any = true;
+      if (!records_[r].start) return false;
+    }
+    return any;
+  }
+
+  /// How long at least one counted record runs. Starts are medians too: on one lane none begins before the last ended.
+  double covered() {
+    std::map<std::int64_t, std::vector<std::size_t>> lanes;
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (result_.counted[r] && !nested_[r]) lanes[records_[r].lane].push_back(r);
+    std::vector<std::pair<double, double>> spans;
+    for (auto& [lane, list] : lanes) {
+      std::stable_sort(list.begin(), list.end(),
+                       [&](std::size_t a, std::size_t b) { return *records_[a].start < *records_[b].start; });
+      double end = -1e300;
+      for (const auto r : list) {
+        const double begin = std::max(end, records_[r].start->value);
+        end = begin + total_[r].value;
+        spans.emplace_back(begin, end);
+      }
+    }
+    return spans_.add_all(std::move(spans));
+  }
+
+  /// Waits, calls and host layers, as far as nothing counted runs meanwhile.
+  double fill_gaps() {
+    std::vector<std::size_t> others;
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (!result_.counted[r]) others.push_back(r);
+    std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
+      return rank_of(records_[a].activity, false) < rank_of(records_[b].activity, false);
+    });
+    double extra = 0;
+    for (const auto r : others) {
+      const auto& start = records_[r].start;
+      result_.own[r] = {start ? spans_.take(start->value, start->value + total_[r].value) : 0.0};
+      extra += result_.own[r].value;
+    }
+    return extra;
+  }
+
+  /// Without places: waits and calls on the busiest lane are not beside its records.
+  double fill_lane(const std::map<std::int64_t, double>& lanes) {
+    const auto busiest =
+        std::max_element(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    double extra = 0;
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (result_.counted[r]) continue;
+      const bool beside = busiest != lanes.end() && records_[r].lane != busiest->first;
+      const bool same_work = records_[r].activity == Activity::layer || records_[r].parent.has_value();
+      if (beside || same_work) result_.own[r] = {};
+      extra += result_.own[r].value;
+    }
+    return extra;
+  }
+
+  /// On one lane pass by pass: what its records leave of it.
+  void set_between(bool one_lane, double busy, double extra) {
+    if (result_.of_records) return;
+    const std::size_t passes = latencies_.size();
+    const auto is_aligned = [&](std::size_t r) { return records_[r].times.size() == passes; };
+    bool aligned = one_lane;
+    for (std::size_t r = 0; r < records_.size(); ++r) aligned = aligned && (!result_.counted[r] || is_aligned(r));
+    if (!aligned || passes < 2) {
+      result_.between = {std::max(0.0, result_.latency.value - busy - extra)};
+      return;
+    }
+    std::vector<Seconds> idle = latencies_;
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!result_.counted[r] || nested_[r]) continue;
+      for (std::size_t p = 0; p < passes; ++p) idle[p].value -= records_[r].times[p].value;
+    }
+    result_.between = {std::max(0.0, quantile_of(idle, 0.5).value - extra)};
+    result_.between_uncertainty = uncertainty_of_median(idle);
+  }
+
+  const std::vector<ProfileRecord>& records_;
+  const std::vector<Seconds>& latencies_;
+  std::vector<Seconds> total_{};
+  std::vector<bool> nested_{};
+  Spans spans_{};
+  Timeline result_{};
+};
+
+}  // namespace
+
+Seconds quantile_of(const std::vector<Seconds>& samples, double p) {
+  const double value = detail::quantile(values_of(samples), p);
+  return {std::isfinite(value) ? value : 0.0};
+}
+
+std::optional<Seconds> uncertainty_of_median(const std::vector<Seconds>& samples) {
+  constexpr std::size_t groups = 4, least = 8;
+  if (samples.size() < 2) return std::nullopt;
+  const auto values = values_of(samples);
+  if (samples.size() >= least) {
+    const double relative = detail::group_uncertainty(values, 0.5, groups);
+    const double median = detail::quantile(values, 0.5);
+    if (std::isfinite(relative) && median > 0) return Seconds{relative * median};
+  }
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return Seconds{(*high - *low) / 2};
+}
+
+Timeline make_timeline(const EngineProfile& profile) { return Builder(profile).run(); }
+
+}  // namespace benanza::analysis

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON of a gap; the keys are documented in README.md ("Gap") and keep their meaning. Times are in ms.
+#include "gap_json.hpp"
+
+#include <ostream>
+
+namespace benanza {
+
+namespace report {
+
+namespace {
+
+template <class E>
+std::string name_of(E value) {
+  return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
+}
+Json ratio(std::optional<double> value) { return value ? number(*value) : Json(nullptr); }
+
+Json ratios_json(const Gap& gap) {
+  Json result = Json::object();
+  for (const auto& each : gap.ratios)
+    result[name_of(each.rung)] = {{"bound_ms", ms(each.bound)},
+                                  {"ratio", ratio(each.ratio)},
+                                  {"gap_ms", ms(each.gap)},
+                                  {"uncertainty", number(each.uncertainty)}};
+  return result;
+}
+
+Json parts_json(const Gap& gap) {
+  Json result = Json::array();
+  for (const auto& part : gap.parts) {
+    Json items = Json::array();
+    for (const auto& item : part.items)
+      items.push_back({{"name", item.name}, {"time_ms", ms(item.time)}, {"detail", item.detail}});
+    result.push_back({{"cause", name_of(part.cause)},
+                      {"words", describe(part.cause)},
+                      {"time_ms", ms(part.time)},
+                      {"uncertainty_ms", ms(part.uncertainty)},
+                      {"items", std::move(items)}});
+  }
+  return result;
+}
+
+Json records_json(const GapReport& report) {
+  Json result = Json::array();
+  for (const auto& record : report.gap.records) {
+    const ProfileRecord& said = report.profile.records[record.record];
+    Json entry{{"name", said.name},
+               {"op", said.op},
+               {"activity", name_of(said.activity)},
+               {"algorithm", said.algorithm},
+               {"provider", said.provider},
+               {"lane", said.lane},
+               {"start_ms", ms(said.start)},
+               {"time_ms", ms(record.time)},
+               {"uncertainty_ms", ms(record.uncertainty)},
+               {"counted", record.counted},
+               {"matched_by", name_of(record.by)},
+               {"cause", name_of(record.cause)},
+               {"group", record.group ? Json(*record.group) : Json(nullptr)},
+               {"place", {{"file", said.place.file}, {"position", said.place.position}}}};
+    if (!record.doubt.empty()) entry["doubt"] = record.doubt;
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+Json groups_json(const Gap& gap) {
+  Json result = Json::array();
+  for (const auto& group : gap.groups)
+    result.push_back({{"name", group.name},
+                      {"pattern", group.pattern},
+                      {"records", group.records},
+                      {"layers", group.layers},
+                      {"signatures", group.signatures},
+                      {"engine_ms", ms(group.engine)},
+                      {"bound_ms", ms(group.bound)},
+                      {"separate_ms", ms(group.separate)},
+                      {"roofline_ms", ms(group.roofline)},
+                      {"not_fused_ms", ms(group.not_fused)},
+                      {"uncertainty_ms", ms(group.uncertainty)},
+                      {"cause", name_of(group.cause)},
+                      {"doubtful", group.doubtful}});
+  return result;
+}
+
+Json algorithms_json(const Gap& gap) {
+  Json result = Json::array();
+  for (const auto& choice : gap.algorithms)
+    result.push_back({{"layer", choice.layer},
+                      {"signature", choice.signature},
+                      {"library", choice.library},
+                      {"chosen", choice.chosen},
+                      {"math", choice.math},
+                      {"best", choice.best},
+                      {"chosen_ms", ms(choice.chosen_time)},
+                      {"best_ms", ms(choice.best_time)},
+                      {"count", choice.count},
+                      {"gain_ms", ms(choice.gain())}});
+  return result;
+}
+
+Json questions_json(const Gap& gap) {
+  Json fusions = Json::array(), types = Json::array(), layouts = Json::array(), library = Json::array(),
+       backends = Json::array();
+  for (const auto& fusion : gap.fusions)
+    fusions.push_back({{"pattern", fusion.pattern},
+                       {"count", fusion.count},
+                       {"done", fusion.done},
+                       {"unknown", fusion.unknown},
+                       {"gain_ms", ms(fusion.gain)},
+                       {"open_ms", ms(fusion.open)},
+                       {"nodes", fusion.nodes}});
+  for (const auto& type : gap.types)
+    types.push_back({{"type", name(type.type)},
+                     {"measured", type.measured},
+                     {"bound_ms", ms(type.bound)},
+                     {"compared_ms", ms(type.compared)},
+                     {"gain_ms", ms(type.gain())}});
+  for (const auto& layout : gap.layouts)
+    layouts.push_back({{"layout", layout.layout}, {"layers", layout.layers}, {"gain_ms", ms(layout.gain)}});
+  for (const auto& each : gap.library)
+    library.push_back({{"signature", each.signature},
+                       {"backend", each.backend},
+                       {"algorithm", each.algorithm},
+                       {"count", each.count},
+                       {"time_ms", ms(each.time)},
+                       {"roofline_ms", ms(each.floor)},
+                       {"gain_ms", ms(each.gain())}});
+  for (const auto& each : gap.backends)
+    backends.push_back({{"signature", each.signature},
+                        {"from", each.from},
+                        {"to", each.to},
+                        {"count", each.count},
+                        {"from_ms", ms(each.from_time)},
+                        {"to_ms", ms(each.to_time)},
+                        {"gain_ms", ms(each.gain())}});
+  return {{"parallel",
+           {{"gain_ms", ms(gap.parallel.gain)},
+            {"side_by_side_ms", ms(gap.parallel.side_by_side)},
+            {"critical_path", gap.parallel.path},
+            {"groups_off_path", gap.parallel.groups_off_path}}},
+          {"algorithms", algorithms_json(gap)},
+          {"fusions", fusions},
+          {"types", types},
+          {"layouts", layouts},
+          {"library", library},
+          {"backends", backends}};
+}
+
+Json advice_json(const GapReport& report) {
+  Json result = Json::array();
+  for (std::size_t i = 0; i < report.gap.advice.size(); ++i) {
+    const Advice& advice = report.gap.advice[i];
+    Json calls = Json::array();
+    for (const auto& call : advice.calls)
+      calls.push_back(
+          {{"signature", call.signature}, {"count", call.count}, {"plan", call.plan}, {"time_ms", ms(call.time)}});
+    Json entry{{"change", name_of(advice.change)},
+               {"text", advice.text},
+               {"layers", advice.layers},
+               {"predicted_ms", ms(advice.gain)},
+               {"uncertainty_ms", ms(advice.uncertainty)},
+               {"how", advice.how},
+               {"reproduce", advice.reproduce},
+               {"replaced_ms", ms(advice.replaced)},
+               {"calls", calls}};
+    for (const auto& proof : report.proofs)
+      if (proof.advice == i) {
+        entry["achieved_ms"] = ms(proof.achieved);
+        entry["achieved_uncertainty_ms"] = ms(proof.uncertainty);
+        if (!proof.reason.empty()) entry["not_proven"] = proof.reason;
+      }
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+}  // namespace
+
+Json gap_json(const GapReport& report) {
+  const Gap& gap = report.gap;
+  Json result{{"model", gap.model},
+              {"file", gap.file},
+              {"engine", gap.engine},
+              {"engine_version", gap.version},
+              {"format", gap.format},
+              {"files", report.profile.files},
+              {"device", gap.device},
+              {"threads", gap.threads ? Json(*gap.threads) : Json(nullptr)},
+              {"passes", gap.passes},
+              {"warm_ups", gap.warm_ups},
+              {"latency_ms", ms(gap.latency)},
+              {"latency_p10_ms", ms(gap.p10)},
+              {"latency_p90_ms", ms(gap.p90)},
+              {"latency_uncertainty_ms", ms(gap.latency_uncertainty)},
+              {"latency_of_records", gap.latency_of_records},
+              {"rung", name_of(gap.rung)},
+              {"bound_ms", ms(gap.bound)},
+              {"bound_uncertainty", number(gap.bound_uncertainty)},
+              {"partial", gap.partial},
+              {"gap_ms", ms(gap.gap)},
+              {"outside", gap.outside},
+              {"total_only", gap.total_only},
+              {"explained", ratio(gap.explained())},
+              {"rungs", ratios_json(gap)},
+              {"parts", parts_json(gap)},
+              {"groups", groups_json(gap)},
+              {"records", records_json(report)},
+              {"not_found", gap.not_found},
+              {"deviations", gap.deviations},
+              {"warnings", gap.warnings}};
+  result["questions"] = questions_json(gap);
+  result["advice"] = advice_json(report);
+  return result;
+}
+
+}  // namespace report
+
+void write_json(std::ostream& out, const GapReport& report) {
+  using namespace report;
+  Json machine = machine_json(report.bound.machine);
+  machine["backends"] = backends_json(report.bound.backends);
+  machine["warnings"] = report.bound.warnings;
+  const Json document{{"schema", 1}, {"machine", std::move(machine)}, {"gaps", Json::array({gap_json(report)})}};
+  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace benanza

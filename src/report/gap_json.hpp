@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "json.hpp"
+#include <benanza/gap_report.hpp>
+
+namespace benanza::report {
+
+/// Everything that a gap tells; the page and the JSON report have the same.
+[[nodiscard]] Json gap_json(const GapReport& report);
+
+}  // namespace benanza::report

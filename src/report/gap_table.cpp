@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a gap:
+//
+//   resnet50    batch 1, f32, 1 thread
+//   measured                       74.8 ms   onnxruntime 1.31.1, 1 thread, 32 passes, p10..p90 74.1 ms..77.0 ms
+//     layout and type conversions - 2.10 ms  ± 0.10 ms   14 records: ReorderInput, ReorderOutput ...
+//     slower layers               - 7.90 ms  ± 0.40 ms   11 of 53 groups: layer3.0.conv2 1.8x ...
+//     not fused                   - 1.60 ms              16 groups: Conv + BatchNorm + add + relu ...
+//     unexplained                 - 1.40 ms
+//   library fused                  61.8 ms   ratio 0.82 (at best 1.21x faster)
+//   ...
+//   explained: 89 % of the gap
+//
+//   advice                                              predicted   how
+#include "format.hpp"
+#include <benanza/gap_report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ostream>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+constexpr std::size_t rows_that_matter = 10, least_shown = 5;
+
+std::string plain(RungName name) {
+  std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string signed_text(Seconds time) { return time.value < 0 ? "-" + time_text(time * -1) : time_text(time); }
+
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+class Table {
+ public:
+  Table(std::ostream& out, const GapReport& report, const TableOptions& options)
+      : out_(out), report_(report), gap_(report.gap), options_(options) {}
+
+  void write() {
+    head();
+    measured();
+    if (!gap_.outside.empty()) out_ << "  outside the assumptions: " << gap_.outside << '\n';
+    for (const auto& part : gap_.parts) line_of(part);
+    if (!gap_.total_only.empty()) out_ << "  no claim about layers: " << clipped(gap_.total_only, 300) << '\n';
+    rungs();
+    if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
+    matches();
+    advice();
+    if (options_.all) details();
+    for (const auto& text : gap_.deviations) out_ << "deviates: " << clipped(text, 300) << '\n';
+    for (const auto& text : gap_.warnings) out_ << "warning: " << clipped(text, 300) << '\n';
+    if (!report_.bound.footer.empty()) out_ << report_.bound.footer << '\n';
+  }
+
+ private:
+  [[nodiscard]] std::string strong(const std::string& text) const {
+    return options_.color ? "\033[1m" + text + "\033[0m" : text;
+  }
+  [[nodiscard]] std::string clip(const std::string& text, std::size_t taken, std::size_t least = 24) const {
+    const auto width = static_cast<std::size_t>(std::max(options_.width, 80));
+    return options_.all ? clipped(text, 300) : clipped(text, std::max(least, width - std::min(width, taken)));
+  }
+
+  void head() {
+    const Analysis& a = report_.bound.models.front();
+    out_ << strong(clipped(a.model, 40))
+         << fmt::format("    batch {}, {}, {}    {}\n", a.batch, name(a.type),
+                        plural(static_cast<std::size_t>(a.threads), "thread"),
+                        clipped(report_.bound.machine.device, 60));
+    if (gap_.partial)
+      out_ << "partial: the bound lacks layers (benanza bound names them), so that the gap is too large\n";
+  }
+
+  void measured() {
+    if (!gap_.latency) {
+      out_ << "measured: unknown\n";
+      return;
+    }
+    std::string text =
+        gap_.engine.empty() ? gap_.format : gap_.engine + (gap_.version.empty() ? "" : " ") + gap_.version;
+    if (gap_.threads) text += ", " + plural(static_cast<std::size_t>(*gap_.threads), "thread");
+    if (gap_.passes > 0) text += fmt::format(", {} pass{}", gap_.passes, gap_.passes == 1 ? "" : "es");
+    if (gap_.p10) text += fmt::format(", p10..p90 {}..{}", time_text(*gap_.p10), time_text(*gap_.p90));
+    if (gap_.latency_of_records) text += ", sum of records";
+    out_ << strong(fmt::format("{:<28}{:>10}", "measured", time_text(*gap_.latency))) << "   " << clip(text, 41)
+         << '\n';
+  }
+
+  [[nodiscard]] std::string items_of(const GapPart& part) const {
+    if (part.items.empty() || part.cause == Cause::between_layers || part.cause == Cause::side_by_side) return "";
+    std::string text = part.cause == Cause::rung ? "" : std::to_string(part.items.size()) + ": ";
+    const std::size_t shown = options_.all ? part.items.size() : std::min<std::size_t>(part.items.size(), 3);
+    for (std::size_t i = 0; i < shown; ++i)
+      text += (i ? ", " : "") + part.items[i].name +
+              (part.items[i].detail.empty() ? "" : " (" + part.items[i].detail + ")");
+    return text + (shown < part.items.size() ? " ..." : "");
+  }
+
+  void line_of(const GapPart& part) {
+    const bool lowers = part.time.value > 0;  // leaving it out leads down to the bound
+    const std::string spread = part.uncertainty ? "± " + time_text(*part.uncertainty) : "";
+    std::string line = fmt::format("  {:<27}{} {:>8}  {:<10}", describe(part.cause), lowers ? '-' : '+',
+                                   time_text({std::fabs(part.time.value)}), spread);
+    line += spread.empty() ? "  " : "   ";
+    line += clip(items_of(part), 54);
+    while (line.ends_with(' ')) line.pop_back();
+    out_ << line << '\n';
+  }
+
+  void rungs() {
+    const auto line = [&](RungName name) {
+      const RungRatio& ratio = gap_.ratio(name);
+      if (!ratio.bound) return;
+      std::string text = fmt::format("{:<28}{:>10}", plain(name), time_text(*ratio.bound));
+      if (name == gap_.rung) text = strong(text);
+      if (ratio.ratio && ratio.bound->value > 0) {
+        text += fmt::format("   ratio {:.2f}", *ratio.ratio);
+        text +=
+            *ratio.ratio < 1 ? fmt::format(" (at best {:.2f}x faster)", 1 / *ratio.ratio) : " (the engine is faster)";
+      }
+      out_ << text << '\n';
+    };
+    line(gap_.rung);
+    for (std::size_t i = rung_count; i-- > 0;)
+      if (const auto name = static_cast<RungName>(i); name != gap_.rung && name != RungName::roofline_memory)
+        if (options_.all || name == RungName::library_fused_resident || name == RungName::library_fused ||
+            name == RungName::model_floor)
+          line(name);
+  }
+
+  void matches() {
+    if (gap_.records.empty()) return;
+    std::map<MatchedBy, std::size_t> count;
+    std::size_t beside = 0;
+    for (const auto& record : gap_.records)
+      if (record.counted && (record.group || record.cause == Cause::unmatched)) ++count[record.by];
+      else ++beside;
+    std::string text;
+    for (const auto& [by, number] : count) {
+      std::string how(enum_names(by)[static_cast<std::size_t>(by)]);
+      std::replace(how.begin(), how.end(), '_', ' ');
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", number, how);
+    }
+    out_ << "records matched: " << (text.empty() ? "none" : text)
+         << fmt::format("; {} beside the model's layers\n", beside);
+  }
+
+  void advice() {
+    if (gap_.advice.empty()) return;
+    const bool proven = !report_.proofs.empty();
+    out_ << '\n'
+         << strong(fmt::format("{:<54} {:>10}{}   how", "advice", "predicted", proven ? "   achieved" : "")) << '\n';
+    const std::size_t shown =
+        options_.all ? gap_.advice.size() : std::min<std::size_t>(gap_.advice.size(), rows_that_matter);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Advice& advice = gap_.advice[i];
+      std::string line = fmt::format("{:>2}  {:<50} {:>10}", i + 1, clipped(advice.text, options_.all ? 300 : 50),
+                                     "-" + time_text(advice.gain));
+      if (proven) line += fmt::format("{:>11}", achieved(i));
+      const std::string how = advice.how.empty() ? advice.reproduce : advice.how;
+      if (!how.empty()) line += "   " + clip(how, 68 + (proven ? 11 : 0), 60);
+      out_ << line << '\n';
+      if (options_.all && !advice.how.empty() && !advice.reproduce.empty())
+        out_ << "      reproduce: " << advice.reproduce << '\n';
+    }
+    if (shown < gap_.advice.size()) out_ << fmt::format("  ({} more: --all)\n", gap_.advice.size() - shown);
+    for (const auto& proof : report_.proofs)
+      if (!proof.achieved && options_.all)
+        out_ << fmt::format("  advice {} was not proven: {}\n", proof.advice + 1, proof.reason);
+  }
+  [[nodiscard]] std::string achieved(std::size_t advice) const {
+    for (const auto& proof : report_.proofs)
+      if (proof.advice == advice && proof.achieved) return signed_text(*proof.achieved * -1);
+    return "-";
+  }
+
+  void details() {
+    groups();
+    records_beside();
+    branches();
+    algorithms();
+    fusions();
+    types_and_layouts();
+    library();
+  }
+
+  void groups() {
+    if (gap_.groups.empty()) return;
+    out_ << fmt::format("\n{:>10} {:>10} {:>7}  layers\n", "engine", "bound", "ratio");
+    for (const auto& group : gap_.groups)
+      out_ << fmt::format("{:>10} {:>10} {:>7}  {} ({}){}\n", time_text(group.engine), time_text(group.bound),
+                          group.bound.value > 0 ? fmt::format("{:.2f}x", group.engine / group.bound) : "-",
+                          clipped(group.name, 80), clipped(group.pattern, 100),
+                          group.doubtful ? "  faster than its roofline" : "");
+    for (const auto& name : gap_.not_found) out_ << "  in no record: " << clipped(name, 200) << '\n';
+  }
+
+  void records_beside() {
+    bool any = false;
+    for (const auto& record : gap_.records) {
+      if (record.group || record.time.value <= 0) continue;
+      if (!any) out_ << fmt::format("\n{:>10}  {:<27}  record\n", "time", "not a layer of the model");
+      any = true;
+      const ProfileRecord& said = report_.profile.records[record.record];
+      out_ << fmt::format("{:>10}  {:<27}  {}{}\n", time_text(record.time), describe(record.cause),
+                          clipped(said.name, 120), said.op.empty() ? "" : " (" + clipped(said.op, 40) + ")");
+    }
+  }
+
+  void branches() {
+    if (!gap_.parallel.gain) return;
+    out_ << fmt::format(
+        "\nbranches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} beside "
+        "it\n",
+        time_text(*gap_.parallel.gain), time_text(gap_.parallel.side_by_side),
+        plural(gap_.parallel.path.size(), "group"), gap_.parallel.groups_off_path);
+  }
+
+  void algorithms() {
+    if (gap_.algorithms.empty()) return;
+    out_ << fmt::format("\n{:>10} {:>10} {:>6}  chosen, best\n", "chosen", "best", "count");
+    for (const auto& choice : gap_.algorithms)
+      out_ << fmt::format("{:>10} {:>10} {:>6}  {} {}, {}  {}\n",
+                          choice.chosen_time ? time_text(*choice.chosen_time) : "unknown",
+                          choice.best_time ? time_text(*choice.best_time) : "unknown", fmt::format("x{}", choice.count),
+                          choice.library, choice.chosen, choice.best.empty() ? "-" : choice.best, choice.signature);
+  }
+
+  void fusions() {
+    if (gap_.fusions.empty()) return;
+    out_ << fmt::format("\n{:>10} {:>10} {:>6} {:>6}  pattern\n", "fused gains", "open", "groups", "done");
+    for (const auto& fusion : gap_.fusions)
+      out_ << fmt::format("{:>11} {:>10} {:>6} {:>6}  {}\n", signed_text(fusion.gain), signed_text(fusion.open),
+                          fusion.count, fusion.done, fusion.pattern);
+  }
+
+  void types_and_layouts() {
+    for (const auto& type : gap_.types)
+      if (type.bound && type.compared)
+        out_ << fmt::format("in {}: {} instead of {} ({})\n", name(type.type), time_text(*type.bound),
+                            time_text(*type.compared),
+                            type.measured ? "library fused, measured" : "roofline, not measured");
+    for (const auto& layout : gap_.layouts)
+      out_ << fmt::format("in layout {}: {} less over {} against the plain one\n", layout.layout,
+                          signed_text(layout.gain), plural(static_cast<std::size_t>(layout.layers), "unique layer"));
+  }
+
+  void library() {
+    const std::size_t shown = std::min<std::size_t>(gap_.library.size(), rows_that_matter);
+    if (shown > 0)
+      out_ << fmt::format("\n{:>10} {:>10} {:>6}  the library's own distance to the roofline\n", "time", "roofline",
+                          "count");
+    for (std::size_t i = 0; i < shown; ++i)
+      out_ << fmt::format("{:>10} {:>10} {:>6}  {} {}  {}\n", time_text(gap_.library[i].time),
+                          time_text(gap_.library[i].floor), fmt::format("x{}", gap_.library[i].count),
+                          gap_.library[i].backend, gap_.library[i].algorithm, gap_.library[i].signature);
+    for (std::size_t i = 0; i < std::min<std::size_t>(gap_.backends.size(), least_shown); ++i)
+      out_ << fmt::format("{} less by {} instead of {}: {}\n", time_text(gap_.backends[i].gain()), gap_.backends[i].to,
+                          gap_.backends[i].from, gap_.backends[i].signature);
+  }
+
+  std::ostream& out_;
+  const GapReport& report_;
+  const Gap& gap_;
+  const TableOptions& options_;
+};
+
+}  // namespace
+
+void write_table(std::ostream& out, const GapReport& report, const TableOptions& options) {
+  Table(out, report, options).write();
+}
+
+}  // namespace benanza

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine and bound side by side in the trace-event format: the engine's records on their lanes, the bound's fused calls
+// in the same order below, and its parallel schedule. Where a profile has no starts, records follow one another.
+#include "trace_events.hpp"
+#include <benanza/gap_report.hpp>
+#include <benanza/schedule.hpp>
+#include <benanza/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <vector>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+Seconds whole_time(const ProfileRecord& record) {
+  std::vector<Seconds> times = record.times;
+  std::sort(times.begin(), times.end());
+  return times.empty() ? Seconds{} : times[times.size() / 2];
+}
+
+void add_engine(Json& events, std::size_t process, const GapReport& report) {
+  std::map<std::int64_t, std::size_t> lanes;
+  for (const auto& record : report.profile.records) lanes.try_emplace(record.lane, 0);
+  std::size_t next = 0;
+  for (auto& [lane, track] : lanes) track = ++next;
+  add_process(events, process, report.gap.model + ": " + (report.gap.engine.empty() ? "engine" : report.gap.engine),
+              report.gap.format, 0);
+  for (const auto& [lane, track] : lanes)
+    events.push_back(metadata("thread_name", process, track, {{"name", fmt::format("lane {}", lane)}}));
+  std::map<std::int64_t, Seconds> end;
+  for (const auto& record : report.gap.records) {
+    const ProfileRecord& said = report.profile.records[record.record];
+    const Seconds time = said.start ? whole_time(said) : record.time;
+    const Seconds start = said.start ? *said.start : end[said.lane];
+    end[said.lane] = std::max(end[said.lane], start + time);
+    const double from = whole_nanoseconds(start), to = whole_nanoseconds(start + time);
+    Json arguments{{"matched_by", enum_names(record.by)[static_cast<std::size_t>(record.by)]},
+                   {"cause", enum_names(record.cause)[static_cast<std::size_t>(record.cause)]}};
+    if (!said.algorithm.empty()) arguments["algorithm"] = said.algorithm;
+    if (record.group) {
+      const GapGroup& group = report.gap.groups[*record.group];
+      arguments["group"] = group.name;
+      arguments["pattern"] = group.pattern;
+      arguments["bound_ms"] = ms(group.bound);
+    }
+    events.push_back({{"name", said.name},
+                      {"cat", said.op.empty() ? "record" : said.op},
+                      {"ph", "X"},
+                      {"pid", process},
+                      {"tid", lanes.at(said.lane)},
+                      {"ts", from / 1e3},
+                      {"dur", (to - from) / 1e3},
+                      {"args", std::move(arguments)}});
+  }
+}
+
+}  // namespace
+
+void write_trace(std::ostream& out, const GapReport& report) {
+  const Analysis& a = report.bound.models.front();
+  Json events = Json::array();
+  add_engine(events, 1, report);
+  const auto graph =
+      std::find_if(a.graphs.begin(), a.graphs.end(), [](const auto& g) { return g.form == Form::fused; });
+  if (graph != a.graphs.end()) {
+    const auto lanes = static_cast<std::size_t>(a.threads);
+    add_process(events, 2, a.model + ": library_fused, one after the other", "bound", 1);
+    add_schedule(events, 2, 1, sequential_schedule(*graph), *graph, a);
+    add_process(events, 3, a.model + ": library_fused_parallel, a list schedule", "bound", lanes);
+    add_schedule(events, 3, lanes, parallel_schedule(*graph, a.threads), *graph, a);
+  }
+  const Json document{{"displayTimeUnit", "ms"},
+                      {"otherData",
+                       {{"tool", fmt::format("Benanza {}", version)},
+                        {"engine", report.gap.engine},
+                        {"latency_ms", ms(report.gap.latency)},
+                        {"rung", enum_names(report.gap.rung)[static_cast<std::size_t>(report.gap.rung)]},
+                        {"bound_ms", ms(report.gap.bound)}}},
+                      {"traceEvents", events}};
+  out << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace benanza

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza gap: an engine's run held against the bounds of its model: where it loses time, and what to do about it.
+#include "commands.hpp"
+#include "measuring.hpp"
+#include "models.hpp"
+#include "output.hpp"
+#include "prove.hpp"
+#include "stored.hpp"
+#include <benanza/detail/parse_duration.hpp>
+#include <benanza/engine_profile.hpp>
+#include <benanza/gap_report.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace benanza::tool {
+
+namespace {
+
+struct Options {
+  ModelOptions models{};
+  MeasuringOptions measuring{};
+  OutputOptions output{};
+  std::vector<std::string> profiles{}, latencies{}, results{}, types{};
+  std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
+  std::string budget = "45s";
+  std::optional<std::int64_t> warm_ups{};
+  double most_ratio = 0;
+  bool prove = false;
+  bool require_complete = false;
+};
+
+RungName rung_of(const std::string& text) {
+  std::string known;
+  for (std::size_t i = 0; i < rung_count; ++i) {
+    const auto name = static_cast<RungName>(i);
+    if (name == RungName::roofline_memory) continue;  // an indication, no bound
+    if (enum_names(RungName{})[i] == text) return name;
+    known += (known.empty() ? "" : ", ") + std::string(enum_names(RungName{})[i]);
+  }
+  throw UsageError("--rung: '" + text + "' is no rung, expected one of " + known);
+}
+
+EngineProfile profile_of(const Options& options) {
+  if (options.profiles.empty() && options.latencies.empty())
+    throw UsageError("either --profile or --latency says what the engine did");
+  std::vector<Seconds> latencies;
+  for (const auto& text : options.latencies) {
+    latencies.push_back(detail::parse_duration(text));
+    if (latencies.back().value <= 0) throw UsageError("--latency: '" + text + "' is no time that an engine can take");
+  }
+  if (options.profiles.empty()) return latency_profile(std::move(latencies));
+  const std::vector<std::filesystem::path> files(options.profiles.begin(), options.profiles.end());
+  EngineProfile profile = read_profile(files, {.warm_ups = options.warm_ups});
+  if (!latencies.empty()) profile.latencies = std::move(latencies);  // taken without the profiler, which costs time
+  return profile;
+}
+
+/// The model in each of the types that the what-if asks for, by default those whose peak is known.
+std::vector<DataType> other_types(const Options& options, const Analysis& analysis) {
+  std::vector<DataType> types;
+  for (const auto& text : options.types) {
+    const auto type = data_type_from_name(text);
+    if (!type) throw UsageError("--what-if: '" + text + "' is no element type, expected e.g. bf16, f16 or i8");
+    types.push_back(*type);
+  }
+  if (!types.empty() || analysis.type != DataType::f32) return types;
+  for (const DataType type : {DataType::tf32, DataType::bf16, DataType::f16, DataType::i8})
+    if (analysis.ceilings.peaks.contains(type)) types.push_back(type);
+  return types;
+}
+
+ModelLayers in_type(const Options& options, DataType type) {
+  ModelOptions models = options.models;
+  models.type = std::string(name(type));
+  return load_models(models).front();
+}
+
+struct Bounds {
+  BoundReport report{};
+  ResultDatabase results{};
+  AnalysisOptions analysis{};
+  std::optional<Session> session{};  ///< nothing where results are stored ones
+  MeasuringResult measured{};
+};
+
+Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) {
+  Bounds made;
+  if (!options.results.empty()) {
+    const std::vector<std::string> backends = expand_backends(options.measuring.backends);
+    StoredResults stored = load_results(options.results, backends);
+    if (!options.output.quiet) warn_of_conflicts(stored.results);
+    made.report = std::move(stored.report);
+    made.results = std::move(stored.results);
+    made.analysis = {.threads = threads, .backends = backends};
+  } else {
+    MeasuringOptions measuring = options.measuring;
+    measuring.threads = threads;
+    made.session = open_session(measuring);
+    made.measured = measure_missing(*made.session, {model}, detail::parse_duration(options.budget), measuring,
+                                    options.output.quiet);
+    made.results = made.session->database;
+    made.analysis = made.session->analysis;
+    made.report = {.machine = made.session->machine,
+                   .backends = versions_of(made.session->backends),
+                   .footer = fmt::format("{} layers measured in {:.1f} s, {} from the database; kept in {}",
+                                         made.measured.measured, made.measured.took.value, made.measured.known,
+                                         options.measuring.database.string()),
+                   .warnings = warnings_of(made.results),
+                   .runs = summarise_runs(made.results)};
+  }
+  made.analysis.rivals = true;
+  made.report.models = {analyze(model, made.results, made.analysis)};
+  return made;
+}
+
+/// Whether measured / library_fused is at most that; says on stderr why it is not.
+bool holds_ratio(const Gap& gap, double most) {
+  const RungRatio& fused = gap.ratio(RungName::library_fused);
+  std::string why;
+  if (!gap.latency || !fused.ratio || *fused.ratio <= 0) why = "measured / library_fused is not known";
+  else if (gap.partial) why = "library_fused is partial";
+  else if (!gap.outside.empty()) why = gap.outside;
+  else if (1 / *fused.ratio > most) why = fmt::format("measured / library_fused is {:.4g}", 1 / *fused.ratio);
+  if (why.empty()) return true;
+  fmt::print(stderr, "benanza: {}: {}, asserted at most {:.4g}\n", gap.model, why, most);
+  return false;
+}
+
+int run(const Options& options) {
+  check_writable(options.output);
+  if (options.prove && !options.results.empty())
+    throw UsageError("--prove measures, --results says that nothing is to be measured: give one of them");
+  GapOptions gap_options{.rung = rung_of(options.rung)};
+  GapReport report{.profile = profile_of(options)};
+  const auto models = load_models(options.models);
+  if (models.size() != 1)
+    throw UsageError(
+        fmt::format("gap compares one model at one size with one run of an engine, not {}", models.size()));
+  const ModelLayers& model = models.front();
+  const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
+  Bounds bounds = bounds_of(options, model, threads);
+  report.bound = std::move(bounds.report);
+  const Analysis& analysis = report.bound.models.front();
+  for (const DataType type : other_types(options, analysis)) {
+    AnalysisOptions plain = bounds.analysis;
+    plain.rivals = false;
+    gap_options.other_types.push_back(analyze(in_type(options, type), bounds.results, plain));
+  }
+  report.gap = compare(analysis, model, report.profile, gap_options);
+  if (options.prove && bounds.session && !bounds.measured.interrupted)
+    report.proofs = prove(report, *bounds.session, detail::parse_duration(options.budget), options.measuring,
+                          options.output.quiet, [&](DataType type) { return in_type(options, type); });
+  emit(report, options.output);
+  if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
+  if (bounds.measured.interrupted) return interrupted;
+  if (options.most_ratio > 0 && !holds_ratio(report.gap, options.most_ratio)) return assertion_failed;
+  return report.gap.partial && options.require_complete ? incomplete : done;
+}
+
+}  // namespace
+
+void add_gap(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  options->measuring.database = default_database();
+  auto* command =
+      app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do");
+  command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");
+  options->models.add_to(*command);
+  command
+      ->add_option("--profile", options->profiles,
+                   "what a profiler wrote; several files of one run together, e.g. a trace and an API log")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--latency", options->latencies, "of whole runs, where there is no profile, or one that lacks it")
+      ->type_name("12.3ms,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--warm-ups", options->warm_ups, "passes to drop (default: found from their times)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--rung", options->rung, "the bound to explain the gap to")
+      ->type_name("RUNG")
+      ->capture_default_str();
+  command
+      ->add_option("--what-if", options->types,
+                   "other arithmetic types to compare with (default: those whose peak was measured)")
+      ->type_name("TYPE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--results", options->results, "results files or folders instead of measuring (may be repeated)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--budget", options->budget, "time to spend on measuring, and again with --prove")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_flag("--prove", options->prove, "measures again what the advice would run; predicted beside achieved");
+  command
+      ->add_option("--assert-ratio", options->most_ratio,
+                   "fails with exit code 4 unless measured / library_fused is at most that")
+      ->type_name("1.3")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--require-complete", options->require_complete, "exit code 3 when the bound is partial");
+  options->measuring.add_to(*command);
+  options->output.add_to(*command);
+  options->output.add_pictures_to(*command);
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace benanza::tool

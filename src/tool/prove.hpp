@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// `gap --prove`: advice measured again with the change made, where Benanza can make it.
+#pragma once
+
+#include "measuring.hpp"
+#include <benanza/gap_report.hpp>
+#include <benanza/model_layers.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace benanza::tool {
+
+/// Measures anew the calls that would take the place of the engine's, every plan of every library: algorithm, layout,
+/// fusion and thread count are the ones that `bench::measure` finds best. A change of type is measured as the model in
+/// that type, which `retyped` gives. What only the engine could change is named with the reason.
+[[nodiscard]] std::vector<Proof> prove(const GapReport& report, Session& session, Seconds budget,
+                                       const MeasuringOptions& options, bool quiet,
+                                       const std::function<ModelLayers(DataType)>& retyped);
+
+}  // namespace benanza::tool

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stored.hpp"
+
+#include "terminal.hpp"
+#include <benanza/error.hpp>
+#include <benanza/result_check.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace benanza::tool {
+
+std::vector<std::filesystem::path> files_of(const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& name : names) {
+    const auto found = result_files(name);
+    files.insert(files.end(), found.begin(), found.end());
+    if (found.empty() && !std::filesystem::exists(name)) files.emplace_back(name);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends) {
+  const ResultDatabase database = ResultDatabase::load(files_of(names));
+  const auto machines = database.machines();
+  if (machines.empty()) throw InputError("--results: the files hold no results");
+  if (machines.size() > 1) {
+    std::string text =
+        "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
+    for (const auto& machine : machines) text += " [" + machine.id() + "]";
+    throw InputError(text);
+  }
+  auto versions = database.newest_versions(machines.front());
+  std::erase_if(versions, [&](const BackendVersion& backend) {
+    return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
+  });
+  StoredResults stored;
+  stored.results = database.select(machines.front(), versions);
+  stored.report.machine = machines.front();
+  stored.report.backends = versions;
+  stored.report.warnings = warnings_of(stored.results);
+  stored.report.runs = summarise_runs(stored.results);
+  return stored;
+}
+
+void warn_of_conflicts(const ResultDatabase& results) {
+  const auto found = conflicts(results);
+  if (found.empty()) return;
+  terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +
+                 "; `benanza db verify` shows them");
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored results instead of measured ones: `--results FILE`.
+#pragma once
+
+#include <benanza/report.hpp>
+#include <benanza/results.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace benanza::tool {
+
+/// The results files that are meant by files and folders, in order; one that is not there stays, so that reading it
+/// says what is wrong.
+[[nodiscard]] std::vector<std::filesystem::path> files_of(const std::vector<std::string>& names);
+
+struct StoredResults {
+  ResultDatabase
+      results{};         ///< of one machine and the newest version of each backend: two versions never share a total
+  BoundReport report{};  ///< says where they come from; has no models yet
+};
+
+/// Files and folders. `backends`: those to count, all for none. Throws InputError for a file that cannot be read, and
+/// for results of several machines or of none.
+[[nodiscard]] StoredResults load_results(const std::vector<std::string>& names,
+                                         const std::vector<std::string>& backends);
+/// Says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
+void warn_of_conflicts(const ResultDatabase& results);
+
+}  // namespace benanza::tool

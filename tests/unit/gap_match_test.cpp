@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers a record serves, by what engines call their records.
+#include "support/gap_support.hpp"
+
+namespace {
+
+using namespace gap_support;
+using benanza::testing::GraphBuilder;
+
+Gap gap_of(const Case& c, std::vector<ProfileRecord> records) {
+  Gap gap = compare(c.analysis, c.model, profile(1000, std::move(records)));
+  check_sums(gap);
+  return gap;
+}
+using Layers = std::vector<std::size_t>;
+
+ProfileRecord shaped(ProfileRecord made, std::vector<std::int64_t> dims) {
+  made.outputs = {{.dims = std::move(dims)}};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("records are matched by the names that engines give fused calls") {
+  const Case c = three_layers();
+  struct Named {
+    const char* name;
+    const char* op;
+    MatchedBy by;
+    Layers layers;
+  };
+  const Named cases[] = {
+      {"Conv_0", "Conv", MatchedBy::name, {0, 1}},  // Relu_1 is in no record, and fuses with Conv_0
+      {"v4", "Relu", MatchedBy::name, {0, 1}},      // the tensor that Relu_1 makes
+      {"Relu_1_nchwc", "Conv", MatchedBy::part_of_name, {0, 1}},
+      {"fused Conv_0", "FusedConv", MatchedBy::part_of_name, {0, 1}},
+      {"Conv_0 + Relu_1", "CaskConvolution", MatchedBy::part_of_name, {0, 1}},
+      {"PWN(Relu_1)", "", MatchedBy::part_of_name, {0, 1}},
+      {"{ForeignNode[Conv_0...Softmax_2]}", "Myelin", MatchedBy::part_of_name, {0, 1, 2}},
+      {"Conv_0_7", "Conv", MatchedBy::order, {0, 1}},       // a counter makes another name; it is the one convolution
+      {"Relu_1/Gather", "Gather", MatchedBy::nothing, {}},  // another operator
+  };
+  for (const auto& named : cases) {
+    INFO(named.name);
+    const Gap gap = gap_of(c, {record(named.name, 100, named.op)});
+    CHECK(gap.records[0].by == named.by);
+    CHECK(gap.records[0].layers == named.layers);
+  }
+}
+
+TEST_CASE("nodes that the engine names come before the record's own name") {
+  const Case c = three_layers();
+  ProfileRecord r = record("Softmax_2", 100);
+  r.nodes = {"Conv_0", "Relu_1", "gone"};
+  const Gap gap = gap_of(c, {r});
+  CHECK(gap.records[0].by == MatchedBy::nodes);
+  CHECK(gap.records[0].layers == Layers{0, 1});
+}
+
+TEST_CASE("one call of the engine for a whole group is a fusion that it did") {
+  const Gap gap = gap_of(three_layers(), {record("Relu_1_nchwc", 110, "Conv"), record("Softmax_2", 30)});
+  CHECK(gap.part(Cause::not_fused) == nullptr);
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(5));
+  REQUIRE(gap.fusions.size() == 1);
+  CHECK(gap.fusions[0].pattern == "Conv + relu");
+  CHECK(gap.fusions[0].count == 1);
+  CHECK(gap.fusions[0].done == 1);
+  CHECK(gap.fusions[0].gain.value == Approx(15 * us));  // 100 + 20 - 105
+  CHECK(gap.fusions[0].open.value == 0);
+}
+
+TEST_CASE("without names operator and shape decide, in the model's order") {
+  GraphBuilder g;
+  auto x = g.conv(g.input({1, 8, 10, 10}), 16);  // Conv_0: 1600 elements
+  x = g.conv(x, 32);                             // Conv_1: 3200
+  x = g.conv(x, 16);                             // Conv_2: 1600
+  g.output(g.map("Softmax", {x}));
+  const Case c = make_case(g);
+  const Gap gap = gap_of(
+      c, {shaped(record("a", 110, "Conv"), {1, 16, 10, 10}), shaped(record("b", 120, "Conv"), {1, 32, 10, 10}),
+          shaped(record("c", 130, "Conv"), {1, 16, 10, 10}), shaped(record("d", 30, "Softmax"), {1, 16, 10, 10})});
+  for (std::size_t r = 0; r < 4; ++r) {
+    CHECK(gap.records[r].by == MatchedBy::shape);
+    CHECK(gap.records[r].layers == Layers{r});
+  }
+}
+
+TEST_CASE("kernels of one class serve all layers of their operator where no order is known") {
+  GraphBuilder g;
+  auto x = g.conv(g.conv(g.input({1, 8, 10, 10}), 8), 8);
+  g.output(g.map("Softmax", {x}));
+  const Case c = make_case(g);
+  // Three kernels for two convolutions: 210 us against 200
+  const Gap gap = gap_of(c, {record("winograd_in", 10), record("winograd_gemm", 150), record("winograd_out", 50),
+                             record("softmax_kernel", 30)});
+  for (std::size_t r = 0; r < 3; ++r) {
+    CHECK(gap.records[r].by == MatchedBy::kernel_class);
+    CHECK(gap.records[r].layers == Layers{0, 1});
+  }
+  CHECK(gap.records[3].by == MatchedBy::order);
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(10));
+}
+
+TEST_CASE("a record with another shape than any layer is not forced onto one") {
+  const Gap gap = gap_of(three_layers(), {shaped(record("x", 50, "Softmax"), {64, 8, 10, 10})});
+  CHECK(gap.records[0].by == MatchedBy::nothing);
+  CHECK(gap.records[0].cause == Cause::unmatched);
+}
+
+TEST_CASE("another batch size of the engine is said") {
+  const Gap gap = gap_of(three_layers(), {shaped(record("Softmax_2", 50, "Softmax"), {64, 8, 10, 10})});
+  REQUIRE(gap.deviations.size() == 1);
+  CHECK(gap.deviations[0].find("makes 64x8x10x10, the model 1x8x10x10") != std::string::npos);
+}
+
+TEST_CASE("an order that the model forbids is said") {
+  const Case c = three_layers();
+  std::vector<ProfileRecord> records{record("Softmax_2", 30), record("Conv_0", 140), record("Relu_1", 25)};
+  for (std::size_t r = 0; r < 3; ++r) records[r].start = Seconds{static_cast<double>(r) * 200 * us};
+  const Gap gap = compare(c.analysis, c.model, profile(1000, records));
+  REQUIRE_FALSE(gap.deviations.empty());
+  CHECK(gap.deviations[0].find("'Softmax_2' starts before 'Relu_1'") != std::string::npos);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes, nesting, kernels below layers, and what no record covers.
+#include "support/gap_support.hpp"
+
+namespace {
+
+using namespace gap_support;
+
+ProfileRecord at(ProfileRecord made, double start_us, std::int64_t lane, Activity activity = Activity::layer) {
+  made.start = Seconds{start_us * us};
+  made.lane = lane;
+  made.activity = activity;
+  return made;
+}
+ProfileRecord below(ProfileRecord made, std::size_t parent) {
+  made.parent = parent;
+  return made;
+}
+
+Gap gap_of(const EngineProfile& p) {
+  const Case c = three_layers();
+  Gap gap = compare(c.analysis, c.model, p);
+  check_sums(gap);
+  return gap;
+}
+
+}  // namespace
+
+TEST_CASE("a nested record's time is not counted twice") {
+  // Conv_0 takes 140, of which 10 are a reorder inside it
+  const Gap gap = gap_of(profile(200, {record("Conv_0", 140), below(record("ReorderInput", 10, "ReorderInput"), 0),
+                                       record("Relu_1", 25), record("Softmax_2", 30)}));
+  CHECK(gap.records[0].time.value == Approx(130 * us));
+  CHECK(part_us(gap, Cause::conversions) == Approx(10));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(200 - 195));
+}
+
+TEST_CASE("where there are kernels, their time counts, and the layers above say what they are") {
+  // Device: padding 5, convolution 100, relu 22, softmax 30. The host is done before the device is.
+  EngineProfile p = profile(170, {at(record("Conv_0", 8, "Conv"), 0, 1), at(record("Relu_1", 8, "Relu"), 8, 1),
+                                  at(record("Softmax_2", 8, "Softmax"), 16, 1)});
+  p.records.push_back(below(at(record("padding_kernel", 5), 4, 7, Activity::kernel), 0));
+  p.records.push_back(below(at(record("volta_scudnn_128x64", 100), 10, 7, Activity::kernel), 0));
+  p.records.push_back(below(at(record("op_generic_tensor", 22), 112, 7, Activity::kernel), 1));
+  p.records.push_back(below(at(record("softmax_fw", 30), 136, 7, Activity::kernel), 2));
+  const Gap gap = gap_of(p);
+  CHECK(part_us(gap, Cause::extra_calls) == Approx(5));
+  CHECK(gap.part(Cause::extra_calls)->items[0].name == "padding_kernel");
+  // Gaps of the device: 0..4, 9..10 and 110..112 and 134..136 and 166..170 = 13, of which the host's layers cover
+  // 0..4 and 9..10 = 5
+  CHECK(part_us(gap, Cause::host) == Approx(5));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(8));
+  // 100 + 22 against 105 fused or 100 + 20 apart; the softmax takes 30 in both
+  CHECK(part_us(gap, Cause::not_fused) == Approx(15));
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(2));
+  CHECK(gap.records[4].by == MatchedBy::parent);
+  CHECK_FALSE(gap.records[0].counted);
+}
+
+TEST_CASE("records of two lanes that run at the same time give time back") {
+  // Conv_0 0..140, Relu_1 140..165 and beside it Softmax_2 150..180: 15 at the same time, all done at 180
+  const Gap gap = gap_of(profile(
+      185, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 140, 1), at(record("Softmax_2", 30), 150, 2)}));
+  CHECK(part_us(gap, Cause::side_by_side) == Approx(-15));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(5));
+}
+
+TEST_CASE("waits and calls count as far as nothing runs meanwhile") {
+  // Layers 0..140, 150..175 and 175..205; a wait 135..150 covers 10 of the gap, a call 205..208 the 3 after it
+  const Gap gap = gap_of(profile(
+      210, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 150, 1), at(record("Softmax_2", 30), 175, 1),
+            at(record("barrier", 15), 135, 2, Activity::wait), at(record("malloc", 3), 205, 2, Activity::call)}));
+  CHECK(part_us(gap, Cause::waits) == Approx(10));
+  CHECK(part_us(gap, Cause::calls) == Approx(3));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(2));
+}
+
+TEST_CASE("over several passes medians count, and what they do not add up to is unexplained") {
+  // Passes: latencies 200, 206, 203: median 203. Conv_0 140, 150, 141: 141. Others 25 and 30. Idle 5, 1, 7: median 5.
+  // 203 - (141 + 25 + 30 + 5) = 2
+  EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 0), record("Softmax_2", 0)});
+  p.latencies = {Seconds{200 * us}, Seconds{206 * us}, Seconds{203 * us}};
+  p.records[0].times = {Seconds{140 * us}, Seconds{150 * us}, Seconds{141 * us}};
+  p.records[1].times = std::vector<Seconds>(3, Seconds{25 * us});
+  p.records[2].times = std::vector<Seconds>(3, Seconds{30 * us});
+  const Gap gap = gap_of(p);
+  CHECK(gap.latency->value == Approx(203 * us));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(5));
+  CHECK(part_us(gap, Cause::unexplained) == Approx(2));
+  // Half of the range over three passes
+  CHECK(gap.records[0].uncertainty->value == Approx(5 * us));
+  CHECK(gap.latency_uncertainty->value == Approx(3 * us));
+  CHECK(*gap.explained() == Approx(1 - 2.0 / (203 - 135)));
+}
+
+TEST_CASE("records that take longer than the latency do not add up, which is unexplained") {
+  // A profiler's events between layers: 140 + 25 + 30 = 195 in a pass of 180
+  const Gap gap = gap_of(profile(180, {record("Conv_0", 140), record("Relu_1", 25), record("Softmax_2", 30)}));
+  CHECK(part_us(gap, Cause::unexplained) == Approx(-15));
+  CHECK(gap.part(Cause::between_layers) == nullptr);
+}
