@@ -49,9 +49,11 @@ RealTrace take_apart(const std::string& file, const std::string& time_key, const
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     at = end + 1;
-    while (line.ends_with(',') || line.ends_with('\r')) line.pop_back();
-    if (line.starts_with('{') && line.find(time_key) != std::string::npos) lines.push_back(line);
-    else if (lines.empty()) result.before += line + "\n";
+    if (line.starts_with('{') && line.find(time_key) != std::string::npos) {
+      if (line.ends_with(',')) line.pop_back();
+      if (line.ends_with("]")) line.pop_back();
+      lines.push_back(line);
+    } else if (lines.empty()) result.before += line + "\n";
     else result.after += line + "\n";
   }
   double start = 0;
@@ -64,7 +66,7 @@ RealTrace take_apart(const std::string& file, const std::string& time_key, const
     const double at = number_behind(line, time_key);
     if (at >= start && at <= start + result.length_us) result.pass.push_back(line);
   }
-  if (result.after.ends_with("]\n") && result.after.size() == 2) result.after = "]\n";
+  if (result.after.empty()) result.after = "]\n";  // it stood behind the last event
   return result;
 }
 

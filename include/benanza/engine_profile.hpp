@@ -49,14 +49,17 @@ struct ProfileRecord {
   std::string name{};  ///< in the engine's words
   std::string op{};    ///< operator, layer type or kernel class, in the engine's words
   Activity activity = Activity::layer;
-  std::vector<std::string> nodes{};                 ///< ONNX nodes that the engine says this is; empty: it does not say
+  /// ONNX nodes that the engine says this is, each by its name or by that of a value that it computes (ONNX Runtime's
+  /// blocked layouts); names of weights may be among them (TensorRT). Empty: it does not say.
+  std::vector<std::string> nodes{};
   std::string algorithm{};                          ///< implementation, kernel or plan that ran, if known
   std::string provider{};                           ///< the engine's backend: CPUExecutionProvider, cudnn ...
   std::vector<ProfiledTensor> inputs{}, outputs{};  ///< where recorded
-  std::int64_t lane = 0;                ///< thread or stream: records of one lane do not overlap unless nested
-  std::optional<std::size_t> parent{};  ///< index of the record that encloses or launched this one
-  std::optional<Seconds> start{};       ///< from the start of its pass, median over passes
-  std::vector<Seconds> times{};         ///< one a counted pass; a single one where the file holds only an average
+  std::int64_t lane = 0;  ///< thread or stream: records of one lane do not overlap unless nested
+  /// Index of the record that encloses this one (whose times hold this one's) or launched it.
+  std::optional<std::size_t> parent{};
+  std::optional<Seconds> start{};  ///< from the start of its pass, median over passes
+  std::vector<Seconds> times{};  ///< one a counted pass, 0 if it lacked this; a single one if only an average is known
   ProfilePlace place{};
 };
 

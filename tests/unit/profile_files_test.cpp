@@ -5,9 +5,23 @@
 // script in another language.
 #include "support/profile_support.hpp"
 
+#include <zlib.h>
+
+#include <random>
+
 namespace {
 
 using namespace profile_support;
+
+std::string unzipped(const fs::path& file) {
+  gzFile in = gzopen(file.c_str(), "rb");
+  std::string text(1 << 20, 0);
+  const int size = gzread(in, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(in);
+  REQUIRE(size > 0);
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
 
 const ProfileOptions all_passes{.warm_ups = 0};
 
@@ -124,4 +138,33 @@ TEST_CASE("OpenVINO's counters of MNIST") {
   REQUIRE(sorted.records.size() == 6);
   CHECK(microseconds(record(sorted, "Plus214_Output_0").times) == std::vector<double>{523});
   CHECK(sum_of_pass(sorted, 0) == Approx(0.591));
+}
+
+TEST_CASE("real files that are cut off or damaged are refused with their byte, or read: nothing else happens") {
+  std::mt19937 random(2020);
+  const Folder folder;
+  for (const char* name : {"onnxruntime_mnist.json.gz", "onnxruntime_loop.json.gz", "kineto_cpu.json.gz",
+                           "onednn_3.2.log", "openvino_average.csv", "openvino_sorted.csv"}) {
+    CAPTURE(name);
+    const std::string text = unzipped(data(name));
+    const bool json = std::string(name).find(".json") != std::string::npos;
+    const auto outcome = [&](const std::string& damaged) -> std::string {
+      try {
+        static_cast<void>(read(folder.write("profile", damaged)));
+      } catch (const InputError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    for (std::size_t part = 1; part < 60; ++part) {
+      const std::string error = outcome(text.substr(0, text.size() * part / 60));
+      // The head of a table may be a table; that of a JSON file is none, unless too little to see what it was to be.
+      if (json) CHECK_THAT(error, Catch::Contains("the middle of the JSON") || Catch::Contains("of no known format"));
+    }
+    for (int i = 0; i < 200; ++i) {
+      std::string damaged = text;
+      for (int k = 0; k < 3; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+      CHECK_NOTHROW(outcome(damaged));
+    }
+  }
 }
