@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <map>
 
 namespace benanza::profile {
 
@@ -76,8 +78,28 @@ LibraryCall describe(const ApiRecord& record, const Source& source) {
   return call;
 }
 
+/// Where its matrices are and how large; empty where the log does not say it.
+std::string operands_of(const ApiRecord& record) {
+  std::string text;
+  for (const std::string_view name : {"A", "B", "C", "m", "n", "k"}) {
+    const auto value = record.find(name);
+    if (!value) return {};
+    text += std::string(*value) + ";";
+  }
+  return text;
+}
+
+/// Whether a record is what the one behind it calls inside: cublasSgemm is a batch of one, and both are logged.
+bool is_inside(const ApiRecord& inner, const ApiRecord& outer) {
+  const bool of_one = inner.number("batchCount").value_or(inner.number("batchSize").value_or(1)) == 1;
+  const std::string operands = operands_of(inner);
+  return of_one && inner.function != outer.function && inner.thread == outer.thread && !operands.empty() &&
+         operands == operands_of(outer);
+}
+
 EngineProfile read(Source& source, const ProfileOptions&) {
   std::vector<SeenCall> seen;
+  std::map<std::string, ApiRecord> before;  // of each thread
   std::int64_t uncertain = 0;
   std::uint64_t first_uncertain = 0;
   const ApiLog log = read_api_log(source, computes, [&](ApiRecord&& record) {
@@ -87,7 +109,14 @@ EngineProfile read(Source& source, const ProfileOptions&) {
       call.signature.clear();
       call.algorithm.clear();
     }
+    const auto last = before.find(record.thread);
+    if (last != before.end() && is_inside(last->second, record)) {
+      const auto inner =
+          std::find_if(seen.rbegin(), seen.rend(), [&](const SeenCall& each) { return each.thread == record.thread; });
+      seen.erase(std::next(inner).base());
+    }
     seen.push_back({std::move(call), record.thread});
+    before[seen.back().thread] = std::move(record);
   });
   EngineProfile made;
   made.warnings = log.warnings;

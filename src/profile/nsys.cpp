@@ -29,9 +29,11 @@ class Database {
     file.read(magic, sizeof magic);
     sqlite3* raw = nullptr;
     if (std::string_view(magic, 15) == "SQLite format 3") {
-      check(sqlite3_open_v2(source.path().c_str(), &raw, SQLITE_OPEN_READONLY, nullptr), raw);
+      const int status = sqlite3_open_v2(source.path().c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
+      check(status, raw);
     } else {
-      check(sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr), raw);
+      const int status = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
+      check(status, raw);
       unpack();
     }
   }
