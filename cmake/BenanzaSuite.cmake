@@ -2,19 +2,20 @@
 #
 # A suite of benchmarks from models, generated and compiled as part of a build:
 #
-#   benanza_add_suite(TARGET bench_mine MODELS resnet50.onnx bert.onnx [NAME mine] [BACKENDS onednn native] [BATCH 8])
+#   benanza_add_suite(TARGET bench_mine MODELS resnet50.onnx bert.onnx [NAME mine] [BACKENDS onednn native] [BATCH 8]
+#                     [EXCLUDE_FROM_ALL])
 #
 # Models are files, or folders of files, relative to the current source folder. The program `bench_mine` measures their unique layers and understands every
 # Google Benchmark flag; a test `bench_mine.lists` runs it with --benchmark_list_tests. NAME defaults to the target's name, BACKENDS to
-# every one that this Benanza has, BATCH to the models' own. Works inside Benanza's build, behind add_subdirectory, and behind
+# every one that this Benanza has, BATCH to the models' own. With EXCLUDE_FROM_ALL it is built when asked for, and has no test. Works inside Benanza's build, behind add_subdirectory, and behind
 # find_package(benanza).
 
 include_guard(GLOBAL)
 
 function(benanza_add_suite)
-  cmake_parse_arguments(PARSE_ARGV 0 suite "" "TARGET;NAME;BATCH" "MODELS;BACKENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 suite "EXCLUDE_FROM_ALL" "TARGET;NAME;BATCH" "MODELS;BACKENDS")
   if(suite_UNPARSED_ARGUMENTS OR suite_KEYWORDS_MISSING_VALUES OR NOT suite_TARGET OR NOT suite_MODELS)
-    message(FATAL_ERROR "benanza_add_suite: expected TARGET <name> MODELS <file>... [NAME <name>] [BACKENDS <name>...] [BATCH <n>]")
+    message(FATAL_ERROR "benanza_add_suite: expected TARGET <name> MODELS <file>... [NAME <name>] [BACKENDS <name>...] [BATCH <n>] [EXCLUDE_FROM_ALL]")
   endif()
   if(NOT suite_NAME)
     set(suite_NAME ${suite_TARGET})
@@ -63,5 +64,9 @@ function(benanza_add_suite)
   add_executable(${suite_TARGET} "${source}")
   target_link_libraries(${suite_TARGET} PRIVATE ${libraries})
   target_compile_features(${suite_TARGET} PRIVATE cxx_std_20)
-  add_test(NAME ${suite_TARGET}.lists COMMAND ${suite_TARGET} --benchmark_list_tests)
+  if(suite_EXCLUDE_FROM_ALL)
+    set_target_properties(${suite_TARGET} PROPERTIES EXCLUDE_FROM_ALL ON)
+  else()
+    add_test(NAME ${suite_TARGET}.lists COMMAND ${suite_TARGET} --benchmark_list_tests)
+  endif()
 endfunction()

@@ -40,7 +40,7 @@ class Adviser {
         timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
 
   std::vector<Advice> run() {
-    from_part(Cause::conversions, Change::layout, "one layout throughout: no ", "conversion");
+    from_part(Cause::conversions, Change::layout, "one layout throughout instead of ", "conversion");
     from_part(Cause::copies, Change::copy, "no ", "copy of data");
     from_part(Cause::waits, Change::wait, "no ", "wait");
     from_part(Cause::views, Change::view, "views instead of copies for ", "reshape");

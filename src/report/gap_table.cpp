@@ -3,7 +3,7 @@
 //
 //   resnet50    batch 1, f32, 1 thread
 //   measured                       74.8 ms   onnxruntime 1.31.1, 1 thread, 32 passes, p10..p90 74.1 ms..77.0 ms
-//     layout and type conversions - 2.10 ms  ± 0.10 ms   14 records: ReorderInput, ReorderOutput ...
+//     layout, type conversions   - 2.10 ms  ± 0.10 ms   14 records: ReorderInput, ReorderOutput ...
 //     slower layers               - 7.90 ms  ± 0.40 ms   11 of 53 groups: layer3.0.conv2 1.8x ...
 //     not fused                   - 1.60 ms              16 groups: Conv + BatchNorm + add + relu ...
 //     unexplained                 - 1.40 ms
@@ -110,7 +110,7 @@ class Table {
   void line_of(const GapPart& part) {
     const bool lowers = part.time.value > 0;  // leaving it out leads down to the bound
     const std::string spread = part.uncertainty ? "± " + time_text(*part.uncertainty) : "";
-    std::string line = fmt::format("  {:<27}{} {:>8}  {:<10}", describe(part.cause), lowers ? '-' : '+',
+    std::string line = fmt::format("  {:<26}{} {:>8}  {:<10}", describe(part.cause), lowers ? '-' : '+',
                                    time_text({std::fabs(part.time.value)}), spread);
     line += spread.empty() ? "  " : "   ";
     line += clip(items_of(part), 54);

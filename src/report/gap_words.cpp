@@ -5,7 +5,7 @@ namespace benanza {
 
 std::string_view describe(Cause cause) {
   switch (cause) {
-    case Cause::conversions: return "layout and type conversions";
+    case Cause::conversions: return "layout, type conversions";
     case Cause::copies: return "copies";
     case Cause::waits: return "waits";
     case Cause::calls: return "launches and allocations";
