@@ -123,6 +123,22 @@ TEST_CASE("without common rounds a total is the sum of p10, and says so") {
   CHECK(a[RungName::library].uncertainty == Approx(0.1));  // (33 - 30) / 30
 }
 
+TEST_CASE("a row of few samples is believed to spread as the others do") {
+  GraphBuilder g = relu_exp();
+  for (const bool any_spread : {true, false}) {
+    Results results;
+    Measurement& many = results.add(relu, std::vector<double>{});
+    many.p10 = {10 * us}, many.median = {12 * us}, many.samples = any_spread ? 4 : 1;
+    Measurement& one = results.add(softmax, std::vector<double>{});
+    one.p10 = one.median = {20 * us}, one.samples = 1;
+    const Rung library = analyzed(g, results.database())[RungName::library];
+    CHECK(library.bound->value == Approx(30 * us));
+    CHECK(library.median->value == Approx(32 * us));
+    // Spread 0.2 by the row of four samples: (12 + 20 * 1.2 - 30) / 30. Where no row shows one: (20 + 40 - 30) / 30.
+    CHECK(library.uncertainty == Approx(any_spread ? 0.2 : 1.0));
+  }
+}
+
 TEST_CASE("a contended sample is replaced by its row's median, a round that is mostly contended does not count") {
   GraphBuilder g = relu_exp();
   Results r;
