@@ -24,29 +24,35 @@ Stretch longest_run(std::span<const std::uint32_t> ids, std::size_t period) {
   return best;
 }
 
-/// Distances between neighbouring occurrences of the ids that occur least, but more than once: a period is the distance
-/// of two occurrences of something that a pass has once. Elements of a pass that all occur several times in it have
-/// their sums of distances tried too.
+/// The element of [first, last) whose id occurs least in the whole sequence, but more than once; `last` for none.
+std::size_t rarest(std::span<const std::uint32_t> ids, const std::vector<std::size_t>& count, std::size_t first,
+                   std::size_t last) {
+  std::size_t best = last;
+  for (std::size_t i = first; i < last; ++i)
+    if (count[ids[i]] > 1 && (best == last || count[ids[i]] < count[ids[best]])) best = i;
+  return best;
+}
+
+/// Distances of one element to others with its id: a period is one of them if the element is in the passes, because
+/// each element of a stretch that repeats has an equal one a period before or behind it. Passes that are half of the
+/// sequence hold the whole second quarter of it or the whole third, so one element of each is tried. (Not the rarest of
+/// all: those may be of the set-up, as the kernels are that set an engine's parameters.) The rarest has few equals
+/// inside a pass, so its nearest ones suffice.
 std::vector<std::size_t> candidate_periods(std::span<const std::uint32_t> ids) {
   std::vector<std::size_t> count(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + std::size_t{1}, 0);
   for (const std::uint32_t id : ids) ++count[id];
-  std::vector<std::uint32_t> rare;
-  for (std::uint32_t id = 0; id < count.size(); ++id)
-    if (count[id] > 1) rare.push_back(id);
-  std::stable_sort(rare.begin(), rare.end(), [&](auto a, auto b) { return count[a] < count[b]; });
-  constexpr std::size_t ids_tried = 8, sums_tried = 16;
-  rare.resize(std::min(rare.size(), ids_tried));
+  constexpr std::size_t equals_tried = 32;  // on each side
+  const std::size_t size = ids.size();
   std::vector<std::size_t> periods;
-  for (const std::uint32_t id : rare) {
-    std::vector<std::size_t> at;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] == id) at.push_back(i);
-    const std::size_t middle = at.size() / 2;  // away from what precedes and follows the passes
-    for (std::size_t k = 1; k <= sums_tried && k < at.size(); ++k) {
-      const std::size_t from = std::min(middle, at.size() - 1 - k);
-      periods.push_back(at[from + k] - at[from]);
-    }
-    periods.push_back(at.back() - at[at.size() - 2]);
+  for (const auto& [first, last] : {Stretch{size / 4, size / 2}, Stretch{size / 2, size - size / 4}}) {
+    const std::size_t at = rarest(ids, count, first, last);
+    if (at == last) continue;
+    std::size_t found = 0;
+    for (std::size_t i = at; i-- > 0 && found < equals_tried;)
+      if (ids[i] == ids[at]) periods.push_back(at - i), ++found;
+    found = 0;
+    for (std::size_t i = at + 1; i < size && found < equals_tried; ++i)
+      if (ids[i] == ids[at]) periods.push_back(i - at), ++found;
   }
   std::sort(periods.begin(), periods.end());
   periods.erase(std::unique(periods.begin(), periods.end()), periods.end());

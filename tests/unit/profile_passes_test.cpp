@@ -38,6 +38,9 @@ TEST_CASE("a sequence is cut where it repeats") {
   CHECK(repetitions("xyzabcabcabc") == std::vector<Stretch>{{3, 6}, {6, 9}, {9, 12}});
   // Autotuning in the first pass: other kernels there.
   CHECK(repetitions("aqqbcabcabcabc") == std::vector<Stretch>{{5, 8}, {8, 11}, {11, 14}});
+  // Kernels of the set-up repeat too, each less often than what a pass has: eight of them twice, the passes are five.
+  CHECK(repetitions("ppqqrrsszzyyxxwwabcdabcdabcdabcdabcd") ==
+        std::vector<Stretch>{{16, 20}, {20, 24}, {24, 28}, {28, 32}, {32, 36}});
   // Blocks that repeat inside of a pass are no passes: b occurs six times, the pass is from a to c.
   CHECK(repetitions("abbbcabbbc") == std::vector<Stretch>{{0, 5}, {5, 10}});
   CHECK(repetitions("abababcabababc") == std::vector<Stretch>{{0, 7}, {7, 14}});
