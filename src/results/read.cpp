@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_run: one pass over the text by simdjson's on-demand reader; nothing is kept but the rows themselves.
 #include "context.hpp"
+#include "root_object.hpp"
 #include "row_name.hpp"
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
@@ -140,7 +141,7 @@ class Reader {
  private:
   void read_document(json::document& document) {
     bool context = false, benchmarks = false;
-    for (auto field : document.get_object()) {
+    for (auto field : results::root_object(document, text_)) {
       const std::string_view key = field.unescaped_key();
       if (key == "context") {
         read_fields(field.value());
@@ -152,9 +153,7 @@ class Reader {
         benchmarks = true;
       }
     }
-    const char* rest = nullptr;
-    if (document.current_location().get(rest) == simdjson::SUCCESS)
-      throw InputError("byte " + std::to_string(rest - text_.data()) + ": more text behind the end of the document");
+    results::check_ended(document, text_);
     if (!context || !benchmarks)
       throw InputError("no 'context' or no 'benchmarks', expected both: not a Google Benchmark JSON file");
   }

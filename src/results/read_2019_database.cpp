@@ -3,6 +3,7 @@
 // <hash>[<algorithm, ...>]/<argument>:<value>/.../manual_time`, and each argument is also a counter of the row, unless
 // it failed. real_time is in nanoseconds whatever time_unit says.
 #include "results2019.hpp"
+#include "root_object.hpp"
 #include <benanza/error.hpp>
 
 #include <simdjson.h>
@@ -208,7 +209,7 @@ class Reader {
  private:
   void read_document(json::document& document) {
     bool rows = false;
-    for (auto field : document.get_object()) {
+    for (auto field : root_object(document, *text_)) {
       if (std::string_view(field.unescaped_key()) != "benchmarks") continue;
       for (auto element : field.value().get_array()) {
         ++row_;
@@ -216,9 +217,7 @@ class Reader {
       }
       rows = true;
     }
-    const char* rest = nullptr;
-    if (document.current_location().get(rest) == simdjson::SUCCESS)
-      throw InputError("byte " + std::to_string(rest - text_->data()) + ": more text behind the end of the document");
+    check_ended(document, *text_);
     if (!rows) throw InputError("no 'benchmarks', expected a Google Benchmark JSON file");
   }
 

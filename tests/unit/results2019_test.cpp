@@ -94,7 +94,9 @@ TEST_CASE("A broken 2019 database is refused with its place") {
   const std::string good = row(conv_name, R"("real_time": 5000, "gpu_name:A": 1)");
   const auto broken = GENERATE_COPY(
       Row{"", "empty"}, Row{database(good).substr(0, 300), "byte"}, Row{database(good) + "x", "more text"},
-      Row{database(""), "none of its 0 rows"}, Row{R"({"context": {}})", "benchmarks"},
+      Row{database(good) + " {}", "more text"}, Row{database(good) + "\n]", "more text"},
+      Row{database(good).substr(0, database(good).size() - 1), "ended early"}, Row{database(""), "none of its 0 rows"},
+      Row{R"({"context": {}})", "benchmarks"},
       Row{database(row("hot/onednn", R"("real_time": 1)")), "none of its 1 rows"},
       Row{database(row(conv_name, R"("real_time": 1, "filter_count": 65)")), "filter_count"},
       Row{database(good + "," + row(conv_name, R"("real_time": 1, "gpu_name:B": 1)")), "two GPUs never share"},

@@ -113,7 +113,7 @@ TEST_CASE("a broken file is refused with its name, its place and what was expect
   CHECK_THAT(error_of("\"context\"", "\"about\""), Catch::Contains("'context'"));
   CHECK_THAT(error_of("\"time_unit\":\"ns\"", "\"time_unit\":\"h\""), Catch::Contains("time_unit 'h', expected"));
   CHECK_THAT(error_of("\"samples\":12", "\"samples\":-12"), Catch::Contains("row 4: 'samples'"));
-  CHECK_THAT(error_of("\n]\n}", "\n]\n}{"), Catch::Contains("byte "));
+  CHECK_THAT(error_of("\n]\n}", "\n]\n}{"), Catch::Contains("more text behind the end"));
   CHECK_THAT(error_of("\"iterations\":480,", "\"iterations\":480"), Catch::Contains("byte "));
   CHECK_THAT(error_of("/hot/Conv/f32/", "/hot/Convolution/f32/"),
              Catch::Contains("row 4: ") && Catch::Contains("Convolution"));
