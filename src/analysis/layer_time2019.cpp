@@ -34,8 +34,6 @@ std::optional<detail::WindowAxes> axes_of(const Node& node, const Graph& graph) 
   return axes;
 }
 
-bool same_padded(const Node& node) { return node.attribute<std::string>("auto_pad", "NOTSET").starts_with("SAME"); }
-
 LayerTime2019 missing(std::string reason) { return {.reason = std::move(reason)}; }
 
 /// Adds the fastest call of that key which `accept` allows; false where there is none, with the reason.
@@ -89,11 +87,11 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
   const std::string type = type_text(graph.input(node, 0));
   auto call = conv_call(node, graph, time.reason);
   if (!call) {
-    if (same_padded(node)) time.defects.insert("SAME padding ignored");
+    if (asks_for_same_padding(node)) time.defects.insert("SAME padding ignored");
     return time;
   }
   if (!add_call(time, results, call->key("CONV_FWD", type), {})) {
-    if (!same_padded(node) || call->pads == Dims{0, 0}) return time;
+    if (!has_same_padding(node, graph)) return time;
     call->pads = {0, 0};
     if (results.calls.contains(call->key("CONV_FWD", type))) {
       time.reason += ", only one without its SAME padding";
@@ -178,13 +176,24 @@ bool is_one_of(std::string_view text, const std::vector<std::string_view>& list)
 
 }  // namespace
 
-std::vector<std::int64_t> pads_of(const Node& node, const Graph& graph) {
+bool asks_for_same_padding(const Node& node) {
+  return node.attribute<std::string>("auto_pad", "NOTSET").starts_with("SAME");
+}
+
+bool has_same_padding(const Node& node, const Graph& graph) {
   const auto axes = axes_of(node, graph);
-  Dims pads;
-  if (!axes) return pads;
-  for (const auto& axis : axes->axes) pads.push_back(axis.window.pad_begin);
-  for (const auto& axis : axes->axes) pads.push_back(axis.window.pad_end);
-  return pads;
+  if (!axes) return false;
+  const auto is_resolved = [&axes](const char* auto_pad) {
+    detail::WindowAxes same = *axes;
+    same.resolve_same_padding(auto_pad);
+    return std::equal(axes->axes.begin(), axes->axes.end(), same.axes.begin(), [](const auto& a, const auto& b) {
+      return a.window.pad_begin == b.window.pad_begin && a.window.pad_end == b.window.pad_end;
+    });
+  };
+  const bool padded = std::any_of(axes->axes.begin(), axes->axes.end(), [](const auto& axis) {
+    return axis.window.pad_begin != 0 || axis.window.pad_end != 0;
+  });
+  return padded && (is_resolved("SAME_UPPER") || is_resolved("SAME_LOWER"));
 }
 
 std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph) {

@@ -36,8 +36,10 @@ struct LayerTime2019 {
 [[nodiscard]] std::vector<LayerTime2019> printed_times_2019(const Graph& graph, const Results2019& results,
                                                             std::vector<std::string>& warnings);
 
-/// The pads that the node asks for, all begins, then all ends; SAME resolved.
-[[nodiscard]] std::vector<std::int64_t> pads_of(const Node& node, const Graph& graph);
+/// Whether the node says SAME by `auto_pad`.
+[[nodiscard]] bool asks_for_same_padding(const Node& node);
+/// Whether the node has the padding, and any, that SAME stands for, in whatever spelling.
+[[nodiscard]] bool has_same_padding(const Node& node, const Graph& graph);
 /// Sizes of a matrix product; nothing for one of other ranks than two.
 [[nodiscard]] std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph);
 
