@@ -9,7 +9,7 @@
 //   B   = sum of b  +  what the rung differs by from that sum
 //   gap = L - B, term by term: records and layers are joined into groups that serve each other, whose t - b is split.
 //
-// What is left over (medians do not add, profilers cost time) is `unexplained`: printed, never spread.
+// What is left over (a median is no mean, profilers cost time) is `unexplained`: printed, never spread.
 #pragma once
 
 #include <benanza/analysis.hpp>
@@ -69,7 +69,7 @@ inline constexpr std::size_t cause_count = 17;
 /// One record of the profile with what was found about it.
 struct MatchedRecord {
   std::size_t record = 0;  ///< index into EngineProfile::records
-  Seconds time{};          ///< own: the median over passes, without what is nested in it
+  Seconds time{};          ///< own, in a pass of the usual length: without what is nested in it
   bool counted = true;     ///< false for what runs beside something that is counted (a host layer above its kernels)
   std::optional<Seconds> uncertainty{};  ///< half the range of the median over groups of passes; nothing for one pass
   MatchedBy by = MatchedBy::nothing;

@@ -78,8 +78,14 @@ class Builder {
     const std::size_t count = records_.size();
     result_.counted.assign(count, false);
     nested_.assign(count, false);
+    constexpr std::size_t least = 8;
+    if (latencies_.size() >= least) {
+      const Seconds low = quantile_of(latencies_, 0.25), high = quantile_of(latencies_, 0.75);
+      for (std::size_t p = 0; p < latencies_.size(); ++p)
+        if (low <= latencies_[p] && latencies_[p] <= high) middle_.push_back(p);
+    }
     for (std::size_t r = 0; r < count; ++r) {
-      total_.push_back(quantile_of(records_[r].times, 0.5));
+      total_.push_back(typical(records_[r].times));
       result_.own.push_back(total_[r]);
       result_.uncertainty.push_back(uncertainty_of_median(records_[r].times));
     }
@@ -109,6 +115,16 @@ class Builder {
   }
 
  private:
+  /// In a pass of the usual length: the mean over the middle half of the passes by latency, since means add up and
+  /// medians do not: where each pass has its own few slow layers, no median has any. Of few passes, or times that are
+  /// not of passes, the median.
+  [[nodiscard]] Seconds typical(const std::vector<Seconds>& times) const {
+    if (middle_.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);
+    Seconds sum{};
+    for (const auto p : middle_) sum += times[p];
+    return sum / static_cast<double>(middle_.size());
+  }
+
   void choose_counted() {
     std::set<std::int64_t> kernel_lanes;
     for (const auto& record : records_)
@@ -224,12 +240,13 @@ class Builder {
       if (!result_.counted[r] || nested_[r]) continue;
       for (std::size_t p = 0; p < passes; ++p) idle[p].value -= records_[r].times[p].value;
     }
-    result_.between = {std::max(0.0, quantile_of(idle, 0.5).value - extra)};
+    result_.between = {std::max(0.0, typical(idle).value - extra)};
     result_.between_uncertainty = uncertainty_of_median(idle);
   }
 
   const std::vector<ProfileRecord>& records_;
   const std::vector<Seconds>& latencies_;
+  std::vector<std::size_t> middle_{};  // passes of the usual length
   std::vector<Seconds> total_{};
   std::vector<bool> nested_{};
   Spans spans_{};

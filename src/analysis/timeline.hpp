@@ -12,15 +12,15 @@ namespace benanza::analysis {
 
 /// latency = sum of `own` over counted records - side_by_side + sum of `own` over the others + between + rest.
 struct Timeline {
-  std::vector<Seconds> own{};  ///< medians over passes, without nested records; of one that is not counted: what it
-                               ///< covers while no counted one runs
+  std::vector<Seconds> own{};  ///< in a pass of the usual length, without nested records; of one that is not counted:
+                               ///< what it covers while no counted one runs
   std::vector<std::optional<Seconds>> uncertainty{};  ///< of `own`: half the range of the median over groups of passes
   std::vector<bool> counted{};  ///< kernels where there are kernels, layers where there are none, copies, conversions
   Seconds latency{};            ///< of the passes, or of the records where no pass was timed
   bool of_records = false;      ///< it is the latter
   Seconds side_by_side{};       ///< what ran at the same time as something else
   Seconds between{};            ///< nothing ran
-  Seconds rest{};               ///< medians do not add, and a profile may disagree with itself
+  Seconds rest{};               ///< latency is a median, the others are means; and a profile may disagree with itself
   std::optional<Seconds> between_uncertainty{};
 };
 

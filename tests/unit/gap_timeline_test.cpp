@@ -99,3 +99,24 @@ TEST_CASE("records that take longer than the latency do not add up, which is une
   CHECK(part_us(gap, Cause::unexplained) == Approx(-15));
   CHECK(gap.part(Cause::between_layers) == nullptr);
 }
+
+TEST_CASE("where each pass has another slow layer, the layers' times still add up to the latency") {
+  // Eight passes of 480: of 450 in layers, 90 are a delay that meets Conv_0 in three passes, Relu_1 in three, Softmax_2
+  // in two. Medians: 200 + 100 + 60 = 360. Means: 200 + 90 * 3 / 8, 100 + 90 * 3 / 8, 60 + 90 * 2 / 8.
+  EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 0), record("Softmax_2", 0)});
+  const double usual[] = {200, 100, 60};
+  for (std::size_t pass = 0; pass < 8; ++pass) {
+    p.latencies.push_back(Seconds{480 * us});
+    for (std::size_t r = 0; r < 3; ++r) {
+      auto& times = p.records[r].times;
+      if (pass == 0) times.clear();
+      times.push_back(Seconds{(usual[r] + (pass % 3 == r ? 90 : 0)) * us});
+    }
+  }
+  const Gap gap = gap_of(p);
+  CHECK(gap.records[0].time.value == Approx(233.75 * us));
+  CHECK(gap.records[1].time.value == Approx(133.75 * us));
+  CHECK(gap.records[2].time.value == Approx(82.5 * us));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(30));
+  CHECK(part_us(gap, Cause::unexplained) == Approx(0).margin(1e-9));
+}
