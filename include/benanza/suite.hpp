@@ -3,7 +3,7 @@
 // (bench/run.hpp).
 #pragma once
 
-#include <benanza/layer.hpp>
+#include <benanza/op/ops.hpp>
 
 #include <memory>
 #include <span>
@@ -21,7 +21,9 @@ class LayerTable {
   template <class Op, std::size_t N>
   LayerTable(const Op (&rows)[N])
       : size_(N),
-        at_([](const void* data, std::size_t i) { return Layer(static_cast<const Op*>(data)[i]); }),
+        at_([](const void* data, std::size_t i) {
+          return Layer(std::in_place_type<Op>, static_cast<const Op*>(data)[i]);
+        }),
         data_(rows) {}
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] Layer operator[](std::size_t i) const { return at_(data_, i); }

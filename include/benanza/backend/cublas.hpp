@@ -3,9 +3,11 @@
 // heuristic with its epilogues, and convolutions of 1x1 as products. The libraries are loaded when they are first used.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-
 #include <memory>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::cublas {
 

@@ -4,9 +4,11 @@
 // library is loaded when it is first used.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-
 #include <memory>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::cudnn {
 

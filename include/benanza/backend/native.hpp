@@ -5,9 +5,11 @@
 // stores as a rival where results outgrow the caches.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-
 #include <memory>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::native {
 

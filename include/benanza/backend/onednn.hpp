@@ -3,9 +3,11 @@
 // except its reference implementations, which take seconds and bound nothing.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-
 #include <memory>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::onednn {
 

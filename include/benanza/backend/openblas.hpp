@@ -2,9 +2,11 @@
 // OpenBLAS: a second opinion on matrix products of f32 on the CPU.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-
 #include <memory>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::openblas {
 

@@ -5,7 +5,6 @@
 // rest as counters. Includes neither ONNX, protobuf nor JSON.
 #pragma once
 
-#include <benanza/layer.hpp>
 #include <benanza/suite.hpp>
 
 namespace benanza::bench {

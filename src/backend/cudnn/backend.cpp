@@ -3,6 +3,7 @@
 #include "graphs.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/cudnn.hpp>
+#include <benanza/bench/backend.hpp>
 
 #include <iterator>
 #include <mutex>

@@ -4,6 +4,7 @@
 
 #include "isa.hpp"
 #include <benanza/backend/native.hpp>
+#include <benanza/bench/backend.hpp>
 
 namespace benanza::native {
 

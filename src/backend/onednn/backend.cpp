@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include <benanza/backend/onednn.hpp>
+#include <benanza/bench/backend.hpp>
 
 namespace benanza::onednn {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/backend/openblas.hpp>
+#include <benanza/bench/backend.hpp>
 
 #include <cblas.h>
 
