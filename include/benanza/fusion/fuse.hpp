@@ -139,7 +139,7 @@ namespace detail {
 }
 
 /// Applies one pattern everywhere, without overlap.
-[[nodiscard]] inline LayerGraph apply(const LayerGraph& graph, const Pattern& pattern) {
+[[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern) {
   std::vector<bool> taken(graph.layers.size(), false);
   std::map<std::size_t, Match> groups;  // by last member: where the group stands afterwards
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -151,28 +151,28 @@ namespace detail {
     const std::size_t last = match->members.back();
     groups.emplace(last, std::move(*match));
   }
-  LayerGraph result = graph;
-  result.form = Form::fused;
-  result.layers.clear();
+  if (groups.empty()) return graph;
+  std::vector<Occurrence> layers;
   std::vector<std::size_t> moved(graph.layers.size(), 0);  // old index -> new
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const auto group = groups.find(i);
     if (taken[i] && group == groups.end()) continue;
-    moved[i] = result.layers.size();
+    moved[i] = layers.size();
     if (group != groups.end())
       for (auto member : group->second.members) moved[member] = moved[i];
-    result.layers.push_back(group == groups.end() ? graph.layers[i] : merge(graph, group->second));
+    layers.push_back(group == groups.end() ? std::move(graph.layers[i]) : merge(graph, group->second));
   }
-  for (auto& layer : result.layers)
+  graph.layers = std::move(layers);
+  for (auto& layer : graph.layers)
     for (auto& edge : layer.predecessors) edge.from = moved[edge.from];
-  for (auto& tensor : result.tensors) {
+  for (auto& tensor : graph.tensors) {
     for (auto& producer : tensor.producers) producer = moved[producer];
     tensor.consumers.clear();
   }
-  for (std::size_t i = 0; i < result.layers.size(); ++i)
-    for (const auto& input : result.layers[i].inputs)
-      if (input) result.tensors[*input].consumers.push_back(i);
-  return result;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const auto& input : graph.layers[i].inputs)
+      if (input) graph.tensors[*input].consumers.push_back(i);
+  return graph;
 }
 
 /// Compulsory bytes of the groups, from the nodes that they cover.
@@ -208,7 +208,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
 inline LayerGraph fuse(const LayerGraph& single, std::span<const Pattern> patterns) {
   LayerGraph result = single;
   result.form = Form::fused;
-  for (const auto& pattern : patterns) result = detail::apply(result, pattern);
+  for (const auto& pattern : patterns) result = detail::apply(std::move(result), pattern);
   detail::count_bytes(result, single);
   return result;
 }
