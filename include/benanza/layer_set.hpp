@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -36,6 +37,22 @@ class LayerSet {
     entry.layer = layer;
     if (entry.users.empty() || entry.users.back().model != model) entry.users.push_back({model, 0, node});
     entry.users.back().count += count;
+  }
+  /// As if what was added to the other had been added here, behind what is here.
+  void merge(LayerSet&& other) {
+    while (!other.layers_.empty()) {
+      auto node = other.layers_.extract(other.layers_.begin());
+      const auto found = layers_.find(node.key());
+      if (found == layers_.end()) {
+        layers_.insert(std::move(node));
+        continue;
+      }
+      auto& users = found->second.users;
+      for (auto& user : node.mapped().users) {
+        if (!users.empty() && users.back().model == user.model) users.back().count += user.count;
+        else users.push_back(std::move(user));
+      }
+    }
   }
   /// Ordered by signature: operators in list order, sizes in natural order.
   [[nodiscard]] const std::map<LayerSignature, UniqueLayer>& layers() const& { return layers_; }

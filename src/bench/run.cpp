@@ -2,6 +2,7 @@
 #include "roster.hpp"
 #include "suite_flags.hpp"
 #include "this_host.hpp"
+#include <benanza/bench/interrupt.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/bench/run.hpp>
 #include <benanza/bench/supervisor.hpp>
@@ -11,8 +12,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -24,14 +23,6 @@
 namespace benanza::bench {
 
 namespace {
-
-std::atomic<bool> cancelled{false};
-
-/// The first Ctrl-C ends the session and keeps what it has, the second ends the program.
-void interrupt(int) {
-  cancelled = true;
-  std::signal(SIGINT, SIG_DFL);
-}
 
 void print_help() {
   benchmark::PrintDefaultHelp();
@@ -173,10 +164,11 @@ int run_suite(const Suite& suite, int argc, char** argv) {
     std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
   }
   const auto accept = name_filter(flags.filter);
+  const InterruptWatch interrupt;
   MeasureOptions options{.threads = flags.threads,
                          .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
                          .accept = accept,
-                         .cancelled = &cancelled};
+                         .cancelled = &interrupt.interrupted()};
   if (flags.list) {
     list_names(wanted, suite.backends, options);
     return 0;
@@ -198,9 +190,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   }
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) options.progress = show_progress;
-  std::signal(SIGINT, interrupt);
   Run run = measure_supervised(wanted, suite.backends, options);
-  std::signal(SIGINT, SIG_DFL);
   if (terminal) std::fputs("\r\033[K", stderr);
   run.name = suite.name;
   if (!flags.out.empty()) write_run(run, flags.out);
@@ -214,7 +204,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   for (const auto& row : run.rows) add_row(row);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return cancelled ? 130 : 0;
+  return interrupt.interrupted() ? 130 : 0;
 }
 
 }  // namespace

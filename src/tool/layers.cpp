@@ -3,28 +3,32 @@
 #include "commands.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include <benanza/layer_signature.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <set>
+#include <utility>
 
 namespace benanza::tool {
 
 namespace {
 
-ModelSummary summarise(const ModelLayers& model) {
+LayerSet unique_layers(const LayerGraph& form) {
+  LayerSet result;
+  for (const auto& at : form.layers) result.add(at.layer, form.model, at.nodes.front(), at.repeat);
+  return result;
+}
+
+ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
   ModelSummary result{.model = model.single.model,
                       .file = model.single.file,
                       .batch = model.single.batch,
                       .dims = model.single.dims,
+                      .unique_layers = static_cast<std::int64_t>(unique_layers),
                       .weights = model.single.weights,
                       .unknown = model.single.unknown};
-  std::set<std::string> unique;
   for (const auto& at : model.single.layers) {
     const Cost c = cost(at.layer);
-    unique.insert(signature(at.layer).text());
     result.layers += at.repeat;
     result.macs += c.macs * at.repeat;
     result.flops += c.flops * static_cast<double>(at.repeat);
@@ -32,7 +36,6 @@ ModelSummary summarise(const ModelLayers& model) {
     if (is_free(at.layer)) result.free += at.repeat;
     if (is_opaque(at.layer)) result.opaque += at.repeat;
   }
-  result.unique_layers = static_cast<std::int64_t>(unique.size());
   for (const auto& at : model.fused.layers) result.groups += is_free(at.layer) ? 0 : 1;
   return result;
 }
@@ -56,10 +59,14 @@ void add_layers(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     check_writable(options->output);
     LayersReport report;
-    for (const auto& model : load_models(options->models)) {
-      report.models.push_back(summarise(model));
-      const LayerGraph& form = options->fused ? model.fused : model.single;
-      for (const auto& at : form.layers) report.layers.add(at.layer, model.single.model, at.nodes.front(), at.repeat);
+    auto models = from_each_model(options->models, [&](const ModelLayers& model) {
+      LayerSet single = unique_layers(model.single);
+      ModelSummary summary = summarise(model, single.size());
+      return std::pair(std::move(summary), options->fused ? unique_layers(model.fused) : std::move(single));
+    });
+    for (auto& [summary, layers] : models) {
+      report.models.push_back(std::move(summary));
+      report.layers.merge(std::move(layers));
     }
     emit(report, options->output);
     exit_code = done;

@@ -4,38 +4,19 @@
 #include "models.hpp"
 #include "terminal.hpp"
 #include <benanza/bench/backends.hpp>
+#include <benanza/bench/interrupt.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <set>
 
 namespace benanza::tool {
 
 namespace {
-
-std::atomic<bool> cancelled{false};
-
-/// Ctrl-C ends the session early; what is measured stays. A second one ends the program.
-class InterruptGuard {
- public:
-  InterruptGuard() : before_(std::signal(SIGINT, &InterruptGuard::on_signal)) { cancelled = false; }
-  ~InterruptGuard() { std::signal(SIGINT, before_); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  static void on_signal(int) {
-    cancelled = true;
-    std::signal(SIGINT, SIG_DFL);
-  }
-  void (*before_)(int);
-};
 
 using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 
@@ -179,14 +160,14 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
   result.measured = static_cast<std::size_t>(
       std::count_if(layers.begin(), layers.end(), [](const bench::Wanted& entry) { return entry.known.empty(); }));
 
-  const InterruptGuard guard;
+  const bench::InterruptWatch interrupt;
   terminal::ProgressBar bar(quiet);
   const auto begin = std::chrono::steady_clock::now();
   bench::MeasureOptions measure_options{.threads = session.analysis.threads,
                                         .caches = options.caches,
                                         .budget = budget,
                                         .progress = [&](const bench::Progress& p) { bar.show(p); },
-                                        .cancelled = &cancelled};
+                                        .cancelled = &interrupt.interrupted()};
   if (auto ceilings = known_ceilings(session.database); !ceilings.empty())
     measure_options.ceilings = std::move(ceilings);
   Run run = bench::measure_supervised(layers, session.backends, measure_options);
@@ -203,7 +184,7 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
     session.database.add(std::move(fresh));  // a full disk does not cost what was measured
   }
   result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  result.interrupted = cancelled;
+  result.interrupted = interrupt.interrupted();
   return result;
 }
 

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models.hpp"
 
-#include <benanza/onnx.hpp>
 #include <benanza/retype.hpp>
 
 #include <utility>
 
 namespace benanza::tool {
 
-namespace {
-
-template <class Use>
-void for_each_graph(const ModelOptions& options, Use&& use) {
+std::vector<ModelAt> wanted_models(const ModelOptions& options) {
+  std::vector<ModelAt> result;
   const std::vector<ImportOptions> points = options.import_options();
-  const auto what_if = options.what_if();
   for (const auto& file : options.files())
-    for (const auto& point : points) {
-      Graph graph = import_onnx(file, point);
-      if (what_if) graph = retype(std::move(graph), *what_if);
-      use(std::move(graph));
-    }
+    for (const auto& point : points) result.push_back({file, point, options.what_if()});
+  return result;
 }
 
-}  // namespace
+Graph load_graph(const ModelAt& model) {
+  Graph graph = import_onnx(model.file, model.point);
+  return model.what_if ? retype(std::move(graph), *model.what_if) : graph;
+}
 
 std::vector<Graph> load_graphs(const ModelOptions& options) {
-  std::vector<Graph> result;
-  for_each_graph(options, [&result](Graph&& graph) { result.push_back(std::move(graph)); });
-  return result;
+  return each_in_parallel(wanted_models(options), load_graph);
 }
 
 std::vector<ModelLayers> load_models(const ModelOptions& options) {
-  std::vector<ModelLayers> result;
-  for_each_graph(options, [&result](Graph&& graph) { result.push_back(make_model_layers(graph)); });
-  return result;
+  return from_each_model(options, [](ModelLayers&& model) { return std::move(model); });
 }
 
 void add_measurable(const ModelLayers& model, LayerSet& set) {

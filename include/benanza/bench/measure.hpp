@@ -56,7 +56,7 @@ struct MeasureOptions {
   /// ceilings stand; other plans are tried again, and their times stand where there is no time for that.
   std::shared_ptr<const Run> earlier{};
   const std::atomic<bool>* cancelled =
-      nullptr;  ///< set by a signal handler: the session ends early and returns what it has
+      nullptr;  ///< that of an InterruptWatch, say: once set, the session ends early and returns what it has
 };
 
 /// Whether a layer can be timed in a cache state: without weights there are none that could be cold.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Independent work on all processors: before anything is measured.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace benanza::tool {
+
+/// `make(item)` of every item, in order. Throws what the first item's threw that did throw.
+template <class Item, class Make>
+[[nodiscard]] auto each_in_parallel(const std::vector<Item>& items, const Make& make) {
+  using Result = std::invoke_result_t<const Make&, const Item&>;
+  std::vector<std::packaged_task<Result()>> tasks;
+  for (const auto& item : items) tasks.emplace_back([&make, &item] { return make(item); });
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min<std::size_t>(tasks.size(), std::thread::hardware_concurrency()); ++i)
+      threads.emplace_back(work);
+    work();
+  }
+  std::vector<Result> results;
+  for (auto& task : tasks) results.push_back(task.get_future().get());
+  return results;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/bench/interrupt.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdlib>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using benanza::bench::InterruptWatch;
+
+bool is_blocked() {
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, nullptr, &now);
+  return sigismember(&now, SIGINT) == 1;
+}
+
+void await(const std::atomic<bool>& flag) {
+  while (!flag) std::this_thread::yield();
+}
+
+/// How a child ends that does this.
+template <class Body>
+int end_of(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    std::_Exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("an interrupt is noted, and reaches no thread that measures") {
+  {
+    const InterruptWatch watch;
+    bool inherited = false;
+    std::thread([&] { inherited = is_blocked(); }).join();
+    CHECK(is_blocked());
+    CHECK(inherited);
+    CHECK_FALSE(watch.interrupted());
+    kill(getpid(), SIGINT);
+    await(watch.interrupted());
+  }
+  CHECK_FALSE(is_blocked());
+}
+
+TEST_CASE("a watch that saw nothing ends, and the next one begins afresh") {
+  for (int i = 0; i < 3; ++i) {
+    const InterruptWatch watch;
+    CHECK_FALSE(watch.interrupted());
+  }
+}
+
+TEST_CASE("the second interrupt ends the process") {
+  const int status = end_of([] {
+    const InterruptWatch watch;
+    kill(getpid(), SIGINT);
+    await(watch.interrupted());
+    kill(getpid(), SIGINT);
+    for (;;) pause();
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGINT);
+}
+
+TEST_CASE("without a watch an interrupt ends the process as ever, also behind one") {
+  const int status = end_of([] {
+    { const InterruptWatch watch; }
+    std::raise(SIGINT);
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGINT);
+}
