@@ -2,6 +2,7 @@
 // SingleNode: a graph of one node in one line, for tests of what a node becomes.
 #pragma once
 
+#include "support/catch.hpp"
 #include <benanza/graph.hpp>
 #include <benanza/layer.hpp>
 #include <benanza/layer_signature.hpp>
@@ -79,5 +80,18 @@ class SingleNode {
   Node node_{};
   Graph graph_{};
 };
+
+/// A node and the signature that its layer has.
+struct SignatureCase {
+  std::string why;
+  SingleNode node;
+  std::string signature;
+};
+inline void check(const std::vector<SignatureCase>& cases) {
+  for (const auto& [why, node, expected] : cases) {
+    INFO(why);
+    CHECK(node.signature() == expected);
+  }
+}
 
 }  // namespace benanza::testing

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/catch.hpp"
 #include <benanza/bench/interrupt.hpp>
-
-#include <catch2/catch_test_macros.hpp>
 
 #include <cstdlib>
 #include <sys/wait.h>

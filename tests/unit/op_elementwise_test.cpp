@@ -12,21 +12,9 @@
 namespace {
 
 using namespace benanza;
+using testing::check;
 using testing::SingleNode;
 using Dims = std::vector<std::int64_t>;
-
-struct Case {
-  std::string why;
-  SingleNode node;
-  std::string signature;
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const auto& [why, node, expected] : cases) {
-    INFO(why);
-    CHECK(node.signature() == expected);
-  }
-}
 
 TEST_CASE("Functions of one tensor are named by the function and the number of elements", "[op]") {
   const auto unary = [](const char* type, int opset = 17, const char* domain = "") {

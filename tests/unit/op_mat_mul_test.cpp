@@ -12,21 +12,9 @@
 namespace {
 
 using namespace benanza;
+using testing::check;
 using testing::SingleNode;
 using Dims = std::vector<std::int64_t>;
-
-struct Case {
-  std::string why;
-  SingleNode node;
-  std::string signature;
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const auto& [why, node, expected] : cases) {
-    INFO(why);
-    CHECK(node.signature() == expected);
-  }
-}
 
 TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
   const std::string projection = "MatMul/f32/a=128x768/b=768x64/b_constant=1";

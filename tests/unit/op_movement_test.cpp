@@ -12,21 +12,9 @@
 namespace {
 
 using namespace benanza;
+using testing::check;
 using testing::SingleNode;
 using Dims = std::vector<std::int64_t>;
-
-struct Case {
-  std::string why;
-  SingleNode node;
-  std::string signature;
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const auto& [why, node, expected] : cases) {
-    INFO(why);
-    CHECK(node.signature() == expected);
-  }
-}
 
 TEST_CASE("Transposes keep only what moves", "[op]") {
   const auto transpose = [](Dims x, Dims perm) {

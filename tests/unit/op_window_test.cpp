@@ -13,17 +13,13 @@
 namespace {
 
 using namespace benanza;
+using testing::check;
 using testing::SingleNode;
 using Dims = std::vector<std::int64_t>;
 
 TEST_CASE("Spellings of one convolution have one signature", "[op]") {
-  struct Case {
-    std::string why;
-    SingleNode node;
-    std::string signature;
-  };
   const std::string flat = "Conv/f32/x=1x8x1x50/w=16x8x1x5/pads=0x2x0x2/strides=1x2/post=bias";
-  const std::vector<Case> cases{
+  check({
       {"1-D",
        SingleNode("Conv")
            .in({1, 8, 50})
@@ -131,21 +127,12 @@ TEST_CASE("Spellings of one convolution have one signature", "[op]") {
        "Conv/u8/x=1x3x7x7/w=8x3x3x3/w_type=i8/x_zero=1/post=bias"},
       {"channels that do not fit", SingleNode("Conv").in({1, 3, 7, 7}).weight({8, 4, 3, 3}).out({1, 8, 5, 5}),
        "Opaque/f32/op=Conv/read_bytes=1740/written_bytes=800/constant_bytes=1152"},
-  };
-  for (const auto& [why, node, expected] : cases) {
-    INFO(why);
-    CHECK(node.signature() == expected);
-  }
+  });
 }
 
 TEST_CASE("Transposed convolutions resolve output_shape and auto_pad", "[op]") {
-  struct Case {
-    std::string why;
-    SingleNode node;
-    std::string signature;
-  };
   const auto node = [] { return SingleNode("ConvTranspose").in({1, 8, 3, 3}).weight({8, 4, 3, 3}); };
-  const std::vector<Case> cases{
+  check({
       {"plain", node().weight({4}).out({1, 4, 5, 5}), "ConvTranspose/f32/x=1x8x3x3/w=8x4x3x3/post=bias"},
       {"1-D", SingleNode("ConvTranspose").in({1, 8, 3}).weight({8, 4, 2}).out({1, 4, 6}).set("strides", Dims{2}),
        "ConvTranspose/f32/x=1x8x1x3/w=8x4x1x2/strides=1x2"},
@@ -157,19 +144,10 @@ TEST_CASE("Transposed convolutions resolve output_shape and auto_pad", "[op]") {
        "ConvTranspose/f32/x=1x8x3x3/w=8x4x3x3/pads=1x1x0x0/strides=2x2"},
       {"SAME_UPPER", node().out({1, 4, 6, 6}).set("strides", Dims{2, 2}).set("auto_pad", "SAME_UPPER"),
        "ConvTranspose/f32/x=1x8x3x3/w=8x4x3x3/pads=0x0x1x1/strides=2x2"},
-  };
-  for (const auto& [why, made, expected] : cases) {
-    INFO(why);
-    CHECK(made.signature() == expected);
-  }
+  });
 }
 
 TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]") {
-  struct Case {
-    std::string why;
-    SingleNode node;
-    std::string signature;
-  };
   const auto max_pool = [](Dims x, Dims y) {
     return SingleNode("MaxPool")
         .in(std::move(x))
@@ -184,7 +162,7 @@ TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]")
         .set("kernel_shape", Dims{3, 3})
         .set("strides", Dims{2, 2});
   };
-  const std::vector<Case> cases{
+  check({
       {"global", SingleNode("GlobalAveragePool").in({1, 512, 7, 7}).out({1, 512, 1, 1}),
        "Pool/f32/mode=average/x=1x512x7x7/kernel=7x7"},
       {"full-size",
@@ -239,11 +217,7 @@ TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]")
            .out({1, 1, 1, 8}, DataType::u8)
            .set("channels_last", 1),
        "Opaque/u8/op=com.microsoft.QLinearGlobalAveragePool/read_bytes=128/written_bytes=8"},
-  };
-  for (const auto& [why, node, expected] : cases) {
-    INFO(why);
-    CHECK(node.signature() == expected);
-  }
+  });
 }
 
 TEST_CASE("VGG16 takes 15,470,264,320 multiply-adds an image", "[op]") {

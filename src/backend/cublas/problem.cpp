@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.hpp"
 
+#include <benanza/bench/batch_offset.hpp>
 #include <benanza/bench/tolerance.hpp>
 
 #include <algorithm>
@@ -13,19 +14,6 @@ namespace {
 std::optional<int> to_int(std::int64_t size) {
   if (size > std::numeric_limits<int>::max()) return std::nullopt;
   return static_cast<int>(size);
-}
-
-/// Offset of batch entry `flat` in an operand whose matrices have so many elements.
-std::int64_t offset(const TensorShape& batch, std::int64_t flat, const TensorShape& operand, std::int64_t matrix) {
-  std::int64_t result = 0, stride = matrix;
-  const std::size_t leading = operand.size() - 2;
-  for (std::size_t i = 0; i < leading; ++i) {
-    const std::int64_t size = batch[batch.size() - 1 - i], index = flat % size, own = operand[leading - 1 - i];
-    flat /= size;
-    if (own != 1) result += index * stride;
-    stride *= own;
-  }
-  return result;
 }
 
 /// The one stride of an operand through the batch, if there is one.
@@ -66,8 +54,8 @@ Described describe(const op::MatMul& op) {
                   .batch = *batch};
   std::vector<Offsets> offsets;
   for (std::int64_t i = 0; i < *batch; ++i)
-    offsets.push_back({offset(op.batch(), i, op.a, op.m() * op.k()), offset(op.batch(), i, op.b, op.k() * op.n()),
-                       i * op.m() * op.n()});
+    offsets.push_back({batch_offset(op.batch(), i, op.a, op.m() * op.k()),
+                       batch_offset(op.batch(), i, op.b, op.k() * op.n()), i * op.m() * op.n()});
   const auto stride_a = only_stride(offsets, &Offsets::a), stride_b = only_stride(offsets, &Offsets::b);
   problem.stride_y = op.m() * op.n();
   if (stride_a && stride_b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/backend/openblas.hpp>
 #include <benanza/bench/backend.hpp>
+#include <benanza/bench/batch_offset.hpp>
 
 #include <cblas.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 /// One product of the batch: where its operands begin, in elements.
 struct Offsets {
-  std::size_t a = 0, b = 0, y = 0;
+  std::int64_t a = 0, b = 0, y = 0;
 };
 
 /// y = a b for each entry of a batch. `lda` and `ldb` are the stored rows' lengths.
@@ -60,20 +61,6 @@ class ProductPlan final : public Plan {
   bool vector_;
 };
 
-/// Offset of batch entry `flat` (of the broadcast shape) in an operand whose last two dimensions have `matrix`
-/// elements.
-std::size_t offset(const TensorShape& batch, std::int64_t flat, const TensorShape& operand, std::int64_t matrix) {
-  std::int64_t result = 0, stride = matrix;
-  const std::size_t leading = operand.size() - 2;
-  for (std::size_t i = 0; i < leading; ++i) {
-    const std::int64_t size = batch[batch.size() - 1 - i], index = flat % size, own = operand[leading - 1 - i];
-    flat /= size;
-    if (own != 1) result += index * stride;
-    stride *= own;
-  }
-  return static_cast<std::size_t>(result);
-}
-
 /// Nothing when a dimension exceeds BLAS's integers.
 std::optional<Problem> make_problem(const op::MatMul& op) {
   const auto fits = [](std::int64_t dim) { return dim <= std::numeric_limits<blasint>::max(); };
@@ -87,8 +74,8 @@ std::optional<Problem> make_problem(const op::MatMul& op) {
   const TensorShape batch = op.batch();
   const std::int64_t entries = element_count(batch);
   for (std::int64_t i = 0; i < entries; ++i)
-    problem.batch.push_back({offset(batch, i, op.a, op.m() * op.k()), offset(batch, i, op.b, op.k() * op.n()),
-                             static_cast<std::size_t>(i * op.m() * op.n())});
+    problem.batch.push_back({batch_offset(batch, i, op.a, op.m() * op.k()),
+                             batch_offset(batch, i, op.b, op.k() * op.n()), i * op.m() * op.n()});
   return problem;
 }
 
