@@ -180,15 +180,19 @@ def is_in_environment():
     return pathlib.Path(sys.prefix).resolve() == (CACHE / "engines").resolve()
 
 
-def in_environment(script):
+def in_environment(script, packages=PACKAGES):
     """Runs a script again with the engines at hand."""
     place = CACHE / "engines"
     python, recipe = place / "bin" / "python", place / "packages"
-    if not recipe.exists() or recipe.read_text().split() != PACKAGES:
-        print(f"installing {', '.join(PACKAGES)} into {place}", file=sys.stderr)
-        venv.create(place, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-        recipe.write_text("\n".join(PACKAGES))
+    there = recipe.read_text().split() if recipe.exists() else []
+    if missing := [package for package in packages if package not in there]:
+        print(f"installing {', '.join(missing)} into {place}", file=sys.stderr)
+        if not there:
+            venv.create(place, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *missing], check=True)
+        name = lambda package: package.split("==")[0]
+        others = [package for package in there if name(package) not in map(name, missing)]
+        recipe.write_text("\n".join([*others, *missing]))
     os.execv(python, [python, script, *sys.argv[1:]])
 
 

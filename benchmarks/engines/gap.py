@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How much of real engines' gaps Benanza explains: ONNX Runtime and OpenVINO, profiled on the same models, threads and machine.
+"""How much of real engines' gaps Benanza explains: ONNX Runtime, OpenVINO and, for resnet50 and bert_base_s128, PyTorch, profiled on the same
+models, threads and machine.
 
   benchmarks/engines/gap.py [MODEL.onnx...]        default: the 44 of examples/models
 
-Installs both engines from PyPI into a user cache (once), measures what `benanza bound` lacks, then profiles each model in each engine (at
-least 30 runs after warming up: ONNX Runtime's own profile, OpenVINO's counters of each layer as its benchmark_app writes them) and runs
+Installs the engines from PyPI into a user cache (once), measures what `benanza bound` lacks, then profiles each model in each engine (at
+least 30 runs after warming up: ONNX Runtime's own profile, OpenVINO's counters of each layer as its benchmark_app writes them, PyTorch's Kineto trace) and runs
 `benanza gap` on what they wrote. Run it on an otherwise idle machine.
 
 Prints for each engine its latency, the gap to library_fused, how much of it named causes explain, and the largest cause. Exit code 1 if less
@@ -71,7 +72,44 @@ def profile_openvino(path, threads, seconds, folder):
     return ["--profile", str(file), "--latency", ",".join(f"{value * 1e6:.3f}us" for value in times)]
 
 
-PROFILERS = {"onnxruntime": profile_onnxruntime, "openvino": profile_openvino}
+def pytorch_model(name):
+    """The module that a model of examples/models was exported from, with random weights, and its input."""
+    import torch
+
+    if name == "resnet50":
+        import torchvision
+
+        return torchvision.models.resnet50(), [torch.randn(1, 3, 224, 224)]
+    if name == "bert_base_s128":
+        import transformers
+
+        return transformers.BertModel(transformers.BertConfig()), [torch.ones(1, 128, dtype=torch.long)]
+    raise ValueError(f"no PyTorch module is known for {name}")
+
+
+def profile_pytorch(path, threads, seconds, folder):
+    import torch
+    from torch.profiler import ProfilerActivity, schedule
+
+    torch.manual_seed(2020)
+    torch.set_num_threads(threads)
+    module, inputs = pytorch_model(pathlib.Path(path).stem)
+    module.eval()
+    file = folder / "pytorch.json"
+    with torch.inference_mode(), torch.profiler.profile(
+        activities=[ProfilerActivity.CPU],
+        record_shapes=True,
+        schedule=schedule(wait=0, warmup=WARM_UPS, active=LEAST_RUNS, repeat=1),
+        on_trace_ready=lambda profiler: profiler.export_chrome_trace(str(file)),
+    ) as profiler:
+        for _ in range(WARM_UPS + LEAST_RUNS):
+            module(*inputs)
+            profiler.step()
+    return ["--profile", str(file)]
+
+
+PROFILERS = {"onnxruntime": profile_onnxruntime, "openvino": profile_openvino, "pytorch": profile_pytorch}
+PYTORCH = ["torch==2.13.0", "torchvision==0.28.0", "transformers==5.9.0"]
 
 
 def work(engine, path, threads, seconds, folder):
@@ -146,14 +184,14 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of engines and bounds (default: all processors)")
     parser.add_argument("--seconds", type=float, default=2, help="for each model in each engine, if 30 runs take less (default: 2)")
-    parser.add_argument("--engines", type=lambda text: text.split(","), default=list(PROFILERS), help="onnxruntime,openvino (default: both)")
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=compare.ENGINES, help="of onnxruntime,openvino,pytorch (default: the first two)")
     parser.add_argument("--database", help="folder of results for `benanza bound` and `benanza gap`")
     parser.add_argument("--json", metavar="FILE", help="writes everything")
     parser.add_argument("--worker", choices=list(PROFILERS), help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not compare.is_in_environment():
-        compare.in_environment(__file__)
+        compare.in_environment(__file__, compare.PACKAGES + (PYTORCH if "pytorch" in arguments.engines else []))
     if arguments.worker:
         work(arguments.worker, arguments.models[0], arguments.threads, arguments.seconds, arguments.folder)
         return 0
