@@ -109,7 +109,7 @@ def profile_pytorch(path, threads, seconds, folder):
 
 
 PROFILERS = {"onnxruntime": profile_onnxruntime, "openvino": profile_openvino, "pytorch": profile_pytorch}
-PYTORCH = ["torch==2.13.0", "torchvision==0.28.0", "transformers==5.9.0"]
+PYTORCH = ["torch==2.13.0", "torchvision==0.28.0", "transformers==5.23.0"]
 
 
 def work(engine, path, threads, seconds, folder):

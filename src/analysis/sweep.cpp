@@ -36,7 +36,9 @@ std::string axis_of(const std::vector<const Analysis*>& points) {
 std::string rest_of(const Analysis& a, const std::string& axis, const std::vector<const Analysis*>& points) {
   std::string text;
   for (const auto& [name, value] : sizes(a)) {
-    const auto goes_along = [&](const Analysis* other) { return sizes(*other).at(name) == sizes(*other).at(axis); };
+    const auto goes_along = [&axis, &name = name](const Analysis* other) {
+      return sizes(*other).at(name) == sizes(*other).at(axis);
+    };
     if (std::all_of(points.begin(), points.end(), goes_along)) continue;
     text += (text.empty() ? "" : ", ") + name + " " + std::to_string(value);
   }
