@@ -98,6 +98,8 @@ class Export {
     if (!database_.has("StringIds")) database_.fail("no table StringIds");
     database_.each("select id, value from StringIds",
                    [&](sqlite3_stmt* row) { strings_[Database::number(row, 0)] = Database::text(row, 1); });
+    check_schema();
+    read_overheads();
     read_launches();
     read_ranges();
     read_kernels();
@@ -224,6 +226,25 @@ class Export {
                       .sizes = sizes};
     check_span(event.start, event.end, "CUPTI_ACTIVITY_KIND_" + table, event.row);
     timeline_.events.push_back(std::move(event));
+  }
+
+  /// The schema's version, which exports of 2019 do not say.
+  void check_schema() {
+    constexpr int known = 3;
+    if (!database_.has("META_DATA_EXPORT")) return;
+    database_.each("select value from META_DATA_EXPORT where name = 'EXPORT_SCHEMA_VERSION'", [&](sqlite3_stmt* row) {
+      const std::string version = Database::text(row, 0);
+      if (Database::number(row, 0) > known)  // the number in front of the first dot
+        timeline_.warnings.push_back(source_.path().string() + ": schema version " + version +
+                                     "; known are those up to " + std::to_string(known));
+    });
+  }
+
+  void read_overheads() {
+    if (!database_.has("PROFILER_OVERHEAD")) return;
+    database_.each("select start, end from PROFILER_OVERHEAD", [&](sqlite3_stmt* row) {
+      timeline_.overheads.push_back({Database::number(row, 0), Database::number(row, 1)});
+    });
   }
 
   void describe(EngineProfile& made) {

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -51,7 +53,8 @@ bool is(const DeviceEvent& event, std::string_view name) {
 
 class Maker {
  public:
-  Maker(const Source& source, DeviceTimeline timeline) : source_(source), events_(std::move(timeline.events)) {
+  Maker(const Source& source, DeviceTimeline timeline)
+      : source_(source), events_(std::move(timeline.events)), overheads_(std::move(timeline.overheads)) {
     made_.warnings = std::move(timeline.warnings);
     std::stable_sort(events_.begin(), events_.end(),
                      [](const auto& a, const auto& b) { return std::tie(a.start, a.end) < std::tie(b.start, b.end); });
@@ -69,6 +72,7 @@ class Maker {
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     made_.latencies.assign(latencies.begin() + static_cast<std::ptrdiff_t>(dropped), latencies.end());
     passes.erase(passes.begin(), passes.begin() + static_cast<std::ptrdiff_t>(dropped));
+    note_overheads(passes);
     add_records(passes);
     return std::move(made_);
   }
@@ -131,7 +135,35 @@ class Maker {
     return end;
   }
 
+  /// It is in a latency, and in no row that it could be subtracted from.
+  void note_overheads(const std::vector<Stretch>& passes) {
+    std::int64_t inside = 0;
+    for (const auto& pass : passes)
+      for (const auto& overhead : overheads_)
+        inside +=
+            std::max<std::int64_t>(0, std::min(end_of(pass), overhead.end) - std::max(start_of(pass), overhead.start));
+    if (inside == 0) return;
+    char milliseconds[32];
+    std::snprintf(milliseconds, sizeof milliseconds, "%.3g", static_cast<double>(inside) * 1e-6);
+    made_.warnings.push_back(source_.path().string() + ": latencies hold " + milliseconds +
+                             " ms that the profiler itself took");
+  }
+
+  /// A label names a layer if it comes back in every pass: one that counts the passes does not.
+  void drop_passing_labels(const std::vector<Stretch>& passes) {
+    std::map<std::string, std::size_t> seen;  // in so many passes
+    for (const auto& pass : passes) {
+      std::set<std::string> labels;
+      for (std::size_t i = pass.first; i < pass.last; ++i) labels.insert(events_[i].label);
+      for (const auto& label : labels) ++seen[label];
+    }
+    for (const auto& pass : passes)
+      for (std::size_t i = pass.first; i < pass.last; ++i)
+        if (seen[events_[i].label] < passes.size()) events_[i].label.clear();
+  }
+
   void add_records(const std::vector<Stretch>& passes) {
+    drop_passing_labels(passes);
     std::map<std::tuple<Activity, std::string, std::string, std::string, std::string>, std::uint32_t> known;
     PassRecords records;
     for (const auto& pass : passes) {
@@ -168,6 +200,7 @@ class Maker {
 
   const Source& source_;
   std::vector<DeviceEvent> events_;
+  std::vector<Overhead> overheads_;
   std::vector<std::size_t> kernels_{};  // their indices in events_
   EngineProfile made_{};
 };

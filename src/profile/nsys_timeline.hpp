@@ -37,8 +37,14 @@ struct DeviceEvent {
   std::optional<std::int64_t> launched{};  ///< when the host called, ns
 };
 
+/// A stretch that the profiler itself took of a host thread.
+struct Overhead {
+  std::int64_t start = 0, end = 0;  ///< ns
+};
+
 struct DeviceTimeline {
   std::vector<DeviceEvent> events{};
+  std::vector<Overhead> overheads{};
   std::vector<std::string> warnings{};
 };
 

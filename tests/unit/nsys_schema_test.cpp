@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nsight Systems' export in today's schema (3.25), as a database that the test itself writes: layers are NVTX ranges.
+#include "support/profile_support.hpp"
+
+#include <sqlite3.h>
+
+#include <map>
+
+namespace {
+
+using namespace profile_support;
+
+class Written {
+ public:
+  explicit Written(const fs::path& file) {
+    REQUIRE(sqlite3_open(file.c_str(), &handle_) == SQLITE_OK);
+    run("create table StringIds (id integer primary key, value text not null)");
+    run("create table CUPTI_ACTIVITY_KIND_KERNEL (start integer not null, end integer not null, deviceId integer, "
+        "contextId integer, greenContextId integer, streamId integer, correlationId integer, globalPid integer, "
+        "demangledName integer, shortName integer, mangledName integer, launchType integer, registersPerThread "
+        "integer, gridX integer, gridY integer, gridZ integer, blockX integer, blockY integer, blockZ integer, "
+        "staticSharedMemory integer, dynamicSharedMemory integer, graphNodeId integer)");
+    run("create table CUPTI_ACTIVITY_KIND_RUNTIME (start integer, end integer, eventClass integer, globalTid integer, "
+        "correlationId integer, nameId integer, returnValue integer, callchainId integer)");
+    run("create table CUPTI_ACTIVITY_KIND_MEMCPY (start integer, end integer, deviceId integer, contextId integer, "
+        "streamId integer, correlationId integer, globalPid integer, bytes integer, copyKind integer)");
+    run("create table NVTX_EVENTS (start integer not null, end integer, eventType integer not null, rangeId integer, "
+        "category integer, color integer, text text, globalTid integer, endGlobalTid integer, textId integer, "
+        "domainId integer)");
+    run("create table TARGET_INFO_GPU (id integer, name text, smCount integer, memoryBandwidth integer)");
+    run("insert into TARGET_INFO_GPU values (0, 'NVIDIA L4', 58, 300000000000)");
+    run("create table META_DATA_EXPORT (name text, value text)");
+    run("create table PROFILER_OVERHEAD (start integer, end integer, globalTid integer, correlationId integer, nameId "
+        "integer, returnValue integer)");
+  }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  ~Written() { sqlite3_close(handle_); }
+
+  void run(const std::string& statement) {
+    INFO(statement);
+    REQUIRE(sqlite3_exec(handle_, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  }
+
+  /// A kernel of so many ns, launched 500 ns before it starts.
+  void kernel(const std::string& name, int start, int duration) {
+    const std::string correlation = std::to_string(++correlation_);
+    const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
+    if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
+    const std::string string = std::to_string(id->second);
+    run("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (" + std::to_string(start - 500) + ", " +
+        std::to_string(start - 400) + ", 0, 7, " + correlation + ", 0, 0, 0)");
+    run("insert into CUPTI_ACTIVITY_KIND_KERNEL values (" + std::to_string(start) + ", " +
+        std::to_string(start + duration) + ", 0, 1, null, 7, " + correlation + ", 1, " + string + ", " + string + ", " +
+        string + ", 0, 32, 8, 1, 1, 128, 1, 1, 0, 0, null)");
+  }
+
+  /// A range that is pushed and popped, with its text in the row or among the strings.
+  void range(const std::string& name, int start, int end, bool in_row) {
+    const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
+    if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
+    run("insert into NVTX_EVENTS values (" + std::to_string(start) + ", " + std::to_string(end) + ", 59, null, 0, 0, " +
+        (in_row ? "'" + name + "'" : "null") + ", 7, null, " + (in_row ? "null" : std::to_string(id->second)) + ", 0)");
+  }
+
+ private:
+  sqlite3* handle_ = nullptr;
+  int correlation_ = 0;
+  std::map<std::string, std::size_t> strings_{};
+};
+
+/// Passes of 100 us: conv1 is two kernels (4 and 2 us), relu1 the first of them again, then one that no layer launches.
+void add_passes(Written& database, int count) {
+  for (int pass = 0; pass < count; ++pass) {
+    const int at = 1'000'000 + 100'000 * pass;
+    database.range("iteration " + std::to_string(pass), at, at + 60'000, true);
+    database.range("conv1", at + 1000, at + 21'000, true);
+    database.kernel("implicit_gemm", at + 10'000, 4000);
+    database.kernel("elementwise", at + 15'000, 2000);
+    database.range("relu1", at + 22'000, at + 30'000, false);
+    database.kernel("elementwise", at + 25'000, 3000);
+    database.kernel("finish", at + 50'000, 1000);
+  }
+}
+
+std::vector<std::string> nodes_of(const EngineProfile& profile, std::size_t record) {
+  return profile.records.at(record).nodes;
+}
+
+}  // namespace
+
+TEST_CASE("kernels carry the name of the innermost range that they were launched in") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    database.run("insert into META_DATA_EXPORT values ('EXPORT_SCHEMA_VERSION', '3.25.0')");
+    add_passes(database, 6);
+  }
+  const auto profile = read(file, {.warm_ups = 1});
+  CHECK(profile.device == "NVIDIA L4");
+  CHECK(profile.latencies.size() == 5);
+  for (const auto& latency : profile.latencies) CHECK(latency.value == Approx(41.5e-6));  // from the first launch
+  REQUIRE(profile.records.size() == 4);
+  CHECK(nodes_of(profile, 0) == std::vector<std::string>{"conv1"});
+  CHECK(nodes_of(profile, 1) == std::vector<std::string>{"conv1"});
+  CHECK(nodes_of(profile, 2) == std::vector<std::string>{"relu1"});
+  CHECK(nodes_of(profile, 3).empty());  // its only range counts the passes
+  CHECK(microseconds(profile.records[0].times) == std::vector<double>(5, 4.0));
+  CHECK(microseconds(profile.records[3].times) == std::vector<double>(5, 1.0));
+  CHECK(profile.warnings.empty());
+}
+
+TEST_CASE("what a newer schema or the profiler's own time makes doubtful is said") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    database.run("insert into META_DATA_EXPORT values ('EXPORT_SCHEMA_VERSION', '4.1.0')");
+    add_passes(database, 4);
+    database.run("insert into PROFILER_OVERHEAD values (500000, 600000, 7, 0, 0, 0)");    // before the first pass
+    database.run("insert into PROFILER_OVERHEAD values (1210000, 1230000, 7, 0, 0, 0)");  // 20 us of the third
+  }
+  const auto profile = read(file, {.warm_ups = 0});
+  CHECK(warned(profile, "schema version 4.1.0"));
+  CHECK(warned(profile, "latencies hold 0.02 ms that the profiler itself took"));
+}
+
+TEST_CASE("graphs that were traced as a whole support the total alone") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    database.run("create table CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start integer, end integer, graphId integer)");
+    database.run("drop table CUPTI_ACTIVITY_KIND_KERNEL");
+  }
+  CHECK_THAT(read(file).total_only, Catch::Contains("--cuda-graph-trace=node"));
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// README's table of operators is the list in the code.
+#include "support/catch.hpp"
+#include <benanza/layer.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace benanza;
+
+template <class Op>
+std::string row() {
+  std::string text = "| " + std::string(Op::kind) + " |";
+  std::string separator = " ";
+  for (const auto type : Op::onnx_types) {
+    text += separator + std::string(type);
+    separator = ", ";
+  }
+  return text + " |\n";
+}
+
+/// The last operator takes what no other describes.
+template <std::size_t... I>
+std::string rows(std::index_sequence<I...>) {
+  return (row<std::variant_alternative_t<I, Layer>>() + ...);
+}
+
+}  // namespace
+
+TEST_CASE("README lists every operator with the ONNX types that it describes") {
+  const std::string table = rows(std::make_index_sequence<std::variant_size_v<Layer> - 1>());
+  std::stringstream readme;
+  readme << std::ifstream(std::filesystem::path(BENANZA_MODELS) / ".." / ".." / "README.md").rdbuf();
+  INFO("expected\n" << table);
+  CHECK(readme.str().find(table) != std::string::npos);
+}
