@@ -109,7 +109,11 @@ def profile_pytorch(path, threads, seconds, folder):
 
 
 PROFILERS = {"onnxruntime": profile_onnxruntime, "openvino": profile_openvino, "pytorch": profile_pytorch}
-PYTORCH = ["torch==2.13.0", "torchvision==0.28.0", "transformers==5.23.0"]
+TORCH = ["torch==2.13.0", "torchvision==0.28.0", "transformers==5.23.0"]
+
+
+def packages_of(engines):
+    return compare.PACKAGES + (TORCH if "pytorch" in engines else [])
 
 
 def work(engine, path, threads, seconds, folder):
@@ -158,7 +162,7 @@ def profile(arguments):
     machine, bounds = compare.bounds_of(models, arguments)
     names = {pathlib.Path(file).name: bound["model"] for file, bound in bounds.items()}
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
-          f"{', '.join(compare.PACKAGES[2:])}; medians in ms, gap to library_fused")
+          f"{', '.join(packages_of(arguments.engines))}; medians in ms, gap to library_fused")
     print(f"{'model':26}{'engine':12}{'latency':>10}{'bound':>10}{'gap':>8}{'explained':>11}  largest cause (largest part of it)")
     rows, all_good, explained = [], True, {engine: [0, 0] for engine in arguments.engines}
     for path in models:
@@ -175,7 +179,7 @@ def profile(arguments):
     for engine, (enough, count) in explained.items():
         print(f"{engine}: at least {LEAST_EXPLAINED:.0%} explained of {enough} of {count} gaps that exceed {LEAST_GAP:.0%}")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": compare.PACKAGES, "gaps": rows}, indent=1))
+        pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": packages_of(arguments.engines), "gaps": rows}, indent=1))
     return 0 if all_good else 1
 
 
@@ -191,7 +195,7 @@ def main():
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not compare.is_in_environment():
-        compare.in_environment(__file__, compare.PACKAGES + (PYTORCH if "pytorch" in arguments.engines else []))
+        compare.in_environment(__file__, packages_of(arguments.engines))
     if arguments.worker:
         work(arguments.worker, arguments.models[0], arguments.threads, arguments.seconds, arguments.folder)
         return 0
