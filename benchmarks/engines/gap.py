@@ -31,16 +31,16 @@ LEAST_GAP = 0.10        # of the bound: below it noise decides
 LEAST_EXPLAINED = 0.80
 
 
-def timed(run, seconds, after=lambda: None):
-    """Latencies in seconds of at least LEAST_RUNS runs after warming up; `after` each of them is not timed."""
+def timed(run, seconds, warm=lambda: None):
+    """Latencies in seconds of at least LEAST_RUNS runs; `warm` is called behind the warm-ups."""
     for _ in range(WARM_UPS):
         run()
+    warm()
     times, end = [], time.perf_counter() + seconds
     while len(times) < LEAST_RUNS or time.perf_counter() < end:
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
-        after()
     return times
 
 
@@ -53,23 +53,25 @@ def profile_onnxruntime(path, threads, seconds, folder):
 
 
 def profile_openvino(path, threads, seconds, folder):
+    """Its counters are averages over all runs since the model was compiled: those of the warm-ups are taken out, and the latency is an average too."""
     feed = compare.inputs_of(path)
     request = compare.openvino_request(path, threads, feed, PERF_COUNT=True)
-    counters = {}
 
-    def count():
-        for info in request.profiling_info:  # of the last run
-            key = (info.node_name, str(info.status).rsplit(".", 1)[-1], info.node_type, info.exec_type)
-            counters.setdefault(key, []).append((info.real_time.total_seconds() * 1e3, info.cpu_time.total_seconds() * 1e3))
+    def totals(runs):
+        """Of each node, in milliseconds over so many runs."""
+        return {(info.node_name, str(info.status).rsplit(".", 1)[-1], info.node_type, info.exec_type):
+                (info.real_time.total_seconds() * 1e3 * runs, info.cpu_time.total_seconds() * 1e3 * runs)
+                for info in request.profiling_info}
 
-    times = timed(lambda: request.infer(feed), seconds, count)
+    before = {}
+    times = timed(lambda: request.infer(feed), seconds, warm=lambda: before.update(totals(WARM_UPS)))
     file = folder / "openvino.csv"
     with file.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, delimiter=";", lineterminator=";\n")
         writer.writerow(["layerName", "execStatus", "layerType", "execType", "realTime (ms)", "cpuTime (ms)"])
-        for key, values in counters.items():
-            writer.writerow([*key, *(f"{statistics.median(value):.6f}" for value in zip(*values))])
-    return ["--profile", str(file), "--latency", ",".join(f"{value * 1e6:.3f}us" for value in times)]
+        for key, after in totals(WARM_UPS + len(times)).items():
+            writer.writerow([*key, *(f"{max(0, end - begin) / len(times):.6f}" for begin, end in zip(before.get(key, (0, 0)), after))])
+    return ["--profile", str(file), "--latency", f"{statistics.mean(times) * 1e6:.3f}us"]
 
 
 def pytorch_model(name):
@@ -162,7 +164,7 @@ def profile(arguments):
     machine, bounds = compare.bounds_of(models, arguments)
     names = {pathlib.Path(file).name: bound["model"] for file, bound in bounds.items()}
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
-          f"{', '.join(packages_of(arguments.engines))}; medians in ms, gap to library_fused")
+          f"{', '.join(packages_of(arguments.engines)[2:])}; medians in ms (OpenVINO: means), gap to library_fused")
     print(f"{'model':26}{'engine':12}{'latency':>10}{'bound':>10}{'gap':>8}{'explained':>11}  largest cause (largest part of it)")
     rows, all_good, explained = [], True, {engine: [0, 0] for engine in arguments.engines}
     for path in models:
