@@ -3,6 +3,7 @@
 #include <benanza/bench/fill.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace benanza {
@@ -53,13 +54,15 @@ double draw(Random& random, const Operand& operand) {
       if (is_float(type)) return 0.5 + static_cast<double>(random.fraction());
       return type == DataType::boolean ? 1 : small_integer(random, 3, false);
     case Contents::even: return 2 * small_integer(random, 3, integer_range(type).least < 0);
+    case Contents::settling:
     case Contents::uniform: break;
   }
   if (type == DataType::boolean) return static_cast<double>(random() & 1U);
   if (type == DataType::f8e8m0) return 1;
   if (type == DataType::f4e2m1) return small_integer(random, 3, true);
   if (is_float(type)) {
-    const double magnitude = 0x1p-6 + (1 - 0x1p-6) * static_cast<double>(random.fraction());
+    double magnitude = 0x1p-6 + (1 - 0x1p-6) * static_cast<double>(random.fraction());
+    if (operand.contents == Contents::settling) magnitude /= std::sqrt(static_cast<double>(operand.limit));
     return (random() & 1U) != 0 ? -magnitude : magnitude;
   }
   return small_integer(random, bits(type) <= 8 ? 3 : 8, integer_range(type).least < 0);

@@ -38,6 +38,8 @@ TEST_CASE("integers are small, so that sums of products stay in range") {
 
 TEST_CASE("positive, index and boolean contents keep to their ranges") {
   for (double value : filled({.shape = {1000}, .contents = Contents::positive})) CHECK((value >= 0.5 && value <= 1.5));
+  for (double value : filled({.shape = {1000}, .contents = Contents::settling, .limit = 16}))
+    CHECK((std::abs(value) > 0 && std::abs(value) <= 0.25));  // 1 / sqrt(16)
   for (double value : filled({.shape = {1000}, .contents = Contents::boolean})) CHECK((value == 0 || value == 1));
   for (auto type : {DataType::i64, DataType::i32, DataType::u8}) {
     std::vector<int> seen(7);

@@ -31,6 +31,7 @@ enum class Contents : std::uint8_t {
   indices,   ///< uniform in [0, limit)
   boolean,   ///< 0 or 1
   even,      ///< non-zero even integers: libraries that halve 8-bit weights to keep sums in range stay exact
+  settling,  ///< uniform, divided by the root of `limit`: weights of so many units that feed back on themselves
 };
 
 /// One tensor that a layer reads or writes. Plans take their buffers in this order.
@@ -40,12 +41,12 @@ struct Operand {
   TensorShape shape{};
   bool constant = false;  ///< known before the first call: may be re-laid out outside the timed region
   Contents contents = Contents::uniform;
-  std::int64_t limit = 0;                 ///< of indices
+  std::int64_t limit = 0;                 ///< of indices; units of settling weights
   std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
 
   /// Numbers known before the first call: what an engine keeps in memory from one request to the next.
   [[nodiscard]] bool is_weight() const {
-    return constant && (contents == Contents::uniform || contents == Contents::positive);
+    return constant && contents != Contents::indices && contents != Contents::boolean;
   }
   [[nodiscard]] std::int64_t elements() const { return element_count(shape); }
   [[nodiscard]] std::int64_t bytes() const { return (checked_product(elements(), bits(type)) + 7) / 8; }

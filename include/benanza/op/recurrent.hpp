@@ -82,15 +82,14 @@ struct Recurrent {
   [[nodiscard]] constexpr std::int64_t gates() const { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
 
   /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c; outputs y, y_h and
-  /// y_c in ONNX's layout 0. Activations are ONNX's defaults.
+  /// y_c in ONNX's layout 0. Activations are ONNX's defaults. Weights are as PyTorch initialises them (torch.nn.LSTM:
+  /// uniform within 1 / sqrt(hidden)): with larger ones the recurrence is chaotic, and over a hundred steps the last
+  /// bit of a sum decides the result.
   [[nodiscard]] Operands operands() const {
     const TensorShape state{directions, x[1], hidden};
-    Operands result{
-        .inputs = {{.name = "x", .type = type, .shape = x},
-                   {.name = "w", .type = type, .shape = {directions, gates() * hidden, x[2]}, .constant = true},
-                   {.name = "r", .type = type, .shape = {directions, gates() * hidden, hidden}, .constant = true}},
-        .outputs = {{.name = "y", .type = type, .shape = {x[0], directions, x[1], hidden}},
-                    {.name = "y_h", .type = type, .shape = state}}};
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}, weights("w", x[2]), weights("r", hidden)},
+                    .outputs = {{.name = "y", .type = type, .shape = {x[0], directions, x[1], hidden}},
+                                {.name = "y_h", .type = type, .shape = state}}};
     if (bias)
       result.inputs.push_back(
           {.name = "b", .type = type, .shape = {directions, 2 * gates() * hidden}, .constant = true});
@@ -99,6 +98,16 @@ struct Recurrent {
       result.inputs.push_back({.name = "initial_c", .type = type, .shape = state});
     if (cell == Cell::lstm) result.outputs.push_back({.name = "y_c", .type = type, .shape = state});
     return result;
+  }
+
+  /// From so many units to the gates of all hidden ones.
+  [[nodiscard]] Operand weights(std::string_view name, std::int64_t units) const {
+    return {.name = name,
+            .type = type,
+            .shape = {directions, gates() * hidden, units},
+            .constant = true,
+            .contents = Contents::settling,
+            .limit = hidden};
   }
 
   /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden; the element-wise part
