@@ -268,6 +268,27 @@ TEST_CASE("16-bit floats agree with the reference where f32 computes for them", 
            op::Attention{.type = type, .q = {1, 2, 31, 20}, .k = {1, 2, 60, 20}, .v = {1, 2, 60, 44}}});
 }
 
+TEST_CASE("Recurrent layers agree with the reference", "[native]") {
+  using enum op::Cell;
+  check({op::Recurrent{.x = {7, 1, 12}, .hidden = 16},
+         op::Recurrent{.x = {7, 5, 11}, .hidden = 37, .directions = 2, .initial_state = true},
+         op::Recurrent{.x = {9, 13, 12}, .hidden = 3, .reverse = true, .bias = false},
+         op::Recurrent{.cell = gru, .x = {7, 5, 12}, .hidden = 37, .directions = 2, .linear_before_reset = true},
+         op::Recurrent{.cell = gru,
+                       .x = {7, 1, 12},
+                       .hidden = 20,
+                       .reverse = true,
+                       .bias = false,
+                       .initial_state = true,
+                       .linear_before_reset = true},
+         op::Recurrent{.cell = rnn, .x = {7, 8, 12}, .hidden = 37, .initial_state = true},
+         op::Recurrent{.cell = rnn, .x = {1, 1, 1}, .hidden = 1, .directions = 2, .bias = false}});
+  const auto reset_first = native::backend()->plans(op::Recurrent{.cell = gru, .x = {7, 1, 12}, .hidden = 16}, 1);
+  REQUIRE(std::holds_alternative<Unsupported>(reset_first));
+  CHECK(std::get<Unsupported>(reset_first).reason ==
+        "no GRU that resets the state before its product in backend native");
+}
+
 TEST_CASE("Einsum and attention agree with the reference", "[native]") {
   check(
       {op::Einsum{.a = {5, 7}, .b = {7, 9}, .a_labels = {0, 1}, .b_labels = {1, 2}, .y_labels = {0, 2}},

@@ -109,8 +109,9 @@ template <class T>
 [[nodiscard]] Result plans(const op::Dequantize& op, const Context& context);
 [[nodiscard]] Result plans(const op::Einsum& op, const Context& context);
 [[nodiscard]] Result plans(const op::Attention& op, const Context& context);
+[[nodiscard]] Result plans(const op::Recurrent& op, const Context& context);
 
-/// What libraries do well (convolution, matrix product, recurrence) or what is no work.
+/// What libraries do well (convolution, matrix product) or what is no work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend native"};

@@ -20,6 +20,7 @@ namespace benanza::native {
   void add_normalize(Kernels&);      \
   void add_reduce(Kernels&);         \
   void add_attention(Kernels&);      \
+  void add_recurrent(Kernels&);      \
   inline Kernels table() {           \
     Kernels k;                       \
     add_unary(k);                    \
@@ -32,6 +33,7 @@ namespace benanza::native {
     add_normalize(k);                \
     add_reduce(k);                   \
     add_attention(k);                \
+    add_recurrent(k);                \
     return k;                        \
   }                                  \
   }

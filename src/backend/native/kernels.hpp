@@ -65,7 +65,32 @@ struct AttentionArguments {
   float* scratch = nullptr;   ///< attention_scratch() floats
 };
 
+/// Products of rows x units with the gates of the hidden units of some panels: w[panel][unit][gate][lane],
+/// y[panel][row][gate][lane].
+struct RecurrentInput {
+  const float* x = nullptr;
+  const float* w = nullptr;
+  float* y = nullptr;
+  Index rows = 0, units = 0;
+  Index first_panel = 0, last_panel = 0;
+};
+
+/// One step in one direction, hidden units of some panels.
+struct RecurrentStep {
+  const float* h = nullptr;       ///< batch x hidden, of the step before; none: zero
+  const float* r = nullptr;       ///< [panel][hidden][gate][lane]
+  const float* bias = nullptr;    ///< [panel][gate][lane], the sums of both; of GRU a fourth, r's for the last gate
+  const float* from_x = nullptr;  ///< [panel][row][gate][lane], from the first row of this step
+  Index from_x_rows = 0;
+  float* c = nullptr;  ///< batch x [panel][lane], replaced; of LSTM
+  float* y = nullptr;  ///< batch x hidden
+  Index batch = 0, hidden = 0;
+  Index first_panel = 0, last_panel = 0;
+  bool back = false;  ///< from the last panel to the first
+};
+
 struct Kernels {
+  Index lanes = 0;  ///< floats of a vector
   UnaryKernel unary[arithmetic_types][elementwise_fns]{};
   BinaryKernel binary[arithmetic_types][forms][elementwise_fns]{};
   BinaryKernel add_relu[forms]{};  ///< max(a + b, 0) of f32
@@ -137,6 +162,10 @@ struct Kernels {
       nullptr;  ///< brings k into the blocked form that attention reads
   void (*attention)(const AttentionArguments& a) = nullptr;
   void (*attention_few_rows)(const AttentionArguments& a) = nullptr;  ///< for decoding: reads k where it lies
+
+  // RNN, GRU (linear before its reset), LSTM.
+  void (*recurrent_input[3])(const RecurrentInput& a){};
+  void (*recurrent_step[3])(const RecurrentStep& a){};
 };
 
 }  // namespace benanza::native

@@ -4,12 +4,13 @@
 // "FlashAttention", 2022), and the products with the values; no score ever leaves the caches.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
+#include "kernels/product.hpp"
 #include "kernels/transpose_block.hpp"
 
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-constexpr int panel_rows = 6;  // with two vectors: 12 accumulators, two operands and a broadcast fit 16 registers
+constexpr int panel_rows = rows_at_once<2>;
 constexpr Index panel_keys = 2 * lanes;
 constexpr Index block_rows = 4 * panel_rows;
 constexpr Index chunk_keys = 256;  // scores of a block: 24 KiB
@@ -45,51 +46,6 @@ void pack(const AttentionArguments& a) {
     }
     for (; d < a.depth; ++d)
       for (Index j = 0; j < panel_keys; ++j) panel[d * panel_keys + j] = j < some ? k[j * a.depth + d] : 0.0F;
-  }
-}
-
-/// y[r][0 .. width vectors) (+)= sum over i of x[r * x_stride + i * x_step] * w[i * w_stride ...].
-template <int rows, int width>
-inline void product(const float* x, Index x_stride, const float* w, Index w_stride, Index n, float* y, Index y_stride,
-                    bool add) {
-  F acc[rows][width];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 8
-    for (int j = 0; j < width; ++j) acc[r][j] = add ? load(y + r * y_stride + j * lanes) : splat(0.0F);
-  for (Index i = 0; i < n; ++i) {
-    F operand[width];
-#pragma GCC unroll 8
-    for (int j = 0; j < width; ++j) operand[j] = load(w + i * w_stride + j * lanes);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) {
-      const F broadcast = splat(x[r * x_stride + i]);
-#pragma GCC unroll 8
-      for (int j = 0; j < width; ++j) acc[r][j] += broadcast * operand[j];
-    }
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 8
-    for (int j = 0; j < width; ++j) store(y + r * y_stride + j * lanes, acc[r][j]);
-}
-/// The last columns, fewer than a vector.
-inline void product_tail(const float* x, const float* w, Index w_stride, Index n, float* y, Index some, bool add) {
-  F acc = add ? load(y) : splat(0.0F);
-  for (Index i = 0; i < n; ++i) acc += splat(x[i]) * load_some(w + i * w_stride, some, 0.0F);
-  store(y, acc);
-}
-
-template <int width>
-void product_of_rows(Index rows, const float* x, Index x_stride, const float* w, Index w_stride, Index n, float* y,
-                     Index y_stride, bool add) {
-  switch (rows) {
-    case 1: return product<1, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
-    case 2: return product<2, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
-    case 3: return product<3, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
-    case 4: return product<4, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
-    case 5: return product<5, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
-    default: return product<6, width>(x, x_stride, w, w_stride, n, y, y_stride, add);
   }
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers: the products of all steps' inputs, and one step. Weights lie in panels, one for each vector of
+// hidden units: panel[unit below][gate][hidden unit], so that all gates of a hidden unit end in registers together.
+#include "kernels.hpp"
+#include "kernels/math.hpp"
+#include "kernels/product.hpp"
+
+namespace benanza::native::BENANZA_NATIVE_ISA {
+namespace {
+
+/// What the gates of one vector of hidden units are made of: products with x and with the state, and biases.
+struct Sums {
+  const float *x, *h, *bias;
+  F of(int gate) const { return load(x + gate * lanes) + load(h + gate * lanes) + load(bias + gate * lanes); }
+};
+
+/// ONNX's order of gates: i o f c.
+struct Lstm {
+  static constexpr int gates = 4, biases = 4;
+  static F next(const Sums& sums, F, float* c) {
+    const F cell = sigmoid(sums.of(2)) * load(c) + sigmoid(sums.of(0)) * tanh(sums.of(3));
+    store(c, cell);
+    return sigmoid(sums.of(1)) * tanh(cell);
+  }
+};
+
+/// z r h; the reset gate scales the product with the state and its bias, the last (linear_before_reset).
+struct Gru {
+  static constexpr int gates = 3, biases = 4;
+  static F next(const Sums& sums, F h, float*) {
+    const F z = sigmoid(sums.of(0)), reset = sigmoid(sums.of(1));
+    const F linear = load(sums.h + 2 * lanes) + load(sums.bias + 3 * lanes);
+    const F candidate = tanh(load(sums.x + 2 * lanes) + load(sums.bias + 2 * lanes) + reset * linear);
+    return (1.0F - z) * candidate + z * h;
+  }
+};
+
+struct Rnn {
+  static constexpr int gates = 1, biases = 1;
+  static F next(const Sums& sums, F, float*) { return tanh(sums.of(0)); }
+};
+
+// A part of x that stays in the second-level cache while panel after panel passes, in the first with its part of one.
+constexpr Index chunk_rows = 96, chunk_units = 256;
+
+template <class Cell>
+void input(const RecurrentInput& a) {
+  constexpr int stride = Cell::gates * lanes, at_once = rows_at_once<Cell::gates>;
+  for (Index row = 0; row < a.rows; row += chunk_rows) {
+    const Index rows = a.rows - row < chunk_rows ? a.rows - row : chunk_rows;
+    for (Index unit = 0; unit < a.units; unit += chunk_units) {
+      const Index units = a.units - unit < chunk_units ? a.units - unit : chunk_units;
+      for (Index panel = a.first_panel; panel < a.last_panel; ++panel) {
+        const float* const w = a.w + (panel * a.units + unit) * stride;
+        float* const y = a.y + (panel * a.rows + row) * stride;
+        for (Index r = 0; r < rows; r += at_once)
+          product_of_rows<Cell::gates>(rows - r < at_once ? rows - r : at_once, a.x + (row + r) * a.units + unit,
+                                       a.units, w, stride, units, y + r * stride, stride, unit != 0);
+      }
+    }
+  }
+}
+
+template <class Cell>
+void step(const RecurrentStep& a) {
+  constexpr int stride = Cell::gates * lanes, at_once = rows_at_once<Cell::gates>;
+  const Index panels = (a.hidden + lanes - 1) / lanes;
+  for (Index i = a.first_panel; i < a.last_panel; ++i) {
+    // Every other step goes back, so that the panels it begins with are those that the caches still hold.
+    const Index panel = a.back ? a.first_panel + a.last_panel - 1 - i : i, unit = panel * lanes;
+    const Index some = a.hidden - unit < lanes ? a.hidden - unit : lanes;
+    for (Index row = 0; row < a.batch; row += at_once) {
+      const Index rows = a.batch - row < at_once ? a.batch - row : at_once;
+      float of_h[at_once * stride] = {};
+      if (a.h != nullptr)
+        product_of_rows<Cell::gates>(rows, a.h + row * a.hidden, a.hidden, a.r + panel * a.hidden * stride, stride,
+                                     a.hidden, of_h, stride, false);
+      for (Index r = 0; r < rows; ++r) {
+        const Index at = (row + r) * a.hidden + unit;
+        const Sums sums{.x = a.from_x + (panel * a.from_x_rows + row + r) * stride,
+                        .h = of_h + r * stride,
+                        .bias = a.bias + panel * Cell::biases * lanes};
+        const F h = a.h == nullptr ? splat(0.0F) : some < lanes ? load_some(a.h + at, some, 0.0F) : load(a.h + at);
+        const F y = Cell::next(sums, h, a.c + (row + r) * panels * lanes + unit);
+        if (some < lanes) store_some(a.y + at, y, some);
+        else store(a.y + at, y);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_recurrent(Kernels& kernels) {
+  kernels.lanes = lanes;
+  kernels.recurrent_input[0] = input<Rnn>;
+  kernels.recurrent_input[1] = input<Gru>;
+  kernels.recurrent_input[2] = input<Lstm>;
+  kernels.recurrent_step[0] = step<Rnn>;
+  kernels.recurrent_step[1] = step<Gru>;
+  kernels.recurrent_step[2] = step<Lstm>;
+}
+
+}  // namespace benanza::native::BENANZA_NATIVE_ISA
