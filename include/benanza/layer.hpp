@@ -103,17 +103,38 @@ template <std::size_t I = 0>
   }
 }
 
+/// Of a node that yields no element at its least size, which only data tells. A view stays one; of everything else the
+/// bytes alone are known: what finds that size reads its operands, what follows from it or moves a part of them may
+/// touch nothing.
+[[nodiscard]] inline Layer least_layer(const Node& node, const Graph& graph) {
+  const std::string type = onnx_type(node);
+  const auto& movers = op::View::onnx_types;
+  const bool moves = std::find(movers.begin(), movers.end(), type) != movers.end();
+  if (moves)
+    if (const auto view = op::View::from(node, graph); view && view->rule != op::ViewRule::no_op) return *view;
+  op::Opaque least = *op::Opaque::from(node, graph);
+  const bool reads = !moves && std::any_of(node.outputs.begin(), node.outputs.end(), [&](const auto& output) {
+    return output && graph.value(*output).unknown_size;
+  });
+  if (!reads) least.read_bytes = least.constant_bytes = 0;
+  return least;
+}
+
 }  // namespace detail
 
 /// The layer that a node is: of the first operator in the list that describes it, at last Opaque. What yields no
-/// element costs nothing. Throws InputError for a node that lacks an input, has an attribute of another type than ONNX
-/// gives it, or is larger than 2^63 bytes.
+/// element costs nothing, unless only data tells how many it yields: then it is Opaque. Throws InputError for a node
+/// that lacks an input, has an attribute of another type than ONNX gives it, or is larger than 2^63 bytes.
 [[nodiscard]] inline Layer make_layer(const Node& node, const Graph& graph) {
-  bool empty = true;
-  for (const auto& output : node.outputs) empty = empty && (!output || graph.value(*output).elements() == 0);
-  if (empty && node.has_output(0))
+  bool empty = node.has_output(0), known = true;
+  for (const auto& output : node.outputs) {
+    empty = empty && (!output || graph.value(*output).elements() == 0);
+    known = known && (!output || !graph.value(*output).data_dependent);
+  }
+  if (empty && known)
     return op::View{.type = stored_type(graph.output(node, 0).type), .rule = op::ViewRule::no_op, .x = {0}};
-  Layer layer = detail::first_description(node, graph, detail::onnx_type(node));
+  Layer layer =
+      empty ? detail::least_layer(node, graph) : detail::first_description(node, graph, detail::onnx_type(node));
   if (!is_product(layer)) detail::store_tf32_as_f32(layer);
   return layer;
 }

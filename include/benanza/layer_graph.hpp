@@ -84,7 +84,7 @@ struct LayerGraph {
   std::vector<LayerTensor> tensors{};
   std::vector<Occurrence> layers{};  ///< topological order
   std::vector<Choice> choices{};
-  std::vector<std::string> unknown{};  ///< what makes every bound partial: loops of unknown trip count
+  std::vector<std::string> unknown{};  ///< what makes every bound partial: trip counts and sizes that data tells
   Bytes model_reads{}, model_writes{},
       weights{};  ///< inputs and weights touched, once each; outputs; the weights' part
 };
@@ -150,7 +150,20 @@ class LayerGraphBuilder {
     for (const auto& output : node.outputs)
       if (output) made.outputs.push_back(tensor(graph, scope, *output));
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
+    if (!knows_sizes(graph, node))
+      result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
+                                ") depends on data: counted at its least");
     result_.layers.push_back(std::move(made));
+  }
+
+  /// False where sizes become unknown: at the node that makes such a value, or reads one computed from constants.
+  [[nodiscard]] static bool knows_sizes(const Graph& graph, const Node& node) {
+    const auto is_made = [&](const auto& id) { return id && graph.value(*id).unknown_size; };
+    const auto is_read = [&](const auto& id) {
+      return id && graph.value(*id).constant && graph.value(*id).data_dependent;
+    };
+    return std::none_of(node.outputs.begin(), node.outputs.end(), is_made) &&
+           std::none_of(node.inputs.begin(), node.inputs.end(), is_read);
   }
 
   Scope enter(const Graph& graph, Scope& scope, const Graph& body) {
@@ -339,8 +352,9 @@ class DistinctBytes {
 };
 
 /// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
-/// Slice, strides).
+/// Slice, strides) or, being of unknown size, may read nothing.
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
+  if (is_opaque(layer) && operands(layer).inputs.empty()) return {};
   if (i != 0) return tensor.bytes();
   const Operands all = operands(layer);
   if (all.inputs.empty() || !all.inputs[0].touched) return tensor.bytes();

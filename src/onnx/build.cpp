@@ -358,7 +358,7 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
         throw InputError("dimension " + std::to_string(i) + " of its output '" + name +
                          "' is not known: it depends on data (--value NAME=N binds a scalar input)");
       dim.set_dim_value(0);
-      value.data_dependent = true;
+      value.data_dependent = value.unknown_size = true;
     }
     if (dim.dim_value() < 0 || dim.dim_value() > std::int64_t{1} << 48)
       throw InputError("dimension " + std::to_string(i) + " of its output '" + name + "' is " +

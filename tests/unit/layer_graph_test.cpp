@@ -223,6 +223,41 @@ TEST_CASE("a loop of unknown trip count is said to be one and counted once") {
   CHECK(graph.layers[0].repeat == 1);
 }
 
+TEST_CASE("where sizes become unknown is said, and what follows costs at its least nothing") {
+  GraphBuilder g;
+  const auto x = g.input({4, 6});
+  const auto places = g.node("NonZero", {x}, {2, 0}, {}, DataType::i64);
+  const auto flat = g.node("Reshape", {places, g.ints({-1})}, {0}, {}, DataType::i64);
+  const auto rows = g.node("Gather", {x, flat}, {0, 6});
+  const auto y = g.node("MatMul", {rows, g.weight({6, 8})}, {0, 8});
+  for (const auto id : {places, flat, rows, y}) g.graph().values[id].data_dependent = true;
+  g.graph().values[places].unknown_size = true;
+  g.output(y);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  CHECK(graph.unknown ==
+        std::vector<std::string>{"the size of 'NonZero_0' (NonZero) depends on data: counted at its least"});
+  std::vector<std::string> layers;
+  for (const auto& at : graph.layers) layers.push_back(LayerSignature(at.layer).text());
+  CHECK(layers == std::vector<std::string>{"Opaque/i64/op=NonZero/read_bytes=96",  // 4 x 6 floats
+                                           "View/i64/x=0", "Opaque/f32/op=Gather", "Opaque/f32/op=MatMul"});
+  CHECK(graph.layers[0].read_activations.value == 96);
+  CHECK(graph.layers[2].read_activations.value == 0);
+  CHECK(graph.layers[3].read_weights.value == 0);
+  CHECK(graph.weights.value == 0);
+  CHECK(graph.model_reads.value == 96);
+}
+
+TEST_CASE("a size that comes from constants alone becomes unknown where it is read") {
+  GraphBuilder g;
+  const auto places = g.weight({2, 0}, DataType::i64);  // a NonZero of weights: no node of the graph
+  const auto y = g.node("Gather", {g.input({4, 6}), places}, {2, 0, 6});
+  for (const auto id : {places, y}) g.graph().values[id].data_dependent = true;
+  g.output(y);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.unknown.size() == 1);
+  CHECK_THAT(graph.unknown[0], Catch::Contains("'Gather_0' (Gather)"));
+}
+
 TEST_CASE("a scan's sequence is read slice by slice, its source stays a value of the graph") {
   GraphBuilder g;
   const auto sequence = g.map("Relu", {g.input({5, 8})});

@@ -112,8 +112,10 @@ TEST_CASE("Sizes that only data says are the least ones, and say so", "[onnx]") 
       "= Relu(g) }");
   CHECK(value_named(graph, "n").dims == Dims{2, 0});
   CHECK(value_named(graph, "n").data_dependent);
+  CHECK(value_named(graph, "n").unknown_size);
   CHECK(graph.value(graph.outputs[0]).dims == Dims{0});
   CHECK(graph.value(graph.outputs[0]).data_dependent);
+  CHECK_FALSE(graph.value(graph.outputs[0]).unknown_size);  // follows from n
 }
 
 TEST_CASE("An unknown operator needs its shapes in value_info", "[onnx]") {
