@@ -8,7 +8,8 @@ Installs both engines from PyPI into a user cache (once), runs `benanza bound` f
 engines: one process an engine, turn by turn, so that a slow phase of the machine meets both. Times are the 10th
 percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
 
-Engines compute in f32 with all their graph optimisations. Prints a table and writes all of it with --json.
+Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Prints a table and
+writes all of it with --json, anew after each model.
 """
 import argparse
 import glob
@@ -18,10 +19,12 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "build" / "release" / "benanza"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "benanza"
 PACKAGES = ["numpy==2.4.6", "onnx==1.19.1", "onnxruntime==1.31.1", "openvino==2026.4.1"]
 ENGINES = ["onnxruntime", "openvino"]
@@ -98,10 +101,10 @@ def all_models():
     return [file for folder in ("zoo2019", "modern") for file in sorted(glob.glob(f"{ROOT}/examples/models/{folder}/*.onnx"))]
 
 
-def work(engine, path, threads):
+def work(engine, path, cpus):
     """A process of one engine: loads the model, then answers each line `SECONDS` with the times of its runs."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
-    run = {"onnxruntime": load_onnxruntime, "openvino": load_openvino}[engine](path, threads, inputs_of(path))
+    os.sched_setaffinity(0, cpus)
+    run = {"onnxruntime": load_onnxruntime, "openvino": load_openvino}[engine](path, len(cpus), inputs_of(path))
     for _ in range(3):
         run()
     print("ready", flush=True)
@@ -114,41 +117,94 @@ def work(engine, path, threads):
         print(json.dumps(times), flush=True)
 
 
-def measure(path, threads, seconds):
+class Worker:
+    """A process of one engine with one model. What it says on stderr goes to a file: nobody reads a pipe meanwhile, and a full one would stop it."""
+
+    def __init__(self, engine, path, cpus):
+        self.said = tempfile.TemporaryFile("w+", errors="replace")
+        command = [sys.executable, __file__, "--worker", engine, "--cpus", text_of(cpus), path]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True)
+        self.is_ready = self.process.stdout.readline().strip() == "ready"
+        self.times = []
+
+    def turn(self, seconds):
+        """Adds the times of one turn; whether there are any: the process may have died."""
+        try:
+            self.process.stdin.write(f"{seconds}\n")
+            self.process.stdin.flush()
+            self.times += json.loads(self.process.stdout.readline())
+        except (OSError, ValueError):  # a broken pipe; nothing that could be parsed
+            return False
+        return True
+
+    def end(self):
+        """Ends the process. Returns its last words, or the signal that killed it."""
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass  # it died with a question unread
+        self.process.stdout.read()
+        code = self.process.wait()
+        self.said.seek(0)
+        words = self.said.read().strip().splitlines()
+        self.said.close()
+        return f"killed by signal {-code}" if code < 0 else words[-1] if words else f"it ended with exit code {code}"
+
+
+def measure(path, cpus, seconds):
     """Times in seconds of each engine, or the reason why there are none."""
     workers, result = {}, {}
     for engine in ENGINES:
-        command = [sys.executable, __file__, "--worker", engine, "--threads", str(threads), path]
-        workers[engine] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if workers[engine].stdout.readline().strip() != "ready":
-            result[engine] = (workers[engine].communicate()[1].strip().splitlines() or ["it ended"])[-1]
-            del workers[engine]
-    times = {engine: [] for engine in workers}
+        worker = Worker(engine, path, cpus)
+        if worker.is_ready:
+            workers[engine] = worker
+        else:
+            result[engine] = worker.end()
     for _ in range(TURNS):
-        for engine, worker in workers.items():
-            worker.stdin.write(f"{seconds / TURNS}\n")
-            worker.stdin.flush()
-            times[engine] += json.loads(worker.stdout.readline())
-    for worker in workers.values():
-        worker.communicate()
-    return result | times
+        for engine, worker in list(workers.items()):
+            if not worker.turn(seconds / TURNS):
+                result[engine] = workers.pop(engine).end()
+    for engine, worker in workers.items():
+        worker.end()
+        result[engine] = worker.times
+    return result
 
 
 def p10(times):
     return statistics.quantiles(times, n=10, method="inclusive")[0] * 1e3 if len(times) > 1 else times[0] * 1e3
 
 
-def bounds_of(models, arguments):
-    program = ROOT / "build" / "release" / "benanza"
-    command = [program, "bound", *models, "--threads", str(arguments.threads), "--json", "-"]
+def text_of(cpus):
+    return ",".join(map(str, cpus))
+
+
+def cpus_of(text):
+    return [int(cpu) for cpu in text.split(",")]
+
+
+def document_of(command, arguments):
+    """What the program says as JSON."""
+    command = [PROGRAM, *command, "--json", "-"]
     if arguments.database:
         command += ["--database", arguments.database]
-    document = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def choose_processors(arguments):
+    """Those that the program takes, one of each core: engines that shared a core with themselves would be slower."""
+    machine = document_of(["machine"], arguments)["machine"]
+    arguments.threads = arguments.threads or machine["cores"]
+    arguments.cpus = cpus_of(machine["affinity"])[:arguments.threads]
+
+
+def bounds_of(models, arguments):
+    document = document_of(["bound", *models, "--threads", str(arguments.threads)], arguments)
     return document["machine"], {model["file"]: model for model in document["models"]}
 
 
 def compare(arguments):
     models = arguments.models or all_models()
+    choose_processors(arguments)
     machine, bounds = bounds_of(models, arguments)
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"{', '.join(PACKAGES[2:])}; p10 in ms")
@@ -156,7 +212,7 @@ def compare(arguments):
     rows, below = [], 0
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
-        times = measure(path, arguments.threads, arguments.seconds)
+        times = measure(path, arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
         for engine, value in times.items():
             if isinstance(value, str):
@@ -171,9 +227,9 @@ def compare(arguments):
             + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
         rows.append({"model": bound["model"], "engines_ms": engines, "bounds_ms": ms, "ratio": ratio,
                      "times_s": {engine: value for engine, value in times.items() if isinstance(value, list)}})
+        if arguments.json:
+            pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
     print(f"library fused is at or below the faster engine on {below} of {len(rows)} models")
-    if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
 
 
 def is_in_environment():
@@ -199,16 +255,17 @@ def in_environment(script, packages=PACKAGES):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of engines and bounds (default: all processors)")
+    parser.add_argument("--threads", type=int, help="of engines and bounds (default: one for each core)")
     parser.add_argument("--seconds", type=float, default=4, help="for each model in each engine (default: 4)")
     parser.add_argument("--database", help="folder of results for `benanza bound`")
     parser.add_argument("--json", metavar="FILE", help="writes everything, single runs included")
     parser.add_argument("--worker", choices=ENGINES, help=argparse.SUPPRESS)
+    parser.add_argument("--cpus", type=cpus_of, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not is_in_environment():
         in_environment(__file__)
     if arguments.worker:
-        work(arguments.worker, arguments.models[0], arguments.threads)
+        work(arguments.worker, arguments.models[0], arguments.cpus)
     else:
         compare(arguments)
 

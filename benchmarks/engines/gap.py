@@ -9,8 +9,8 @@ Installs the engines from PyPI into a user cache (once), measures what `benanza 
 least 30 runs after warming up: ONNX Runtime's own profile, OpenVINO's counters of each layer as its benchmark_app writes them, PyTorch's Kineto trace) and runs
 `benanza gap` on what they wrote. Run it on an otherwise idle machine.
 
-Prints for each engine its latency, the gap to library_fused, how much of it named causes explain, and the largest cause. Exit code 1 if less
-than 80 % of a gap of ONNX Runtime that exceeds 10 % is explained.
+Prints for each engine its latency, the gap to library_fused, how much of it named causes explain, and the largest cause. Exit code 1 if a model
+could not be profiled or compared, or if less than 80 % of a gap of ONNX Runtime that exceeds 10 % is explained.
 """
 import argparse
 import csv
@@ -118,21 +118,21 @@ def packages_of(engines):
     return compare.PACKAGES + (TORCH if "pytorch" in engines else [])
 
 
-def work(engine, path, threads, seconds, folder):
+def work(engine, path, cpus, seconds, folder):
     """A process of one engine: profiles the model, prints the options."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
-    print(json.dumps(PROFILERS[engine](path, threads, seconds, pathlib.Path(folder))))
+    os.sched_setaffinity(0, cpus)
+    print(json.dumps(PROFILERS[engine](path, len(cpus), seconds, pathlib.Path(folder))))
 
 
 def gap_of(path, engine, arguments):
     """The gap's JSON, or the reason why there is none."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--worker", engine, "--threads", str(arguments.threads), "--seconds", str(arguments.seconds), "--folder", folder, path]
+        command = [sys.executable, __file__, "--worker", engine, "--cpus", compare.text_of(arguments.cpus), "--seconds", str(arguments.seconds), "--folder", folder, path]
         worker = subprocess.run(command, capture_output=True, text=True, check=False)
         if worker.returncode:
             return (worker.stderr.strip().splitlines() or ["it ended"])[-1]
         options = json.loads(worker.stdout.splitlines()[-1])
-        command = [compare.ROOT / "build" / "release" / "benanza", "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-"]
+        command = [compare.PROGRAM, "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-"]
         if arguments.database:
             command += ["--database", arguments.database]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -140,44 +140,46 @@ def gap_of(path, engine, arguments):
 
 
 def row_of(model, engine, gap):
-    """A line of the table, and whether the gap is explained well enough."""
+    """A line of the table, whether there is a gap of which parts are known, and whether it is explained well enough."""
     if isinstance(gap, str):
-        return f"{model[:25]:26}{engine:12} {gap}", True
-    if gap["gap_ms"] is None:
-        return f"{model[:25]:26}{engine:12} {gap['outside'] or gap['total_only'] or 'no gap'}", True
+        return f"{model[:25]:26}{engine:12} {gap}", False, False
+    if gap["gap_ms"] is None or gap["explained"] is None:
+        return f"{model[:25]:26}{engine:12} {gap['outside'] or gap['total_only'] or 'no gap'}", False, False
     causes = [part for part in gap["parts"] if part["time_ms"] > 0]
     largest = max(causes, key=lambda part: part["time_ms"], default=None)
     share = gap["gap_ms"] / gap["bound_ms"]
     explained = gap["explained"]
     counts = share > LEAST_GAP
-    good = not counts or explained is None or explained >= LEAST_EXPLAINED
-    text = f"{model[:25]:26}{engine:12}{gap['latency_ms']:10.3f}{gap['bound_ms']:10.3f}{share:8.0%}"
-    text += f"{explained:11.0%}" if explained is not None else f"{'-':>11}"
+    good = not counts or explained >= LEAST_EXPLAINED
+    text = f"{model[:25]:26}{engine:12}{gap['latency_ms']:10.3f}{gap['bound_ms']:10.3f}{share:8.0%}{explained:11.0%}"
     if largest:
         item = largest["items"][0] if largest["items"] else None
         text += f"  {largest['words']} {largest['time_ms']:.3f}" + (f" ({item['name']} {item['time_ms']:.3f})" if item else "")
-    return text + ("" if good else "  <"), good
+    return text + ("" if good else "  <"), True, good
 
 
 def profile(arguments):
     models = arguments.models or compare.all_models()
+    compare.choose_processors(arguments)
     machine, bounds = compare.bounds_of(models, arguments)
     names = {pathlib.Path(file).name: bound["model"] for file, bound in bounds.items()}
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"{', '.join(packages_of(arguments.engines)[2:])}; medians in ms (OpenVINO: means), gap to library_fused")
     print(f"{'model':26}{'engine':12}{'latency':>10}{'bound':>10}{'gap':>8}{'explained':>11}  largest cause (largest part of it)")
-    rows, all_good, explained = [], True, {engine: [0, 0] for engine in arguments.engines}
+    rows, profiled, all_good, explained = [], 0, True, {engine: [0, 0] for engine in arguments.engines}
     for path in models:
         model = names[pathlib.Path(path).name]
         for engine in arguments.engines:
             gap = gap_of(path, engine, arguments)
-            text, good = row_of(model, engine, gap)
+            text, known, good = row_of(model, engine, gap)
             print(text, flush=True)
-            if not isinstance(gap, str) and gap["gap_ms"] and gap["gap_ms"] > LEAST_GAP * gap["bound_ms"]:
+            profiled += known
+            if known and gap["gap_ms"] > LEAST_GAP * gap["bound_ms"]:
                 explained[engine][1] += 1
                 explained[engine][0] += good
-            all_good = all_good and (good or engine != "onnxruntime")
+            all_good = all_good and known and (good or engine != "onnxruntime")
             rows.append({"model": model, "engine": engine, "gap": gap})
+    print(f"profiled {profiled} of {len(rows)}")
     for engine, (enough, count) in explained.items():
         print(f"{engine}: at least {LEAST_EXPLAINED:.0%} explained of {enough} of {count} gaps that exceed {LEAST_GAP:.0%}")
     if arguments.json:
@@ -188,18 +190,19 @@ def profile(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of engines and bounds (default: all processors)")
+    parser.add_argument("--threads", type=int, help="of engines and bounds (default: one for each core)")
     parser.add_argument("--seconds", type=float, default=2, help="for each model in each engine, if 30 runs take less (default: 2)")
     parser.add_argument("--engines", type=lambda text: text.split(","), default=compare.ENGINES, help="of onnxruntime,openvino,pytorch (default: the first two)")
     parser.add_argument("--database", help="folder of results for `benanza bound` and `benanza gap`")
     parser.add_argument("--json", metavar="FILE", help="writes everything")
     parser.add_argument("--worker", choices=list(PROFILERS), help=argparse.SUPPRESS)
+    parser.add_argument("--cpus", type=compare.cpus_of, help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not compare.is_in_environment():
         compare.in_environment(__file__, packages_of(arguments.engines))
     if arguments.worker:
-        work(arguments.worker, arguments.models[0], arguments.threads, arguments.seconds, arguments.folder)
+        work(arguments.worker, arguments.models[0], arguments.cpus, arguments.seconds, arguments.folder)
         return 0
     return profile(arguments)
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped models are read for what their README says.
 #include "support/catch.hpp"
+#include "support/model_files.hpp"
 #include "support/onnx_text.hpp"
+#include <benanza/layer_graph.hpp>
 #include <benanza/onnx.hpp>
 
 #include <cstdint>
@@ -113,20 +115,20 @@ TEST_CASE("VGG16 has 15,470,264,320 multiply-adds and ResNet-50 has 4,089,184,25
   CHECK(multiply_adds(model("modern/resnet50")) == 4'089'184'256);
 }
 
-TEST_CASE("A batch reaches every layer, also where the exporter froze it", "[onnx]") {
+TEST_CASE("A batch reaches every layer of the models, also where the exporter froze it", "[onnx]") {
   // Reshape targets with a leading 1, 0 or 1 * windows; a class token; rows of 197 * batch; the initial state of an
   // LSTM; the sizes of a Resize.
-  const auto name = GENERATE(values<std::string>(
-      {"zoo2019/MNIST", "zoo2019/Shufflenet", "zoo2019/VGG16", "modern/vit_b_16", "modern/swin_t", "modern/gpt2_s128",
-       "modern/llama_160m_decode_p512", "modern/deepspeech_lstm", "modern/deeplabv3_resnet50", "modern/convnext_tiny",
-       "modern/bert_base_s128", "modern/whisper_tiny_encoder"}));
-  INFO(name);
-  const Graph one = model(name), four = model(name, {.batch = 4});
-  CHECK(four.batch == 4);
-  CHECK(multiply_adds(four) == 4 * multiply_adds(one));
-  REQUIRE(four.nodes.size() == one.nodes.size());
-  for (std::size_t i = 0; i < one.nodes.size(); ++i)
-    CHECK(four.output(four.nodes[i], 0).elements() == 4 * one.output(one.nodes[i], 0).elements());
+  for (const auto& file : testing::model_files()) {
+    INFO(file.string());
+    const Graph one = import_onnx(file), four = import_onnx(file, {.batch = 4});
+    CHECK(four.batch == 4);
+    CHECK(multiply_adds(four) == 4 * multiply_adds(one));
+    REQUIRE(four.nodes.size() == one.nodes.size());
+    for (std::size_t i = 0; i < one.nodes.size(); ++i) {
+      INFO(one.nodes[i].name);
+      CHECK(four.output(four.nodes[i], 0).elements() == 4 * one.output(one.nodes[i], 0).elements());
+    }
+  }
 }
 
 TEST_CASE("Symbolic dimensions, once bound, give exactly the layers of the bound sizes", "[onnx]") {
@@ -205,6 +207,7 @@ TEST_CASE("Both branches of an If on an input are there, and the result has the 
   CHECK(op_types(node.bodies[1].graph) == std::vector<std::string>{"MatMul", "Relu"});
   CHECK(graph.value(graph.outputs[0]).dims == Dims{8, 256});  // 256 and 1024 are possible
   CHECK(graph.value(graph.outputs[0]).data_dependent);
+  CHECK(make_layer_graph(graph).unknown.empty());
   CHECK(graph.batch == 8);
   CHECK(op_types(model("hard/if_two_branches", {.values = {{"early", 0}}})) ==
         std::vector<std::string>{"MatMul", "Relu"});
