@@ -87,7 +87,7 @@ struct Analysis {
   Flops flops{};
   Bytes bytes{}, weights{};
   Coverage coverage{}, coverage_fused{};
-  std::vector<std::string> missing{};  ///< signatures, and what is unknown about loops
+  std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};

@@ -82,6 +82,7 @@ struct EngineProfile {
   std::string device{};  ///< as the file names it
   std::optional<int> threads{};
   std::vector<Seconds> latencies{};      ///< one a counted pass, from end to end; empty: only records are known
+  bool latencies_apart = false;          ///< the latencies are of another run than the times of the records
   std::int64_t warm_ups = 0;             ///< passes dropped
   std::vector<ProfileRecord> records{};  ///< in the engine's order; of counted passes
   std::vector<LibraryCall> calls{};      ///< in order of the log
@@ -91,6 +92,9 @@ struct EngineProfile {
 
 struct ProfileOptions {
   std::optional<std::int64_t> warm_ups{};  ///< passes to drop; nothing: found from the times themselves
+  /// Passes of a file that does not mark them (Nsight Systems, oneDNN, CSV, traces without steps), of one or several
+  /// repetitions each; nothing: each repetition is one, with a warning. Files that mark passes ignore this.
+  std::optional<std::int64_t> passes{};
 };
 
 /// Reads the files of one run of an engine (a trace and an API log of it may come together); each format is recognised

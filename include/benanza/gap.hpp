@@ -9,7 +9,8 @@
 //   B   = sum of b  +  what the rung differs by from that sum
 //   gap = L - B, term by term: records and layers are joined into groups that serve each other, whose t - b is split.
 //
-// What is left over (a median is no mean, profilers cost time) is `unexplained`: printed, never spread.
+// What is left over is `unexplained`: printed, never spread. A median is no mean, profilers cost time; and where
+// records have no starts, or the latency is of another run, nobody knows that nothing ran between layers.
 #pragma once
 
 #include <benanza/analysis.hpp>
@@ -54,7 +55,7 @@ enum class Cause : std::uint8_t {
   extra_calls,     ///< records that serve no layer: padding, reshapes, fills
   unmatched,       ///< records that may be a layer but none was found, less the layers that no record was found for
   not_in_profile,  ///< negative: layers that no record serves while every record serves one
-  between_layers,  ///< nothing runs
+  between_layers,  ///< nothing runs, by the starts of records and the latency of the same run
   side_by_side,    ///< negative: records that ran at the same time
   rung,            ///< what the rung chosen differs by from the sum of its layers' times
   unexplained      ///< the rest
@@ -135,6 +136,7 @@ struct AlgorithmChoice {
   std::string library{}, chosen{}, math{};
   std::string best{};                                 ///< `backend algorithm`; empty: no row of the layer is known
   std::optional<Seconds> chosen_time{}, best_time{};  ///< of one call
+  std::optional<Seconds> uncertainty{};               ///< of their difference; nothing when a row tells no spread
   std::int64_t count = 1;
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!chosen_time || !best_time) return std::nullopt;
@@ -156,13 +158,21 @@ struct FusionGain {
 /// The model in another arithmetic type.
 struct TypeGain {
   DataType type = DataType::f32;
-  bool measured = false;              ///< all layers have rows in that type; otherwise the figures are the roofline's
-  std::optional<Seconds> bound{};     ///< library_fused, or roofline
-  std::optional<Seconds> compared{};  ///< the same rung in the model's own type
+  bool measured = false;                 ///< all layers have rows in that type; else the figures are the roofline's
+  std::optional<Seconds> bound{};        ///< library_fused, or roofline
+  std::optional<Seconds> compared{};     ///< the same rung in the model's own type
+  std::optional<Seconds> uncertainty{};  ///< of the gain; measured rungs only
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!bound || !compared) return std::nullopt;
     return *compared - *bound;
   }
+};
+
+/// A layer that is faster in some layout than in the plain one.
+struct LayoutCall {
+  std::string signature{};
+  std::string plan{};       ///< the best one in that layout: `backend/algorithm`
+  Seconds time{}, plain{};  ///< of one call: by that plan, by the best one in plain layout
 };
 
 /// The best plans in one data layout against the best plans in any.
@@ -170,6 +180,7 @@ struct LayoutGain {
   std::string layout{};     ///< of the source: `nhwc`, `aBcd8b`
   std::int64_t layers = 0;  ///< unique layers that have rows in it and in another one
   Seconds gain{};           ///< of the rows best in this layout over the best in plain layout, over occurrences
+  std::vector<LayoutCall> calls{};
 };
 
 /// Where the library itself is far from the roofline.
@@ -217,6 +228,23 @@ struct Advice {
   std::optional<DataType> type{};    ///< that it changes to
 };
 
+/// One change of the joint figure, made after those before it.
+struct JointStep {
+  std::string what{};              ///< `fused`
+  std::optional<Change> change{};  ///< nothing: parts of the gap that none of the changes takes away
+  Seconds gain{};                  ///< negative where the engine is better than the bound
+  Seconds latency{};               ///< after it
+};
+
+/// What the answers give together: from the latency, part by part, down to the fused bound with its branches in
+/// parallel, in the type that has it lowest. The gains add up to latency - Gap::joint->latency.
+struct JointGain {
+  DataType type = DataType::f32;         ///< another than the model's only if all its layers have rows in it
+  Seconds latency{};                     ///< after all steps
+  std::optional<Seconds> uncertainty{};  ///< of it
+  std::vector<JointStep> steps{};        ///< without those that are not known or buy nothing
+};
+
 struct GapOptions {
   RungName rung = RungName::library_fused;
   /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
@@ -247,7 +275,7 @@ struct Gap {
   std::vector<MatchedRecord> records{};   ///< one for each of the profile
   std::vector<GapGroup> groups{};         ///< by excess, largest first
   std::vector<std::string> not_found{};   ///< first nodes of the bound's layers that no record serves
-  std::vector<std::string> deviations{};  ///< order and shapes that are not the model's
+  std::vector<std::string> deviations{};  ///< shapes, types and order that are not the model's
   std::vector<std::string> warnings{};    ///< of the profile and of the comparison
 
   ParallelGain parallel{};
@@ -257,7 +285,8 @@ struct Gap {
   std::vector<LayoutGain> layouts{};
   std::vector<LibraryGap> library{};
   std::vector<BackendGain> backends{};
-  std::vector<Advice> advice{};  ///< by predicted gain, largest first
+  std::optional<JointGain> joint{};  ///< nothing without a gap
+  std::vector<Advice> advice{};      ///< by predicted gain, largest first
 
   [[nodiscard]] const GapPart* part(Cause cause) const {
     for (const auto& each : parts)

@@ -19,7 +19,7 @@ struct Proof {
   std::size_t advice = 0;             ///< index into Gap::advice
   std::optional<Seconds> achieved{};  ///< of the latency, against Advice::gain; nothing when it could not be measured
   std::optional<Seconds> uncertainty{};
-  std::string reason{};  ///< why not
+  std::string reason{};  ///< why not, or what is not in it
 };
 
 struct GapReport {
@@ -36,7 +36,7 @@ void write_table(std::ostream& out, const GapReport& report, const TableOptions&
 void write_json(std::ostream& out, const GapReport& report);
 /// One line a record of the profile, and one a layer of the bound that no record serves.
 void write_csv(std::ostream& out, const GapReport& report);
-/// The page of `bound` with the gap before the ladder: waterfall, timeline, advice.
+/// The page of `bound` with the gap before the ladder: waterfall, timeline, advice, questions.
 void write_html(std::ostream& out, const GapReport& report);
 /// The fused layer graph; a fill tells how much longer the engine takes than the bound, red is the critical path.
 void write_dot(std::ostream& out, const GapReport& report);

@@ -53,11 +53,13 @@ struct BandwidthLevel {
   std::string name{};          ///< where the data comes from: L2, L3, memory
   Bytes in_front{};            ///< C: all caches up to this level of every core that may hold the data
   BytesPerSecond bandwidth{};  ///< best seen over read, write, copy ... (measurement.md, section 3)
+  std::string reached_by{};    ///< the row whose bandwidth it is, as `CeilingRow::algorithm`
 };
 
 /// The ceilings at one thread count: running maxima, measured on the machine.
 struct Ceilings {
   std::map<DataType, FlopsPerSecond> peaks{};
+  std::map<DataType, std::string> reached_by{};  ///< of each peak, as `CeilingRow::algorithm`
   std::vector<BandwidthLevel> levels{};
   Seconds timer_floor{};
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct Measurement {
   double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
   Seconds kernels{};               ///< of one call's kernels by the device's own records, the referee; 0: not known
   double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
+  bool throttled = false;          ///< that was over `throttling` under the session's highest
   std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
                                    ///< contended; empty for a plan that was not chosen
   std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
@@ -53,6 +55,11 @@ struct Measurement {
   }
 };
 
+/// Whether a row says that its backend has no plan for the layer at all; not that one failed, or could not be made.
+[[nodiscard]] inline bool is_unsupported(const Measurement& row) {
+  return row.excluded && row.algorithm.starts_with("none,") && !row.excluded->starts_with("failed: ");
+}
+
 /// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
 /// otherwise. The same time where there are no launches.
 [[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
@@ -61,6 +68,14 @@ struct Measurement {
 
 /// Rows whose methods of timing disagree by more than this are marked.
 inline constexpr double methods_agree = 0.05;
+/// Whether what the device's own records tell of a row's kernels differs from the time without launches by more.
+[[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
+  if (row.excluded || !(row.kernels.value > 0)) return false;
+  return std::abs(without_launch(row, row.p10).value / row.kernels.value - 1) > methods_agree;
+}
+
+/// A clock this much lower than the session's highest marks a row.
+inline constexpr double throttling = 0.02;
 
 /// A measured ceiling, kept as a row beside the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level>
 /// (bytes/s) or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.

@@ -80,9 +80,12 @@ class Recorder {
   }
 
   /// A layer of the open pass. Layers of one lane may lie inside each other (a block and its parts). The same name
-  /// again in a pass is another layer. Throws UsageError outside of a pass.
+  /// again in a pass is another layer. Throws UsageError outside of a pass, and for a lane that there is not.
   void layer(std::string_view name, Time start, Time end, std::size_t lane = 0) {
     if (passes_.empty() || !passes_.back().open) throw UsageError("layer() without start_pass()");
+    if (lane >= lanes_.size())
+      throw UsageError("layer() on lane " + std::to_string(lane) + " of a recorder of " +
+                       std::to_string(lanes_.size()) + " lanes, expected a lower number");
     Lane& on = lanes_[lane];
     // An engine does the same in each pass: the name is the one that stood here in the pass before.
     const std::size_t before = on.records.size() - on.first + on.previous;

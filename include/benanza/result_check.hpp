@@ -31,7 +31,8 @@ struct Finding {
 };
 
 /// What no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of order,
-/// rounds of different number, a valid row without samples, a ceiling that is no positive number.
+/// rounds of different number, a valid row without samples, a row that `read_run` had to exclude since a value cannot
+/// be true, a ceiling that is no positive number.
 [[nodiscard]] std::vector<Finding> check(const Run& run);
 
 /// Temporary files in a folder, of writers that were killed or are at work.

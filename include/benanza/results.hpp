@@ -34,16 +34,17 @@ struct Run {
   std::vector<std::string> warnings{};  ///< what about the machine makes the times doubtful: a quota, other processes
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
+  std::vector<std::string> faults{};  ///< rows that `read_run` had to exclude since a value cannot be true, a line each
 };
 
 /// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; of an absent one none; a file is its
 /// own. Throws EnvironmentError for a folder that cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> result_files(const std::filesystem::path& place);
 
-/// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed, or whose time is
-/// 0, NaN, Infinity or absent, come back excluded. Throws InputError with file and byte or row: for a file that is cut
-/// or broken, that names no machine, has a newer signature version, or a row whose name is not
-/// `<backend>/<algorithm>/<cache state>/<signature>`.
+/// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed, whose time is 0,
+/// NaN, Infinity or absent, or another of whose values cannot be true, come back excluded, with the reason. Throws
+/// InputError with file and byte or row: for a file that is cut or broken, that names no machine, has a newer signature
+/// version, or a row whose name is not `<backend>/<algorithm>/<cache state>/<signature>`.
 [[nodiscard]] Run read_run(const std::filesystem::path& file);
 /// Writes to a temporary file beside and renames: a killed program leaves the old file or the new one. A time that is
 /// not a positive number makes its row an excluded one; times keep ten digits, rounds seven. Throws EnvironmentError.
@@ -53,6 +54,7 @@ void write_run(const Run& run, const std::filesystem::path& file);
 /// too.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> run_context(const Run& run);
 
+/// Runs stand in the order in which they were started, whatever their files are called; equals as they were added.
 class ResultDatabase {
  public:
   ResultDatabase() = default;
@@ -62,7 +64,7 @@ class ResultDatabase {
   /// From stored files alone. Throws InputError for one that cannot be read.
   [[nodiscard]] static ResultDatabase load(std::span<const std::filesystem::path> files);
 
-  void add(Run run) { runs_.push_back(std::move(run)); }
+  void add(Run run) { static_cast<void>(insert(std::move(run))); }
   /// Everything that another one holds, its warnings too.
   void add(ResultDatabase other);
   /// Writes the run as a new file of the folder, `<UTC time>-<name>-<process>.json`, and adds it. Any number of
@@ -76,6 +78,10 @@ class ResultDatabase {
   /// version there is the one wanted. A backend that is not listed contributes nothing.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
+  /// What the run of a file says by itself: times of other runs stay only for layers of which it timed no row in that
+  /// cache state; ceilings and reasons stay all.
+  [[nodiscard]] ResultDatabase of_run(const std::string& file) const;
+
   /// For each signature the newest row of each algorithm of each backend in each cache state: fastest first, excluded
   /// ones last.
   [[nodiscard]] std::map<std::string, std::vector<Measurement>> newest_rows() const;
@@ -88,6 +94,8 @@ class ResultDatabase {
   [[nodiscard]] Ceilings ceilings(int threads) const;
 
  private:
+  Run& insert(Run run);
+
   std::vector<Run> runs_;
   std::vector<std::string> warnings_;
 };

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace benanza::analysis {
@@ -31,11 +33,20 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// The command that shows the records of a cause; empty for a profile that is of no file.
+std::string read_again(const Gap& gap, const EngineProfile& profile) {
+  if (gap.file.empty() || profile.files.empty()) return "";
+  std::string command = "benanza gap " + gap.file;
+  for (const auto& file : profile.files) command += " --profile " + file;
+  return command + " --all";
+}
+
 class Adviser {
  public:
   Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap)
       : analysis_(analysis),
         gap_(gap),
+        read_again_(read_again(gap, profile)),
         on_gpu_(is_on_gpu(profile)),
         timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
 
@@ -50,6 +61,7 @@ class Adviser {
     fusions();
     parallel();
     types();
+    layouts();
     algorithms();
     const double least = least_share * (gap_.latency ? gap_.latency->value : 0);
     std::erase_if(result_, [&](const Advice& advice) { return advice.gain.value <= least; });
@@ -74,6 +86,7 @@ class Adviser {
     if (!part || part->time.value <= 0) return;
     Advice& advice = add(change, text + counted(part->items.size(), what), part->time, part->uncertainty);
     for (const auto& item : part->items) advice.layers.push_back(item.name);
+    advice.reproduce = read_again_;
   }
 
   void overhead() {
@@ -87,8 +100,9 @@ class Adviser {
         if (part->uncertainty) squares += part->uncertainty->value * part->uncertainty->value;
       }
     if (gain.value <= 0) return;
-    add(Change::overhead, "less work of the host between the layers", gain,
-        known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+    Advice& advice = add(Change::overhead, "less work of the host between the layers", gain,
+                         known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+    advice.reproduce = read_again_;
   }
 
   /// The bound's calls for some groups, equal ones together.
@@ -123,8 +137,8 @@ class Adviser {
                           : "benanza measure " + call.signature;
   }
 
-  void from_groups(Change change, const std::string& text, const std::vector<const GapGroup*>& groups,
-                   Seconds (*gain_of)(const GapGroup&)) {
+  Advice& from_groups(Change change, const std::string& text, const std::vector<const GapGroup*>& groups,
+                      const std::function<Seconds(const GapGroup&)>& gain_of) {
     Seconds gain{}, bound{};
     double squares = 0;
     bool known = true;
@@ -139,6 +153,7 @@ class Adviser {
     advice.calls = calls_of(groups);
     advice.replaced = bound + gain;
     advice.reproduce = how_to_reproduce(advice.calls);
+    return advice;
   }
 
   /// By the operator that the groups begin with: one kernel or plan is to blame for all of them.
@@ -174,23 +189,61 @@ class Adviser {
     if (!gap_.parallel.gain || analysis_.threads < 2) return;
     const Seconds gain = *gap_.parallel.gain - gap_.parallel.side_by_side;
     if (gain.value <= 0) return;
-    const Rung& many = analysis_[RungName::library_fused_parallel];
-    Advice& advice = add(Change::parallel, "run independent branches side by side", gain,
-                         many.bound ? std::optional(*many.bound * many.uncertainty) : std::nullopt);
+    const Rung &one = analysis_[RungName::library_fused], &many = analysis_[RungName::library_fused_parallel];
+    std::optional<Seconds> uncertainty;
+    if (one.median && many.median)
+      uncertainty = Seconds{std::hypot(one.uncertainty * one.median->value, many.uncertainty * many.median->value)};
+    Advice& advice = add(Change::parallel, "run independent branches side by side", gain, uncertainty);
     advice.layers = gap_.parallel.path;
+    if (!gap_.file.empty())
+      advice.reproduce = "benanza bound " + gap_.file + " --threads " + std::to_string(analysis_.threads);
   }
 
   void types() {
     for (const auto& type : gap_.types) {
       const auto gain = type.gain();
       if (!gain || gain->value <= 0) continue;
-      add(Change::type,
-          "compute in " + std::string(name(type.type)) +
-              (type.measured ? ", by measured rows" : ", by the roofline alone: not measured"),
-          *gain, std::nullopt);
-      result_.back().type = type.type;
-      result_.back().reproduce = "benanza bound " + gap_.file + " --type " + std::string(name(type.type));
+      Advice& advice = add(Change::type,
+                           "compute in " + std::string(name(type.type)) +
+                               (type.measured ? ", by measured rows" : ", by the roofline alone: not measured"),
+                           *gain, type.uncertainty);
+      advice.type = type.type;
+      advice.reproduce = "benanza bound " + gap_.file + " --type " + std::string(name(type.type));
     }
+  }
+
+  /// The best layout alone, since they exclude each other; and no more than what the engine loses in these layers: it
+  /// may have them in that layout already.
+  void layouts() {
+    if (gap_.layouts.empty()) return;
+    const LayoutGain& layout = gap_.layouts.front();
+    const auto call_of = [&](const std::string& signature) {
+      return std::find_if(layout.calls.begin(), layout.calls.end(),
+                          [&](const LayoutCall& call) { return call.signature == signature; });
+    };
+    const auto gain_of = [&](const GapGroup& group) {
+      Seconds saved{};
+      for (const auto layer : group.layers)
+        for (const auto& call : timed_->layers[layer].calls)
+          if (const auto found = call_of(analysis_.rows[call.row].signature); found != layout.calls.end())
+            saved += (found->plain - found->time) * static_cast<double>(timed_->layers[layer].repeat);
+      return std::min(saved, group.excess() - group.not_fused);
+    };
+    std::vector<const GapGroup*> groups;
+    for (const auto& group : gap_.groups)
+      if (group.cause == Cause::slower_layers && !group.doubtful && gain_of(group).value > 0) groups.push_back(&group);
+    if (groups.empty()) return;
+    Advice& advice = from_groups(Change::layout, "layout " + layout.layout + " for " + counted(groups.size(), "layer"),
+                                 groups, gain_of);
+    advice.replaced = advice.gain;
+    for (auto& call : advice.calls) {
+      if (const auto found = call_of(call.signature); found != layout.calls.end()) {
+        call.plan = found->plan;
+        call.time = found->time;
+      }
+      advice.replaced += call.time * static_cast<double>(call.count);
+    }
+    advice.reproduce = how_to_reproduce(advice.calls);
   }
 
   /// Of API logs, which name a library's algorithm.
@@ -198,15 +251,22 @@ class Adviser {
     for (const auto& choice : gap_.algorithms) {
       const auto gain = choice.gain();
       if (!gain || gain->value <= 0 || choice.library.empty()) continue;
+      const auto count = static_cast<double>(choice.count);
       Advice& advice = add(Change::algorithm, choice.library + " " + choice.chosen + ": " + choice.best + " is faster",
-                           *gain, std::nullopt);
-      advice.layers = {choice.layer};
-      advice.reproduce = "benanza measure " + choice.signature;
+                           *gain, choice.uncertainty ? std::optional(*choice.uncertainty * count) : std::nullopt);
+      if (!choice.layer.empty()) advice.layers = {choice.layer};
+      std::string plan = choice.best;  // `backend algorithm`
+      if (const auto space = plan.find(' '); space != std::string::npos) plan[space] = '/';
+      advice.calls.push_back(
+          {.signature = choice.signature, .count = choice.count, .plan = std::move(plan), .time = *choice.best_time});
+      advice.replaced = *choice.chosen_time * count;
+      advice.reproduce = how_to_reproduce(advice.calls);
     }
   }
 
   const Analysis& analysis_;
   const Gap& gap_;
+  std::string read_again_;  // the command that splits the gap; empty: the profile is of no file
   bool on_gpu_;
   const TimedGraph* timed_;
   std::vector<Advice> result_{};

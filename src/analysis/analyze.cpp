@@ -134,8 +134,10 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   result.choices = bounds.choices();
 
   const auto add_missing = [&](const std::string& signature) {
-    if (std::find(result.missing.begin(), result.missing.end(), signature) == result.missing.end())
-      result.missing.push_back(signature);
+    const std::string reason = times.reason(signature);
+    const std::string text = reason.empty() ? signature : signature + ": " + reason;
+    if (std::find(result.missing.begin(), result.missing.end(), text) == result.missing.end())
+      result.missing.push_back(text);
   };
   for (const auto* form : {&model.single, &model.fused}) {
     const FormPlan& plan = form == &model.single ? single : fused;

@@ -22,7 +22,7 @@ struct Option {
 
 constexpr Option options[] = {
     {"onnxruntime", Change::layout, Device::cpu,
-     "another execution provider for the layers between the conversions, or the model exported without the operator "
+     "another execution provider for these layers, or the model exported without the operator "
      "that breaks the blocked layout"},
     {"onnxruntime", Change::layout, Device::gpu, "CUDA provider option prefer_nhwc=1"},
     {"onnxruntime", Change::copy, Device::any, "IOBinding (session.io_binding, run_with_iobinding)"},

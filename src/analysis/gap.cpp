@@ -2,6 +2,7 @@
 #include "advice.hpp"
 #include "causes.hpp"
 #include "gap_questions.hpp"
+#include "joint.hpp"
 #include "match.hpp"
 #include "timeline.hpp"
 #include <benanza/gap.hpp>
@@ -141,7 +142,8 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   gap.types = type_gains(analysis, options.other_types);
   gap.layouts = layout_gains(analysis);
   gap.library = library_gaps(analysis);
-  gap.backends = backend_gains(analysis, profile);
+  gap.backends = backend_gains(analysis, profile, gap);
+  gap.joint = joint_gain(analysis, options.other_types, gap);
   if (gap.gap) gap.advice = advise(analysis, profile, gap);
   return gap;
 }

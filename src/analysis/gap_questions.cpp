@@ -2,18 +2,25 @@
 #include "gap_questions.hpp"
 
 #include "causes.hpp"
+#include "engine_library.hpp"
+#include <benanza/comparison.hpp>
+#include <benanza/data_type.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/layer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace benanza::analysis {
 
 namespace {
 
-constexpr std::size_t most_deviations = 20;
+constexpr std::size_t most_out_of_order = 20;
 
 /// The figure that an engine's median is compared with.
 std::optional<Seconds> expected(const Rung& rung) { return rung.median ? rung.median : rung.bound; }
@@ -54,20 +61,47 @@ const Measurement* fastest(const LayerRow& row, Holds holds) {
   return best;
 }
 
-AlgorithmChoice choice_of(const LayerRow& row, std::string library, const std::string& algorithm) {
+/// Whether the name of an implementation ends in another element type than the layer has: `..._bf16` of an f32 layer.
+bool names_other_type(std::string_view implementation, const Layer& layer) {
+  const auto said = data_type_from_name(implementation.substr(implementation.rfind('_') + 1));
+  const DataType own = type(layer);
+  const bool bytes = said && bits(*said) == 8 && bits(own) == 8;  // signed or not
+  return said && *said != own && !bytes;
+}
+
+/// The fastest plan of that name, of a library or, where that is empty, of any; a oneDNN implementation also as engines
+/// write it.
+const Measurement* find_rival(const LayerRow& row, std::string_view library, const std::string& algorithm) {
+  const std::string_view name = without_keys(algorithm);
+  const auto is_of = [&](const Measurement& rival) { return library.empty() || rival.backend == library; };
+  const Measurement* exact = fastest(row, [&](const Measurement& rival) {
+    return is_of(rival) && (rival.algorithm == algorithm || without_keys(rival.algorithm) == name);
+  });
+  const std::string kernel = library == "onednn" ? onednn_kernel(name) : "";
+  if (exact || kernel.empty() || names_other_type(name, row.layer)) return exact;
+  return fastest(row, [&](const Measurement& rival) {
+    return is_of(rival) && onednn_kernel(without_keys(rival.algorithm)) == kernel;
+  });
+}
+
+/// Of the difference of two rows' times; nothing when one of them tells no spread.
+std::optional<Seconds> uncertainty_between(const Measurement& a, const Measurement& b) {
+  const Timing one = timing_of(a), other = timing_of(b);
+  if (!one.noise || !other.noise) return std::nullopt;
+  return Seconds{std::hypot(*one.noise * one.median.value, *other.noise * other.median.value)};
+}
+
+AlgorithmChoice choice_of(const LayerRow& row, const Measurement* chosen, std::string library,
+                          const std::string& algorithm) {
   AlgorithmChoice choice{.layer = row.nodes.empty() ? "" : row.nodes.front(),
                          .signature = row.signature,
                          .library = std::move(library),
                          .chosen = algorithm};
-  const std::string_view name = without_keys(algorithm);
-  const Measurement* chosen = fastest(row, [&](const Measurement& rival) {
-    return (choice.library.empty() || rival.backend == choice.library) &&
-           (rival.algorithm == algorithm || without_keys(rival.algorithm) == name);
-  });
   if (chosen) choice.chosen_time = expected_time(*chosen);
   if (row.chosen) {
     choice.best = row.chosen->backend + " " + row.chosen->algorithm;
     choice.best_time = expected_time(*row.chosen);
+    if (chosen) choice.uncertainty = uncertainty_between(*chosen, *row.chosen);
   }
   return choice;
 }
@@ -111,7 +145,7 @@ std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const E
     if (call.algorithm.empty() && call.signature.empty()) continue;
     const LayerRow* row = call.signature.empty() ? nullptr : row_of(analysis, call.signature);
     AlgorithmChoice choice =
-        row ? choice_of(*row, call.library, call.algorithm)
+        row ? choice_of(*row, find_rival(*row, call.library, call.algorithm), call.library, call.algorithm)
             : AlgorithmChoice{.signature = call.signature, .library = call.library, .chosen = call.algorithm};
     choice.math = call.math;
     choice.count = std::max<std::int64_t>(1, call.count);
@@ -122,8 +156,9 @@ std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const E
     const ProfileRecord& record = profile.records[gap.records[group.records.front()].record];
     const LayerRow* row = record.algorithm.empty() ? nullptr : row_of(analysis, group.signatures.front());
     if (!row) continue;
-    AlgorithmChoice choice = choice_of(*row, "", record.algorithm);
-    if (!choice.chosen_time) continue;  // no plan of a library at hand
+    const Measurement* chosen = find_rival(*row, library_of(record), record.algorithm);
+    if (!chosen) continue;  // no plan of a library at hand
+    AlgorithmChoice choice = choice_of(*row, chosen, "", record.algorithm);
     choice.layer = group.name;
     result.push_back(std::move(choice));
   }
@@ -188,6 +223,9 @@ std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Ana
     if (!gain.measured && !analysis.ceilings.peaks.contains(other.type)) continue;  // no peak, no claim
     gain.bound = expected(other[rung]);
     gain.compared = expected(analysis[rung]);
+    if (gain.measured && gain.bound && gain.compared)
+      gain.uncertainty = Seconds{
+          std::hypot(other[rung].uncertainty * gain.bound->value, analysis[rung].uncertainty * gain.compared->value)};
     result.push_back(gain);
   }
   return result;
@@ -213,6 +251,11 @@ std::vector<LayoutGain> layout_gains(const Analysis& analysis) {
       gain.layout = layout;
       ++gain.layers;
       gain.gain += (expected_time(*plain) - expected_time(*best)) * static_cast<double>(row.count);
+      if (expected_time(*best) < expected_time(*plain))
+        gain.calls.push_back({.signature = row.signature,
+                              .plan = best->backend + "/" + best->algorithm,
+                              .time = expected_time(*best),
+                              .plain = expected_time(*plain)});
     }
   }
   std::vector<LayoutGain> result;
@@ -238,16 +281,27 @@ std::vector<LibraryGap> library_gaps(const Analysis& analysis) {
   return result;
 }
 
-std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile) {
-  std::set<std::string> used;  // libraries of the engine that are backends here
-  for (const auto& call : profile.calls) used.insert(call.library);
-  for (const auto& record : profile.records) used.insert(record.provider);
-  used.insert(profile.engine);
+std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
+  std::set<std::string, std::less<>> everywhere{profile.engine};  // libraries of the engine, of which some are backends
+  for (const auto& call : profile.calls) everywhere.insert(call.library);
+  std::map<std::string, std::set<std::string, std::less<>>> used;  // by signature
+  for (const auto& group : gap.groups)
+    for (const auto r : group.records) {
+      const ProfileRecord& record = profile.records[gap.records[r].record];
+      for (const auto& signature : group.signatures) {
+        used[signature].emplace(library_of(record));
+        used[signature].insert(record.provider);
+      }
+    }
   std::vector<BackendGain> result;
   for (const auto& row : analysis.rows) {
-    if (row.form != Form::fused || !row.chosen || used.contains(row.chosen->backend)) continue;
-    const Measurement* own =
-        fastest(row, [&](const Measurement& rival) { return used.contains(rival.backend) && rival.threads > 0; });
+    if (row.form != Form::fused || !row.chosen) continue;
+    const auto is_used = [&](const Measurement& rival) {
+      const auto here = used.find(row.signature);
+      return everywhere.contains(rival.backend) || (here != used.end() && here->second.contains(rival.backend));
+    };
+    if (is_used(*row.chosen)) continue;
+    const Measurement* own = fastest(row, is_used);
     if (own)
       result.push_back({.signature = row.signature,
                         .from = own->backend,
@@ -261,29 +315,71 @@ std::vector<BackendGain> backend_gains(const Analysis& analysis, const EnginePro
   return result;
 }
 
-std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile, const Gap& gap) {
-  std::vector<std::string> result;
-  const auto text = [](const std::vector<std::int64_t>& dims) {
-    std::string made;
-    for (const auto dim : dims) made += (made.empty() ? "" : "x") + std::to_string(dim);
-    return made;
+namespace {
+
+std::string dims_text(const std::vector<std::int64_t>& dims) {
+  std::string made;
+  for (const auto dim : dims) made += (made.empty() ? "" : "x") + std::to_string(dim);
+  return made;
+}
+
+/// Whether an engine's shape is the model's in some layout: the same extents in another order, the channels maybe in
+/// blocks of their own or padded to one.
+bool same_in_some_layout(const std::vector<std::int64_t>& model, const std::vector<std::int64_t>& engine) {
+  const auto elements = [](const std::vector<std::int64_t>& dims) {
+    return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
   };
+  const bool batch = !model.empty() && model.size() == engine.size() && model[0] != engine[0];
+  if (batch && elements(model) != elements(engine)) return false;
+  std::vector<std::int64_t> rest = engine;
+  std::int64_t channels = 1;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    if (i == 1 && model.size() > 2) channels = model[i];
+    else if (const auto found = std::find(rest.begin(), rest.end(), model[i]); found != rest.end()) rest.erase(found);
+    else if (model[i] != 1) return false;
+  }
+  const std::int64_t left = elements(rest);
+  constexpr std::array<std::int64_t, 5> blocks{1, 4, 8, 16, 32};
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](std::int64_t block) { return left == (channels + block - 1) / block * block; });
+}
+
+/// Shapes and types of what records make, by the records that are sure to be a layer: told once where most deviate.
+void add_other_tensors(std::vector<std::string>& result, const ModelLayers& model, const EngineProfile& profile,
+                       const Gap& gap) {
+  std::vector<std::string> shapes, types;
+  std::size_t known = 0;
   for (const auto& record : gap.records) {
     const ProfileRecord& said = profile.records[record.record];
     if (!record.group || record.layers.empty() || record.by > MatchedBy::part_of_name) continue;
     const Occurrence& last = model.single.layers[record.layers.back()];
-    if (last.outputs.empty() || said.outputs.empty() || said.outputs[0].dims.empty()) continue;
-    const auto& dims = model.single.tensors[last.outputs[0]].dims;
-    std::int64_t here = 1, there = 1;
-    for (const auto dim : dims) here *= dim;
-    for (const auto dim : said.outputs[0].dims) there *= dim;
-    const bool is_batch = !dims.empty() && !said.outputs[0].dims.empty() && dims[0] != said.outputs[0].dims[0] &&
-                          here != there && dims.size() == said.outputs[0].dims.size();
-    if (is_batch)
-      result.push_back("'" + said.name + "' makes " + text(said.outputs[0].dims) + ", the model " + text(dims) +
-                       ": another batch size or input?");
-    if (result.size() >= most_deviations) return result;
+    if (last.outputs.empty() || said.outputs.empty()) continue;
+    const ProfiledTensor& there = said.outputs[0];
+    const LayerTensor& here = model.single.tensors[last.outputs[0]];
+    if (there.dims.empty() || *std::min_element(there.dims.begin(), there.dims.end()) < 1) continue;
+    ++known;
+    if (!same_in_some_layout(here.dims, there.dims))
+      shapes.push_back("'" + said.name + "' makes " + dims_text(there.dims) + ", the model " + dims_text(here.dims));
+    const DataType stored = here.type == DataType::tf32 ? DataType::f32 : here.type;
+    if (there.type != stored)
+      types.push_back("'" + said.name + "' makes " + std::string(name(there.type)) + ", the model " +
+                      std::string(name(stored)));
   }
+  const auto tell = [&](const std::vector<std::string>& found, const std::string& why) {
+    if (2 * found.size() > known)
+      result.push_back(std::to_string(found.size()) + " of " + std::to_string(known) +
+                       " records with known shapes, as " + found.front() + ": " + why);
+  };
+  tell(shapes, "another batch or input size?");
+  tell(types, "the bound is not in the engine's type");
+}
+
+}  // namespace
+
+std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile, const Gap& gap) {
+  std::vector<std::string> result;
+  add_other_tensors(result, model, profile, gap);
+  std::size_t out_of_order = 0;
   std::map<std::size_t, const ProfileRecord*> served;  // layer of the single form -> the record that is sure to be it
   for (const auto& record : gap.records)
     if (record.group && record.by <= MatchedBy::name && profile.records[record.record].start)
@@ -293,7 +389,7 @@ std::vector<std::string> deviations_of(const ModelLayers& model, const EnginePro
       const auto found = served.find(before.from);
       if (found == served.end() || *found->second->start <= *record->start) continue;
       result.push_back("'" + record->name + "' starts before '" + found->second->name + "', whose result it needs");
-      if (result.size() >= most_deviations) return result;
+      if (++out_of_order >= most_out_of_order) return result;
     }
   return result;
 }

@@ -17,8 +17,9 @@ namespace benanza::analysis {
 [[nodiscard]] std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Analysis>& others);
 [[nodiscard]] std::vector<LayoutGain> layout_gains(const Analysis& analysis);
 [[nodiscard]] std::vector<LibraryGap> library_gaps(const Analysis& analysis);
-[[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile);
-/// Records in another order than the model's edges allow, and of other shapes than the model's.
+[[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile,
+                                                     const Gap& gap);
+/// Of other shapes or types than the model's, and in another order than its edges allow.
 [[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
                                                      const Gap& gap);
 

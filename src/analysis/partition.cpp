@@ -23,7 +23,7 @@ Part make_part(const Layer& layer, const RowTimes& times, Seconds floor) {
   Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
   part.best = times.find(part.signature);
   if (part.best) part.status = Status::measured;
-  else if (is_opaque(layer) || !times.reason(part.signature).empty()) part.status = Status::modelled;
+  else if (is_opaque(layer) || times.unsupported(part.signature)) part.status = Status::modelled;
   return part;
 }
 

@@ -37,7 +37,7 @@ struct FormPlan {
   std::vector<Seconds> floors{};           ///< analytic time of the whole occurrence: the least over its partitions
   std::vector<Seconds> floors_without_weights{};
   std::vector<double> flops{};         ///< the least over its partitions
-  std::vector<std::string> untried{};  ///< signatures of ways to do a group that were never measured
+  std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet
 };
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.

@@ -58,6 +58,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
       if (row.excluded) {
+        if (!is_unsupported(row)) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
         if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + *row.excluded;
         continue;
@@ -116,6 +117,10 @@ const BestRows* RowTimes::find(const std::string& signature) const {
 std::string RowTimes::reason(const std::string& signature) const {
   const auto found = reasons_.find(signature);
   return found == reasons_.end() ? reason_of_all_ : found->second;
+}
+
+bool RowTimes::unsupported(const std::string& signature) const {
+  return !reason(signature).empty() && !tried_.contains(signature);
 }
 
 }  // namespace benanza::analysis

@@ -32,6 +32,8 @@ class RowTimes {
   [[nodiscard]] const BestRows* find(const std::string& signature) const;
   /// Why a signature has no valid row; empty if nothing was ever tried.
   [[nodiscard]] std::string reason(const std::string& signature) const;
+  /// Whether no library has it: there are rows, and none is of a plan, failed or not.
+  [[nodiscard]] bool unsupported(const std::string& signature) const;
 
   /// Whether nothing was to be measured.
   [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
@@ -51,6 +53,7 @@ class RowTimes {
  private:
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
+  std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough

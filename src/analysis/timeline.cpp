@@ -74,12 +74,13 @@ int rank_of(Activity activity, bool counted) {
 
 class Builder {
  public:
-  explicit Builder(const EngineProfile& profile) : records_(profile.records), latencies_(profile.latencies) {
+  explicit Builder(const EngineProfile& profile)
+      : records_(profile.records), latencies_(profile.latencies), same_run_(!profile.latencies_apart) {
     const std::size_t count = records_.size();
     result_.counted.assign(count, false);
     nested_.assign(count, false);
     constexpr std::size_t least = 8;
-    if (latencies_.size() >= least) {
+    if (same_run_ && latencies_.size() >= least) {
       const Seconds low = quantile_of(latencies_, 0.25), high = quantile_of(latencies_, 0.75);
       for (std::size_t p = 0; p < latencies_.size(); ++p)
         if (low <= latencies_[p] && latencies_[p] <= high) middle_.push_back(p);
@@ -109,7 +110,7 @@ class Builder {
     const double extra = placed ? fill_gaps() : fill_lane(lanes);
     result_.of_records = latencies_.empty();
     result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(latencies_, 0.5);
-    set_between(lanes.size() <= 1, busy, extra);
+    if (placed && same_run_ && !result_.of_records) set_between(lanes.size() <= 1, busy, extra);
     result_.rest = result_.latency - Seconds{busy + extra} - result_.between;
     return std::move(result_);
   }
@@ -224,9 +225,9 @@ class Builder {
     return extra;
   }
 
-  /// On one lane pass by pass: what its records leave of it.
+  /// What no record covers of a latency of the same run, where all records have their places: nothing ran. On one lane
+  /// pass by pass.
   void set_between(bool one_lane, double busy, double extra) {
-    if (result_.of_records) return;
     const std::size_t passes = latencies_.size();
     const auto is_aligned = [&](std::size_t r) { return records_[r].times.size() == passes; };
     bool aligned = one_lane;
@@ -246,6 +247,7 @@ class Builder {
 
   const std::vector<ProfileRecord>& records_;
   const std::vector<Seconds>& latencies_;
+  bool same_run_;                      // passes of records and latencies are the same ones
   std::vector<std::size_t> middle_{};  // passes of the usual length
   std::vector<Seconds> total_{};
   std::vector<bool> nested_{};

@@ -19,8 +19,9 @@ struct Timeline {
   Seconds latency{};            ///< of the passes, or of the records where no pass was timed
   bool of_records = false;      ///< it is the latter
   Seconds side_by_side{};       ///< what ran at the same time as something else
-  Seconds between{};            ///< nothing ran
-  Seconds rest{};               ///< latency is a median, the others are means; and a profile may disagree with itself
+  Seconds between{};            ///< nothing ran: known by the starts of records and a latency of their run
+  Seconds rest{};               ///< latency is a median, the others are means; a profile may disagree with itself; and
+                                ///< without starts, or with the latency of another run, what no record covers
   std::optional<Seconds> between_uncertainty{};
 };
 

@@ -152,7 +152,7 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   Placement placement;
   std::vector<std::size_t> offsets;
   for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes));
-  const std::size_t workspace = placement.add(plan.workspace_bytes());
+  const std::size_t workspace = placement.add(plan.workspace_bytes(), workspace_alignment);
   std::byte* const base = grown(results_, placement.size(), memory_);
   std::vector<void*> result;
   for (const std::size_t offset : offsets) result.push_back(base + offset);
@@ -167,10 +167,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   std::map<Contents, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
-  const auto rounded = [](std::size_t bytes) {
-    constexpr std::size_t line = 64;
-    return (bytes + line - 1) / line * line;
-  };
+  const auto rounded = [](std::size_t bytes) { return rounded_up(bytes, 64); };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -186,10 +183,15 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   std::vector<std::size_t> output_offsets;
   if (everything)
     for (const auto& layout : work.plan->outputs()) output_offsets.push_back(take(results, layout.bytes));
+  if (rotation.workspace) results = rounded_up(results, workspace_alignment);
   const std::size_t workspace = rotation.workspace ? take(results, work.plan->workspace_bytes()) : 0;
 
   rotation.step = results;
   for (const auto& [key, end] : ends) rotation.step = std::max(rotation.step, end);
+  if (rotation.workspace) {  // aligned in every copy
+    rotation.step = rounded_up(rotation.step, workspace_alignment);
+    position_ = rounded_up(position_, workspace_alignment);
+  }
   rotation.region = cold_distance_ + rotation.step;
   if (position_ + rotation.step > rotation.region) position_ = 0;
   // Copies lie behind what does not move, which would warm them. All regions grow before pointers into any are taken.

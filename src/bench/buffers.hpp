@@ -3,8 +3,8 @@
 // than there is, and random data is as good for one layer as for the next. Inputs come from one region for each kind of
 // contents, filled once; outputs and workspace from a region that the largest layer sizes; only constants in a
 // library's own layout are kept for a plan, as long as they fit under a limit. Each buffer of a layer starts in another
-// place of its page (64-byte aligned), the same for all rivals: equal places make loads wait for unrelated stores (4
-// KiB aliasing), which an engine may or may not suffer.
+// place of its page (64-byte aligned, a workspace 256), the same for all rivals: equal places make loads wait for
+// unrelated stores (4 KiB aliasing), which an engine may or may not suffer.
 #pragma once
 
 #include "memory_block.hpp"
@@ -21,13 +21,18 @@
 
 namespace benanza::bench {
 
+/// Where a workspace may begin: libraries refuse others (cuBLAS documentation, cublasSetWorkspace: 256 bytes).
+inline constexpr std::size_t workspace_alignment = 256;
+
+[[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
 /// Places buffers one behind the other.
 class Placement {
  public:
-  /// Offset of a buffer of so many bytes.
-  std::size_t add(std::size_t bytes) {
+  /// Offset of a buffer of so many bytes, at a multiple of `alignment`.
+  std::size_t add(std::size_t bytes, std::size_t alignment = 64) {
     constexpr std::size_t page = 4096, stagger = 5 * 64;
-    const std::size_t offset = (end_ + page - 1) / page * page + count_++ % 12 * stagger;
+    const std::size_t offset = rounded_up(rounded_up(end_, page) + count_++ % 12 * stagger, alignment);
     end_ = offset + bytes;
     return offset;
   }

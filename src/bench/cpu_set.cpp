@@ -25,9 +25,9 @@ using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, BitmapDele
 
 Topology load_topology() {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw UsageError("hwloc_topology_init failed");
+  if (hwloc_topology_init(&raw) != 0) throw EnvironmentError("hwloc_topology_init failed");
   Topology topology(raw);
-  if (hwloc_topology_load(raw) != 0) throw UsageError("hwloc_topology_load failed");
+  if (hwloc_topology_load(raw) != 0) throw EnvironmentError("hwloc_topology_load failed");
   return topology;
 }
 

@@ -39,24 +39,25 @@ std::int64_t walk_of(const Work& work) {
 template <class Enqueue>
 DeviceTimer::Blocks DeviceTimer::blocked(std::int64_t count, std::int64_t at_once, const Enqueue& enqueue) {
   Blocks result;
+  int failed = 0;
   for (std::int64_t done = 0; done < count;) {
     const std::int64_t next = std::min(at_once, count - done);
-    for (int attempt = 0;; ++attempt) {
-      device_.block(block_time_out);
-      device_.start();
-      enqueue(next);
-      device_.stop();
-      const Blocked block = device_.release_block();
-      const Seconds time = device_.elapsed();
-      if (block.held) {
-        result.time += time;
-        result.clock_hz = block.clock_hz;
-        break;
-      }
-      if (attempt == retries)
-        throw EnvironmentError("waits for the device inside the call: its time cannot be told from the processor's");
+    device_.block(block_time_out);
+    device_.start();
+    enqueue(next);
+    device_.stop();
+    const Blocked block = device_.release_block();
+    const Seconds time = device_.elapsed();
+    if (block.held) {
+      result.time += time;
+      result.clock_hz = block.clock_hz;
+      done += next;
+      failed = 0;
+    } else if (next > 1) {  // calls of more kernels than is known may fill the queue
+      at_once = next / 2;
+    } else if (++failed > retries) {
+      throw EnvironmentError("waits for the device inside the call: its time cannot be told from the processor's");
     }
-    done += next;
   }
   return result;
 }

@@ -32,7 +32,8 @@ class DeviceTimer {
  public:
   /// Calls of an ordinary plan are queued within far less.
   static constexpr Seconds block_time_out{0.25};
-  /// A block that timed out because somebody else had the processor is tried again so often.
+  /// A block around one item that timed out because somebody else had the processor is tried again so often; behind one
+  /// around more, half of them are tried.
   static constexpr int retries = 2;
   /// Queues are filled up to this share of what they were seen to take, and tried out up to this length.
   static constexpr double queue_share = 0.5;
@@ -65,7 +66,8 @@ class DeviceTimer {
   };
 
   [[nodiscard]] std::int64_t measure_queue();
-  /// `enqueue(n)` is called for `count` items, at most `at_once` behind one block.
+  /// `enqueue(n)` is called for `count` items, at most `at_once` behind one block, fewer where that is too many for the
+  /// queue.
   template <class Enqueue>
   [[nodiscard]] Blocks blocked(std::int64_t count, std::int64_t at_once, const Enqueue& enqueue);
   const Recorded& recorded(Work& work, std::int64_t calls);

@@ -3,16 +3,16 @@
 
 namespace benanza::bench {
 
-namespace {
-
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&set, signal);
+  }
   return set;
 }
-
-}  // namespace
 
 InterruptWatch::Block::Block() {
   const sigset_t set = interrupts();
@@ -34,10 +34,14 @@ void InterruptWatch::watch() {
   for (int taken = 0;;) {
     sigwait(&set, &taken);
     if (ending_) return;
-    if (!interrupted_.exchange(true)) continue;
-    std::signal(SIGINT, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    std::raise(SIGINT);
+    if (!interrupted_) {
+      signal_ = taken;
+      interrupted_ = true;
+    } else if (taken == SIGINT) {
+      std::signal(SIGINT, SIG_DFL);
+      pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+      std::raise(SIGINT);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include "conditions.hpp"
 #include "device_host.hpp"
 #include "peak_kernels.hpp"
+#include "product_peaks.hpp"
 #include "session.hpp"
 #include "this_host.hpp"
 #include <benanza/bench/cpu_set.hpp>
@@ -71,51 +72,7 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
   return rows;
 }
 
-/// Peaks by matrix products of the backends, for the types other than f32 that the layers multiply in: where a product
-/// runs on units that no loop here knows (AMX), or no loop does the type at all.
-std::vector<CeilingRow> product_peaks(ThisHost& host, std::span<const Wanted> wanted,
-                                      std::span<const std::shared_ptr<const Backend>> backends,
-                                      const MeasureOptions& options, int threads) {
-  std::set<DataType> types;
-  for (const auto& entry : wanted)
-    if (is_product(entry.layer)) types.insert(type(entry.layer));
-  types.erase(DataType::f32);
-  const auto is_known = [&](DataType type) {
-    const std::string quantity = "Peak/" + std::string(name(type == DataType::u8 ? DataType::i8 : type));
-    return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
-             return row.quantity == quantity &&
-                    row.algorithm.find("/MatMul/" + std::string(name(type))) != std::string::npos;
-           });
-  };
-  std::map<std::string, Layer> layers;
-  std::vector<Wanted> products;
-  for (const DataType type : types) {
-    if (is_known(type)) continue;
-    op::MatMul product{.type = type, .a = {1024, 1024}, .b = {1024, 1024}, .b_constant = true};
-    if (is_8_bit(type)) product.y_type = DataType::i32;
-    if (type == DataType::u8) product.b_type = DataType::i8;
-    products.push_back({.layer = product});
-    layers.emplace(LayerSignature(products.back().layer).text(), product);
-  }
-  if (products.empty()) return {};
-  MeasureOptions short_options{
-      .threads = options.threads,
-      .caches = {CacheState::hot},
-      .budget = std::min(Seconds{1.0}, 0.1 * options.budget) * static_cast<double>(products.size()),
-      .cancelled = options.cancelled};
-  std::vector<CeilingRow> rows;
-  for (const auto& row : run_session(host, products, backends, short_options, threads)) {
-    if (row.excluded || row.contended || row.saves_multiplications || !(row.p10.value > 0)) continue;
-    const Layer& layer = layers.at(row.signature);
-    rows.push_back({.quantity = "Peak/" + std::string(name(arithmetic_type(layer))),
-                    .algorithm = row.name(),
-                    .threads = row.threads,
-                    .value = cost(layer).flops.value / row.p10.value});
-  }
-  return rows;
-}
-
-/// The same of a device, by its own kernels; rows of layers raise what libraries do better.
+/// The same of a device, by its own kernels.
 std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options) {
   std::vector<CeilingRow> rows;
   if (!options.ceilings || options.ceilings->empty()) {
@@ -241,6 +198,8 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     DeviceHost host(*device);
     const Seconds start = host.now();
     add_ceilings(find_ceilings(*device, host.floors(), options));
+    // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
+    add_ceilings(product_peaks(host, product_types(wanted, true), 8192, backends, options, 1));
     session(host, start, 1);
     run.machine.state = device->state();  // as it is under load
   } else {
@@ -249,7 +208,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     const Seconds start = host.now();
     const int threads = static_cast<int>(host.cpus().size());
     add_ceilings(find_ceilings(host, options, thread_counts(threads)));
-    add_ceilings(product_peaks(host, wanted, backends, options, threads));
+    add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
     session(host, start, threads);
     run.warnings = conditions.warnings();
   }

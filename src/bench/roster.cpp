@@ -43,6 +43,9 @@ Rival rival_of(const Contest& contest, const Backend& backend, std::shared_ptr<c
   return rival;
 }
 
+/// The reason of a row without a plan where not the backend said so: `is_unsupported` tells them apart.
+std::string failure(const std::string& reason) { return reason.starts_with("failed: ") ? reason : "failed: " + reason; }
+
 /// The cache states in which a layer is to be timed: without weights there are none that could be cold.
 std::vector<CacheState> states_of(const Contest& contest, const MeasureOptions& options) {
   std::vector<CacheState> result;
@@ -85,7 +88,7 @@ void Roster::add_plans(Contest& contest, const Backend& backend, int threads) co
   const auto& culprits = options.culprits;
   const std::string making = empty_row(contest, backend, threads).name();
   if (const auto culprit = culprits.find(making); culprit != culprits.end())
-    return add_row(contest, backend, threads, culprit->second, options);
+    return add_row(contest, backend, threads, failure(culprit->second), options);
   place_.trying(making);
   std::variant<Plans, Unsupported> answer;
   const Seconds start = place_.host().now();

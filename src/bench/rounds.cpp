@@ -167,6 +167,9 @@ std::vector<Measurement> finished_rows(std::span<const Contest> contests, const 
   for (const auto& contest : contests)
     for (const auto& rival : contest.rivals)
       if (auto row = finished_row(rival, sampler)) rows.push_back(std::move(*row));
+  double highest = 0;
+  for (const auto& row : rows) highest = std::max(highest, row.clock_hz);
+  for (auto& row : rows) row.throttled = row.clock_hz > 0 && row.clock_hz < (1 - throttling) * highest;
   return rows;
 }
 

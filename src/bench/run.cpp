@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "finished_layers.hpp"
 #include "roster.hpp"
 #include "suite_flags.hpp"
 #include "this_host.hpp"
@@ -12,6 +13,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -65,8 +67,8 @@ std::set<std::string> read_done(const std::string& file) {
   return done;
 }
 
-/// Adds the layers that have rounds, or that nothing runs.
-void add_done(const std::string& file, const Run& run) {
+/// Adds the layers that have rounds, or that nothing runs, and were not `done` before.
+void add_done(const std::string& file, const Run& run, const std::set<std::string>& done) {
   std::set<std::string> finished, open;
   for (const auto& row : run.rows) {
     if (!row.rounds_s.empty()) finished.insert(row.signature);
@@ -75,7 +77,8 @@ void add_done(const std::string& file, const Run& run) {
   for (const auto& row : run.rows)
     if (!open.contains(row.signature)) finished.insert(row.signature);
   std::ofstream lines(file, std::ios::app);
-  for (const auto& signature : finished) lines << signature << '\n';
+  for (const auto& signature : finished)
+    if (!done.contains(signature)) lines << signature << '\n';
   if (!lines.flush()) throw EnvironmentError("cannot write " + file);
 }
 
@@ -159,8 +162,9 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   if (device && !flags.list && !Supervised::current()) return supervise(own_command());
 
   std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
+  std::set<std::string> done;
   if (!flags.done.empty()) {
-    const auto done = read_done(flags.done);
+    done = read_done(flags.done);
     std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
   }
   const auto accept = name_filter(flags.filter);
@@ -183,9 +187,13 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   }
   if (!flags.out.empty()) {
     if (!flags.done.empty()) options.earlier = read_earlier(flags.out);
-    options.keep = [&](Run run) {
+    options.keep = [&, earlier = options.earlier](Run run) {
       run.name = suite.name;
+      if (earlier) add_finished(run, *earlier, done);
       write_run(run, flags.out);
+    };
+    options.keep_failed = [](std::string_view reason) {
+      std::fprintf(stderr, "warning: not kept while measuring: %.*s\n", static_cast<int>(reason.size()), reason.data());
     };
   }
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -193,8 +201,14 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   Run run = measure_supervised(wanted, suite.backends, options);
   if (terminal) std::fputs("\r\033[K", stderr);
   run.name = suite.name;
-  if (!flags.out.empty()) write_run(run, flags.out);
-  if (!flags.done.empty()) add_done(flags.done, run);
+  if (options.earlier) add_finished(run, *options.earlier, done);
+  std::string not_written;
+  try {
+    if (!flags.out.empty()) write_run(run, flags.out);
+    if (!flags.done.empty()) add_done(flags.done, run, done);
+  } catch (const EnvironmentError& error) {  // a full disk does not cost what is shown
+    not_written = error.what();
+  }
 
   for (const auto& [key, value] : run_context(run)) benchmark::AddCustomContext(key, value);
   for (const auto& ceiling : run.ceilings) {
@@ -204,7 +218,8 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   for (const auto& row : run.rows) add_row(row);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return interrupt.interrupted() ? 130 : 0;
+  if (!not_written.empty()) throw EnvironmentError(not_written);
+  return interrupt.exit_code();
 }
 
 }  // namespace
@@ -214,6 +229,7 @@ int run(const Suite& suite, int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : suite.name.c_str(), error.what());
     return code;
   };
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
   try {
     return run_suite(suite, argc, argv);
   } catch (const UsageError& error) {

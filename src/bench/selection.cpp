@@ -117,7 +117,7 @@ void Selection::admit(Contest& contest, Seconds until) {
       for (Rival* rival : best_first(contest, cache, *threads, place_.sampler())) {
         if (any && place_.over(until)) {
           if (rival->row.samples > 0) rival->plan.reset();  // its earlier row stands
-          else rival->exclude(std::string(not_tried) + "the budget gave this layer no more time");
+          else rival->exclude(std::string(out_of_time));
           continue;
         }
         if (cache == CacheState::hot) try_out(contest, *rival, expected);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/bench/beat.hpp>
+#include <benanza/bench/interrupt.hpp>
 #include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/results.hpp>
@@ -9,10 +11,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -42,7 +46,14 @@ std::string journal_of(const std::string& file) { return file + ".json"; }
 class TemporaryFile {
  public:
   TemporaryFile() {
-    name_ = (std::filesystem::temp_directory_path() / "benanza-supervised-XXXXXX").string();
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    if (error) {
+      const char* const given = std::getenv("TMPDIR");
+      throw EnvironmentError(std::string("no folder for temporary files") +
+                             (given ? ", TMPDIR is " + std::string(given) : "") + ": " + error.message());
+    }
+    name_ = (folder / "benanza-supervised-XXXXXX").string();
     const int descriptor = mkstemp(name_.data());
     if (descriptor < 0) throw EnvironmentError("cannot create " + name_ + ": " + std::strerror(errno));
     close(descriptor);
@@ -79,7 +90,8 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
-pid_t start(const std::vector<std::string>& argv, const std::string& file) {
+/// `mask`: the signals that the child begins with blocked.
+pid_t start(const std::vector<std::string>& argv, const std::string& file, const sigset_t& mask) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   environment.push_back(std::string(variable) + "=" + file);
@@ -95,7 +107,8 @@ pid_t start(const std::vector<std::string>& argv, const std::string& file) {
   sigaddset(&interrupt, SIGINT);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigdefault(&attributes, &interrupt);  // the parent ignores it
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int error = posix_spawnp(&child, argv.front().c_str(), nullptr, &attributes, pointers(argv).data(),
                                  pointers(environment).data());
@@ -112,6 +125,7 @@ struct Supervised::Shared {
   std::atomic<std::int64_t> session_began{0};  ///< by the clock of the system, the same in all processes; 0: none has
   char row[longest_name + 1]{};
   char reason[longest_reason + 1]{};  ///< why the child gave up; empty: it did not
+  char kept_in[PATH_MAX]{};           ///< of the session's rows so far; empty: none were kept
 };
 
 namespace {
@@ -138,19 +152,23 @@ struct End {
   std::string reason{};       ///< otherwise
 };
 
-End watch(pid_t child, const std::atomic<std::uint64_t>& beats, const SupervisorOptions& options, double most_memory) {
+/// Signals of `passed_on`, which are blocked here, go to the child.
+End watch(pid_t child, const std::atomic<std::uint64_t>& beats, const SupervisorOptions& options, double most_memory,
+          const sigset_t& passed_on) {
   constexpr auto pause = std::chrono::milliseconds(10);
+  constexpr timespec at_once{};
   std::uint64_t seen = beats;
   auto last_sign = Clock::now();
   std::string killed;
   for (int status = 0;; std::this_thread::sleep_for(pause)) {
+    if (const int taken = sigtimedwait(&passed_on, nullptr, &at_once); taken > 0) kill(child, taken);
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) {
       if (WIFEXITED(status)) return {.code = WEXITSTATUS(status)};
       const int signal = WTERMSIG(status);
       if (!killed.empty()) return {.reason = killed};
       if (signal == SIGKILL) return {.reason = "killed, as systems do when memory runs out"};
-      if (signal == SIGINT) return {.code = 130};
+      if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) return {.code = 128 + signal};
       return {.reason = std::string("crashed: ") + strsignal(signal)};
     }
     if (ended < 0 && errno != EINTR) throw EnvironmentError(std::string("waitpid failed: ") + std::strerror(errno));
@@ -177,17 +195,22 @@ int supervise(const std::vector<std::string>& argv, const SupervisorOptions& opt
   const TemporaryFile file;
   auto* const shared = new (map(file.name(), sizeof(Supervised::Shared))) Supervised::Shared();
   const double most_memory = options.memory.value > 0 ? options.memory.value : 0.9 * available_bytes();
-  const auto before = std::signal(SIGINT, SIG_IGN);  // the child decides what an interrupt means
+  // The child decides what an interrupt means. A terminal sends SIGINT to both, the others may come to one alone.
+  sigset_t passed_on = interrupts(), mask;
+  sigdelset(&passed_on, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &passed_on, &mask);
+  const auto before = std::signal(SIGINT, SIG_IGN);
   const auto done = [&](int code) {
     std::signal(SIGINT, before);
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     munmap(shared, sizeof(Supervised::Shared));
     return code;
   };
   for (int culprits = 0;; ++culprits) {
     shared->row[0] = shared->reason[0] = '\0';
-    const pid_t child = start(argv, file.name());
-    End end =
-        watch(child, shared->beats, options, most_memory > 0 ? most_memory : std::numeric_limits<double>::infinity());
+    const pid_t child = start(argv, file.name(), mask);
+    End end = watch(child, shared->beats, options,
+                    most_memory > 0 ? most_memory : std::numeric_limits<double>::infinity(), passed_on);
     if (shared->reason[0] != '\0') end = {.reason = shared->reason};
     if (end.code) return done(*end.code);
     const std::string row(shared->row);
@@ -245,7 +268,13 @@ void Supervised::session_done() {
   std::error_code none;
   std::filesystem::remove(journal_, none);
   shared_->session_began = 0;
+  shared_->kept_in[0] = '\0';
 }
+
+std::string Supervised::kept_in() const { return shared_->kept_in; }
+void Supervised::keep_in(const std::string& file) { copy(file, shared_->kept_in); }
+
+void Supervised::beat() { ++shared_->beats; }
 
 void Supervised::trying(std::string_view row) {
   copy(row, shared_->row);
@@ -265,6 +294,7 @@ Run measure_supervised(std::span<const Wanted> wanted, std::span<const std::shar
   if (!supervised) return measure(wanted, backends, options);
   options.culprits = supervised->culprits();
   options.trying = [&](std::string_view row) { supervised->trying(row); };
+  const BeatListener listener([&] { supervised->beat(); });
   options.budget = supervised->left(options.budget);
   if (std::filesystem::exists(supervised->journal()))
     options.earlier = std::make_shared<const Run>(read_run(supervised->journal()));

@@ -67,11 +67,17 @@ bool Workplace::over(Seconds until) const {
 }
 
 void Workplace::keep(std::span<const Contest> contests) {
-  if (!options_.keep || elapsed() - kept_ < keep_interval) return;
-  kept_ = elapsed();
+  if (!options_.keep || !keeping_ || elapsed() < next_keep_) return;
+  const Seconds start = elapsed();
   Run run;
   run.rows = finished_rows(contests, sampler_);
-  options_.keep(run);
+  try {
+    options_.keep(run);
+  } catch (const EnvironmentError& error) {  // a full disk costs what is kept there, not what is measured
+    keeping_ = false;
+    if (options_.keep_failed) options_.keep_failed(error.what());
+  }
+  next_keep_ = elapsed() + std::max(keep_interval, 50.0 * (elapsed() - start));
 }
 
 void Workplace::report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,

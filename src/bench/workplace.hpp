@@ -52,9 +52,10 @@ class Workplace {
   void trying(const std::string& row) const {
     if (options_.trying) options_.trying(row);
   }
-  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`.
+  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`, and seldom enough that this
+  /// takes no more than a fiftieth of the session. Where it fails, it is not tried again.
   void keep(std::span<const Contest> contests);
-  static constexpr Seconds keep_interval{10};
+  static constexpr Seconds keep_interval{5};
   /// Cancelled, or so much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
@@ -63,7 +64,8 @@ class Workplace {
  private:
   Host& host_;
   const MeasureOptions& options_;
-  Seconds start_, kept_{};
+  Seconds start_, next_keep_{keep_interval};
+  bool keeping_ = true;
   Bytes memory_;
   Sampler sampler_;
   Buffers buffers_;

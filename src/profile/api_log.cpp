@@ -91,6 +91,8 @@ class Reader {
     if (open_.size() >= most_open) {
       cut_off(open_.front().record);
       open_.erase(open_.begin());
+      if (last_ == std::size_t{0}) last_.reset();
+      else if (last_) --*last_;
     }
     Open made{.wanted = line[0] == 'I' && wanted_(function)};
     made.record.position = position;
@@ -119,25 +121,23 @@ class Reader {
     if (colon == std::string_view::npos) return;
     const std::string_view name = text.substr(0, colon);
     const std::size_t indent = line.find_first_not_of(' ', 2);
-    Open& owner = open_.size() == 1 ? open_.front() : owner_of(indent, name);
+    const std::size_t at = open_.size() == 1 ? 0 : owner_of(indent, name);
+    Open& owner = open_[at];
     descend(owner, indent, name);
     std::string_view value = field(text, "val=");
     if (value.empty()) value = field(text, "type=");
     if (name == "handle") owner.handle = value;
     if (owner.wanted || mixed_) owner.record.parameters.emplace_back(joined(owner), value);
-    last_ = &owner;
+    last_ = at;
   }
 
   /// Of several open records: a nested line continues the record that the line before it belongs to; another belongs to
   /// the first record that has no parameter of that name yet.
-  Open& owner_of(std::size_t indent, std::string_view name) {
-    const bool nested = last_ && !last_->path.empty() && indent > last_->path.front().first;
-    if (nested)
-      for (auto& open : open_)
-        if (&open == last_) return open;
-    for (auto& open : open_)
-      if (!open.record.find(name)) return open;
-    return open_.back();
+  [[nodiscard]] std::size_t owner_of(std::size_t indent, std::string_view name) const {
+    if (last_ && !open_[*last_].path.empty() && indent > open_[*last_].path.front().first) return *last_;
+    for (std::size_t i = 0; i < open_.size(); ++i)
+      if (!open_[i].record.find(name)) return i;
+    return open_.size() - 1;
   }
 
   void trailer(std::string_view text) {
@@ -149,7 +149,7 @@ class Reader {
       if (!open_[i].handle.empty() && open_[i].handle == handle) ends = i;
     Open ended = std::move(open_[ends]);
     open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(ends));
-    last_ = nullptr;
+    last_.reset();
     if (!mixed_ && !ended.wanted) return;
     ended.record.thread = field(text, "Thread=");
     ended.record.math = field(text, "MathMode=");
@@ -160,7 +160,7 @@ class Reader {
   void close_all() {
     for (auto& open : open_) group_.push_back(std::move(open));
     open_.clear();
-    last_ = nullptr;
+    last_.reset();
     seen_end_ = true;
     settle();
   }
@@ -210,7 +210,7 @@ class Reader {
   bool mixed_ = false;  // since no record was open, two were
   ApiLog log_{};
   std::vector<Open> open_{}, group_{};
-  Open* last_ = nullptr;
+  std::optional<std::size_t> last_{};  // the one of open_ that the line before belongs to
 };
 
 }  // namespace

@@ -45,4 +45,8 @@ double csv_time(const Source& source, std::uint64_t position, std::string_view t
   return value;
 }
 
+std::string csv_unterminated(const Source& source, std::uint64_t position) {
+  return source.place(position) + ": the last row has no line end: if the file was cut off, its time may be too short";
+}
+
 }  // namespace benanza::profile

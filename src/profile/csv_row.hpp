@@ -4,6 +4,7 @@
 
 #include "source.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,5 +19,8 @@ namespace benanza::profile {
 
 /// A time: a number that is not negative. Throws InputError at the line otherwise.
 [[nodiscard]] double csv_time(const Source& source, std::uint64_t position, std::string_view text);
+
+/// The warning about a last row that has no line end.
+[[nodiscard]] std::string csv_unterminated(const Source& source, std::uint64_t position);
 
 }  // namespace benanza::profile

@@ -216,11 +216,10 @@ class Kineto {
       at.push_back(i);
     }
     if (at.empty()) return;
-    auto found = find_repetitions(ids, idle);
-    if (found.empty()) found.push_back({0, at.size()});
-    for (const Stretch& pass : found) steps_.push_back({events_[at[pass.first]].start, events_[at[pass.last - 1]].end});
     warn(source_.path().string() + ": no ProfilerStep and no repeated annotation: passes are the repetitions of its " +
-         (host ? "outermost operators (" : "kernels (") + std::to_string(found.size()) + " found)");
+         (host ? "outermost operators" : "kernels"));
+    for (const Stretch& pass : repeated_passes(source_, ids, idle, options_, made_.warnings))
+      steps_.push_back({events_[at[pass.first]].start, events_[at[pass.last - 1]].end});
   }
 
   void finish() {
@@ -282,7 +281,30 @@ class Kineto {
     made_.records = std::move(collected.records);
   }
 
+  /// Passes of which less than half is what most passes do; a cut-off one is none of them.
+  [[nodiscard]] std::size_t foreign_passes() const {
+    const std::size_t passes = made_.latencies.size();
+    std::vector<std::size_t> records(passes, 0), usual(passes, 0);
+    for (const ProfileRecord& record : made_.records) {
+      const auto is_in = [&record](std::size_t pass) { return record.times[pass].value > 0; };
+      std::size_t count = 0;
+      for (std::size_t pass = 0; pass < passes; ++pass) count += is_in(pass) ? 1 : 0;
+      for (std::size_t pass = 0; pass < passes; ++pass) {
+        if (!is_in(pass)) continue;
+        ++records[pass];
+        usual[pass] += 2 * count > passes ? 1 : 0;
+      }
+    }
+    std::size_t foreign = 0;
+    for (std::size_t pass = 0; pass < passes; ++pass) foreign += 2 * usual[pass] < records[pass] ? 1 : 0;
+    return foreign;
+  }
+
   void find_doubts() {
+    // A single odd pass of many leaves the medians as they are.
+    if (const std::size_t foreign = foreign_passes(); foreign > 0 && 4 * foreign >= made_.latencies.size())
+      made_.total_only = std::to_string(foreign) + " of " + std::to_string(made_.latencies.size()) +
+                         " passes share less than half of their records with most others: the steps of several models";
     bool kernels = false, launches = false;
     for (const TraceDescription& what : descriptions_) {
       kernels = kernels || what.kind == TraceKind::kernel;

@@ -66,14 +66,13 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
     if (node && !fields[*node].empty()) row.nodes = {fields[*node]};
     else row.nodes = {row.name};
     row.place = {source.index(), lines.position()};
+    if (lines.unterminated()) made.warnings.push_back(csv_unterminated(source, lines.position()));
     ids.push_back(names.find_or_add(row.name).id);
     times.push_back(Seconds{csv_time(source, lines.position(), fields[time->at]) * time->seconds});
   }
   if (rows.empty()) source.fail(0, "a header, but no layer");
-  auto passes = find_repetitions(ids);
   // A name twice in a file of one pass is two layers; passes are repetitions of the whole file.
-  const bool whole = !passes.empty() && passes.front().first == 0 && passes.back().last == ids.size();
-  if (!whole) passes = {{0, ids.size()}};
+  const auto passes = repeated_passes(source, ids, {}, options, made.warnings, Covering::whole);
   std::vector<Seconds> sums;
   for (const Stretch& pass : passes) {
     auto& sum = sums.emplace_back();

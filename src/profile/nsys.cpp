@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Systems' SQLite export, the schema of 2019 and today's: kernels, copies and waits of a CUDA device, in integer
-// nanoseconds. Tables exist only where the run had something for them. Passes are not marked: they are what repeats in
-// the sequence of kernels. A kernel that was launched inside an NVTX range is labelled by the innermost one.
+// Nsight Systems' SQLite export, the schema of 2019 and today's: kernels, copies and waits of a CUDA device, launches
+// and allocations of the host, in integer nanoseconds. Tables exist only where the run had something for them. Passes
+// are not marked: they are what repeats in the sequence of kernels. A kernel that was launched inside an NVTX range is
+// labelled by the innermost one.
 #include "nsys_timeline.hpp"
 #include "reader.hpp"
 #include <benanza/error.hpp>
@@ -105,6 +106,7 @@ class Export {
     read_kernels();
     read_copies();
     read_waits();
+    read_calls();
     EngineProfile made = make_profile(source_, std::move(timeline_), options);
     describe(made);
     return made;
@@ -117,14 +119,28 @@ class Export {
     return found == strings_.end() ? none : found->second;
   }
 
-  /// Host calls by correlation: when and on which thread a kernel was launched.
+  /// Host calls by process and correlation: when and on which thread a kernel was launched. A thread's number is its
+  /// process's, with its own in the lowest 24 bits.
   void read_launches() {
     if (!database_.has("CUPTI_ACTIVITY_KIND_RUNTIME")) return;
-    database_.each("select correlationId, start, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId <> 0",
+    const std::string process = names_processes() ? "globalTid >> 24" : "0";
+    database_.each("select correlationId, start, globalTid, " + process +
+                       " from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId <> 0",
                    [&](sqlite3_stmt* row) {
-                     launches_[Database::number(row, 0)] = {Database::number(row, 1), Database::number(row, 2)};
+                     launches_[Database::number(row, 3)][Database::number(row, 0)] = {Database::number(row, 1),
+                                                                                      Database::number(row, 2)};
                    });
   }
+
+  [[nodiscard]] const Launch* launch_of(std::int64_t process, std::int64_t correlation) const {
+    const auto calls = launches_.find(process);
+    if (calls == launches_.end()) return nullptr;
+    const auto found = calls->second.find(correlation);
+    return found == calls->second.end() ? nullptr : &found->second;
+  }
+
+  /// Whether kernels say of which process they are.
+  [[nodiscard]] bool names_processes() { return database_.columns("CUPTI_ACTIVITY_KIND_KERNEL").contains("globalPid"); }
 
   /// Ranges that were pushed and popped on a thread (event type 59), which nest.
   void read_ranges() {
@@ -160,9 +176,8 @@ class Export {
 
   void read_kernels() {
     const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
-    const auto columns = database_.columns(table);
-    if (columns.empty()) return;
-    const std::string process = columns.contains("globalPid") ? "globalPid" : "0";
+    if (!database_.has(table)) return;
+    const std::string process = names_processes() ? "globalPid >> 24" : "0";
     database_.each(
         "select rowid, start, end, streamId, correlationId, shortName, demangledName, gridX, gridY, gridZ, "
         "blockX, blockY, blockZ, deviceId, " +
@@ -177,16 +192,27 @@ class Export {
           event.name = string(Database::number(row, 5));
           event.detail = string(Database::number(row, 6));
           for (int i = 7; i < 13; ++i) event.sizes += (i == 7 ? "" : ",") + Database::text(row, i);
-          processes_.insert({Database::number(row, 13), Database::number(row, 14)});
-          if (const auto launch = launches_.find(Database::number(row, 4)); launch != launches_.end()) {
-            event.launched = launch->second.start;
-            event.label = label_of(launch->second);
+          devices_.insert(Database::number(row, 13));
+          processes_.insert(Database::number(row, 14));
+          if (const Launch* const launch = launch_of(Database::number(row, 14), Database::number(row, 4))) {
+            event.launched = launch->start;
+            event.label = label_of(*launch);
           }
           timeline_.events.push_back(std::move(event));
         });
-    if (processes_.size() > 1)
-      timeline_.warnings.push_back(source_.path().string() + ": kernels of " + std::to_string(processes_.size()) +
-                                   " processes or devices are in one file: they count as one run");
+    refuse_several_processes();
+    if (devices_.size() > 1)
+      timeline_.warnings.push_back(source_.path().string() + ": kernels of " + std::to_string(devices_.size()) +
+                                   " devices are in one file: they count as one run");
+  }
+
+  void refuse_several_processes() const {
+    if (processes_.size() < 2) return;
+    std::string names;
+    for (const std::int64_t process : processes_)  // the lowest 24 bits; those above are the machine's
+      names += (names.empty() ? "" : ", ") + std::to_string(process & 0xFFFFFF);
+    throw InputError(source_.path().string() + ": kernels of " + std::to_string(processes_.size()) + " processes (" +
+                     names + "), expected those of the one that ran the model");
   }
 
   void read_copies() {
@@ -213,6 +239,31 @@ class Export {
     database_.each(
         "select rowid, start, end, streamId from CUPTI_ACTIVITY_KIND_SYNCHRONIZATION order by start",
         [&](sqlite3_stmt* row) { add_transfer(row, Activity::wait, "synchronisation", "", "SYNCHRONIZATION"); });
+  }
+
+  /// Launches, allocations and, where the device's own waits were not traced, the host's.
+  void read_calls() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+    if (!database_.columns(table).contains("nameId")) return;
+    const bool waits_known = database_.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+    const std::string process = names_processes() ? "globalTid >> 24" : "0";
+    database_.each("select rowid, start, end, globalTid, nameId, " + process + " from " + table +
+                       " where end is not null order by start",
+                   [&](sqlite3_stmt* row) {
+                     const std::string& name = string(Database::number(row, 4));
+                     const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
+                     const bool waits = has("Synchronize");
+                     const bool counts = waits ? !waits_known : has("Launch") || has("Malloc") || has("Free");
+                     if (!counts || !processes_.contains(Database::number(row, 5))) return;
+                     DeviceEvent call{.activity = waits ? Activity::wait : Activity::call,
+                                      .row = Database::number(row, 0),
+                                      .start = Database::number(row, 1),
+                                      .end = Database::number(row, 2),
+                                      .stream = Database::number(row, 3),
+                                      .name = name};
+                     check_span(call.start, call.end, table, call.row);
+                     timeline_.calls.push_back(std::move(call));
+                   });
   }
 
   void add_transfer(sqlite3_stmt* row, Activity activity, const std::string& name, const std::string& sizes,
@@ -261,10 +312,10 @@ class Export {
 
   Source& source_;
   Database database_;
-  std::unordered_map<std::int64_t, std::string> strings_{};  // looked up, never walked
-  std::unordered_map<std::int64_t, Launch> launches_{};      // likewise
-  std::map<std::int64_t, std::vector<Range>> ranges_{};      // by thread, in order of their start
-  std::set<std::pair<std::int64_t, std::int64_t>> processes_{};
+  std::unordered_map<std::int64_t, std::string> strings_{};                                // looked up, never walked
+  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Launch>> launches_{};  // likewise
+  std::map<std::int64_t, std::vector<Range>> ranges_{};  // by thread, in order of their start
+  std::set<std::int64_t> processes_{}, devices_{};       // that kernels are of
   DeviceTimeline timeline_{};
 };
 

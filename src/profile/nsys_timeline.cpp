@@ -44,6 +44,7 @@ Activity activity_of(const DeviceEvent& event) {
 std::string_view op_of(const DeviceEvent& event) {
   if (event.activity == Activity::copy) return "copy";
   if (event.activity == Activity::wait) return "wait";
+  if (event.activity == Activity::call) return "call";
   return enum_names(KernelClass{})[static_cast<std::size_t>(kernel_class(event.name))];
 }
 
@@ -54,7 +55,10 @@ bool is(const DeviceEvent& event, std::string_view name) {
 class Maker {
  public:
   Maker(const Source& source, DeviceTimeline timeline)
-      : source_(source), events_(std::move(timeline.events)), overheads_(std::move(timeline.overheads)) {
+      : source_(source),
+        events_(std::move(timeline.events)),
+        calls_(std::move(timeline.calls)),
+        overheads_(std::move(timeline.overheads)) {
     made_.warnings = std::move(timeline.warnings);
     std::stable_sort(events_.begin(), events_.end(),
                      [](const auto& a, const auto& b) { return std::tie(a.start, a.end) < std::tie(b.start, b.end); });
@@ -64,7 +68,7 @@ class Maker {
 
   EngineProfile make(const ProfileOptions& options) {
     made_.engine = engine_of(events_);
-    std::vector<Stretch> passes = find_passes();
+    std::vector<Stretch> passes = find_passes(options);
     std::vector<Seconds> latencies;
     for (const auto& pass : passes)
       latencies.push_back(nanoseconds(static_cast<double>(end_of(pass) - start_of(pass))));
@@ -80,7 +84,7 @@ class Maker {
  private:
   /// Stretches of events. The kernels of a pass repeat; copies belong to the pass that they feed, or that they fetch
   /// the result of.
-  std::vector<Stretch> find_passes() {
+  std::vector<Stretch> find_passes(const ProfileOptions& options) {
     if (kernels_.empty()) return {};
     std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> known;
     std::vector<std::uint32_t> ids;
@@ -93,14 +97,9 @@ class Maker {
       idle.push_back(static_cast<double>(std::max<std::int64_t>(0, event.start - busy_until)));
       busy_until = std::max(busy_until, event.end);
     }
-    std::vector<Stretch> of_kernels = find_repetitions(ids, idle);
-    if (of_kernels.empty()) {
-      of_kernels.push_back({0, kernels_.size()});
-      made_.warnings.push_back(source_.path().string() + ": the sequence of its " + std::to_string(kernels_.size()) +
-                               " kernels does not repeat itself: all of them count as one pass");
-    }
     std::vector<Stretch> passes;
-    for (const auto& pass : of_kernels) passes.push_back({kernels_[pass.first], kernels_[pass.last - 1] + 1});
+    for (const auto& pass : repeated_passes(source_, ids, idle, options, made_.warnings))
+      passes.push_back({kernels_[pass.first], kernels_[pass.last - 1] + 1});
     for (std::size_t p = 0; p < passes.size(); ++p) widen(passes, p);
     return passes;
   }
@@ -162,15 +161,28 @@ class Maker {
         if (seen[events_[i].label] < passes.size()) events_[i].label.clear();
   }
 
+  /// Of a device, or behind all of those of the host.
+  [[nodiscard]] const DeviceEvent& event_at(std::size_t i) const {
+    return i < events_.size() ? events_[i] : calls_[i - events_.size()];
+  }
+
   void add_records(const std::vector<Stretch>& passes) {
     drop_passing_labels(passes);
     std::map<std::tuple<Activity, std::string, std::string, std::string, std::string>, std::uint32_t> known;
     PassRecords records;
-    for (const auto& pass : passes) {
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+      const Stretch& pass = passes[p];
       const std::int64_t origin = start_of(pass);
+      const std::int64_t end = p + 1 < passes.size() ? std::min(end_of(pass), start_of(passes[p + 1])) : end_of(pass);
+      std::vector<std::size_t> indices;
+      for (std::size_t i = pass.first; i < pass.last; ++i) indices.push_back(i);
+      const auto first = std::lower_bound(calls_.begin(), calls_.end(), origin,
+                                          [](const DeviceEvent& call, std::int64_t at) { return call.start < at; });
+      for (auto call = first; call != calls_.end() && call->start < end; ++call)
+        indices.push_back(events_.size() + static_cast<std::size_t>(call - calls_.begin()));
       std::vector<PassEvent> events;
-      for (std::size_t i = pass.first; i < pass.last; ++i) {
-        const DeviceEvent& event = events_[i];
+      for (const std::size_t i : indices) {
+        const DeviceEvent& event = event_at(i);
         const auto next = static_cast<std::uint32_t>(known.size());
         const auto what =
             known.try_emplace({event.activity, event.name, event.detail, event.sizes, event.label}, next).first->second;
@@ -182,7 +194,7 @@ class Maker {
       records.add_pass(events);
     }
     for (auto& collected : records.take()) {
-      const DeviceEvent& event = events_[collected.source];
+      const DeviceEvent& event = event_at(collected.source);
       ProfileRecord record{.name = event.name,
                            .op = std::string(op_of(event)),
                            .activity = activity_of(event),
@@ -199,7 +211,7 @@ class Maker {
   }
 
   const Source& source_;
-  std::vector<DeviceEvent> events_;
+  std::vector<DeviceEvent> events_, calls_;
   std::vector<Overhead> overheads_;
   std::vector<std::size_t> kernels_{};  // their indices in events_
   EngineProfile made_{};

@@ -44,13 +44,14 @@ struct Overhead {
 
 struct DeviceTimeline {
   std::vector<DeviceEvent> events{};
+  std::vector<DeviceEvent> calls{};  ///< of the host, by start; their stream is the thread
   std::vector<Overhead> overheads{};
   std::vector<std::string> warnings{};
 };
 
 /// Passes are the repetitions of the sequence of kernels, on whatever streams. One lasts from the launch of its first
 /// kernel, or from the copies to the device just before, to the end of its last kernel or of the copies to the host
-/// behind it.
+/// behind it. A call of the host belongs to the pass that it starts in, before the next one starts.
 [[nodiscard]] EngineProfile make_profile(const Source& source, DeviceTimeline timeline, const ProfileOptions& options);
 
 }  // namespace benanza::profile

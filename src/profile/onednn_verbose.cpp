@@ -66,7 +66,7 @@ class Verbose {
       // Programs print into the same stream, maybe without ending their line.
       for (const std::string_view mark : marks)
         if (const auto at = line.find(mark); at != std::string_view::npos) {
-          add(line.substr(at + mark.size()), lines.position());
+          add(line.substr(at + mark.size()), lines.position(), lines.unterminated());
           break;
         }
     }
@@ -78,7 +78,7 @@ class Verbose {
   }
 
  private:
-  void add(std::string_view line, std::uint64_t position) {
+  void add(std::string_view line, std::uint64_t position, bool unterminated) {
     auto fields = split(line, ',');
     std::size_t from = 0;
     const auto next_is = [&](auto&& what) { return from < fields.size() && what(fields[from]); };
@@ -97,6 +97,8 @@ class Verbose {
     if (fields.size() != columns_.count)
       source_.fail(position, "a line of " + std::to_string(fields.size()) + " columns, expected " +
                                  std::to_string(columns_.count) + " (" + names_of_columns_ + "): cut off?");
+    if (unterminated)
+      source_.fail(position, "the last line has no line end: its exec_time may be cut off; expected whole lines");
     const auto at = [&](std::size_t column) { return column < fields.size() ? fields[column] : std::string_view(); };
     double time = 0;
     const std::string_view text = at(columns_.time);
@@ -153,17 +155,12 @@ class Verbose {
   }
 
   void finish() {
-    auto passes = find_repetitions(ids_);
-    if (passes.empty()) {
-      passes.push_back({0, ids_.size()});
-      made_.warnings.push_back(source_.path().string() + ": nothing repeats: its " + std::to_string(ids_.size()) +
-                               " primitives are taken as one pass, which may hold warm-ups");
-    } else if (passes.front().first > 0 || passes.back().last < ids_.size()) {
+    const auto passes = repeated_passes(source_, ids_, {}, options_, made_.warnings);
+    if (passes.front().first > 0 || passes.back().last < ids_.size())
       made_.warnings.push_back(source_.path().string() + ": " +
                                std::to_string(ids_.size() - (passes.back().last - passes.front().first)) +
                                " primitives outside of the " + std::to_string(passes.size()) +
                                " passes (preparation of weights, a cut pass) are left out");
-    }
     std::vector<Seconds> sums;
     for (const Stretch& pass : passes) {
       auto& sum = sums.emplace_back();

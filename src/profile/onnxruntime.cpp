@@ -198,11 +198,10 @@ class OnnxRuntime {
       at.push_back(i);
     }
     if (at.empty()) return;
-    auto passes = find_repetitions(ids, idle);
-    if (passes.empty()) passes.push_back({0, at.size()});
-    for (const Stretch& pass : passes) runs_.push_back({events_[at[pass.first]].start, events_[at[pass.last - 1]].end});
-    warn(source_.path().string() + ": no model_run event: passes are the repetitions of its nodes (" +
-         std::to_string(runs_.size()) + " found), and their latency is not known");
+    warn(source_.path().string() +
+         ": no model_run event: passes are the repetitions of its nodes, and their latency is not known");
+    for (const Stretch& pass : repeated_passes(source_, ids, idle, options_, made_.warnings))
+      runs_.push_back({events_[at[pass.first]].start, events_[at[pass.last - 1]].end});
   }
 
   void finish() {

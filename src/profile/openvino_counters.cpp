@@ -24,7 +24,7 @@ class Counters {
     Lines lines(source_);
     for (std::string_view line; lines.next(line);) {
       if (line.starts_with("layerName")) begin_block(line, lines.position());
-      else if (!passes_.empty()) add(line, lines.position());
+      else if (!passes_.empty()) add(line, lines.position(), lines.unterminated());
     }
     finish();
     return std::move(made_);
@@ -51,7 +51,7 @@ class Counters {
     sums_.emplace_back();
   }
 
-  void add(std::string_view line, std::uint64_t position) {
+  void add(std::string_view line, std::uint64_t position, bool unterminated) {
     const auto fields = csv_fields(line, separator_);
     const bool is_layer = fields.size() > time_ && !fields[status_].empty();
     if (!is_layer) {
@@ -66,6 +66,7 @@ class Counters {
     if (status != "EXECUTED")
       source_.fail(position, "status '" + std::string(status) + "', expected EXECUTED, OPTIMIZED_OUT or NOT_RUN");
     const Seconds time = milliseconds(csv_time(source_, position, fields[time_]));
+    if (unterminated) made_.warnings.push_back(csv_unterminated(source_, position));
     const auto [what, is_new] = names_.find_or_add(fields[0] + '\0' + fields[op_]);
     if (is_new) {
       auto& record = descriptions_.emplace_back();

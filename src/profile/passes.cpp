@@ -75,7 +75,79 @@ std::size_t phase_by_idle(const Stretch& stretch, std::size_t period, std::span<
   return best;
 }
 
+/// Whether the passes go on to the end of the sequence, the last one maybe cut off.
+bool reach_end(const std::vector<Stretch>& passes, std::span<const std::uint32_t> ids) {
+  const Stretch& last = passes.back();
+  const auto rest = ids.subspan(last.last);
+  return rest.size() < last.last - last.first &&
+         std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first));
+}
+
+/// Whether the idle time before a pass is at least twice the longest inside one, by medians over the passes.
+bool begin_behind_idle(const std::vector<Stretch>& passes, std::span<const double> idle_before) {
+  const std::size_t period = passes.front().last - passes.front().first;
+  double before = 0, inside = 0;
+  for (std::size_t phase = 0; phase < period; ++phase) {
+    std::vector<double> idle;
+    for (const Stretch& pass : passes)
+      if (pass.first + phase > 0) idle.push_back(idle_before[pass.first + phase]);  // nothing is before the first one
+    const double typical = detail::quantile(idle, 0.5);
+    if (phase == 0) before = typical;
+    else inside = std::max(inside, typical);
+  }
+  return before > 0 && before >= 2 * inside;
+}
+
+/// The repetitions that may be passes.
+std::vector<Stretch> likely_passes(std::span<const std::uint32_t> ids, std::span<const double> idle_before,
+                                   Covering covering) {
+  std::vector<Stretch> passes = find_repetitions(ids, idle_before);
+  if (passes.empty()) return passes;
+  const bool likely = covering == Covering::whole
+                          ? passes.front().first == 0 && passes.back().last == ids.size()
+                          : reach_end(passes, ids) || (!idle_before.empty() && begin_behind_idle(passes, idle_before));
+  if (!likely) passes.clear();
+  return passes;
+}
+
+/// So many passes, of one or several repetitions each.
+std::vector<Stretch> passes_as_told(const Source& source, std::span<const std::uint32_t> ids,
+                                    std::span<const double> idle_before, std::int64_t told) {
+  if (told < 1) throw UsageError("a number of passes below 1");
+  if (told == 1) return {{0, ids.size()}};
+  const auto count = static_cast<std::size_t>(told);
+  const std::vector<Stretch> found = find_repetitions(ids, idle_before);
+  if (found.empty() || found.size() % count != 0)
+    throw InputError(source.path().string() + ": its " + std::to_string(ids.size()) + " records repeat " +
+                     std::to_string(found.size()) + " times, expected " + std::to_string(count) +
+                     " passes or a multiple of that");
+  const std::size_t each = found.size() / count;
+  std::vector<Stretch> passes;
+  for (std::size_t i = 0; i < found.size(); i += each) passes.push_back({found[i].first, found[i + each - 1].last});
+  return passes;
+}
+
 }  // namespace
+
+std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
+                                     std::span<const double> idle_before, const ProfileOptions& options,
+                                     std::vector<std::string>& warnings, Covering covering) {
+  if (ids.empty()) return {};
+  if (options.passes) return passes_as_told(source, ids, idle_before, *options.passes);
+  std::vector<Stretch> passes = likely_passes(ids, idle_before, covering);
+  if (!passes.empty()) {
+    const std::size_t records = passes.front().last - passes.front().first;
+    warnings.push_back(source.path().string() + ": " + std::to_string(passes.size()) +
+                       " passes found by repetition of " + std::to_string(records) +
+                       (records == 1 ? " record" : " records") +
+                       "; equal blocks of one pass repeat too: --passes says how many passes there are");
+    return passes;
+  }
+  if (covering != Covering::whole)
+    warnings.push_back(source.path().string() + ": nothing repeats up to the end: its " + std::to_string(ids.size()) +
+                       " records are taken as one pass, which may hold warm-ups");
+  return {{0, ids.size()}};
+}
 
 std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids, std::span<const double> idle_before) {
   Stretch stretch{};

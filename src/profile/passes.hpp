@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace benanza::profile {
@@ -25,6 +26,21 @@ struct Stretch {
 /// one pass then.
 [[nodiscard]] std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids,
                                                     std::span<const double> idle_before = {});
+
+/// What the passes that repeated_passes finds must cover.
+enum class Covering : std::uint8_t {
+  behind_warm_up,  ///< all but what precedes the first one, and a last one that was cut off
+  whole            ///< the whole sequence: where the file of one pass is the usual thing
+};
+
+/// The passes of a file that marks none: repetitions that cover the sequence, else (blocks of one pass repeat too) only
+/// those that begin behind idle times at least twice as long as any inside them; or as many as the options say. What
+/// was found by repetition alone is warned of. Where nothing repeats like that the whole is one pass; empty for no ids.
+/// Throws InputError where the sequence cannot be the number of passes that the options say.
+[[nodiscard]] std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
+                                                   std::span<const double> idle_before, const ProfileOptions& options,
+                                                   std::vector<std::string>& warnings,
+                                                   Covering covering = Covering::behind_warm_up);
 
 /// How many of the first passes are warm-ups: as many as the options say; else by their times (detail/warm_ups.hpp).
 /// Throws InputError where that would leave none.

@@ -76,6 +76,7 @@ class Joiner {
 
   EngineProfile finish() {
     add_descriptions();
+    made_.latencies_apart = !latency_file_.empty() && !timed_file_.empty() && latency_file_ != timed_file_;
     return std::move(made_);
   }
 

@@ -103,6 +103,7 @@ bool Lines::next(std::string_view& line) {
       joined_ += part;
       line = joined_;
     }
+    unterminated_ = !whole;
     if (whole) {
       following_ = position_ + line.size() + 1;
       break;

@@ -58,12 +58,15 @@ class Lines {
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// From 1.
   [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// Whether the last line ended with the file instead of a line end: then it may be cut off, maybe inside a number.
+  [[nodiscard]] bool unterminated() const { return unterminated_; }
 
  private:
   Source& source_;
   std::string_view rest_{};
   std::string joined_{};  // a line that two chunks share
   std::uint64_t position_ = 0, following_ = 0, number_ = 0;
+  bool unterminated_ = false;
 };
 
 }  // namespace benanza::profile

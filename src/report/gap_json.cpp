@@ -96,8 +96,31 @@ Json algorithms_json(const Gap& gap) {
                       {"chosen_ms", ms(choice.chosen_time)},
                       {"best_ms", ms(choice.best_time)},
                       {"count", choice.count},
-                      {"gain_ms", ms(choice.gain())}});
+                      {"gain_ms", ms(choice.gain())},
+                      {"uncertainty_ms", ms(choice.uncertainty)}});
   return result;
+}
+
+Json layout_calls_json(const LayoutGain& layout) {
+  Json result = Json::array();
+  for (const auto& call : layout.calls)
+    result.push_back(
+        {{"signature", call.signature}, {"plan", call.plan}, {"time_ms", ms(call.time)}, {"plain_ms", ms(call.plain)}});
+  return result;
+}
+
+Json joint_json(const Gap& gap) {
+  if (!gap.joint) return nullptr;
+  Json steps = Json::array();
+  for (const auto& step : gap.joint->steps)
+    steps.push_back({{"what", step.what},
+                     {"change", step.change ? Json(name_of(*step.change)) : Json(nullptr)},
+                     {"gain_ms", ms(step.gain)},
+                     {"latency_ms", ms(step.latency)}});
+  return {{"type", name(gap.joint->type)},
+          {"latency_ms", ms(gap.joint->latency)},
+          {"uncertainty_ms", ms(gap.joint->uncertainty)},
+          {"steps", std::move(steps)}};
 }
 
 Json questions_json(const Gap& gap) {
@@ -116,9 +139,13 @@ Json questions_json(const Gap& gap) {
                      {"measured", type.measured},
                      {"bound_ms", ms(type.bound)},
                      {"compared_ms", ms(type.compared)},
-                     {"gain_ms", ms(type.gain())}});
+                     {"gain_ms", ms(type.gain())},
+                     {"uncertainty_ms", ms(type.uncertainty)}});
   for (const auto& layout : gap.layouts)
-    layouts.push_back({{"layout", layout.layout}, {"layers", layout.layers}, {"gain_ms", ms(layout.gain)}});
+    layouts.push_back({{"layout", layout.layout},
+                       {"layers", layout.layers},
+                       {"gain_ms", ms(layout.gain)},
+                       {"calls", layout_calls_json(layout)}});
   for (const auto& each : gap.library)
     library.push_back({{"signature", each.signature},
                        {"backend", each.backend},
@@ -145,7 +172,8 @@ Json questions_json(const Gap& gap) {
           {"types", types},
           {"layouts", layouts},
           {"library", library},
-          {"backends", backends}};
+          {"backends", backends},
+          {"joint", joint_json(gap)}};
 }
 
 Json advice_json(const GapReport& report) {

@@ -49,6 +49,14 @@ Json peaks_json(const Ceilings& ceilings) {
   return result;
 }
 
+/// What reached each, by the same keys.
+Json reached_by_json(const Ceilings& ceilings) {
+  Json result = Json::object();
+  for (const auto& [type, row] : ceilings.reached_by) result[std::string(name(type)) + "_flops_per_s"] = row;
+  for (const auto& level : ceilings.levels) result[level.name + "_bytes_per_s"] = level.reached_by;
+  return result;
+}
+
 Json coverage_json(const Coverage& coverage) {
   Json result = Json::object(), time = Json::object(), flops = Json::object();
   for (std::size_t s = 0; s < 4; ++s) {
@@ -69,8 +77,14 @@ void add_timing(Json& result, const Measurement& row) {
   result["launch_ms"] = ms(row.launch);
   result["methods_disagreement"] = number(row.disagreement);
   result["methods_disagree"] = row.disagreement > methods_agree;
-  if (row.kernels.value > 0) result["kernels_ms"] = ms(row.kernels);
-  if (row.clock_hz > 0) result["clock_hz"] = number(row.clock_hz);
+  if (row.kernels.value > 0) {
+    result["kernels_ms"] = ms(row.kernels);
+    result["referee_disagrees"] = referee_disagrees(row);
+  }
+  if (row.clock_hz > 0) {
+    result["clock_hz"] = number(row.clock_hz);
+    result["throttled"] = row.throttled;
+  }
 }
 
 Json rivals_json(const std::vector<Measurement>& rivals) {
@@ -226,6 +240,7 @@ void write_json(std::ostream& out, const BoundReport& report) {
   machine["warnings"] = report.warnings;
   if (!report.models.empty()) {
     machine["peaks"] = peaks_json(report.models.front().ceilings);
+    machine["reached_by"] = reached_by_json(report.models.front().ceilings);
     machine["timer_floor_ns"] = number(report.models.front().ceilings.timer_floor.value * 1e9);
   }
   Json models = Json::array();

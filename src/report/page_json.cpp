@@ -124,13 +124,18 @@ Json graph_json(const TimedGraph& graph, Texts& texts) {
 }
 
 Json ceilings_json(const Ceilings& ceilings) {
-  Json peaks = Json::object(), levels = Json::array();
+  Json peaks = Json::object(), reached_by = Json::object(), levels = Json::array();
   for (const auto& [type, peak] : ceilings.peaks) peaks[std::string(name(type))] = number(peak.value);
+  for (const auto& [type, row] : ceilings.reached_by) reached_by[std::string(name(type))] = row;
   for (const auto& level : ceilings.levels)
     levels.push_back({{"name", level.name},
                       {"in_front_bytes", whole(level.in_front.value)},
-                      {"bytes_per_s", number(level.bandwidth.value)}});
-  return {{"peaks", peaks}, {"levels", levels}, {"timer_floor_ns", number(ceilings.timer_floor.value * 1e9)}};
+                      {"bytes_per_s", number(level.bandwidth.value)},
+                      {"reached_by", level.reached_by}});
+  return {{"peaks", peaks},
+          {"reached_by", reached_by},
+          {"levels", levels},
+          {"timer_floor_ns", number(ceilings.timer_floor.value * 1e9)}};
 }
 
 Json model_json(const Analysis& a, Texts& texts) {

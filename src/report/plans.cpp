@@ -25,6 +25,10 @@ std::string marks(const Measurement& row) {
   std::string text = row.contended ? "  (contended)" : "";
   if (row.disagreement > methods_agree)
     text += fmt::format("  ({}, the other method tells {:.0f} % more)", row.method, 100 * row.disagreement);
+  if (referee_disagrees(row))
+    text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
+                        100 * (row.kernels / without_launch(row, row.p10)));
+  if (row.throttled) text += fmt::format("  (at {:.0f} MHz, throttled)", row.clock_hz / 1e6);
   return text;
 }
 

@@ -83,6 +83,31 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
+/// The name of a row, backend/algorithm/cache state/signature, and not of a loop that measures ceilings.
+bool is_row(const std::string& reached_by) {
+  constexpr auto states = enum_names(CacheState{});
+  return std::any_of(states.begin(), states.end(), [&](std::string_view state) {
+    return reached_by.find("/" + std::string(state) + "/") != std::string::npos;
+  });
+}
+
+/// Which ceilings are what a model's row reached, above all loops; peaks of the types that this model has.
+void raised_ceilings(std::ostream& out, const Analysis& a) {
+  const auto line = [&out](const std::string& ceiling, const std::string& value, const std::string& reached_by) {
+    if (is_row(reached_by))
+      out << fmt::format("  {} was raised to {} by\n    {}\n", ceiling, value, clipped(reached_by, 300));
+  };
+  const auto has = [&a](DataType type) {
+    return std::any_of(a.rows.begin(), a.rows.end(),
+                       [type](const LayerRow& row) { return arithmetic_type(row.layer) == type; });
+  };
+  for (const auto& [type, reached_by] : a.ceilings.reached_by)
+    if (has(type))
+      line(fmt::format("the {} peak", name(type)), scaled(a.ceilings.peaks.at(type).value) + "FLOP/s", reached_by);
+  for (const auto& level : a.ceilings.levels)
+    line("the bandwidth of " + level.name, scaled(level.bandwidth.value) + "B/s", level.reached_by);
+}
+
 /// Without its keys, and without the instruction set that ends oneDNN's names: `brgconv` of `brgconv:avx2,threads=2`.
 std::string short_name(const std::string& algorithm) {
   const std::string name = algorithm.substr(0, algorithm.find(','));
@@ -163,6 +188,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     coverage_line(out, a);
     out << '\n';
     ladder(out, a, options);
+    raised_ceilings(out, a);
     out << '\n';
     rows(out, a, options);
     for (const auto& choice : a.choices) out << clipped(choice, 300) << '\n';
@@ -237,7 +263,7 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
                              : row.quantity.starts_with("Bandwidth") ? "B/s"
                                                                      : "s";
     const std::string value = unit == "s" ? time_text({row.value}) : scaled(row.value) + unit;
-    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity, row.threads, value, clipped(row.algorithm, 60));
+    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity, row.threads, value, clipped(row.algorithm, 300));
   }
 }
 

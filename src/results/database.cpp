@@ -9,6 +9,7 @@
 #include <ctime>
 #include <limits>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 namespace benanza {
@@ -79,14 +80,19 @@ ResultDatabase ResultDatabase::load(std::span<const fs::path> files) {
   return database;
 }
 
+Run& ResultDatabase::insert(Run run) {
+  const auto later = [](const std::string& started, const Run& other) { return started < other.started; };
+  return *runs_.insert(std::upper_bound(runs_.begin(), runs_.end(), run.started, later), std::move(run));
+}
+
 void ResultDatabase::add(ResultDatabase other) {
-  std::move(other.runs_.begin(), other.runs_.end(), std::back_inserter(runs_));
+  for (auto& run : other.runs_) add(std::move(run));
   std::move(other.warnings_.begin(), other.warnings_.end(), std::back_inserter(warnings_));
 }
 
 void ResultDatabase::append(Run run, const fs::path& folder) {
   const std::string stem = utc_now() + "-" + file_name_part(run.name) + "-" + std::to_string(::getpid());
-  auto& added = runs_.emplace_back(std::move(run));
+  Run& added = insert(std::move(run));
   added.file = write_new(folder, stem, ".json", run_text(added)).string();
 }
 
@@ -115,6 +121,20 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
     selected.add(std::move(part));
   }
   return selected;
+}
+
+ResultDatabase ResultDatabase::of_run(const std::string& file) const {
+  std::set<std::pair<std::string, CacheState>> timed;
+  for (const auto& run : runs_)
+    for (const auto& row : run.rows)
+      if (run.file == file && !row.excluded) timed.emplace(row.signature, row.cache);
+  ResultDatabase result = *this;
+  for (auto& run : result.runs_)
+    if (run.file != file)
+      std::erase_if(run.rows, [&timed](const Measurement& row) {
+        return !row.excluded && timed.contains({row.signature, row.cache});
+      });
+  return result;
 }
 
 std::vector<Machine> ResultDatabase::machines() const {
@@ -166,14 +186,20 @@ Ceilings ResultDatabase::ceilings(int threads) const {
       if (quantity == "Timer/floor") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
       if (row.threads != threads) continue;
       if (kind == "Peak") {
-        if (const auto type = data_type_from_name(what))
-          ceilings.peaks[*type] = std::max(ceilings.peaks[*type], FlopsPerSecond{row.value});
+        const auto type = data_type_from_name(what);
+        if (!type) continue;
+        auto& peak = ceilings.peaks[*type];
+        if (!(row.value > peak.value)) continue;
+        peak.value = row.value;
+        ceilings.reached_by[*type] = row.algorithm;
       } else if (kind == "Bandwidth") {
         const auto same = [&what](const BandwidthLevel& level) { return level.name == what; };
         auto level = std::find_if(ceilings.levels.begin(), ceilings.levels.end(), same);
         if (level == ceilings.levels.end()) level = ceilings.levels.insert(level, BandwidthLevel{.name = what});
-        level->bandwidth = std::max(level->bandwidth, BytesPerSecond{row.value});
         level->in_front = std::max(level->in_front, Bytes{row.in_front_bytes});
+        if (!(row.value > level->bandwidth.value)) continue;
+        level->bandwidth.value = row.value;
+        level->reached_by = row.algorithm;
       }
     }
   }

@@ -59,7 +59,7 @@ struct Row {
   double launch_ns = 0, disagreement = 0, kernels_ns = 0, clock_hz = 0;
   std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
-  bool saves_multiplications = false, contended = false, noisy = false;
+  bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{};
 };
 
@@ -98,14 +98,15 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "methods_disagreement") row.disagreement = number(value);
   else if (key == "kernels_ns") row.kernels_ns = number(value);
   else if (key == "clock_hz") row.clock_hz = number(value);
+  else if (key == "throttled") row.throttled = number(value) == 1;
   else if (key == "rounds_ns") read_rounds(value, row.rounds_ns);
 }
 
-/// A whole number that fits; a count that is none is a broken row, not a 0.
+/// A whole number that fits; nothing for what is no count, which is not 0.
 template <class Integer>
-Integer whole(double value, std::string_view key) {
-  if (!(value >= 0 && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
-    throw InputError("'" + std::string(key) + "' is no count");
+std::optional<Integer> whole(double value, double least = 0) {
+  if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
+    return std::nullopt;
   return static_cast<Integer>(value);
 }
 
@@ -188,28 +189,37 @@ class Reader {
       throw InputError("'" + std::string(row.name) +
                        "', expected <backend>/<algorithm>/<cache state>/<signature>: not a row of Benanza's");
     const double scale = units_per_second(row.time_unit);
-    const int threads = threads_of(name->algorithm).value_or(whole<int>(row.threads, "threads"));
+    std::optional<int> threads = threads_of(name->algorithm);
+    if (!threads) threads = whole<int>(row.threads, 1);
     if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale);
     else add_measurement(row, *name, threads, scale);
   }
 
-  void add_ceiling(const Row& row, const RowName& name, int threads, double scale) {
+  void add_ceiling(const Row& row, const RowName& name, std::optional<int> threads, double scale) {
     double value = name.what.starts_with("Peak/") ? row.flops_per_second : row.bytes_per_second;
     if (name.what.starts_with("Timer/")) value = row.real_time / scale;
-    if (row.failed || !(value > 0)) return;  // a ceiling without a value is no ceiling
-    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), threads, value, row.in_front_bytes});
+    // Without a value it is no ceiling, nor without knowing which caches stand in front of it.
+    if (row.failed || !threads || !(value > 0) || !(row.in_front_bytes >= 0)) return;
+    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), *threads, value, row.in_front_bytes});
   }
 
-  void add_measurement(const Row& row, const RowName& name, int threads, double scale) {
+  void add_measurement(const Row& row, const RowName& name, std::optional<int> threads, double scale) {
+    std::string wrong;  // what cannot be true costs its row, not the file
+    const auto count = [&wrong](double value, std::string_view key) {
+      const auto found = whole<std::int64_t>(value);
+      if (!found) wrong = std::string(key) + " is no count";
+      return found.value_or(0);
+    };
     auto& m = run_.rows.emplace_back();
     m.backend = name.backend;
     m.algorithm = name.algorithm;
     m.cache = name.cache;
     m.signature = canonical(name.what);
-    m.threads = threads;
-    m.samples = whole<std::int64_t>(row.samples, "samples");
-    m.calls_per_sample = whole<std::int64_t>(row.calls_per_sample, "calls_per_sample");
-    m.workspace_bytes = whole<std::int64_t>(row.workspace_bytes, "workspace_bytes");
+    m.threads = threads.value_or(1);
+    if (!threads) wrong = "threads is no count";
+    m.samples = count(row.samples, "samples");
+    m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
+    m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
     m.cv = row.cv;
     m.preparation.value = row.preparation_ns / 1e9;
     m.difference = row.difference;
@@ -217,14 +227,23 @@ class Reader {
     m.contended = row.contended;
     m.noisy = row.noisy;
     m.method = row.method;
-    m.launch.value = row.launch_ns / 1e9;
     m.disagreement = row.disagreement;
     m.kernels.value = row.kernels_ns / 1e9;
     m.clock_hz = row.clock_hz;
+    m.throttled = row.throttled;
     if (row.failed) m.excluded.emplace(row.error_message);
     else if (!(row.real_time > 0)) m.excluded.emplace(no_time);
     if (m.excluded) return;
-    m.p10.value = row.real_time / scale;
+    const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
+    if (std::isnan(launch.value)) wrong = "launch_ns is no number";
+    else if (launch < Seconds{} || launch >= p10) wrong = "launch_ns is not between 0 and the time";
+    if (!wrong.empty()) {
+      run_.faults.push_back(m.name() + ": " + wrong);
+      m.excluded = wrong;
+      return;
+    }
+    m.p10 = p10;
+    m.launch = launch;
     // A file that gives one time only, such as Google Benchmark's without our counters, gives it for every quantile.
     const auto quantile = [&m](double ns) { return ns > 0 ? Seconds{ns / 1e9} : m.p10; };
     m.min = quantile(row.min_ns);

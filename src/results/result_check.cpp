@@ -56,6 +56,7 @@ std::string fault(const Measurement& row) {
   if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";
   if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
   if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is no number";
+  if (!(row.launch >= Seconds{} && row.launch < row.p10)) return "has a launch that is not between 0 and its time";
   return "";
 }
 
@@ -81,6 +82,7 @@ std::vector<Conflict> conflicts(const ResultDatabase& results, double tolerance)
 std::vector<Finding> check(const Run& run) {
   std::vector<Finding> findings;
   const auto add = [&](std::string what) { findings.push_back({run.file, std::move(what)}); };
+  for (const auto& text : run.faults) add(text);
   std::set<std::string> names, unnamed;
   std::size_t rounds = 0;
   for (const auto& row : run.rows) {

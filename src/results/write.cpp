@@ -75,6 +75,7 @@ Json row_of(const Measurement& m) {
   if (m.disagreement != 0) row["methods_disagreement"] = rounded(m.disagreement, 4);
   if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
   if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
+  if (m.throttled) row["throttled"] = 1;
   if (timed && !m.rounds_s.empty()) {
     Json rounds = Json::array();
     for (double round : m.rounds_s) rounds.push_back(ns({round}, digits_of_rounds));

@@ -6,7 +6,6 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include <benanza/bench/supervisor.hpp>
 #include <benanza/detail/parse_duration.hpp>
 
 #include <CLI/CLI.hpp>
@@ -42,9 +41,10 @@ std::string how_measured(const MeasuringResult& result, const std::filesystem::p
 
 using Analyses = std::vector<Analysis>;
 
-Analyses analyze_all(const std::vector<ModelLayers>& models, const Session& session) {
+Analyses analyze_all(const std::vector<ModelLayers>& models, const ResultDatabase& results,
+                     const AnalysisOptions& options) {
   Analyses result;
-  for (const auto& model : models) result.push_back(analyze(model, session.database, session.analysis));
+  for (const auto& model : models) result.push_back(analyze(model, results, options));
   return result;
 }
 
@@ -60,21 +60,30 @@ bool agree(const Analyses& a, const Analyses& b) {
   return true;
 }
 
+/// Every rival that any session timed, beside what the last one says of the chosen ones.
+void show_rivals(Analyses& analyses, const ResultDatabase& results) {
+  const auto all = results.newest_rows();
+  for (auto& analysis : analyses)
+    for (auto& row : analysis.rows)
+      if (const auto found = all.find(row.signature); found != all.end()) row.rivals = found->second;
+}
+
 /// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
 Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analyses before, Seconds budget,
                 const Options& options, MeasuringResult& total) {
   constexpr int most = 10;
-  for (int i = 0; i < most && !total.interrupted; ++i) {
+  for (int i = 0; i < most && total.interrupted == 0; ++i) {
     const MeasuringResult result =
-        measure_missing(session, models, budget, options.measuring, options.output.quiet, true);
+        measure_missing(session, models, budget, options.measuring, options.output.quiet, Again::all);
     total.took += result.took;
     total.interrupted = result.interrupted;
     if (total.not_kept.empty()) total.not_kept = result.not_kept;
-    Analyses after = analyze_all(models, session);
+    // On its own rows: with those of all sessions, each would take the least of more and agree with the one before.
+    Analyses after = analyze_all(models, session.database.of_run(result.run), session.analysis);
     if (agree(before, after)) return after;
     before = std::move(after);
   }
-  if (!total.interrupted && !options.output.quiet)
+  if (total.interrupted == 0 && !options.output.quiet)
     fmt::print(stderr, "benanza: still not stable after {} sessions; the last one is shown\n", most + 1);
   return before;
 }
@@ -89,19 +98,20 @@ int declared(const Options& options, const std::vector<Assertion>& assertions) {
 }
 
 int run(const Options& options) {
-  if (needs_supervisor(options.measuring)) return bench::supervise(bench::own_command());
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (!options.machine.empty()) return declared(options, assertions);
   const Seconds given = options.budget.empty() ? Seconds{} : detail::parse_duration(options.budget);
   const auto models = load_models(options.models);
-  Session session = open_session(options.measuring);
+  Session session = open_session(options.measuring, options.output.quiet);
   session.analysis.rivals = options.plans;
   const Seconds budget = options.budget.empty() ? default_budget(models.size()) : given;
-  MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet);
-  Analyses analyses = analyze_all(models, session);
+  const Again again = options.repeat || !options.budget.empty() ? Again::uncertain : Again::nothing;
+  MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet, again);
+  Analyses analyses = analyze_all(models, session.database, session.analysis);
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
+  if (options.repeat && options.plans) show_rivals(analyses, session.database);
   const bool partial =
       std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
   BoundReport report{.machine = session.machine,
@@ -113,7 +123,7 @@ int run(const Options& options) {
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
-  if (measured.interrupted) return interrupted;
+  if (measured.interrupted != 0) return measured.interrupted;
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
 }
@@ -142,7 +152,8 @@ void add_bound(CLI::App& app, int& exit_code) {
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
   add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback(
+      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
 }
 
 }  // namespace benanza::tool

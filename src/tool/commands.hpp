@@ -15,9 +15,8 @@ enum Exit : int {
   usage = 2,
   incomplete = 3,
   assertion_failed = 4,
-  environment = 5,
-  interrupted = 130
-};
+  environment = 5
+};  // a signal's: InterruptWatch::exit_code
 
 /// Each adds its subcommand, which leaves its exit code in `exit_code`.
 void add_bound(CLI::App& app, int& exit_code);

@@ -31,7 +31,8 @@ struct Options {
   std::vector<std::string> profiles{}, latencies{}, results{}, types{};
   std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
   std::string budget = "45s";
-  std::optional<std::int64_t> warm_ups{};
+  bool budget_given = false;
+  std::optional<std::int64_t> warm_ups{}, passes{};
   double most_ratio = 0;
   bool prove = false;
   bool require_complete = false;
@@ -58,8 +59,11 @@ EngineProfile profile_of(const Options& options) {
   }
   if (options.profiles.empty()) return latency_profile(std::move(latencies));
   const std::vector<std::filesystem::path> files(options.profiles.begin(), options.profiles.end());
-  EngineProfile profile = read_profile(files, {.warm_ups = options.warm_ups});
-  if (!latencies.empty()) profile.latencies = std::move(latencies);  // taken without the profiler, which costs time
+  EngineProfile profile = read_profile(files, {.warm_ups = options.warm_ups, .passes = options.passes});
+  if (!latencies.empty()) {  // taken without the profiler, which costs time
+    profile.latencies = std::move(latencies);
+    profile.latencies_apart = true;
+  }
   return profile;
 }
 
@@ -103,9 +107,9 @@ Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) 
   } else {
     MeasuringOptions measuring = options.measuring;
     measuring.threads = threads;
-    made.session = open_session(measuring);
+    made.session = open_session(measuring, options.output.quiet);
     made.measured = measure_missing(*made.session, {model}, detail::parse_duration(options.budget), measuring,
-                                    options.output.quiet);
+                                    options.output.quiet, options.budget_given ? Again::uncertain : Again::nothing);
     made.results = made.session->database;
     made.analysis = made.session->analysis;
     made.report = {.machine = made.session->machine,
@@ -155,12 +159,12 @@ int run(const Options& options) {
     gap_options.other_types.push_back(analyze(in_type(options, type), bounds.results, plain));
   }
   report.gap = compare(analysis, model, report.profile, gap_options);
-  if (options.prove && bounds.session && !bounds.measured.interrupted)
-    report.proofs = prove(report, *bounds.session, detail::parse_duration(options.budget), options.measuring,
+  if (options.prove && bounds.session && bounds.measured.interrupted == 0)
+    report.proofs = prove(report, model, *bounds.session, detail::parse_duration(options.budget), options.measuring,
                           options.output.quiet, [&](DataType type) { return in_type(options, type); });
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
-  if (bounds.measured.interrupted) return interrupted;
+  if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;
   if (options.most_ratio > 0 && !holds_ratio(report.gap, options.most_ratio)) return assertion_failed;
   return report.gap.partial && options.require_complete ? incomplete : done;
 }
@@ -186,6 +190,11 @@ void add_gap(CLI::App& app, int& exit_code) {
   command->add_option("--warm-ups", options->warm_ups, "passes to drop (default: found from their times)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--passes", options->passes,
+                   "passes in a profile that does not mark them (default: found by repetition)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   command->add_option("--rung", options->rung, "the bound to explain the gap to")
       ->type_name("RUNG")
       ->capture_default_str();
@@ -198,9 +207,10 @@ void add_gap(CLI::App& app, int& exit_code) {
   command->add_option("--results", options->results, "results files or folders instead of measuring (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--budget", options->budget, "time to spend on measuring, and again with --prove")
-      ->type_name("TIME")
-      ->capture_default_str();
+  const auto* budget =
+      command->add_option("--budget", options->budget, "time to spend on measuring, and again with --prove")
+          ->type_name("TIME")
+          ->capture_default_str();
   command->add_flag("--prove", options->prove, "measures again what the advice would run; predicted beside achieved");
   command
       ->add_option("--assert-ratio", options->most_ratio,
@@ -211,7 +221,11 @@ void add_gap(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([options, budget, &exit_code] {
+    options->budget_given = budget->count() > 0;
+    const auto command_itself = [&] { return run(*options); };
+    exit_code = options->results.empty() ? run_measuring(options->measuring, command_itself) : command_itself();
+  });
 }
 
 }  // namespace benanza::tool

@@ -34,6 +34,36 @@ std::vector<CeilingRow> highest(const ResultDatabase& database) {
   return result;
 }
 
+int run(const Options& options) {
+  check_writable(options.output);
+  const auto& named = options.measuring.backends;
+  const auto measured = named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named);
+  MachineReport report{.machine = bench::machine_of(measured)};
+  std::vector<BackendVersion> versions;
+  for (const auto& backend : bench::all_backends()) {
+    MachineReport::BackendLine line{.name = std::string(backend->name()), .version = backend->version()};
+    if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
+      line.unavailable = why->reason;
+    versions.push_back({line.name, line.version});
+    report.backends.push_back(std::move(line));
+  }
+  ResultDatabase database = open_database(options.measuring, options.output.quiet).select(report.machine, versions);
+  if (options.remeasure || highest(database).empty()) {
+    terminal::ProgressBar bar(options.output.quiet);
+    Run fresh = bench::measure(
+        {}, measured,
+        {.threads = options.measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
+    fresh.name = "machine";
+    report.warnings = fresh.warnings;
+    database.append(std::move(fresh), options.measuring.database);
+  } else if (!report.machine.is_device()) {
+    report.warnings = bench::watch_conditions(Seconds{0.3});
+  }
+  report.ceilings = highest(database);
+  emit(report, options.output);
+  return done;
+}
+
 }  // namespace
 
 void add_machine(CLI::App& app, int& exit_code) {
@@ -45,35 +75,8 @@ void add_machine(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   command->add_flag("--remeasure", options->remeasure, "measures the ceilings afresh; the highest ever seen are shown");
-  command->callback([options, &exit_code] {
-    check_writable(options->output);
-    const auto& named = options->measuring.backends;
-    const auto measured = named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named);
-    MachineReport report{.machine = bench::machine_of(measured)};
-    std::vector<BackendVersion> versions;
-    for (const auto& backend : bench::all_backends()) {
-      MachineReport::BackendLine line{.name = std::string(backend->name()), .version = backend->version()};
-      if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
-        line.unavailable = why->reason;
-      versions.push_back({line.name, line.version});
-      report.backends.push_back(std::move(line));
-    }
-    ResultDatabase database = ResultDatabase::open(options->measuring.database).select(report.machine, versions);
-    if (options->remeasure || highest(database).empty()) {
-      terminal::ProgressBar bar(options->output.quiet);
-      Run run = bench::measure(
-          {}, measured,
-          {.threads = options->measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
-      run.name = "machine";
-      report.warnings = run.warnings;
-      database.append(std::move(run), options->measuring.database);
-    } else if (!report.machine.is_device()) {
-      report.warnings = bench::watch_conditions(Seconds{0.3});
-    }
-    report.ceilings = highest(database);
-    emit(report, options->output);
-    exit_code = done;
-  });
+  command->callback(
+      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
 }
 
 }  // namespace benanza::tool

@@ -3,7 +3,6 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
-#include <benanza/bench/supervisor.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/layer.hpp>
 #include <benanza/layer_signature.hpp>
@@ -25,7 +24,6 @@ struct Options {
 };
 
 int run(const Options& options) {
-  if (needs_supervisor(options.measuring)) return bench::supervise(bench::own_command());
   check_writable(options.output);
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {
@@ -33,7 +31,7 @@ int run(const Options& options) {
     if (is_free(wanted.back().layer)) throw UsageError(text + ": costs nothing, so that there is nothing to measure");
   }
   const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
-  Session session = open_session(options.measuring);
+  Session session = open_session(options.measuring, options.output.quiet);
   const MeasuringResult measured =
       measure_layers(session, wanted, "layers", budget, options.measuring, options.output.quiet);
   PlansReport report{.machine = session.machine,
@@ -51,7 +49,7 @@ int run(const Options& options) {
   }
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
-  return measured.interrupted ? interrupted : done;
+  return measured.interrupted;
 }
 
 }  // namespace
@@ -70,7 +68,8 @@ void add_measure(CLI::App& app, int& exit_code) {
   command->add_option("--budget", options->budget, "time to spend on each layer")
       ->type_name("TIME")
       ->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback(
+      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
 }
 
 }  // namespace benanza::tool

@@ -5,37 +5,29 @@
 #include "terminal.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/interrupt.hpp>
+#include <benanza/bench/known.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace benanza::tool {
 
 namespace {
 
 using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
-
-/// Every backend was asked, and every cache state that the layer can be in has a time, unless nothing has.
-bool is_known(const Layer& layer, const std::vector<Measurement>& rows, const Session& session,
-              const std::vector<CacheState>& caches) {
-  const auto any = [&](auto&& holds) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Measurement& row) { return row.threads <= session.analysis.threads && holds(row); });
-  };
-  const bool asked = std::all_of(session.backends.begin(), session.backends.end(), [&](const auto& backend) {
-    return any([&](const Measurement& row) { return row.backend == backend->name(); });
-  });
-  const bool none_runs = !any([](const Measurement& row) { return !row.excluded; });
-  return asked && (none_runs || std::all_of(caches.begin(), caches.end(), [&](CacheState cache) {
-                     return !bench::applies(cache, layer) ||
-                            any([&](const Measurement& row) { return row.cache == cache && !row.excluded; });
-                   }));
-}
 
 /// Whether one run gave rounds to every layer that runs at all. They may all have been contended: then this machine is
 /// not quiet, and to measure again at each call would not make it so.
@@ -62,35 +54,45 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
   return result;
 }
 
-}  // namespace
+/// The file of a session's run. It holds what there is so far, so that a killed session leaves that.
+class RunFile {
+ public:
+  RunFile(std::string name, std::filesystem::path folder) : name_(std::move(name)), folder_(std::move(folder)) {}
 
-std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names) {
-  std::vector<std::shared_ptr<const Backend>> result;
-  const auto all = bench::all_backends();
-  const auto is_in = [](const std::vector<std::string>& list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  };
-  const std::vector<std::string> wanted = expand_backends(names);
-  std::string refused;
-  for (const auto& backend : all) {
-    // A session measures one device; without a word about it, the processor.
-    if (names.empty() ? backend->on_device() : !is_in(wanted, backend->name())) continue;
-    const auto availability = backend->availability();
-    const auto* why = std::get_if<Unsupported>(&availability);
-    const std::string reason =
-        why ? "backend " + std::string(backend->name()) + " is not available: " + why->reason : std::string();
-    if (why && is_in(names, backend->name()) && backend->name() != "cuda") throw EnvironmentError(reason);
-    if (why && refused.empty()) refused = reason;
-    if (!why) result.push_back(backend);
+  /// Of the `selected` layers: what others have in the database is better than a part of their rounds. No rounds
+  /// either: those of a whole session are still to come.
+  void keep(Run so_far, const std::set<std::string>& selected) {
+    std::erase_if(so_far.rows, [&](const Measurement& row) { return !selected.contains(row.signature); });
+    for (auto& row : so_far.rows) row.rounds_s.clear();
+    const bool is_new = file_.empty();
+    write(std::move(so_far));
+    if (!is_new) return;
+    if (const auto supervised = bench::Supervised::current()) supervised->keep_in(file_.string());
   }
-  if (result.empty() && !refused.empty()) throw EnvironmentError(refused);
-  for (const auto& name : names)
-    if (std::none_of(all.begin(), all.end(), [&](const auto& backend) { return backend->name() == name; })) {
-      std::string there;
-      for (const auto& backend : all) there += (there.empty() ? "" : ", ") + std::string(backend->name());
-      throw UsageError("--backend: no backend is called '" + name + "'; there are " + there);
-    }
-  return result;
+
+  void write(Run run) {
+    run.name = name_;
+    if (!file_.empty()) return write_run(run, file_);
+    ResultDatabase fresh;
+    fresh.append(std::move(run), folder_);
+    file_ = fresh.runs().front().file;
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return file_; }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_, file_{};
+};
+
+/// Takes back what a forerunner of this supervised process kept: the journal holds that and more, and layers that the
+/// database knows would not be finished.
+void take_back() {
+  const auto supervised = bench::Supervised::current();
+  if (!supervised || supervised->kept_in().empty()) return;
+  std::error_code none;
+  std::filesystem::remove(supervised->kept_in(), none);
+  supervised->keep_in({});
 }
 
 bool needs_supervisor(const MeasuringOptions& options) {
@@ -102,13 +104,57 @@ bool needs_supervisor(const MeasuringOptions& options) {
          });
 }
 
+}  // namespace
+
+std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names) {
+  std::vector<std::shared_ptr<const Backend>> result;
+  const auto all = bench::all_backends();
+  const auto is_in = [](const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  const std::vector<std::string> wanted = expand_backends(names);
+  std::vector<std::string> refused;
+  for (const auto& backend : all) {
+    // A session measures one device; without a word about it, the processor.
+    if (names.empty() ? backend->on_device() : !is_in(wanted, backend->name())) continue;
+    const auto availability = backend->availability();
+    const auto* why = std::get_if<Unsupported>(&availability);
+    const std::string reason =
+        why ? "backend " + std::string(backend->name()) + " is not available: " + why->reason : std::string();
+    if (why && is_in(names, backend->name()) && backend->name() != "cuda") throw EnvironmentError(reason);
+    if (why) refused.push_back(reason);
+    if (!why) result.push_back(backend);
+  }
+  if (result.empty() && !refused.empty()) throw EnvironmentError(refused.front());
+  if (!names.empty())  // of a group: a bound without one of its libraries is another bound
+    for (const auto& reason : refused) terminal::warn(reason);
+  for (const auto& name : names)
+    if (std::none_of(all.begin(), all.end(), [&](const auto& backend) { return backend->name() == name; })) {
+      std::string there;
+      for (const auto& backend : all) there += (there.empty() ? "" : ", ") + std::string(backend->name());
+      throw UsageError("--backend: no backend is called '" + name + "'; there are " + there);
+    }
+  return result;
+}
+
+int run_measuring(const MeasuringOptions& options, const std::function<int()>& command) {
+  return needs_supervisor(options) ? bench::supervise(bench::own_command()) : command();
+}
+
 std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends) {
   std::vector<BackendVersion> result;
   for (const auto& backend : backends) result.push_back({std::string(backend->name()), backend->version()});
   return result;
 }
 
-Session open_session(const MeasuringOptions& options) {
+ResultDatabase open_database(const MeasuringOptions& options, bool quiet) {
+  ResultDatabase database = ResultDatabase::open(options.database);
+  if (!quiet)
+    for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
+  return database;
+}
+
+Session open_session(const MeasuringOptions& options, bool quiet) {
   Session session{.backends = usable_backends(options.backends)};
   session.machine = bench::machine_of(session.backends);
   session.analysis = {.threads = options.threads > 0 ? options.threads : session.machine.cores,
@@ -116,13 +162,21 @@ Session open_session(const MeasuringOptions& options) {
   if (session.analysis.threads > session.machine.cores)
     throw UsageError("--threads " + std::to_string(options.threads) + ": one NUMA node of this machine has " +
                      std::to_string(session.machine.cores) + " physical cores (a GPU is driven by 1)");
-  session.database = ResultDatabase::open(options.database).select(session.machine, versions_of(session.backends));
+  take_back();
+  session.database = open_database(options, quiet).select(session.machine, versions_of(session.backends));
   return session;
 }
 
 MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,
-                                const MeasuringOptions& options, bool quiet, bool again) {
+                                const MeasuringOptions& options, bool quiet, Again again) {
   const auto rows = session.database.newest_rows();
+  bench::Question question{
+      .caches = options.caches, .threads = session.analysis.threads, .certain = again == Again::uncertain};
+  for (const auto& backend : session.backends) question.backends.emplace_back(backend->name());
+  const auto is_known = [&](const std::string& signature, const Layer& layer) {
+    const auto found = rows.find(signature);
+    return found != rows.end() && bench::is_known(layer, found->second, question);
+  };
   LayerSet wanted;
   std::string name;
   std::set<std::string> needed;
@@ -132,59 +186,82 @@ MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>
     bool complete = true;
     for (const auto& [layer_signature, unique] : layers.layers()) {
       needed.insert(layer_signature.text());
-      const auto found = rows.find(layer_signature.text());
-      complete = complete && found != rows.end() && is_known(unique.layer, found->second, session, options.caches);
+      complete = complete && is_known(layer_signature.text(), unique.layer);
     }
-    if (complete && timed_together(session.database, rows, layers) && !again) continue;
+    if (complete && timed_together(session.database, rows, layers) && again != Again::all) continue;
     add_measurable(model, wanted);
     name += (name.empty() ? "" : "-") + model.single.model;
   }
   std::vector<bench::Wanted> list;
+  std::vector<Measurement> earlier;
   for (const auto& [layer_signature, unique] : wanted.layers()) {
     bench::Wanted entry{.layer = unique.layer, .weight = static_cast<double>(unique.count())};
     const auto found = rows.find(layer_signature.text());
-    if (found != rows.end() && is_known(unique.layer, found->second, session, options.caches))
+    if (is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
+    } else if (question.certain && found != rows.end()) {
+      std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(earlier),
+                   [&](const Measurement& row) { return row.threads <= question.threads; });
+    }
     list.push_back(std::move(entry));
   }
   if (name.size() > 60) name = std::to_string(models.size()) + "-models";
-  MeasuringResult result = measure_layers(session, list, name, budget, options, quiet);
-  result.known = needed.size() - result.measured;
+  MeasuringResult result = measure_layers(session, list, name, budget, options, quiet, std::move(earlier));
+  result.known = needed.size() - result.wanted;
   return result;
 }
 
 MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers, const std::string& name,
-                               Seconds budget, const MeasuringOptions& options, bool quiet) {
+                               Seconds budget, const MeasuringOptions& options, bool quiet,
+                               std::vector<Measurement> earlier) {
   MeasuringResult result;
   if (layers.empty()) return result;
-  result.measured = static_cast<std::size_t>(
-      std::count_if(layers.begin(), layers.end(), [](const bench::Wanted& entry) { return entry.known.empty(); }));
+  std::set<std::string> selected;
+  for (const auto& entry : layers)
+    if (entry.known.empty()) selected.insert(LayerSignature(entry.layer).text());
+  result.wanted = selected.size();
 
   const bench::InterruptWatch interrupt;
   terminal::ProgressBar bar(quiet);
   const auto begin = std::chrono::steady_clock::now();
+  RunFile file(name, options.database);
   bench::MeasureOptions measure_options{.threads = session.analysis.threads,
                                         .caches = options.caches,
                                         .budget = budget,
                                         .progress = [&](const bench::Progress& p) { bar.show(p); },
                                         .cancelled = &interrupt.interrupted()};
+  if (!selected.empty()) measure_options.keep = [&](const Run& so_far) { file.keep(so_far, selected); };
+  measure_options.keep_failed = [&](std::string_view reason) {
+    if (!quiet) terminal::warn(fmt::format("not kept while measuring: {}", reason));
+  };
+  if (!earlier.empty())
+    measure_options.earlier = std::make_shared<const Run>(
+        Run{.machine = session.machine, .backends = versions_of(session.backends), .rows = std::move(earlier)});
   if (auto ceilings = known_ceilings(session.database); !ceilings.empty())
     measure_options.ceilings = std::move(ceilings);
   Run run = bench::measure_supervised(layers, session.backends, measure_options);
   run.name = name;
   if (!quiet)
     for (const auto& warning : run.warnings) terminal::warn(warning);
-  ResultDatabase fresh;
+  std::set<std::string> with_rows;
+  for (const auto& row : run.rows) {
+    with_rows.insert(row.signature);
+    if (selected.erase(row.signature) > 0) ++result.measured;
+  }
   try {
-    fresh.append(std::move(run), options.database);
+    file.write(run);
+    result.run = file.path().string();
     session.database = ResultDatabase::open(options.database)
                            .select(session.machine, versions_of(session.backends));  // as a later call reads it
   } catch (const EnvironmentError& error) {
     result.not_kept = error.what();
-    session.database.add(std::move(fresh));  // a full disk does not cost what was measured
+    session.database.add(std::move(run));  // a full disk does not cost what was measured
   }
   result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  result.interrupted = interrupt.interrupted();
+  result.interrupted = interrupt.exit_code();
+  if (result.interrupted != 0)
+    terminal::say(fmt::format("interrupted: {} of {} layers measured{}", with_rows.size(), layers.size(),
+                              result.not_kept.empty() ? ", kept in " + options.database.string() : ""));
   return result;
 }
 

@@ -8,6 +8,9 @@
 #include <benanza/results.hpp>
 #include <benanza/units.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,9 +22,9 @@ namespace benanza::tool {
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends);
 
-/// Whether the session belongs into a supervised process (supervisor.hpp) and this is none: on an accelerator, or when
-/// asked for.
-[[nodiscard]] bool needs_supervisor(const MeasuringOptions& options);
+/// Runs a command that measures, here or, where its sessions belong into a supervised process (supervisor.hpp: on an
+/// accelerator, or when asked for), as a child that does the same. Returns its exit code.
+[[nodiscard]] int run_measuring(const MeasuringOptions& options, const std::function<int()>& command);
 
 struct Session {
   Machine machine{};
@@ -30,24 +33,35 @@ struct Session {
   AnalysisOptions analysis{};
 };
 
+/// The folder's results; warns of files in it that cannot be read.
+[[nodiscard]] ResultDatabase open_database(const MeasuringOptions& options, bool quiet);
 /// Opens the database for this machine.
-[[nodiscard]] Session open_session(const MeasuringOptions& options);
+[[nodiscard]] Session open_session(const MeasuringOptions& options, bool quiet);
 
 struct MeasuringResult {
-  std::size_t measured = 0, known = 0;  ///< unique layers
+  std::size_t wanted = 0, measured = 0, known = 0;  ///< unique layers to select, those that have rows now, all others
   Seconds took{};
-  bool interrupted = false;
+  int interrupted = 0;     ///< the exit code that a signal asks for; 0: none came
   std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were
+  std::string run{};       ///< the file of the run that was added; empty when it could not be written, or there is none
 };
 
-/// Measures what the models need and the database lacks, and adds it to both the session and the folder. With `again`
-/// layers that are known get new rounds even if no total lacks them.
+/// What is measured again of what is known.
+enum class Again : std::uint8_t {
+  nothing,
+  uncertain,  ///< layers that a budget left noisy or with untried plans are selected once more
+  all         ///< every layer gets new rounds, even if no total lacks them
+};
+
+/// Measures what the models need and the database lacks, and adds it to both the session and the folder; what there is
+/// so far goes to the folder every few seconds.
 [[nodiscard]] MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,
-                                              const MeasuringOptions& options, bool quiet, bool again = false);
+                                              const MeasuringOptions& options, bool quiet,
+                                              Again again = Again::nothing);
 /// Measures these layers, known ones in rounds only, and adds the run, called `name`, to both the session and the
-/// folder.
+/// folder. `earlier`: rows of layers that are selected once more.
 [[nodiscard]] MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers,
                                              const std::string& name, Seconds budget, const MeasuringOptions& options,
-                                             bool quiet);
+                                             bool quiet, std::vector<Measurement> earlier = {});
 
 }  // namespace benanza::tool

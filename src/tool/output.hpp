@@ -9,10 +9,12 @@
 #include <benanza/report.hpp>
 #include <benanza/whole_file.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <type_traits>
 
 namespace benanza::tool {
@@ -22,7 +24,11 @@ inline void check_writable(const OutputOptions& options) {
   int to_stdout = 0;
   for (const auto& file : options.files()) {
     if (file == "-") ++to_stdout;
-    else if (!file.empty() && !std::ofstream(file, std::ios::app)) throw EnvironmentError(file + ": cannot be written");
+    if (file == "-" || file.empty()) continue;
+    std::error_code none;
+    const bool was_there = std::filesystem::exists(std::filesystem::symlink_status(file, none));
+    if (!std::ofstream(file, std::ios::app)) throw EnvironmentError(file + ": cannot be written");
+    if (!was_there) std::filesystem::remove(file, none);  // an error before it is written leaves nothing
   }
   if (to_stdout > 1) throw UsageError("two outputs want stdout: give at most one of them the file -");
 }

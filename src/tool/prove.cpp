@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 namespace benanza::tool {
 
@@ -17,18 +18,17 @@ namespace {
 
 constexpr const char* run_name = "prove";
 
-/// Rows of the runs that this call has made: fastest of each layer.
-std::map<std::string, Measurement> fresh_rows(const Session& session, const std::set<std::string>& runs_before) {
-  std::map<std::string, Measurement> best;
+using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
+
+/// Rows of the runs that this call has made.
+RowsOfLayers fresh_rows(const Session& session, const std::set<std::string>& runs_before) {
+  RowsOfLayers rows;
   for (const auto& run : session.database.runs()) {
     if (run.name != run_name || runs_before.contains(run.file + run.started)) continue;
-    for (const auto& row : run.rows) {
-      if (row.excluded || row.threads > session.analysis.threads) continue;
-      const auto [at, added] = best.try_emplace(row.signature, row);
-      if (!added && timing_of(row).median < timing_of(at->second).median) at->second = row;
-    }
+    for (const auto& row : run.rows)
+      if (!row.excluded && row.threads <= session.analysis.threads) rows[row.signature].push_back(row);
   }
-  return best;
+  return rows;
 }
 
 std::set<std::string> runs_of(const Session& session) {
@@ -37,18 +37,31 @@ std::set<std::string> runs_of(const Session& session) {
   return result;
 }
 
-Proof prove_calls(std::size_t index, const Advice& advice, const std::map<std::string, Measurement>& rows) {
+/// The fastest row of a call: by any plan, but of an advised layout by its plan alone.
+const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Change change) {
+  const auto found = rows.find(call.signature);
+  if (found == rows.end()) return nullptr;
+  const Measurement* best = nullptr;
+  for (const auto& row : found->second) {
+    if (change == Change::layout && row.backend + "/" + row.algorithm != call.plan) continue;
+    if (!best || timing_of(row).median < timing_of(*best).median) best = &row;
+  }
+  return best;
+}
+
+Proof prove_calls(std::size_t index, const Advice& advice, const RowsOfLayers& rows) {
   Proof proof{.advice = index};
   Seconds total{};
   double squares = 0;
   bool known = true;
   for (const auto& call : advice.calls) {
-    const auto found = rows.find(call.signature);
-    if (found == rows.end()) {
-      proof.reason = call.signature + " could not be measured";
+    const Measurement* row = fastest(rows, call, advice.change);
+    if (!row) {
+      proof.reason = call.signature + (advice.change == Change::layout ? " by " + call.plan : std::string()) +
+                     " could not be measured";
       return proof;
     }
-    const Timing timing = timing_of(found->second);
+    const Timing timing = timing_of(*row);
     const Seconds time = timing.median * static_cast<double>(call.count);
     total += time;
     known = known && timing.noise;
@@ -59,10 +72,47 @@ Proof prove_calls(std::size_t index, const Advice& advice, const std::map<std::s
   return proof;
 }
 
+/// What `after` is less than `before`, by the medians of both.
+void set_achieved(Proof& proof, const Rung& before, const Rung& after) {
+  proof.achieved = *before.median - *after.median;
+  proof.uncertainty =
+      Seconds{std::hypot(before.uncertainty * before.median->value, after.uncertainty * after.median->value)};
+}
+
+Proof prove_type(std::size_t index, const Analysis& here, const Analysis& there) {
+  Proof proof{.advice = index};
+  const Rung &before = here[RungName::library_fused], &after = there[RungName::library_fused];
+  if (there.partial() || !before.median || !after.median)
+    proof.reason = "not every layer could be measured in that type";
+  else set_achieved(proof, before, after);
+  return proof;
+}
+
+/// Critical path and work over threads, of calls timed anew at their thread counts.
+Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
+  Proof proof{.advice = index};
+  const Rung &one = again[RungName::library_fused], &many = again[RungName::library_fused_parallel];
+  if (again.partial() || !one.median || !many.median) {
+    proof.reason = "not every layer could be measured again";
+    return proof;
+  }
+  set_achieved(proof, one, many);
+  *proof.achieved = *proof.achieved - gap.parallel.side_by_side;
+  proof.reason = "Benanza runs one call at a time: what branches cost each other in caches and bandwidth is not in it";
+  return proof;
+}
+
+std::string why_not(const Advice& advice) {
+  return advice.change == Change::algorithm || advice.change == Change::fusion
+             ? "no call of a library at hand is known for these layers"
+             : "it is what the engine does beside the model's layers, which Benanza does not run";
+}
+
 }  // namespace
 
-std::vector<Proof> prove(const GapReport& report, Session& session, Seconds budget, const MeasuringOptions& options,
-                         bool quiet, const std::function<ModelLayers(DataType)>& retyped) {
+std::vector<Proof> prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
+                         const MeasuringOptions& options, bool quiet,
+                         const std::function<ModelLayers(DataType)>& retyped) {
   const auto& advice = report.gap.advice;
   std::map<std::string, bench::Wanted> wanted;
   for (const auto& each : advice)
@@ -77,30 +127,21 @@ std::vector<Proof> prove(const GapReport& report, Session& session, Seconds budg
   const MeasuringResult measured = measure_layers(session, layers, run_name, budget, options, quiet);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   const auto rows = fresh_rows(session, before);
+  const auto analyzed_anew = [&](const ModelLayers& layers_of, Again again) {
+    const MeasuringResult result = measure_missing(session, {layers_of}, budget, options, quiet, again);
+    if (!result.not_kept.empty()) throw EnvironmentError(result.not_kept);
+    return analyze(layers_of, session.database, session.analysis);
+  };
 
   std::vector<Proof> proofs;
   for (std::size_t i = 0; i < advice.size(); ++i) {
-    Proof proof{.advice = i};
-    if (!advice[i].calls.empty()) {
-      proof = prove_calls(i, advice[i], rows);
-    } else if (advice[i].change == Change::type && advice[i].type) {
-      const ModelLayers model = retyped(*advice[i].type);
-      const MeasuringResult again = measure_missing(session, {model}, budget, options, quiet);
-      if (!again.not_kept.empty()) throw EnvironmentError(again.not_kept);
-      const Analysis other = analyze(model, session.database, session.analysis);
-      const Rung& here = report.bound.models.front()[RungName::library_fused];
-      const Rung& there = other[RungName::library_fused];
-      if (other.partial() || !here.median || !there.median)
-        proof.reason = "not every layer could be measured in that type";
-      else {
-        proof.achieved = *here.median - *there.median;
-        proof.uncertainty =
-            Seconds{std::hypot(here.uncertainty * here.median->value, there.uncertainty * there.median->value)};
-      }
-    } else {
-      proof.reason = "only the engine can make this change";
-    }
-    proofs.push_back(std::move(proof));
+    if (!advice[i].calls.empty()) proofs.push_back(prove_calls(i, advice[i], rows));
+    else if (advice[i].type)
+      proofs.push_back(
+          prove_type(i, report.bound.models.front(), analyzed_anew(retyped(*advice[i].type), Again::nothing)));
+    else if (advice[i].change == Change::parallel)
+      proofs.push_back(prove_parallel(i, report.gap, analyzed_anew(model, Again::all)));
+    else proofs.push_back({.advice = i, .reason = why_not(advice[i])});
   }
   return proofs;
 }

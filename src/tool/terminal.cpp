@@ -27,9 +27,11 @@ bool colors() {
 
 int width() { return isatty(STDOUT_FILENO) ? columns(STDOUT_FILENO) : 80; }
 
-void warn(const std::string& text) {
-  std::fprintf(stderr, "%sbenanza: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text.c_str());
+void say(const std::string& text) {
+  std::fprintf(stderr, "%sbenanza: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text.c_str());
 }
+
+void warn(const std::string& text) { say("warning: " + text); }
 
 ProgressBar::ProgressBar(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO)) {}
 

@@ -13,7 +13,9 @@ namespace benanza::tool::terminal {
 /// Columns of stdout; 80 when it is no terminal.
 [[nodiscard]] int width();
 
-/// A warning, one line on stderr.
+/// One line on stderr, in place of a progress bar.
+void say(const std::string& text);
+/// The same, called a warning.
 void warn(const std::string& text);
 
 /// One line on stderr, drawn anew; nothing at all when stderr is no terminal.

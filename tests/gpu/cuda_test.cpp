@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/availability.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/bench/shared_library.hpp>
@@ -13,6 +14,32 @@ TEST_CASE("without a device there is one line that says why") {
     CHECK_THROWS_WITH(cuda::device(), why->reason);
   } else {
     CHECK(cuda::device()->machine().is_device());
+  }
+}
+
+TEST_CASE("what the runtime answers becomes the reason that there is no device") {
+  struct Case {
+    cuda::Answers answers{};
+    int runtime = 13000;
+    std::string says{};  // empty: there is one
+  };
+  // CUDA Compatibility: a driver runs programs of its own major version; CUDA 13 supports Turing (7.5) and newer.
+  const std::vector<Case> cases{
+      {{}, 13000, "no NVIDIA driver"},
+      {{.driver = 12040, .counted = cudaErrorInsufficientDriver}, 13000, "is for CUDA 12.4, at least 13.0 expected"},
+      {{.driver = 12040, .count = 1, .device = "V100", .capability = 70}, 13000, "is for CUDA 12.4"},
+      {{.driver = 13000, .counted = cudaErrorNoDevice}, 13000, "no CUDA device: "},
+      {{.driver = 13000, .count = 0}, 13000, "CUDA_VISIBLE_DEVICES"},
+      {{.driver = 13000, .count = 1, .device = "V100", .capability = 70}, 13000, "capability 7.0, at least 7.5"},
+      {{.driver = 13000, .count = 1, .device = "V100", .capability = 70}, 12040, ""},
+      {{.driver = 12040, .count = 1, .device = "M40", .capability = 52}, 12040, "capability 5.2, at least 7.0"},
+      {{.driver = 13000, .count = 1, .device = "T4", .capability = 75}, 13000, ""},
+  };
+  for (const auto& [answers, runtime, says] : cases) {
+    const auto reason = cuda::reason_of(answers, runtime);
+    INFO(says);
+    REQUIRE(reason.has_value() == !says.empty());
+    if (reason) CHECK_THAT(*reason, Catch::Contains(says));
   }
 }
 

@@ -53,6 +53,33 @@ def relu_named(name):
     return field(1, 8) + field(8, field(2, 13)) + bytes([7 << 3 | 2]) + length + graph
 
 
+LONG = "Conv/f32/x=1x256x14x14/w=256x256x3x3/pads=1x1x1x1/post=bias,add(1x256x14x14),relu"
+# What MNIST and its invented results do not have: an answer to every question, with names as long as those of real layers.
+ANSWERS = {
+    "parallel": {"gain_ms": 0.4, "side_by_side_ms": 0.1, "critical_path": ["a", "b"], "groups_off_path": 7},
+    "algorithms": [
+        {"layer": "resnetv17_stage3_conv12_fwd_with_a_very_long_name_of_its_own", "signature": LONG, "library": "cudnn", "chosen": "implicit_gemm", "math": "",
+         "best": "cudnn implicit_precomp_gemm,threads=1", "chosen_ms": 1.5, "best_ms": 1.2, "count": 2, "gain_ms": 0.6, "uncertainty_ms": 0.02},
+        {"layer": "", "signature": "", "library": "cublas", "chosen": "algo7", "math": "", "best": "", "chosen_ms": None, "best_ms": None, "count": 1, "gain_ms": None, "uncertainty_ms": None}],
+    "fusions": [{"pattern": "Conv + BatchNorm + add + relu", "count": 16, "done": 3, "unknown": 0, "gain_ms": 2.5, "open_ms": 1.6, "nodes": ["a"]}],
+    "types": [{"type": "bf16", "measured": True, "bound_ms": 30, "compared_ms": 61.8, "gain_ms": 31.8, "uncertainty_ms": 1.5}, {"type": "i8", "measured": False, "bound_ms": 10, "compared_ms": 34, "gain_ms": 24, "uncertainty_ms": None}],
+    "layouts": [{"layout": "aBcd8b", "layers": 12, "gain_ms": 3.5, "calls": []}],
+    "library": [{"signature": LONG, "backend": "onednn", "algorithm": "brgconv:avx2,src=aBcd8b,dst=aBcd8b,threads=2", "count": 5, "time_ms": 1.4, "roofline_ms": 0.9, "gain_ms": 2.5}] * 12,
+    "backends": [{"signature": LONG, "from": "openblas", "to": "onednn", "count": 3, "from_ms": 2.5, "to_ms": 2, "gain_ms": 1.5}],
+    "joint": {"type": "bf16", "latency_ms": 28, "uncertainty_ms": 1, "steps": [
+        {"what": "no overhead between layers", "change": "overhead", "gain_ms": 3.1, "latency_ms": 71.7}, {"what": "best algorithms", "change": "algorithm", "gain_ms": 9.6, "latency_ms": 62.1},
+        {"what": "other parts of the gap", "change": None, "gain_ms": -0.3, "latency_ms": 62.4}, {"what": "in bf16", "change": "type", "gain_ms": 34.4, "latency_ms": 28}]},
+}
+
+
+def with_questions(page):
+    """The page with those answers in its data."""
+    found = re.search(r'(<script type="application/json" id="data">)(.*?)(</script>)', page, re.DOTALL)
+    data = json.loads(found[2])
+    data["gap"]["questions"] = ANSWERS
+    return page[: found.start(2)] + json.dumps(data).replace("<", "\\u003c") + page[found.end(2) :]
+
+
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -65,6 +92,8 @@ class Page(unittest.TestCase):
         gap = subprocess.run([PROGRAM, "gap", str(MNIST), "--results", str(RESULTS), "--profile", str(SOURCE / "examples" / "profiles" / "mnist.csv"), "--latency", "75us", "--quiet",
                               "--html", str(cls.gap), "--json", "-"], capture_output=True, text=True, check=True)
         cls.gap_json = json.loads(gap.stdout)["gaps"][0]
+        cls.questions = OUT / "questions.html"
+        cls.questions.write_text(with_questions(cls.gap.read_text(encoding="utf-8")), encoding="utf-8")
         cls.browser = Browser(find_chromium())
 
     @classmethod
@@ -86,13 +115,27 @@ class Page(unittest.TestCase):
         self.assertEqual(len(self.texts("table.advice tbody tr")), len(self.gap_json["advice"]))
         self.assertEqual(len(self.texts("table.parts tbody tr")), len(self.gap_json["parts"]))
 
+    def test_every_answered_question_has_its_table(self):
+        # a table shows ten rows at most; the parallel one has its four figures, the joint one the measured time and its steps
+        for page, questions in ((self.gap, self.gap_json["questions"]), (self.questions, ANSWERS)):
+            with self.subTest(page=page.name):
+                self.opened(page, **SIZES["desktop"])
+                expected = {name: min(10, len(questions[name])) for name in ("algorithms", "fusions", "types", "layouts", "library", "backends") if questions[name]}
+                expected["parallel"] = 4
+                shown = self.browser.evaluate("Object.fromEntries([...document.querySelectorAll('table[data-question]')].map(t => [t.dataset.question, t.tBodies[0].rows.length]))")
+                self.assertEqual(shown, expected)
+                steps = self.texts("ol[data-question=joint] .long")
+                self.assertEqual(steps[1:], [time_text(step["latency_ms"]) for step in questions["joint"]["steps"]])
+        self.assertEqual(self.texts("ol[data-question=joint] .when")[1:], ["−3.10 ms", "−9.60 ms", "+0.300 ms", "−34.4 ms"])
+        self.assertIn("2 more in the JSON report", self.texts("section .note"))
+
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep, self.gap):
+        for page in (self.one, self.many, self.sweep, self.gap, self.questions):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "" if page in (self.one, self.gap) else "#m0", dark=dark, **size)
+                        self.opened(page, "" if page in (self.one, self.gap, self.questions) else "#m0", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])

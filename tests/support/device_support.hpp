@@ -9,22 +9,28 @@
 
 namespace benanza::test {
 
-/// Buffers of a device for the time of a test.
+/// Buffers of a device for the time of a test, aligned as a session's are: operands to 64 bytes, a workspace to 256.
 class OnDevice {
  public:
-  OnDevice(Device& device, std::size_t bytes) : device_(device), data_(device.allocate(bytes + 256)) {
-    device_.set(data_, 0xFF, bytes);
+  static constexpr std::size_t operand = 64, workspace = 256;
+
+  /// `alignment` is all that its begin is a multiple of.
+  OnDevice(Device& device, std::size_t bytes, std::size_t alignment)
+      : device_(device), data_(device.allocate(alignment + bytes + 256)), offset_(alignment) {
+    device_.set(data(), 0xFF, bytes);
   }
-  OnDevice(OnDevice&& other) noexcept : device_(other.device_), data_(std::exchange(other.data_, nullptr)) {}
+  OnDevice(OnDevice&& other) noexcept
+      : device_(other.device_), data_(std::exchange(other.data_, nullptr)), offset_(other.offset_) {}
   OnDevice& operator=(OnDevice&&) = delete;
   ~OnDevice() {
     if (data_ != nullptr) device_.release(data_);
   }
-  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] void* data() const { return static_cast<std::byte*>(data_) + offset_; }
 
  private:
   Device& device_;
   void* data_;
+  std::size_t offset_;
 };
 
 /// Whether the backend can run here; otherwise checks that it says why.
@@ -63,15 +69,15 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
     for (std::size_t i = 0; i < plain.size(); ++i) {
       const AlignedBuffer packed(plan->inputs()[i].bytes);
       plan->pack_input(i, plain[i].data(), packed.data());
-      inputs.emplace_back(device, plan->inputs()[i].bytes);
+      inputs.emplace_back(device, plan->inputs()[i].bytes, OnDevice::operand);
       device.upload(inputs.back().data(), packed.data(), plan->inputs()[i].bytes);
       in.push_back(inputs.back().data());
     }
     for (const auto& layout : plan->outputs()) {
-      outputs.emplace_back(device, layout.bytes);
+      outputs.emplace_back(device, layout.bytes, OnDevice::operand);
       out.push_back(outputs.back().data());
     }
-    const OnDevice workspace(device, plan->workspace_bytes());
+    const OnDevice workspace(device, plan->workspace_bytes(), OnDevice::workspace);
     try {
       plan->execute({.inputs = in, .outputs = out, .workspace = workspace.data()});
     } catch (const DeviceLost&) {

@@ -6,8 +6,10 @@
 #include <benanza/bench/backend.hpp>
 #include <benanza/bench/device.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,7 +24,8 @@ class FakeDevice final : public Device {
   int blocks = 0;      ///< so far
   int recordings = 0;  ///< so far
   double clock_hz = 1.5e9;
-  bool lost = false;  ///< the next wait fails for good
+  std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
+  bool lost = false;             ///< the next wait fails for good
 
   FakeDevice() {
     machine_.device = "Fake GPU";
@@ -33,9 +36,13 @@ class FakeDevice final : public Device {
 
   /// Enqueues a kernel.
   void run(double seconds) {
-    if (recording_ != nullptr) recording_->push_back(seconds);
-    else stream_time_ += launch_cost + seconds;
+    kernel_time_ += seconds;
+    if (recording_ != nullptr) return recording_->push_back(seconds);
+    stream_time_ += launch_cost + seconds;
+    if (blocked_ && ++queued_ > queue) rescue();
   }
+
+  [[nodiscard]] bool is_recording() const { return recording_ != nullptr; }
 
   [[nodiscard]] const Machine& machine() const override { return machine_; }
   [[nodiscard]] std::map<std::string, std::string> state() const override { return {{"power_mw", "1000"}}; }
@@ -55,14 +62,14 @@ class FakeDevice final : public Device {
   void finish() override {
     if (lost) throw DeviceLost("an illegal address");
     if (recording_ != nullptr) throw std::runtime_error("waiting is not permitted while a stream is recorded");
-    if (blocked_) rescued_ = true;
-    blocked_ = false;
+    if (blocked_) rescue();
   }
   void warm_up(Seconds time) override { stream_time_ += time.value; }
   void block(Seconds) override {
     ++blocks;
     blocked_ = true;
     rescued_ = false;
+    queued_ = 0;
   }
   [[nodiscard]] Blocked release_block() override {
     blocked_ = false;
@@ -89,9 +96,9 @@ class FakeDevice final : public Device {
     return std::make_unique<Replayed>(*this, std::move(kernels));
   }
   [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
-    const double before = stream_time_;
+    const double before = kernel_time_;
     calls();
-    return Seconds{stream_time_ - before};
+    return Seconds{kernel_time_ - before};
   }
   [[nodiscard]] Seconds probe() override { return {10e-6}; }
   [[nodiscard]] std::vector<CeilingRow> ceilings(Seconds) override { return {}; }
@@ -110,8 +117,14 @@ class FakeDevice final : public Device {
     std::vector<double> recorded_;
   };
 
+  void rescue() {
+    rescued_ = true;
+    blocked_ = false;
+  }
+
   Machine machine_{};
-  double stream_time_ = 0, start_ = 0, stop_ = 0;
+  double stream_time_ = 0, kernel_time_ = 0, start_ = 0, stop_ = 0;
+  std::int64_t queued_ = 0;
   bool blocked_ = false, rescued_ = false;
   std::vector<double>* recording_ = nullptr;
   std::vector<std::unique_ptr<std::byte[]>> allocations_{};
@@ -123,8 +136,10 @@ struct FakeDevicePlan {
   double seconds = 10e-6;
   int kernels = 1;
   bool waits_inside = false;
+  bool refuses_recording = false;
   bool loses_device = false;
-  bool fails = false;  ///< the call throws, as a library's does that saw an error of the device
+  double clock_hz = 1.5e9;  ///< that the device falls to meanwhile
+  bool fails = false;       ///< the call throws, as a library's does that saw an error of the device
 };
 
 class FakeDeviceBackend final : public Backend {
@@ -137,6 +152,7 @@ class FakeDeviceBackend final : public Backend {
   [[nodiscard]] bool on_device() const override { return true; }
   [[nodiscard]] std::shared_ptr<Device> device() const override { return device_; }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    if (!std::holds_alternative<op::Unary>(layer)) return Unsupported{"no " + std::string(kind(layer)) + " here"};
     Plans result;
     for (const auto& plan : plans_) result.push_back(std::make_unique<Relu>(*device_, plan, operands(layer)));
     return result;
@@ -157,6 +173,8 @@ class FakeDeviceBackend final : public Backend {
       if (what_.loses_device) device_.lost = true;
       if (what_.fails) throw std::runtime_error("an internal error");
       if (what_.waits_inside) device_.finish();
+      if (what_.refuses_recording && device_.is_recording()) throw std::runtime_error("not while a stream is recorded");
+      device_.clock_hz = what_.clock_hz;
       for (int k = 0; k < what_.kernels; ++k) device_.run(what_.seconds / what_.kernels);
       const auto* x = static_cast<const float*>(arguments.inputs[0]);
       auto* y = static_cast<float*>(arguments.outputs[0]);

@@ -89,6 +89,16 @@ inline EngineProfile profile(double latency_us, std::vector<ProfileRecord> recor
   return made;
 }
 
+/// The records on their lane one after the other, the first at the start of the pass.
+inline EngineProfile one_after_another(EngineProfile made) {
+  Seconds end{};
+  for (auto& each : made.records) {
+    each.start = end;
+    end += each.times.at(0);
+  }
+  return made;
+}
+
 inline double part_us(const Gap& gap, Cause cause) {
   const GapPart* part = gap.part(cause);
   return part ? part->time.value / us : 0;

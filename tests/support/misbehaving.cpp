@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows, of its
 // budget and of its forerunners' journal to the file that it is given.
+#include <benanza/bench/interrupt.hpp>
 #include <benanza/bench/supervisor.hpp>
 
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -14,10 +16,18 @@ int main(int argc, char** argv) {
   const auto supervised = benanza::bench::Supervised::current();
   if (supervised == nullptr || argc < 2) return 2;
   if (argc > 2 && std::string(argv[2]) == "outside") raise(SIGABRT);
+  if (argc > 2 && std::string(argv[2]) == "stopped") {
+    const benanza::bench::InterruptWatch watch;
+    kill(getppid(), SIGTERM);
+    while (!watch.interrupted()) std::this_thread::yield();
+    return watch.exit_code();
+  }
   std::vector<std::vector<char>> eaten;
   std::string report;
   const bool cut = supervised->left({100}).value < 100;
   std::ofstream(supervised->journal(), std::ios::app) << "child\n";
+  if (cut) report += "kept in " + supervised->kept_in() + "\n";
+  else supervised->keep_in("the first child's file");
   for (const std::string row : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
     if (const auto culprit = supervised->culprits().find(row); culprit != supervised->culprits().end()) {
       report += row + ": " + culprit->second + "\n";
@@ -38,7 +48,8 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(lines, line);) report += line + "\n";
   lines.close();
   supervised->session_done();
-  if (supervised->left({100}).value == 100 && !std::ifstream(supervised->journal())) report += "next session: whole\n";
+  if (supervised->left({100}).value == 100 && !std::ifstream(supervised->journal()) && supervised->kept_in().empty())
+    report += "next session: whole\n";
   std::ofstream(argv[1]) << report;
   return 42;
 }

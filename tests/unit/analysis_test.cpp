@@ -2,12 +2,15 @@
 // Bounds from synthetic results: graphs by hand, times by hand.
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
+#include "support/model_files.hpp"
 #include <benanza/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/layer_signature.hpp>
+#include <benanza/onnx.hpp>
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <random>
 
 namespace {
@@ -69,6 +72,46 @@ const std::string relu = "Unary/f32/fn=relu/x=1000", softmax = "Softmax/f32/x=10
 
 Analysis analyzed(GraphBuilder& g, const ResultDatabase& database, int threads = 2) {
   return analyze(make_model_layers(g.graph()), database, {.threads = threads});
+}
+
+/// A row of one thread and one of two for all that a model may need. Each takes 1 to 4 times its floor, another time in
+/// each round: groups may be faster or slower than their parts.
+Results admissible_results(const ModelLayers& model, std::mt19937& random) {
+  std::uniform_real_distribution<double> above(1.0, 4.0);
+  Results r(true);
+  const Ceilings one = r.database().ceilings(1);
+  std::map<std::string, Layer> layers;
+  for (const auto* form : {&model.single, &model.fused})
+    for (const auto& at : form->layers) {
+      layers.emplace(LayerSignature(at.layer).text(), at.layer);
+      for (const auto& piece : at.pieces) layers.emplace(LayerSignature(piece.layer).text(), piece.layer);
+    }
+  for (const auto& [text, layer] : layers) {
+    if (is_free(layer)) continue;
+    const Cost c = cost(layer);
+    const Seconds floor =
+        std::max(one.arithmetic_floor(type(layer), c.flops), one.memory_floor(c.weights + c.activations, c.written));
+    for (int threads : {1, 2}) {
+      std::vector<double> rounds;
+      for (int round = 0; round < 8; ++round) rounds.push_back(floor.value * above(random));
+      r.add(text, rounds, threads);
+    }
+  }
+  return r;
+}
+
+void check_order(const Analysis& a) {
+  REQUIRE_FALSE(a.partial());
+  const auto at = [&](RungName name) { return a[name].bound->value; };
+  const double slack = 1 + 1e-12;
+  CHECK(at(RungName::model_floor) <= at(RungName::roofline_parallel) * slack);
+  CHECK(at(RungName::roofline_parallel) <= at(RungName::roofline) * slack);
+  CHECK(at(RungName::roofline) <= at(RungName::library_fused) * slack);
+  CHECK(at(RungName::library_fused) <= at(RungName::library) * slack);
+  CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_parallel) * slack);
+  CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_fused) * slack);
+  CHECK(at(RungName::library_parallel) <= at(RungName::library) * slack);
+  CHECK(at(RungName::model_floor) <= at(RungName::library_fused_parallel) * slack);
 }
 
 }  // namespace
@@ -209,12 +252,35 @@ TEST_CASE("a layer that every library refused is modelled, with the reason") {
   GraphBuilder g = relu_exp();
   Results r(true);
   r.add(relu, 10 * us);
-  r.add(softmax, 1 * us).excluded = "no Softmax in backend lib";
+  auto& row = r.add(softmax, 1 * us);
+  row.algorithm = "none,threads=1";
+  row.excluded = "no Softmax in backend lib";
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK_FALSE(a.partial());
   CHECK(a.coverage[Status::modelled] == 1);
   // 1000 floats read and written at 1 GB/s take 8 us, 5 FLOPs an element at 1 GFLOP/s take 5 us.
   CHECK(ms(a[RungName::library]) == Approx(0.018));
+}
+
+TEST_CASE("a layer of which every plan failed is missing, with the reason") {
+  const auto [algorithm, reason] =
+      GENERATE(table<const char*, const char*>({{"a,threads=1", "wrong result: differs by 1"},
+                                                {"a,threads=1", "failed: out of memory"},
+                                                {"a,threads=1", "cannot be checked against the reference: failed: no"},
+                                                {"none,threads=1", "failed: an internal error"}}));
+  GraphBuilder g = relu_exp();
+  Results r(true);
+  r.add(relu, 10 * us);
+  auto& other = r.add(softmax, 1 * us);
+  other.backend = "other";
+  other.algorithm = "none,threads=1";
+  other.excluded = "no Softmax in backend other";
+  auto& row = r.add(softmax, 1 * us);
+  row.algorithm = algorithm;
+  row.excluded = reason;
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK(a.coverage[Status::missing] == 1);
+  CHECK(a.missing == std::vector<std::string>{named(softmax) + ": no Softmax in backend other; " + reason});
 }
 
 TEST_CASE("a way to do a group that was never measured makes the bound partial") {
@@ -323,6 +389,22 @@ TEST_CASE("a loop of unknown trip count makes every bound partial") {
   CHECK(ms(a[RungName::library]) == Approx(0.010));
 }
 
+TEST_CASE("a size that only data tells makes every bound partial") {
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  const auto places = g.node("NonZero", {x}, {2, 0}, {}, DataType::i64);
+  g.graph().values[places].data_dependent = g.graph().values[places].unknown_size = true;
+  g.output(places).output(g.map("Relu", {x}));
+  Results r(true);
+  r.add(relu, 10 * us);
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK(a.partial());
+  REQUIRE(a.missing.size() == 1);
+  CHECK_THAT(a.missing[0], Catch::Contains("the size of 'NonZero_0' (NonZero) depends on data"));
+  CHECK(a.coverage[Status::modelled] == 1);
+  CHECK(ms(a[RungName::library]) == Approx(0.014));  // and 1000 floats read at 1 GB/s: 4 us
+}
+
 TEST_CASE("of an If the cheaper branch is the bound, both are shown") {
   GraphBuilder g;
   const auto x = g.input({10, 100});
@@ -425,7 +507,6 @@ TEST_CASE("views and movement are free in analytic rungs, and bytes are those be
 
 TEST_CASE("the ladder keeps its order whatever the times are") {
   std::mt19937 random(1);
-  std::uniform_real_distribution<double> above(1.0, 4.0);
   for (int repetition = 0; repetition < 100; ++repetition) {
     GraphBuilder g;
     const auto x = g.input({1, 8, 16, 16});
@@ -435,39 +516,23 @@ TEST_CASE("the ladder keeps its order whatever the times are") {
     const auto flat = g.node("Reshape", {pooled, g.ints({1, 512})}, {1, 512});
     g.output(g.map("Softmax", {g.node("Gemm", {flat, g.weight({512, 10}), g.weight({10})}, {1, 10})}));
     const ModelLayers model = make_model_layers(g.graph());
-    Results r(true);
-    // Every row takes 1 to 4 times its floor, a time of its own in each round: groups may be faster or slower than
-    // their parts.
-    const Ceilings one = r.database().ceilings(1);
-    std::map<std::string, Layer> layers;
-    for (const auto* form : {&model.single, &model.fused})
-      for (const auto& at : form->layers) {
-        layers.emplace(LayerSignature(at.layer).text(), at.layer);
-        for (const auto& piece : at.pieces) layers.emplace(LayerSignature(piece.layer).text(), piece.layer);
-      }
-    for (const auto& [text, layer] : layers) {
-      if (is_free(layer)) continue;
-      const Cost c = cost(layer);
-      const Seconds floor =
-          std::max(one.arithmetic_floor(type(layer), c.flops), one.memory_floor(c.weights + c.activations, c.written));
-      for (int threads : {1, 2}) {
-        std::vector<double> rounds;
-        for (int round = 0; round < 8; ++round) rounds.push_back(floor.value * above(random));
-        r.add(text, rounds, threads);
-      }
+    check_order(analyze(model, admissible_results(model, random).database(), {.threads = repetition % 2 + 1}));
+  }
+}
+
+TEST_CASE("the ladder of each of the 44 models keeps its order, and has all layers in both forms") {
+  std::mt19937 random(1);
+  int threads = 1;
+  for (const auto& file : benanza::testing::model_files()) {
+    INFO(file.string());
+    const ModelLayers model = make_model_layers(import_onnx(file));
+    const Analysis a = analyze(model, admissible_results(model, random).database(), {.threads = threads});
+    for (const auto* coverage : {&a.coverage, &a.coverage_fused}) {
+      CHECK((*coverage)[Status::missing] == 0);
+      CHECK((*coverage)[Status::modelled] == 0);
     }
-    const Analysis a = analyze(model, r.database(), {.threads = repetition % 2 + 1});
-    REQUIRE_FALSE(a.partial());
-    const auto at = [&](RungName name) { return a[name].bound->value; };
-    const double slack = 1 + 1e-12;
-    CHECK(at(RungName::model_floor) <= at(RungName::roofline_parallel) * slack);
-    CHECK(at(RungName::roofline_parallel) <= at(RungName::roofline) * slack);
-    CHECK(at(RungName::roofline) <= at(RungName::library_fused) * slack);
-    CHECK(at(RungName::library_fused) <= at(RungName::library) * slack);
-    CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_parallel) * slack);
-    CHECK(at(RungName::library_fused_parallel) <= at(RungName::library_fused) * slack);
-    CHECK(at(RungName::library_parallel) <= at(RungName::library) * slack);
-    CHECK(at(RungName::model_floor) <= at(RungName::library_fused_parallel) * slack);
+    check_order(a);
+    threads = 3 - threads;  // one and two in turn
   }
 }
 

@@ -41,6 +41,7 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
   const results_support::Folder folder;
   Run run = device_run();
   run.rows = {row("Softmax/f32/x=10x100x1", 10e-6, 1e-6)};
+  run.rows[0].throttled = true;
   write_run(run, folder / "run.json");
   const Run read = read_run(folder / "run.json");
   CHECK(read.machine == run.machine);
@@ -49,6 +50,18 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
   CHECK(read.rows[0].launch.value == Approx(1e-6));
   CHECK(read.rows[0].disagreement == Approx(0.125));
   CHECK(read.rows[0].clock_hz == Approx(1.98e9));
+  CHECK(read.rows[0].throttled);
+}
+
+TEST_CASE("a row is marked whose kernels take another time by the device's own records") {
+  // Without launches 10 us; 9.6 and 10.4 us are within 5 % of that, 9 and 11 us are not.
+  Measurement timed = row("Softmax/f32/x=10x100x1", 12e-6, 2e-6);
+  CHECK_FALSE(referee_disagrees(timed));  // no records
+  for (const auto& [seconds, disagrees] :
+       {std::pair(9e-6, true), std::pair(9.6e-6, false), std::pair(10.4e-6, false), std::pair(11e-6, true)}) {
+    timed.kernels = {seconds};
+    CHECK(referee_disagrees(timed) == disagrees);
+  }
 }
 
 TEST_CASE("machines of two drivers are two machines, their states are none") {
@@ -56,6 +69,8 @@ TEST_CASE("machines of two drivers are two machines, their states are none") {
   b.state.clear();
   CHECK(a.id() == b.id());
   b.driver = "590.1,cuda=13.1";
+  CHECK(a.id() != b.id());
+  b.driver = a.driver + ",tf32_override=0";  // another arithmetic of f32
   CHECK(a.id() != b.id());
 }
 

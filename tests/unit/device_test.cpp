@@ -110,6 +110,39 @@ TEST_CASE("a call that waits for the device inside itself has no time") {
   CHECK_THROWS_WITH(timer.time(prepared.work, 10), Catch::Contains("waits for the device inside the call"));
 }
 
+TEST_CASE("calls that cannot be recorded and fill the queue are timed in halves") {
+  Prepared prepared({.name = "relu", .seconds = 10e-6, .kernels = 8, .refuses_recording = true});
+  DeviceTimer timer(*prepared.device);
+  prepared.device->queue = 1000;
+  const int before = prepared.device->blocks;
+  // 200 calls are 1600 kernels, 100 are 800: one block too many, then two of (1 + 100 * (10 + 8 * 2)) us.
+  const Window window = timer.time(prepared.work, 200);
+  CHECK(prepared.device->blocks - before == 3);
+  CHECK(window.method == "events");
+  CHECK(window.time.value == Approx(26.01e-6));
+}
+
+TEST_CASE("the referee tells what the kernels of one call take, without launches") {
+  Prepared prepared({.name = "relu", .seconds = 10e-6, .kernels = 2});
+  DeviceHost host(*prepared.device);
+  CHECK(host.kernel_time(prepared.work).value().value == Approx(10e-6));
+}
+
+TEST_CASE("a row is marked whose clock is lower than the session's highest") {
+  const auto device = std::make_shared<FakeDevice>();
+  const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(
+      device, std::vector<FakeDevicePlan>{{.name = "full", .clock_hz = 1.5e9},
+                                          {.name = "nearly", .clock_hz = 1.48e9},
+                                          {.name = "throttled", .clock_hz = 1.46e9}})};
+  DeviceHost host(*device);
+  const std::vector<Wanted> wanted{{.layer = relu(64)}};
+  const auto rows = run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  REQUIRE(rows.size() == 3);
+  CHECK_FALSE(rows[0].throttled);
+  CHECK_FALSE(rows[1].throttled);  // 1.3 % under
+  CHECK(rows[2].throttled);        // 2.7 % under
+}
+
 TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and says how it timed") {
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(

@@ -3,6 +3,8 @@
 #include "support/gap_support.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace {
 
@@ -23,8 +25,9 @@ const Advice* find(const Gap& gap, Change change) {
 }
 
 EngineProfile usual() {
-  return profile(210, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax"),
-                       record("ReorderInput", 10, "ReorderInput")});
+  return one_after_another(
+      profile(210, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax"),
+                    record("ReorderInput", 10, "ReorderInput")}));
 }
 
 }  // namespace
@@ -91,6 +94,14 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
   REQUIRE(gap.layouts.size() == 1);
   CHECK(gap.layouts[0].layout == "aBcd8b");
   CHECK(gap.layouts[0].gain.value == Approx(20 * us));
+  REQUIRE(gap.layouts[0].calls.size() == 1);
+  const Advice* advice = find(gap, Change::layout);
+  REQUIRE(advice);
+  CHECK(advice->gain.value == Approx(20 * us));  // of 45 that the engine loses there; the conversion is another advice
+  REQUIRE(advice->calls.size() == 1);
+  CHECK(advice->calls[0].plan == "lib/a,src=aBcd8b,dst=aBcd8b,threads=1");
+  CHECK(advice->calls[0].time.value == Approx(85 * us));
+  CHECK(advice->replaced.value == Approx(105 * us));
 }
 
 TEST_CASE("another type without rows is the roofline's word, and without a peak nothing") {
@@ -107,4 +118,91 @@ TEST_CASE("another type without rows is the roofline's word, and without a peak 
   options.other_types[0].type = DataType::bf16;
   gap = compare(c.analysis, c.model, usual(), options);
   CHECK(gap.types.empty());
+}
+
+TEST_CASE("all changes together are a chain from the latency down to the fused bound in the fastest type") {
+  // latency 210, bound 135: between 7, conversion 10, slower 45, not fused 15, and softmax 2 faster than its bound
+  Case c = three_layers();
+  c.analysis[RungName::library_fused_parallel].median = Seconds{120 * us};  // as if branches gained 15
+  Analysis bf16 = c.analysis;
+  bf16.type = DataType::bf16;
+  bf16[RungName::library_fused_parallel].median = Seconds{50 * us};
+  bf16[RungName::library_fused_parallel].uncertainty = 0.1;
+  Analysis f16 = bf16;  // faster, but not all of its layers have rows
+  f16.type = DataType::f16;
+  f16[RungName::library_fused_parallel].median = Seconds{40 * us};
+  f16.missing = {"one"};
+  GapOptions options;
+  options.other_types = {bf16, f16};
+  const Gap gap = compare(c.analysis, c.model, usual(), options);
+  REQUIRE(gap.joint);
+  struct Expected {
+    std::optional<Change> change;
+    double gain, left;  // us
+  };
+  const std::vector<Expected> expected{
+      {Change::overhead, 7, 203}, {Change::extra, 10, 193},    {Change::algorithm, 45, 148}, {Change::fusion, 15, 133},
+      {std::nullopt, -2, 135},    {Change::parallel, 15, 120}, {Change::type, 120 - 50, 50},
+  };
+  REQUIRE(gap.joint->steps.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const JointStep& step = gap.joint->steps[i];
+    INFO(step.what);
+    CHECK(step.change == expected[i].change);
+    CHECK(step.gain.value == Approx(expected[i].gain * us));
+    CHECK(step.latency.value == Approx(expected[i].left * us));
+  }
+  CHECK(gap.joint->type == DataType::bf16);
+  CHECK(gap.joint->latency.value == Approx(50 * us));
+  REQUIRE(gap.joint->uncertainty);
+  CHECK(gap.joint->uncertainty->value == Approx(5 * us));  // a tenth of 50
+}
+
+TEST_CASE("a joint figure of a latency alone has one step, and of layer by layer bounds fusion as the rungs have it") {
+  const Case c = three_layers();
+  const Gap alone = compare(c.analysis, c.model, profile(210, {}));
+  REQUIRE(alone.joint);
+  REQUIRE(alone.joint->steps.size() == 1);
+  CHECK(alone.joint->steps[0].gain.value == Approx(75 * us));  // 210 - 135
+  const Gap apart = compare(c.analysis, c.model, profile(210, {}), {.rung = RungName::library});
+  REQUIRE(apart.joint);
+  REQUIRE(apart.joint->steps.size() == 2);
+  CHECK(apart.joint->steps[0].latency.value == Approx(150 * us));
+  CHECK(apart.joint->steps[1].change == Change::fusion);
+  CHECK(apart.joint->latency.value == Approx(135 * us));
+}
+
+TEST_CASE("gains of types and of algorithms are as uncertain as both figures together") {
+  const Case plain = three_layers();
+  Measurement slow = slower_row(plain, "slow,threads=1", 130);
+  slow.p10 = {120 * us};
+  slow.p90 = {146 * us};  // half of p10..p90 is 13 us
+  Case c = three_layers(false, {slow});
+  EngineProfile p = usual();
+  p.calls = {{.library = "lib",
+              .function = "conv",
+              .signature = signature(c.model.single.layers[0].layer).text(),
+              .algorithm = "slow",
+              .count = 2}};
+  c.analysis[RungName::library_fused].uncertainty = 0.04;  // 5.4 us of 135
+  GapOptions options;
+  options.other_types = {c.analysis};
+  options.other_types[0].type = DataType::bf16;
+  options.other_types[0][RungName::library_fused].median = Seconds{60 * us};
+  options.other_types[0][RungName::library_fused].uncertainty = 0.12;  // 7.2 us
+  const Gap gap = compare(c.analysis, c.model, p, options);
+  const Advice* type = find(gap, Change::type);
+  REQUIRE(type);
+  REQUIRE(type->uncertainty);
+  CHECK(type->uncertainty->value == Approx(9 * us));  // 5.4, 7.2, 9: a right triangle
+  const auto chosen = std::find_if(gap.advice.begin(), gap.advice.end(),
+                                   [](const Advice& a) { return a.text.starts_with("lib slow"); });
+  REQUIRE(chosen != gap.advice.end());
+  REQUIRE(chosen->uncertainty);
+  CHECK(chosen->uncertainty->value == Approx(26 * us));  // twice 13; the best row's rounds are all equal
+  REQUIRE(chosen->calls.size() == 1);
+  CHECK(chosen->calls[0].plan == "lib/a,threads=1");
+  CHECK(chosen->calls[0].count == 2);
+  CHECK(chosen->replaced.value == Approx(260 * us));
+  CHECK(chosen->reproduce == "benanza measure " + chosen->calls[0].signature);
 }

@@ -16,8 +16,8 @@ Gap gap_of(const Case& c, const EngineProfile& p, RungName rung = RungName::libr
 }
 
 EngineProfile three_records() {
-  return profile(200,
-                 {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax")});
+  return one_after_another(
+      profile(200, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax")}));
 }
 
 }  // namespace
@@ -90,7 +90,8 @@ TEST_CASE("what serves no layer is conversions, copies or extra calls, with its 
 
 TEST_CASE("a record that may be a layer which none was found for is unmatched, and not explained") {
   // 8 us of the unknown less 30 us of the softmax that nothing is known to serve
-  const Gap gap = gap_of(three_layers(), profile(175, {record("Conv_0", 140), record("Relu_1", 25), record("?", 8)}));
+  const Gap gap = gap_of(
+      three_layers(), one_after_another(profile(175, {record("Conv_0", 140), record("Relu_1", 25), record("?", 8)})));
   CHECK(part_us(gap, Cause::unmatched) == Approx(8 - 30));
   CHECK(gap.not_found == std::vector<std::string>{"Softmax_2"});
   // gap 40 = 45 + 15 - 22 + 2: 1 - 22 / 40
@@ -98,7 +99,8 @@ TEST_CASE("a record that may be a layer which none was found for is unmatched, a
 }
 
 TEST_CASE("layers that no record serves make the gap smaller when every record serves one") {
-  const Gap gap = gap_of(three_layers(), profile(170, {record("Conv_0", 140), record("Relu_1", 25)}));
+  const Gap gap =
+      gap_of(three_layers(), one_after_another(profile(170, {record("Conv_0", 140), record("Relu_1", 25)})));
   CHECK(part_us(gap, Cause::not_in_profile) == Approx(-30));
   CHECK(part_us(gap, Cause::between_layers) == Approx(5));
 }

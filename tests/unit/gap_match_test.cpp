@@ -113,6 +113,36 @@ TEST_CASE("another batch size of the engine is said") {
   CHECK(gap.deviations[0].find("makes 64x8x10x10, the model 1x8x10x10") != std::string::npos);
 }
 
+TEST_CASE("another input size of the engine is said once, with an example") {
+  const auto at_14 = [](const char* name) { return shaped(record(name, 50), {1, 8, 14, 14}); };
+  const Gap gap = gap_of(three_layers(), {at_14("Conv_0"), at_14("Relu_1"), at_14("Softmax_2")});
+  REQUIRE(gap.deviations.size() == 1);
+  CHECK(gap.deviations[0].find("3 of 3 records") == 0);
+  CHECK(gap.deviations[0].find("'Conv_0' makes 1x8x14x14, the model 1x8x10x10") != std::string::npos);
+}
+
+TEST_CASE("another element type of the engine is said once, with an example") {
+  const auto half = [](const char* name) {
+    ProfileRecord made = record(name, 50);
+    made.outputs = {{.type = DataType::f16, .dims = {1, 8, 10, 10}}};
+    return made;
+  };
+  const Gap gap = gap_of(three_layers(), {half("Conv_0"), half("Relu_1"), half("Softmax_2")});
+  REQUIRE(gap.deviations.size() == 1);
+  CHECK(gap.deviations[0].find("3 of 3 records") == 0);
+  CHECK(gap.deviations[0].find("'Conv_0' makes f16, the model f32") != std::string::npos);
+}
+
+TEST_CASE("another layout, channels padded to a block, and one odd record of three are no other size") {
+  const std::vector<std::int64_t> layouts[] = {{1, 8, 10, 10},    {1, 10, 10, 8},  {1, 1, 10, 10, 8},
+                                               {1, 2, 10, 10, 4}, {1, 16, 10, 10}, {1, 1, 10, 10, 16}};
+  for (const auto& dims : layouts) {
+    const Gap gap = gap_of(three_layers(), {shaped(record("Conv_0", 50), dims), shaped(record("Relu_1", 50), dims),
+                                            shaped(record("Softmax_2", 50), {8, 7, 7})});
+    CHECK(gap.deviations.empty());
+  }
+}
+
 TEST_CASE("an order that the model forbids is said") {
   const Case c = three_layers();
   std::vector<ProfileRecord> records{record("Softmax_2", 30), record("Conv_0", 140), record("Relu_1", 25)};

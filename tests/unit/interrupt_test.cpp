@@ -11,10 +11,10 @@ namespace {
 
 using benanza::bench::InterruptWatch;
 
-bool is_blocked() {
+bool is_blocked(int signal = SIGINT) {
   sigset_t now;
   pthread_sigmask(SIG_BLOCK, nullptr, &now);
-  return sigismember(&now, SIGINT) == 1;
+  return sigismember(&now, signal) == 1;
 }
 
 void await(const std::atomic<bool>& flag) {
@@ -44,10 +44,37 @@ TEST_CASE("an interrupt is noted, and reaches no thread that measures") {
     CHECK(is_blocked());
     CHECK(inherited);
     CHECK_FALSE(watch.interrupted());
+    CHECK(watch.exit_code() == 0);
     kill(getpid(), SIGINT);
     await(watch.interrupted());
+    CHECK(watch.exit_code() == 130);
   }
   CHECK_FALSE(is_blocked());
+}
+
+TEST_CASE("a time limit and a closed terminal are interrupts too, be they sent twice") {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const int status = end_of([signal] {
+      std::signal(signal, SIG_DFL);  // nohup may have started the tests
+      const InterruptWatch watch;
+      kill(getpid(), signal);
+      await(watch.interrupted());
+      kill(getpid(), signal);
+      std::_Exit(watch.exit_code());
+    });
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 128 + signal);  // as shells have it
+  }
+}
+
+TEST_CASE("a signal that is ignored stays so") {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const InterruptWatch watch;
+    CHECK(is_blocked(SIGTERM));
+    CHECK_FALSE(is_blocked(SIGHUP));
+  }
+  std::signal(SIGHUP, before);
 }
 
 TEST_CASE("a watch that saw nothing ends, and the next one begins afresh") {

@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/bench/measure.hpp>
+#include <benanza/error.hpp>
+#include <benanza/layer_signature.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -104,9 +106,28 @@ TEST_CASE("a session tells every few seconds what there is so far") {
   const MeasureOptions options{.budget = {60}, .keep = [&](const Run& so_far) { kept.push_back(so_far); }};
   const auto rows = run(host, {backend}, options, 1, {{.layer = relu(64)}, {.layer = relu(65)}});
   REQUIRE_FALSE(kept.empty());
-  CHECK(kept.size() <= 6);  // 60 s, every 10 s
+  CHECK(kept.size() <= 12);  // 60 s, every 5 s
   CHECK(kept.back().rows.size() == rows.size());
   CHECK(kept.back().rows[0].p10.value == Approx(0.2));
+}
+
+TEST_CASE("a disk that is full costs what would be kept there, and the session goes on") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "slow", .seconds = 0.2}});
+  int tries = 0;
+  std::vector<std::string> reasons;
+  const MeasureOptions options{.budget = {60},
+                               .keep =
+                                   [&](const Run&) {
+                                     ++tries;
+                                     throw EnvironmentError("cannot write 'run.json': No space left on device");
+                                   },
+                               .keep_failed = [&](std::string_view reason) { reasons.emplace_back(reason); }};
+  const auto rows = run(host, {backend}, options, 1, {{.layer = relu(64)}, {.layer = relu(65)}});
+  CHECK(tries == 1);
+  CHECK(reasons == std::vector<std::string>{"cannot write 'run.json': No space left on device"});
+  REQUIRE(rows.size() == 2);
+  for (const auto& each : rows) CHECK(each.rounds_s.size() >= 40);
 }
 
 TEST_CASE("of a session that was cut, reasons and clear losers stand, the rest is tried again") {
@@ -270,6 +291,17 @@ TEST_CASE("an absent cell of operator and backend is a row with its reason") {
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].backend == "empty");
   CHECK(rows[0].excluded == "no Unary in backend empty");
+  CHECK(is_unsupported(rows[0]));
+}
+
+TEST_CASE("a backend that crashes while it makes plans has failed, which is not to have none") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}});
+  const std::string making = "fake/none,threads=1/hot/" + LayerSignature(relu(64)).text();
+  const auto rows = run(host, {backend}, {.culprits = {{making, "crashed: Segmentation fault"}}});
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].excluded == "failed: crashed: Segmentation fault");
+  CHECK_FALSE(is_unsupported(rows[0]));
 }
 
 TEST_CASE("rounds are aligned over all rows of a run") {

@@ -42,17 +42,27 @@ class Written {
     REQUIRE(sqlite3_exec(handle_, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
 
-  /// A kernel of so many ns, launched 500 ns before it starts.
-  void kernel(const std::string& name, int start, int duration) {
+  /// A kernel of so many ns, launched 500 ns before it starts by thread 7 of the process.
+  void kernel(const std::string& name, int start, int duration, std::int64_t process = 5106) {
+    const std::string pid = std::to_string(process << 24), tid = std::to_string((process << 24) + 7);
     const std::string correlation = std::to_string(++correlation_);
     const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
     if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
     const std::string string = std::to_string(id->second);
     run("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (" + std::to_string(start - 500) + ", " +
-        std::to_string(start - 400) + ", 0, 7, " + correlation + ", 0, 0, 0)");
+        std::to_string(start - 400) + ", 0, " + tid + ", " + correlation + ", 0, 0, 0)");
     run("insert into CUPTI_ACTIVITY_KIND_KERNEL values (" + std::to_string(start) + ", " +
-        std::to_string(start + duration) + ", 0, 1, null, 7, " + correlation + ", 1, " + string + ", " + string + ", " +
-        string + ", 0, 32, 8, 1, 1, 128, 1, 1, 0, 0, null)");
+        std::to_string(start + duration) + ", 0, 1, null, 7, " + correlation + ", " + pid + ", " + string + ", " +
+        string + ", " + string + ", 0, 32, 8, 1, 1, 128, 1, 1, 0, 0, null)");
+  }
+
+  /// A call of the host, by thread 7 of process 5106.
+  void call(const std::string& name, int start, int duration) {
+    const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
+    if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
+    run("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (" + std::to_string(start) + ", " +
+        std::to_string(start + duration) + ", 0, " + std::to_string((std::int64_t{5106} << 24) + 7) + ", 0, " +
+        std::to_string(id->second) + ", 0, 0)");
   }
 
   /// A range that is pushed and popped, with its text in the row or among the strings.
@@ -60,7 +70,8 @@ class Written {
     const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
     if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
     run("insert into NVTX_EVENTS values (" + std::to_string(start) + ", " + std::to_string(end) + ", 59, null, 0, 0, " +
-        (in_row ? "'" + name + "'" : "null") + ", 7, null, " + (in_row ? "null" : std::to_string(id->second)) + ", 0)");
+        (in_row ? "'" + name + "'" : "null") + ", " + std::to_string((std::int64_t{5106} << 24) + 7) + ", null, " +
+        (in_row ? "null" : std::to_string(id->second)) + ", 0)");
   }
 
  private:
@@ -108,7 +119,85 @@ TEST_CASE("kernels carry the name of the innermost range that they were launched
   CHECK(nodes_of(profile, 3).empty());  // its only range counts the passes
   CHECK(microseconds(profile.records[0].times) == std::vector<double>(5, 4.0));
   CHECK(microseconds(profile.records[3].times) == std::vector<double>(5, 1.0));
-  CHECK(profile.warnings.empty());
+  REQUIRE(profile.warnings.size() == 1);
+  CHECK_THAT(profile.warnings[0], Catch::Contains("6 passes found by repetition of 4 records"));
+}
+
+TEST_CASE("launches are told apart by their process, and kernels of two processes are refused") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    add_passes(database, 6);
+    // Another process's call of each correlation, long after the kernels.
+    database.run(
+        "insert into CUPTI_ACTIVITY_KIND_RUNTIME select start + 100000000, end + 100000000, 0, (6000 << 24) + 9, "
+        "correlationId, 0, 0, 0 from CUPTI_ACTIVITY_KIND_RUNTIME");
+  }
+  const auto profile = read(file, {.warm_ups = 1});
+  REQUIRE(profile.records.size() == 4);
+  CHECK(nodes_of(profile, 0) == std::vector<std::string>{"conv1"});
+  CHECK(profile.latencies.at(0).value == Approx(41.5e-6));  // from the first launch
+
+  const fs::path both = folder.path / "both.sqlite";
+  {
+    Written database(both);
+    add_passes(database, 6);
+    database.kernel("other_model", 1'070'000, 1000, 6000);
+  }
+  CHECK_THROWS_WITH(read(both), Catch::Contains("kernels of 2 processes (5106, 6000)"));
+}
+
+TEST_CASE("launches, allocations and waits of the host are records of the pass that they start in") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    add_passes(database, 6);
+    for (int pass = 0; pass < 6; ++pass) {
+      const int at = 1'000'000 + 100'000 * pass;
+      database.call("cudaMalloc_v3020", at + 30'000, 5000);
+      database.call("cudaGetDevice_v3020", at + 36'000, 1000);
+      database.call("cudaStreamSynchronize_v3020", at + 40'000, 2000);
+      database.call("cudaLaunchKernel_v7000", at + 49'000, 500);
+      database.call("cudaFree_v3020", at + 70'000, 2000);  // between passes
+    }
+  }
+  const auto profile = read(file, {.warm_ups = 1});
+  CHECK(profile.latencies.at(0).value == Approx(41.5e-6));
+  REQUIRE(profile.records.size() == 7);
+  const auto &allocation = profile.records[3], &synchronisation = profile.records[4], &launch = profile.records[5];
+  CHECK(allocation.name == "cudaMalloc_v3020");
+  CHECK(allocation.activity == Activity::call);
+  CHECK(allocation.op == "call");
+  CHECK(allocation.lane == (std::int64_t{5106} << 24) + 7);
+  CHECK(allocation.start->value == Approx(20.5e-6));  // from the first launch, at 9.5 us
+  CHECK(microseconds(allocation.times) == std::vector<double>(5, 5.0));
+  CHECK(synchronisation.activity == Activity::wait);
+  CHECK(microseconds(synchronisation.times) == std::vector<double>(5, 2.0));
+  CHECK(launch.activity == Activity::call);
+  CHECK(microseconds(launch.times) == std::vector<double>(5, 0.5));
+  CHECK(profile.records[6].activity == Activity::kernel);
+}
+
+TEST_CASE("passes are as many as told, or those that go on to the end of the kernels") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    add_passes(database, 6);
+    database.kernel("head", 1'600'000, 1000);
+  }
+  // The device is idle for 59 us before a pass (from 51 to 110) and for 22 at most inside one (from 28 to 50).
+  CHECK(read(file, {.warm_ups = 0}).latencies.size() == 6);
+  const auto pairs = read(file, {.warm_ups = 0, .passes = 3});
+  REQUIRE(pairs.latencies.size() == 3);
+  CHECK(pairs.latencies[0].value == Approx(141.5e-6));  // the second pass begins 100 us later
+  CHECK(!warned(pairs, "found by repetition"));
+  const auto one = read(file, {.warm_ups = 0, .passes = 1});
+  REQUIRE(one.latencies.size() == 1);
+  CHECK(one.latencies[0].value == Approx(591.5e-6));  // from the launch at 1009.5 us to 1601
+  CHECK_THROWS_WITH(read(file, {.passes = 4}), Catch::Contains("repeat 6 times, expected 4 passes"));
 }
 
 TEST_CASE("what a newer schema or the profiler's own time makes doubtful is said") {

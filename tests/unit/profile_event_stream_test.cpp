@@ -127,6 +127,10 @@ TEST_CASE("lines keep their bytes, whatever ends them") {
   CHECK(found == std::vector<std::string>{"one", "", "two", longer, "last"});
   CHECK(positions == std::vector<std::uint64_t>{3, 8, 9, 13, 70'014});
   CHECK(lines.number() == 5);
+  CHECK(lines.unterminated());
+  Source whole(folder.write("whole", "one\r\ntwo\n"), 0);
+  Lines terminated(whole);
+  for (std::string_view line; terminated.next(line);) CHECK(!terminated.unterminated());
 }
 
 TEST_CASE("microseconds become nanoseconds exactly") {

@@ -125,7 +125,11 @@ TEST_CASE("without steps the passes are a repeated annotation, without one the r
   const auto second = read_text(trace(bare));
   CHECK(second.latencies.size() == 4);
   CHECK(second.latencies[0].value == Approx(240e-6));  // from 10 to 250 us
-  CHECK(warned(second, "4 found"));
+  CHECK(warned(second, "4 passes found by repetition of 2 records"));
+  const auto told = read_text(trace(bare), {.warm_ups = 0, .passes = 2});
+  REQUIRE(told.latencies.size() == 2);
+  CHECK(told.latencies[0].value == Approx(1240e-6));  // of two repetitions: from 10 to 1250 us
+  CHECK(!warned(told, "found by repetition"));
 }
 
 TEST_CASE("the categories of traces before 2022 are read too") {
@@ -163,6 +167,29 @@ TEST_CASE("what a trace cannot say is said") {
   auto text = trace(steps({1, 1}));
   text.replace(text.find("schemaVersion\":1"), 16, "schemaVersion\":9");
   CHECK(warned(read_text(text), "schemaVersion 9; known is 1"));
+}
+
+TEST_CASE("steps of two models in one trace support the total alone") {
+  const auto alternating = [](std::initializer_list<const char*> models) {
+    std::vector<std::string> events;
+    double at = 0;
+    int number = 1;
+    for (const std::string model : models) {
+      events.push_back(event("user_annotation", "ProfilerStep#" + std::to_string(number++), at, 500));
+      events.push_back(event("cpu_op", "aten::empty", at + 1, 2));  // both models do this
+      for (int layer = 0; layer < 3; ++layer)
+        events.push_back(event("cpu_op", model + std::to_string(layer), at + 10 + 100 * layer, 50));
+      at += 1000;
+    }
+    return read_text(trace(events), {.warm_ups = 0});
+  };
+  const auto two = alternating({"a", "b", "a", "b"});
+  // One record of the four of a pass is in more than half of the passes.
+  CHECK_THAT(two.total_only, Catch::Contains("4 of 4 passes share less than half of their records"));
+  CHECK(two.latencies.size() == 4);
+  CHECK(alternating({"a", "a", "a", "a"}).total_only.empty());
+  CHECK(alternating({"a", "a", "b", "a", "a"}).total_only.empty());  // one odd pass of five
+  CHECK_THAT(alternating({"a", "a", "b"}).total_only, Catch::Contains("1 of 3 passes"));
 }
 
 TEST_CASE("a broken trace is refused with the byte") {

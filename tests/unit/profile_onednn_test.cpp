@@ -38,6 +38,7 @@ TEST_CASE("a log of oneDNN 2 gives primitives, and reorders apart") {
   CHECK(profile.device == "Intel AVX-512 with Intel DL Boost");
   // r c r c r c r c r: from its start on, every second one is the same; four passes of (r c) and a reorder left over.
   REQUIRE(profile.records.size() == 2);
+  CHECK(warned(profile, "4 passes found by repetition of 2 records"));
   CHECK(warned(profile, "1 primitives outside of the 4 passes"));
   const auto& conv =
       record(profile, "convolution mb1_ic64oc128_ih56oh28kh3sh2dh0ph1_iw56ow28kw3sw2dw0pw1 +eltwise_relu");
@@ -105,5 +106,9 @@ TEST_CASE("a broken log of oneDNN is refused with the byte") {
   CHECK_THAT(error_of(header_2 + with_time(conv_2, "-1")),
              Catch::Contains(at + ": exec_time '-1', expected milliseconds"));
   CHECK_THAT(error_of(header_2 + with_time(conv_2, "0.5x")), Catch::Contains("exec_time '0.5x'"));
+  // Cut off inside the last number: 0.5 of 0.51.
+  const std::string cut = header_2 + conv_2 + with_time(conv_2, "0.51");
+  const std::string last = "byte " + std::to_string(header_2.size() + conv_2.size());
+  CHECK_THAT(error_of(cut.substr(0, cut.size() - 2)), Catch::Contains(last + ": the last line has no line end"));
   CHECK_THAT(error_of(header_2), Catch::Contains("no executed primitive: run with ONEDNN_VERBOSE=profile_exec"));
 }

@@ -147,6 +147,7 @@ TEST_CASE("doubtful parts of a profile are left out and said") {
   CHECK(unmarked.records.size() == 3);
   CHECK(unmarked.records[0].times.size() == 3);
   CHECK(warned(unmarked, "no model_run event"));
+  CHECK(warned(unmarked, "3 passes found by repetition of 3 records"));
 }
 
 TEST_CASE("a broken profile of ONNX Runtime is refused with the byte") {

@@ -60,6 +60,49 @@ TEST_CASE("where the sequence goes on behind the passes, they begin behind the l
   CHECK(find_repetitions(ids("xabcdabcdabcdy"), idle) == std::vector<Stretch>{{3, 7}, {7, 11}});
 }
 
+TEST_CASE("repetitions are passes where they go on to the end, or begin behind idle times; each time with a warning") {
+  const Folder folder;
+  const Source source(folder.write("run", "x"), 0);
+  std::vector<std::string> warnings;
+  const auto passes = [&](const std::string& letters, const std::vector<double>& idle = {},
+                          std::optional<std::int64_t> told = {}, Covering covering = Covering::behind_warm_up) {
+    warnings.clear();
+    return repeated_passes(source, ids(letters), idle, {.passes = told}, warnings, covering);
+  };
+  const auto said = [&warnings](const std::string& words) {
+    return warnings.size() == 1 && warnings[0].find(words) != std::string::npos;
+  };
+  using Stretches = std::vector<Stretch>;
+  // Warm-ups before, and a last pass that was cut off.
+  CHECK(passes("xyabcabcabc") == Stretches{{2, 5}, {5, 8}, {8, 11}});
+  CHECK(said("3 passes found by repetition of 3 records"));
+  CHECK(passes("abcdabcdab") == Stretches{{0, 4}, {4, 8}});
+  CHECK(said("2 passes found by repetition of 4 records"));
+  // One pass of an embedding, six equal blocks and a head.
+  const std::string blocks = "xyabcabcabcabcabcabcz";
+  CHECK(passes(blocks) == Stretches{{0, 21}});
+  CHECK(said("nothing repeats up to the end: its 21 records are taken as one pass"));
+  std::vector<double> idle(21, 1);
+  CHECK(passes(blocks, idle) == Stretches{{0, 21}});
+  for (std::size_t i = 2; i < 20; i += 3) idle[i] = 2;  // passes, if the device idles before each
+  CHECK(passes(blocks, idle).size() == 6);
+  CHECK(said("6 passes found by repetition of 3 records"));
+  // As many as told: several repetitions each, or all in one pass.
+  CHECK(passes("abcabcabcabc", {}, 2) == Stretches{{0, 6}, {6, 12}});
+  CHECK(warnings.empty());
+  CHECK(passes(blocks, {}, 1) == Stretches{{0, 21}});
+  CHECK(passes(blocks, {}, 6).size() == 6);
+  CHECK_THROWS_WITH(passes("abcabcabc", {}, 2), Catch::Contains("its 9 records repeat 3 times, expected 2 passes"));
+  CHECK_THROWS_AS(passes("abc", {}, 2), InputError);
+  CHECK_THROWS_AS(passes("abc", {}, 0), UsageError);
+  // The whole sequence, or none of it: no word about a file of one pass.
+  CHECK(passes("abab", {}, {}, Covering::whole) == Stretches{{0, 2}, {2, 4}});
+  CHECK(said("2 passes found by repetition of 2 records"));
+  CHECK(passes("xabab", {}, {}, Covering::whole) == Stretches{{0, 5}});
+  CHECK(warnings.empty());
+  CHECK(passes("").empty());
+}
+
 TEST_CASE("warm-ups are passes at the start that are slower than the rest explains") {
   CHECK(warm_ups({10, 4, 4.01, 4.02, 4, 4}) == 1);
   CHECK(warm_ups({10, 8, 4.01, 4.02, 4, 4}) == 2);

@@ -79,6 +79,13 @@ TEST_CASE("a plain CSV of layers is in the order of the engine") {
   CHECK(passes.warm_ups == 1);
   REQUIRE(passes.records.size() == 2);
   CHECK(microseconds(passes.records[0].times) == std::vector<double>{4000, 4100});
+  CHECK(warned(passes, "3 passes found by repetition of 2 records"));
+  // The same rows may be one pass of two equal blocks: the file does not say it, the caller can.
+  const std::string blocks = "layer,time_ms\nconv,4\nrelu,1\nconv,4\nrelu,1\n";
+  CHECK(warned(read_text(blocks), "2 passes found by repetition of 2 records"));
+  const auto one = read_text(blocks, {.passes = 1});
+  CHECK(one.records.size() == 4);
+  CHECK(one.warnings.empty());
   // A name twice in one pass is two layers.
   CHECK(read_text("layer,time_ms\nconv,9\nrelu,1\nfc,4\nrelu,1\n").records.size() == 4);
 }
@@ -93,6 +100,23 @@ TEST_CASE("a broken CSV of layers is refused with the byte") {
   CHECK(error_of("model,layer,time_ms\nresnet,conv1,1\nvgg,conv1,2\n") ==
         "profile: byte 35: model 'vgg' behind rows of 'resnet': expected the layers of one run");
   CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
+}
+
+TEST_CASE("a last row without its line end is read with a warning: its time may be cut off") {
+  const std::string csv = "layer,time_ms\nconv1,0.5\nrelu,12.345\n";
+  CHECK(read_text(csv).warnings.empty());
+  const auto cut = read_text(csv.substr(0, csv.size() - 6));  // relu,1
+  CHECK(microseconds(cut.records.at(1).times) == std::vector<double>{1000});
+  CHECK(warned(cut, "profile: byte 24: the last row has no line end"));
+  const std::string counters =
+      "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+      "conv1;Status.EXECUTED;Convolution;brgconv_avx512_f32;0.0";
+  CHECK(warned(read_text(counters), "profile: byte 67: the last row has no line end"));
+}
+
+TEST_CASE("a number beyond what a double holds is refused with the file") {
+  CHECK_THAT(error_of(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 1e999, "time_unit": "ms"}]})"),
+             Catch::Contains("profile: JSON that cannot be read") && Catch::Contains("1e999"));
 }
 
 TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
@@ -131,8 +155,10 @@ TEST_CASE("latencies of a file of their own are preferred to those of a profiled
     CHECK(microseconds(profile.latencies) == std::vector<double>{90});
     REQUIRE(profile.records.size() == 1);
     CHECK(profile.records[0].place.file == (first ? 0 : 1));
+    CHECK(profile.latencies_apart);
     CHECK(warned(profile, "latencies are those of " + times.string()));
   }
+  CHECK_FALSE(read_profile({&trace, 1}).latencies_apart);
   const fs::path both[] = {trace, trace};
   CHECK_THROWS_WITH(read_profile(both), Catch::Contains("has latencies, and so has"));
   const fs::path csv = folder.write("layers.csv", "layer,time_ms\na,1\n");

@@ -118,6 +118,8 @@ TEST_CASE("wrong use of a recorder is refused") {
   CHECK_THROWS_AS(recorder.end_pass(at(1)), UsageError);
   CHECK_THROWS_AS(Recorder({.lanes = 0}), UsageError);
   recorder.start_pass(at(0));
+  CHECK_THROWS_AS(recorder.layer("a", at(1), at(2), 1), UsageError);
+  CHECK_THROWS_WITH(recorder.layer("a", at(1), at(2), 1), Catch::Contains("on lane 1 of a recorder of 1 lanes"));
   recorder.layer("a", at(9), at(2));
   recorder.end_pass(at(10));
   CHECK_THROWS_WITH(recorder.profile(), Catch::Contains("layer 'a' of pass 0 ends before it starts"));

@@ -42,6 +42,10 @@ TEST_CASE("what no session writes is found, each in a line that names the row") 
              Catch::Contains(small_run().rows[0].name() + " has quantiles out of order"));
   CHECK_THAT(with([](Run& run) { run.rows[0].samples = 0; }), Catch::Contains("no sample that counts"));
   CHECK_THAT(with([](Run& run) { run.rows[0].cv = not_a_number; }), Catch::Contains("cv that is no number"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].launch.value = not_a_number; }), Catch::Contains("has a launch"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].launch = run.rows[0].p10; }), Catch::Contains("has a launch"));
+  CHECK_THAT(with([](Run& run) { run.faults.emplace_back("a row: samples is no count"); }),
+             Catch::Contains("a row: samples is no count"));
   CHECK_THAT(with([](Run& run) { run.rows[2].excluded = ""; }), Catch::Contains("excluded without a reason"));
   CHECK_THAT(with([](Run& run) {
                run.rows[0].rounds_s = {1, 2, 3};

@@ -86,6 +86,44 @@ TEST_CASE("two processes write one folder at once: every run is there, whole") {
   for (const auto& run : database.runs()) CHECK(run.rows.size() == small_run().rows.size());
 }
 
+TEST_CASE("the newest row is that of the run that was started last, whatever the files are called") {
+  const Folder folder;
+  Run first = small_run(), last = small_run();
+  last.started = "2026-11-22T01:00:00Z";
+  last.rows[0].p10 = {2.5e-3};
+  write_run(first, folder / "z.json");
+  write_run(last, folder / "a.json");
+  const auto newest = [](const ResultDatabase& database) { return database.newest_rows().at(conv).front().p10.value; };
+  constexpr double expected = 2.5e-3;
+  const auto opened = ResultDatabase::open(folder.path);
+  CHECK(newest(opened) == expected);
+  CHECK(opened.runs().back().started == last.started);
+  CHECK(newest(ResultDatabase::load(std::vector<fs::path>{folder / "a.json", folder / "z.json"})) == expected);
+  ResultDatabase joined;  // of two folders
+  joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "a.json"}));
+  joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "z.json"}));
+  CHECK(newest(joined) == expected);
+  CHECK(newest(joined.select(machine(), first.backends)) == expected);
+}
+
+TEST_CASE("a run by itself has the times of others only where it timed nothing") {
+  ResultDatabase database;
+  Run other = small_run(), own = small_run();
+  other.file = "other.json";
+  own.file = "own.json";
+  other.rows[0].p10 = {1e-3};  // faster than the 1.25 ms of the own run
+  own.rows.resize(1);          // no time of the second layer, no reason of the third row
+  database.add(other);
+  database.add(own);
+  const auto rows = database.of_run("own.json").newest_rows();
+  REQUIRE(rows.at(conv).size() == 2);
+  CHECK(rows.at(conv)[0].p10.value == 1.25e-3);
+  CHECK(rows.at(conv)[1].excluded.has_value());
+  REQUIRE(rows.at(relu).size() == 1);
+  CHECK(database.of_run("own.json").ceilings(2).peaks == database.ceilings(2).peaks);
+  CHECK(database.of_run("absent.json").newest_rows().at(relu).size() == 1);
+}
+
 TEST_CASE("of each backend the version of the latest run is the newest") {
   ResultDatabase database;
   Run old_run = small_run(), new_run = small_run(), other = small_run();
@@ -142,18 +180,21 @@ TEST_CASE("ceilings are running maxima at one thread count, the timer's floor th
                   {"Peak/bf16", "c", 1, 2e11, 0},      {"Bandwidth/memory", "d", 1, 1.1e10, 4e7},
                   {"Bandwidth/L2", "e", 1, 5e10, 9e4}, {"Timer/floor", "f", 1, 3e-8, 0}};
   database.add(run);
-  run.ceilings = {{"Peak/f32", "a", 1, 6e10, 0},
-                  {"Bandwidth/memory", "d", 1, 1.0e10, 5e7},
+  run.ceilings = {{"Peak/f32", "onednn/a,threads=1/hot/MatMul/f32", 1, 6e10, 0},
+                  {"Bandwidth/memory", "g", 1, 1.0e10, 5e7},
                   {"Timer/floor", "f", 1, 2e-8, 0},
                   {"Peak/f1024", "z", 1, 1, 0},
                   {"Colour", "z", 1, 1, 0}};
   database.add(run);
   const auto one = database.ceilings(1);
   CHECK(one.peaks == std::map<DataType, FlopsPerSecond>{{DataType::f32, {6e10}}, {DataType::bf16, {2e11}}});
+  CHECK(one.reached_by ==
+        std::map<DataType, std::string>{{DataType::f32, "onednn/a,threads=1/hot/MatMul/f32"}, {DataType::bf16, "c"}});
   REQUIRE(one.levels.size() == 2);
   CHECK(one.levels[0].name == "L2");
   CHECK(one.levels[1].name == "memory");
   CHECK(one.levels[1].bandwidth.value == 1.1e10);
+  CHECK(one.levels[1].reached_by == "d");
   CHECK(one.levels[1].in_front.value == 5e7);
   CHECK(one.timer_floor.value == 2e-8);
   CHECK(database.ceilings(2).peaks.at(DataType::f32).value == 1e11);

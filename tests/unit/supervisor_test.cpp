@@ -18,6 +18,7 @@ TEST_CASE("a crash, a hang, memory without end and a lost device cost a row each
   report << std::ifstream(file).rdbuf();
   std::filesystem::remove(file);
   CHECK(report.str() ==
+        "kept in the first child's file\n"
         "first: measured\n"
         "crashes: crashed: Segmentation fault\n"
         "hangs: hung: no sign of life for 1 s\n"
@@ -31,6 +32,10 @@ TEST_CASE("a crash, a hang, memory without end and a lost device cost a row each
 
 TEST_CASE("a crash outside any row ends the run") {
   CHECK(bench::supervise({BENANZA_MISBEHAVING, "/dev/null", "outside"}, {}) == 5);
+}
+
+TEST_CASE("a time limit of the supervisor alone reaches the child, whose exit code counts") {
+  CHECK(bench::supervise({BENANZA_MISBEHAVING, "/dev/null", "stopped"}, {}) == 143);  // 128 + SIGTERM, which is 15
 }
 
 TEST_CASE("a program that nobody supervises knows of no culprits") { CHECK(bench::Supervised::current() == nullptr); }

@@ -61,8 +61,8 @@ class Plan {
   void pack_input(std::size_t i, const void* plain, void* packed) const { do_pack_input(i, plain, packed); }
   /// From this plan's layout of output `i` to row-major.
   void unpack_output(std::size_t i, const void* packed, void* plain) const { do_unpack_output(i, packed, plain); }
-  /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, have the
-  /// layouts' sizes and do not overlap.
+  /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
+  /// workspace to 256; they have the layouts' sizes and do not overlap.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
 
  protected:

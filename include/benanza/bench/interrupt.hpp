@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// InterruptWatch: Ctrl-C during a measurement, kept away from the threads that measure. Libraries' generated code may
-// use the stack pointer for a workspace of its own (oneDNN's f32 products with a large K do): a signal delivered there
-// would write its frame over whatever lies in front of the workspace.
+// InterruptWatch: Ctrl-C or another end from outside during a measurement, kept away from the threads that measure.
+// Libraries' generated code may use the stack pointer for a workspace of its own (oneDNN's f32 products with a large K
+// do): a signal delivered there would write its frame over whatever lies in front of the workspace.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,13 @@
 
 namespace benanza::bench {
 
-/// While it lives, SIGINT is blocked in the calling thread and in those that it starts, and a thread of the watch's own
-/// takes it. The first one is noted, for MeasureOptions::cancelled; the second ends the process. To be made before the
-/// threads that measure; destroyed by the thread that made it.
+/// The signals that end a session in good order: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
+[[nodiscard]] sigset_t interrupts();
+
+/// While it lives, `interrupts` are blocked in the calling thread and in those that it starts, and a thread of the
+/// watch's own takes them. The first one is noted, for MeasureOptions::cancelled; a SIGINT after it ends the process
+/// (closing terminals and time limits send the others more than once). To be made before the threads that measure;
+/// destroyed by the thread that made it.
 class InterruptWatch {
  public:
   /// Throws std::system_error when no thread can be started.
@@ -22,6 +26,8 @@ class InterruptWatch {
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
   [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
+  /// What the process ends with, 128 and the signal's number as shells have it: 130 for Ctrl-C. 0 if there was none.
+  [[nodiscard]] int exit_code() const { return interrupted_ ? 128 + signal_ : 0; }
 
  private:
   class Block {
@@ -37,6 +43,7 @@ class InterruptWatch {
   void watch();
 
   std::atomic<bool> interrupted_{false}, ending_{false};
+  std::atomic<int> signal_{0};
   Block block_{};
   std::thread thread_;
 };

@@ -52,8 +52,11 @@ struct MeasureOptions {
   std::map<std::string, std::string> culprits{};
   /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
   std::function<void(const Run&)> keep{};
-  /// What `keep` had of this session when it was cut. Of the same machine and versions, its reasons, clear losers and
-  /// ceilings stand; other plans are tried again, and their times stand where there is no time for that.
+  /// Called when `keep` threw an EnvironmentError, with its text: the session goes on, and keeps no more.
+  std::function<void(std::string_view reason)> keep_failed{};
+  /// What `keep` had of this session when it was cut, or rows of layers that are selected once more. Of the same
+  /// machine and versions, its reasons, clear losers and ceilings stand; other plans are tried again, and their times
+  /// stand where there is no time for that.
   std::shared_ptr<const Run> earlier{};
   const std::atomic<bool>* cancelled =
       nullptr;  ///< that of an InterruptWatch, say: once set, the session ends early and returns what it has

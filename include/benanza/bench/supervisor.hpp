@@ -28,7 +28,8 @@ struct SupervisorOptions {
 
 /// Runs the program `argv[0]` (of the same file as this one if that is its own name) with these arguments until a child
 /// ends by itself, and returns its exit code. A child that dies outside any row ends it all: 5, with a line on stderr.
-/// SIGINT reaches the child, whose code is returned then. Throws EnvironmentError when no child can be started.
+/// SIGINT, SIGTERM and SIGHUP reach the child, whose code is returned then. Throws EnvironmentError when no child can
+/// be started.
 [[nodiscard]] int supervise(const std::vector<std::string>& argv, const SupervisorOptions& options = {});
 
 /// The command line that this program was started with; the program by its file.
@@ -45,6 +46,8 @@ class Supervised {
 
   /// About to try this row; empty: nothing that could be to blame. Also a sign of life.
   void trying(std::string_view row);
+  /// A sign of life while that row is tried.
+  void beat();
   /// Ends this process at once: the row that is being tried is the culprit, for that reason.
   [[noreturn]] void give_up(std::string_view reason);
   /// What is left of the budget of the session at hand, which began with the first child that asked; at least a
@@ -52,7 +55,10 @@ class Supervised {
   [[nodiscard]] Seconds left(Seconds budget);
   /// The file for what the session at hand has found out so far.
   [[nodiscard]] const std::string& journal() const { return journal_; }
-  /// The session is over: its journal goes, the next one has a budget of its own.
+  /// The file of the database that holds the same, for a fresh child to take back; empty: none.
+  [[nodiscard]] std::string kept_in() const;
+  void keep_in(const std::string& file);
+  /// The session is over: its journal goes, the next one has a budget and a file of its own.
   void session_done();
   /// Rows that ended earlier children, and how.
   [[nodiscard]] const std::map<std::string, std::string>& culprits() const { return culprits_; }

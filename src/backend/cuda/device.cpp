@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity.hpp"
+#include "availability.hpp"
 #include "check.hpp"
 #include "device_kernels.hpp"
 #include "device_peaks.hpp"
@@ -17,11 +18,6 @@ namespace benanza::cuda {
 
 namespace {
 
-/// Versions as the runtime counts them: 13000 is 13.0.
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 std::string uuid_text(const cudaUUID_t& uuid) {
   constexpr const char* digits = "0123456789abcdef";
   std::string text = "GPU-";
@@ -37,6 +33,8 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 Machine describe(int device, const cudaDeviceProp& properties) {
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
+  // Strict f32 is another arithmetic under it: no row of a session with it is compared with one without.
+  const char* const tf32 = std::getenv("NVIDIA_TF32_OVERRIDE");
   const std::string version = driver_version();
   return {.device = properties.name,
           .isa = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor) +
@@ -46,12 +44,14 @@ Machine describe(int device, const cudaDeviceProp& properties) {
           .caches = {{2, {static_cast<double>(properties.l2CacheSize)}}},
           .memory = {static_cast<double>(properties.totalGlobalMem)},
           .system = "device " + std::to_string(device) + ", CUDA runtime " + version_text(CUDART_VERSION),
-          .driver = (version.empty() ? "unknown" : version) + ",cuda=" + version_text(driver)};
+          .driver = (version.empty() ? "unknown" : version) + ",cuda=" + version_text(driver) +
+                    (tf32 == nullptr ? "" : std::string(",tf32_override=") + tf32)};
 }
 
 class GraphRecording final : public Recording {
  public:
-  GraphRecording(cudaGraph_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {
+  /// Takes the graph. One constructor behind the other, so that what fails here still destroys it.
+  GraphRecording(cudaGraph_t graph, cudaStream_t stream) : GraphRecording(graph, stream, 0) {
     check(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
     std::size_t count = 0;
     check(cudaGraphGetNodes(graph_, nullptr, &count), "cudaGraphGetNodes");
@@ -70,10 +70,13 @@ class GraphRecording final : public Recording {
   void replay() override { check(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch"); }
 
  private:
+  GraphRecording(cudaGraph_t graph, cudaStream_t stream, std::int64_t kernels)
+      : graph_(graph), stream_(stream), kernels_(kernels) {}
+
   cudaGraph_t graph_;
   cudaStream_t stream_;
   cudaGraphExec_t executable_ = nullptr;
-  std::int64_t kernels_ = 0;
+  std::int64_t kernels_;
 };
 
 class CudaDevice final : public Device {
@@ -98,7 +101,8 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::map<std::string, std::string> state() const override {
     auto result = nvml_state(machine_.affinity);
     // What else changes results behind a library's back.
-    for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUDA_LAUNCH_BLOCKING",
+    for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                 "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY", "CUDA_LAUNCH_BLOCKING",
                                  "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
       if (const char* value = std::getenv(variable); value != nullptr) result[variable] = value;
     const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
@@ -187,9 +191,17 @@ class CudaDevice final : public Device {
     cudaGraph_t graph = nullptr;
     whole = cudaStreamEndCapture(stream_, &graph) == cudaSuccess && whole && graph != nullptr;
     static_cast<void>(cudaGetLastError());
-    if (whole) return std::make_unique<GraphRecording>(graph, stream_);
-    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-    return nullptr;
+    if (!whole) {
+      if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+      return nullptr;
+    }
+    try {
+      return std::make_unique<GraphRecording>(graph, stream_);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const std::exception&) {  // no memory for it, say: events time the calls all the same
+      return nullptr;
+    }
   }
 
   [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
@@ -227,23 +239,18 @@ class CudaDevice final : public Device {
 
 /// Why there is no device; nothing if there is one.
 std::optional<std::string> find_reason() {
-  int driver = 0;
-  static_cast<void>(cudaDriverGetVersion(&driver));
-  if (driver == 0) return "no NVIDIA driver on this machine (no libcuda.so.1)";
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
+  Answers answers;
+  static_cast<void>(cudaDriverGetVersion(&answers.driver));
+  if (answers.driver != 0) answers.counted = cudaGetDeviceCount(&answers.count);
   static_cast<void>(cudaGetLastError());
-  if (status == cudaErrorInsufficientDriver || driver / 1000 < CUDART_VERSION / 1000)
-    return "the NVIDIA driver is for CUDA " + version_text(driver) + ", at least " +
-           version_text(CUDART_VERSION / 1000 * 1000) + " expected";
-  if (status != cudaSuccess) return std::string("no CUDA device: ") + text_of(status);
-  if (count == 0) return "no CUDA device that CUDA_VISIBLE_DEVICES leaves";
   cudaDeviceProp properties{};
-  if (const cudaError_t asked = cudaGetDeviceProperties(&properties, 0); asked != cudaSuccess)
-    return std::string("device 0 does not answer: ") + text_of(asked);
-  if (properties.major * 10 + properties.minor < 75)
-    return std::string(properties.name) + " has compute capability " + std::to_string(properties.major) + "." +
-           std::to_string(properties.minor) + ", at least 7.5 expected";
+  if (answers.driver != 0 && answers.counted == cudaSuccess && answers.count > 0) {
+    if (const cudaError_t asked = cudaGetDeviceProperties(&properties, 0); asked != cudaSuccess)
+      return std::string("device 0 does not answer: ") + text_of(asked);
+    answers.device = properties.name;
+    answers.capability = properties.major * 10 + properties.minor;
+  }
+  if (auto reason = reason_of(answers, CUDART_VERSION)) return reason;
   // The first call that needs a context: fails where others have the device for themselves or all of its memory.
   if (const cudaError_t used = cudaFree(nullptr); used != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -27,7 +27,7 @@ struct PeakContext {
 void warm_up(Device& device, const PeakContext& context, Seconds time);
 
 /// Peak of each type: best FLOPs per cycle and processor, times processors and the highest clock; bandwidth behind the
-/// L2: the best over read, write, copy and two reads with one write.
+/// L2: the best of read, of write, of copy, and of two reads with one write.
 [[nodiscard]] std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context, Seconds budget);
 
 }  // namespace benanza::cuda

@@ -2,6 +2,7 @@
 #include "graphs.hpp"
 
 #include "rivals.hpp"
+#include <benanza/bench/beat.hpp>
 
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
@@ -201,6 +202,7 @@ void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, 
     const std::string name = "graph:" + in_charset(tag) + drawn->suffix;
     if (names.contains(name)) continue;
     std::int64_t workspace = 0;
+    beat();  // seconds, where code is generated for it
     if (graph.build_plan_at_index(rivals.handle(), i).is_bad() ||
         graph.get_workspace_size_plan_at_index(i, workspace).is_bad())
       continue;

@@ -5,19 +5,29 @@
 #include <benanza/bench/cpu_set.hpp>
 
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace benanza::native {
 
 namespace {
 
+/// The one that this file and the kernels are built with: `gcc=12.2`.
+std::string compiler() {
+#ifdef __clang__
+  return "clang=" + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
+#else
+  return "gcc=" + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
+#endif
+}
+
 class NativeBackend final : public Backend {
  public:
   explicit NativeBackend(Isa isa) : kernels_(kernels(isa)) {}
 
   [[nodiscard]] std::string_view name() const override { return "native"; }
-  /// Raised with every change of a kernel that may change a time.
-  [[nodiscard]] std::string version() const override { return "1"; }
+  /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
+  [[nodiscard]] std::string version() const override { return "2," + compiler(); }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads};
     const auto plans_of = [&](const Layer& one) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gap: from the measured time down through its causes to the bound; engine against bound along time; ranked advice.
+// The gap: from the measured time down through its causes to the bound; engine against bound along time; ranked advice; the
+// questions, and all their answers together.
 
 const hasGap = () => Boolean(data.gap);
 const gapText = (ms) => (ms < 0 ? "−" + timeText(-ms) : timeText(ms));
@@ -122,10 +123,55 @@ function adviceTable(gap) {
       el("td", {}, advice.how, advice.reproduce && el("small", {}, el("code", {}, advice.reproduce)))))));
 }
 
+const gainText = (ms) => (ms === null ? "unknown" : gapText(-ms));
+const layerOf = (words, detail) => [el("code", {}, words), detail && el("small", {}, el("code", {}, detail))];
+
+/// A question's answers as a small table of at most ten rows; columns are [title, class].
+function questionSection(question, title, note, columns, rows) {
+  const shown = rows.slice(0, 10);
+  return rows.length > 0 && section(title, note,
+    el("table", { "data-question": question }, el("thead", {}, el("tr", {}, columns.map(([name, kind]) => el("th", { scope: "col", class: kind }, name)))),
+      el("tbody", {}, shown.map((cells) => el("tr", {}, cells.map((cell, i) => el("td", { class: columns[i][1] }, cell)))))),
+    shown.length < rows.length && el("p", { class: "note" }, `${rows.length - shown.length} more in the JSON report`));
+}
+
+/// One step after the other from the measured time to the joint figure.
+function jointSection(gap) {
+  const joint = gap.questions.joint;
+  if (!joint || joint.steps.length < 2) return null;
+  const most = Math.max(gap.latency_ms, ...joint.steps.map((step) => step.latency_ms));
+  const line = (what, gain, latency) => el("li", {}, el("span", { class: "when" }, gain), el("span", { class: "long" }, timeText(latency)),
+    el("span", { class: "bar" }, el("span", { class: "fill k0", style: `width:${(100 * latency) / most}%` })), el("span", { class: "name" }, what));
+  return section("All of it together", "Each change after those above it: what it buys, and the time that is left. The last time is the fused bound with branches in parallel, in the type that is fastest here.",
+    el("ol", { class: "path", "data-question": "joint" }, line("measured", "", gap.latency_ms),
+      joint.steps.map((step) => line(step.what, step.gain_ms < 0 ? "+" + timeText(-step.gain_ms) : gapText(-step.gain_ms), step.latency_ms))));
+}
+
+function questionSections(gap) {
+  const q = gap.questions, number = "number", extra = "number optional";
+  return [jointSection(gap),
+    q.parallel.gain_ms !== null && questionSection("parallel", "Branches side by side", null, [["of the fused bound", null], ["", number]], [
+      ["less at best", timeText(q.parallel.gain_ms)], ["of it the engine gains already", gapText(q.parallel.side_by_side_ms)],
+      ["groups on the critical path", String(q.parallel.critical_path.length)], ["groups beside it", String(q.parallel.groups_off_path)]]),
+    questionSection("algorithms", "Algorithms", "What the engine chose against the best plan known for the same layer.", [["layer", null], ["chosen", extra], ["best", extra], ["gain", number]],
+      q.algorithms.map((a) => [layerOf(a.layer || a.signature || "unknown", `${a.library} ${a.chosen}${a.best ? `, best ${a.best}` : ""}`), timeText(a.chosen_ms), timeText(a.best_ms), [gainText(a.gain_ms), el("small", {}, marginText(a.uncertainty_ms))]])),
+    questionSection("fusions", "Fusion", "Layer by layer against fused, of the bounds; open is the part in groups that the engine did not fuse.", [["pattern", null], ["groups", extra], ["fused", extra], ["gain", number], ["open", number]],
+      q.fusions.map((f) => [f.pattern, String(f.count), String(f.done), gainText(f.gain_ms), gainText(f.open_ms)])),
+    questionSection("types", "Other types", null, [["type", null], ["bound", extra], ["instead of", extra], ["gain", number]],
+      q.types.map((t) => [[t.type, el("small", {}, t.measured ? "library fused, measured" : "roofline, not measured")], timeText(t.bound_ms), timeText(t.compared_ms), [gainText(t.gain_ms), el("small", {}, marginText(t.uncertainty_ms))]])),
+    questionSection("layouts", "Layouts", "The best plans in one layout against the best ones in the plain layout.", [["layout", null], ["unique layers", extra], ["gain", number]],
+      q.layouts.map((l) => [el("code", {}, l.layout), String(l.layers), gainText(l.gain_ms)])),
+    questionSection("library", "The library's own distance to the roofline", null, [["layer", null], ["count", extra], ["time", number], ["roofline", extra], ["gain", number]],
+      q.library.map((l) => [layerOf(l.signature, `${l.backend} ${l.algorithm}`), `×${l.count}`, timeText(l.time_ms), timeText(l.roofline_ms), gainText(l.gain_ms)])),
+    questionSection("backends", "Other libraries", "Where another library is faster than the one that the engine calls.", [["layer", null], ["count", extra], ["time", extra], ["instead of", extra], ["gain", number]],
+      q.backends.map((b) => [layerOf(b.signature, `${b.to} instead of ${b.from}`), `×${b.count}`, timeText(b.to_ms), timeText(b.from_ms), gainText(b.gain_ms)]))];
+}
+
 function gapSections(gap) {
   return [gapHead(gap),
     gap.parts.length > 0 && section("From the measured time down to the bound", gap.explained !== null && `Named causes make up ${percent(gap.explained, 0)} of the gap.`, responsive((width) => drawWaterfall(gap, width)), partsTable(gap)),
     gap.records.length > 0 && gap.groups.length > 0 && section("Engine against bound", "Above, the engine's records; grey ones serve no layer of the model. The last lane has the bound of the same layers, one after the other.",
       el("div", { class: "wide" }, responsive((width) => drawEngineTimeline(gap, width)))),
-    gap.advice.length > 0 && section("Advice", "By predicted gain. Gains are no sum: two may concern the same time.", adviceTable(gap))];
+    gap.advice.length > 0 && section("Advice", "By predicted gain. Gains are no sum: two may concern the same time.", adviceTable(gap)),
+    ...questionSections(gap)];
 }

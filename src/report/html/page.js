@@ -27,9 +27,11 @@ function modelDetails(model) {
 }
 
 function howMeasured() {
-  const machine = data.machine, ceilings = data.models.length ? data.models[0].ceilings : { peaks: {}, levels: [] };
+  const machine = data.machine, ceilings = data.models.length ? data.models[0].ceilings : { peaks: {}, reached_by: {}, levels: [] };
   const rows = data.models.flatMap((model) => rowsOf(model).filter((row) => row.status === "measured"));
   const states = data.caches.map((cache) => [cache, rows.filter((row) => row.cache === cache).length]).filter(([, count]) => count > 0);
+  const raised = [...Object.entries(ceilings.reached_by).map(([type, row]) => [`${type} peak`, row]), ...ceilings.levels.map((level) => [level.name, level.reached_by])]
+    .filter(([, row]) => data.caches.some((cache) => row.includes(`/${cache}/`)));
   const noisy = rows.filter((row) => row.noisy).length, contended = rows.filter((row) => row.contended).length;
   const facts = [
     ["machine", `${machine.device}, ${machine.isa}, ${plural(machine.cores, "core")} (processors ${machine.affinity}), ${digits(machine.memory_bytes / 2 ** 30)} GiB, ${machine.system}`],
@@ -37,6 +39,7 @@ function howMeasured() {
     ["libraries", data.backends.map((backend) => `${backend.name} ${backend.version}`).join(", ")],
     ["arithmetic peak", Object.entries(ceilings.peaks).map(([type, peak]) => `${type} ${scaled(peak, "FLOP/s")}`).join(", ") || "not measured"],
     ["bandwidth", ceilings.levels.map((level) => `${level.name} ${scaled(level.bytes_per_s, "B/s")}`).join(", ") || "not measured"],
+    raised.length && ["ceilings raised by rows", el("ul", { class: "runs" }, raised.map(([ceiling, row]) => el("li", {}, `${ceiling}: `, el("code", {}, row))))],
     ceilings.timer_floor_ns > 0 && ["timer", `floor ${digits(ceilings.timer_floor_ns)} ns`],
     states.length && ["cache states", states.map(([cache, count]) => `${cache}: ${plural(count, "row")}`).join(", ")],
     ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` : "nothing was measured"],

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why there is no device, from what the runtime answers.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string>
+
+namespace benanza::cuda {
+
+struct Answers {
+  int driver = 0;                     ///< of cudaDriverGetVersion; 0: there is none
+  cudaError_t counted = cudaSuccess;  ///< of cudaGetDeviceCount
+  int count = 0;                      ///< likewise
+  std::string device{};               ///< the name of the first
+  int capability = 0;                 ///< of the first; 90 is 9.0
+};
+
+/// Nothing if there is a device that programs built with this runtime (13000 is 13.0) can use.
+[[nodiscard]] std::optional<std::string> reason_of(const Answers& answers, int runtime);
+
+/// Versions as the runtime counts them: 13000 is 13.0.
+[[nodiscard]] std::string version_text(int version);
+
+}  // namespace benanza::cuda

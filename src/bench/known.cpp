@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "roster.hpp"
+#include <benanza/bench/known.hpp>
+#include <benanza/bench/measure.hpp>
+
+#include <algorithm>
+
+namespace benanza::bench {
+
+bool is_known(const Layer& layer, std::span<const Measurement> rows, const Question& question) {
+  const auto any = [&](auto&& holds) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Measurement& row) { return row.threads <= question.threads && holds(row); });
+  };
+  const auto is_asked_for = [&](CacheState cache) {
+    return std::find(question.caches.begin(), question.caches.end(), cache) != question.caches.end();
+  };
+  const bool asked = std::all_of(question.backends.begin(), question.backends.end(), [&](const std::string& backend) {
+    return any([&](const Measurement& row) { return row.backend == backend; });
+  });
+  const bool cut_short = any([&](const Measurement& row) {
+    return is_asked_for(row.cache) && (row.noisy || (row.excluded && *row.excluded == out_of_time));
+  });
+  if (!asked || (question.certain && cut_short)) return false;
+  // A failure may pass, but only who asks for more waits for another try.
+  const bool none_runs =
+      !any([&](const Measurement& row) { return question.certain ? !is_unsupported(row) : !row.excluded; });
+  return none_runs || std::all_of(question.caches.begin(), question.caches.end(), [&](CacheState cache) {
+           return !applies(cache, layer) ||
+                  any([&](const Measurement& row) { return row.cache == cache && !row.excluded; });
+         });
+}
+
+}  // namespace benanza::bench

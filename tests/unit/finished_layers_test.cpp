@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../src/bench/finished_layers.hpp"
+
+#include "support/results_support.hpp"
+
+using namespace benanza;
+using benanza::bench::add_finished;
+using results_support::conv;
+using results_support::relu;
+
+namespace {
+
+/// Of onednn, with a row of one layer.
+Run run_of(const std::string& signature, double seconds) {
+  Run run{.started = "2025-11-21T10:54:00Z",
+          .machine = results_support::machine(),
+          .backends = {{"onednn", "3.2.0"}},
+          .rows = {results_support::row("onednn", signature, seconds)}};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a finished layer keeps its row in the file that is written anew, without rounds of another pass") {
+  Run run = run_of(relu, 1e-6);
+  add_finished(run, run_of(conv, 2e-3), {conv});
+  REQUIRE(run.rows.size() == 2);
+  CHECK(run.rows[0].rounds_s.size() == 3);
+  CHECK(run.rows[1].signature == conv);
+  CHECK(run.rows[1].p10.value == 2e-3);
+  CHECK(run.rows[1].rounds_s.empty());
+}
+
+TEST_CASE("layers that are not finished, or that the run has measured, take no earlier row") {
+  Run run = run_of(relu, 1e-6);
+  add_finished(run, run_of(conv, 2e-3), {relu});
+  add_finished(run, run_of(relu, 2e-6), {relu});
+  REQUIRE(run.rows.size() == 1);
+  CHECK(run.rows[0].p10.value == 1e-6);
+}
+
+TEST_CASE("no row of another machine or another version is taken over") {
+  Run run = run_of(relu, 1e-6), other = run_of(conv, 2e-3), newer = other;
+  other.machine.device = "another";
+  newer.backends = {{"onednn", "3.3.0"}};
+  add_finished(run, other, {conv});
+  add_finished(run, newer, {conv});
+  CHECK(run.rows.size() == 1);
+}

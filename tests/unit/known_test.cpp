@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of the database answer for a layer: those of sessions on a fake host, and rows by hand.
+#include "../../src/bench/session.hpp"
+#include "support/catch.hpp"
+#include "support/fake_host.hpp"
+#include <benanza/bench/known.hpp>
+#include <benanza/bench/measure.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::bench;
+using test::FakeBackend;
+using test::FakeHost;
+
+Layer relu() { return op::Unary{.fn = ElementwiseFn::relu, .x = {64}}; }
+
+std::vector<Measurement> run(FakeHost& host, const std::shared_ptr<const FakeBackend>& backend,
+                             const MeasureOptions& options) {
+  const std::vector<Wanted> wanted{{.layer = relu()}};
+  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  return run_session(host, wanted, backends, options, 1);
+}
+
+Question question(bool certain) {
+  return {
+      .backends = {"fake"}, .caches = {CacheState::hot, CacheState::cold_weights}, .threads = 1, .certain = certain};
+}
+
+Measurement timed() {
+  return {.backend = "fake", .algorithm = "a,threads=1", .samples = 40, .p10 = {1e-3}, .median = {1e-3}};
+}
+
+}  // namespace
+
+TEST_CASE("a rival that the budget left untried is tried by whoever asks for more, and its layer is known to others") {
+  // The faster one is behind the one that there was time for.
+  const std::vector<test::FakePlan> plans{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}};
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(host, plans);
+  auto earlier = std::make_shared<Run>();
+  earlier->rows = run(host, backend, {.budget = {1e-6}});
+  REQUIRE(earlier->rows.size() == 2);
+  CHECK(backend->calls("fast") == 0);
+  CHECK(is_known(relu(), earlier->rows, question(false)));
+  CHECK_FALSE(is_known(relu(), earlier->rows, question(true)));
+
+  FakeHost other;
+  const auto again = std::make_shared<FakeBackend>(other, plans);
+  const auto rows = run(other, again, {.earlier = earlier});
+  REQUIRE(rows.size() == 2);
+  CHECK(again->calls("fast") > 0);
+  CHECK_FALSE(rows[1].excluded);
+  CHECK(is_known(relu(), rows, question(true)));
+}
+
+TEST_CASE("a noisy row does for all but those who ask for more") {
+  std::vector<Measurement> rows{timed()};
+  CHECK(is_known(relu(), rows, question(true)));
+  rows[0].noisy = true;
+  CHECK(is_known(relu(), rows, question(false)));
+  CHECK_FALSE(is_known(relu(), rows, question(true)));
+  rows.push_back(timed());
+  rows[0].threads = 2;  // more than are asked for
+  CHECK(is_known(relu(), rows, question(true)));
+}
+
+TEST_CASE("a layer is known when every backend was asked, in each cache state that it can be in") {
+  const Layer product = op::MatMul{.a = {8, 8}, .b = {8, 8}, .b_constant = true};
+  CHECK_FALSE(is_known(relu(), {}, question(false)));
+  std::vector<Measurement> rows{timed()};
+  CHECK(is_known(relu(), rows, question(false)));         // it has no weights that could be cold
+  CHECK_FALSE(is_known(product, rows, question(false)));  // this has
+  rows.push_back(timed());
+  rows[1].cache = CacheState::cold_weights;
+  CHECK(is_known(product, rows, question(false)));
+  Question two = question(false);
+  two.backends.emplace_back("other");
+  CHECK_FALSE(is_known(product, rows, two));
+  rows.push_back({.backend = "other", .excluded = "no MatMul in backend other"});
+  CHECK(is_known(product, rows, two));
+  for (auto& row : rows) {
+    row.algorithm = "none,threads=1";
+    row.excluded = "no MatMul in any backend";
+  }
+  CHECK(is_known(product, rows, two));  // nothing runs it
+  rows[0].algorithm = "a,threads=1";
+  rows[0].excluded = "failed: out of memory";
+  CHECK(is_known(product, rows, two));
+  two.certain = true;
+  CHECK_FALSE(is_known(product, rows, two));  // it may run the next time
+}
