@@ -216,6 +216,7 @@ std::vector<FusionGain> fusion_gains(const Analysis& analysis, const ModelLayers
 std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Analysis>& others) {
   std::vector<TypeGain> result;
   for (const auto& other : others) {
+    if (other.type == analysis.type) continue;  // most of the work stays: recurrent layers have no other type
     TypeGain gain{.type = other.type};
     const auto modelled = [](const Analysis& a) { return a.coverage_fused[Status::modelled]; };
     gain.measured = !other.partial() && modelled(other) <= modelled(analysis) && !other.analytic;

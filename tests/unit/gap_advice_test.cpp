@@ -105,8 +105,10 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
 }
 
 TEST_CASE("another type without rows is the roofline's word, and without a peak nothing") {
-  const Case c = three_layers(true);
+  Case c = three_layers(true);
+  c.analysis.ceilings.peaks[DataType::bf16] = c.analysis.ceilings.peaks[DataType::f32];
   Analysis other = c.analysis;  // as if analysed in another type, with all layers modelled
+  other.type = DataType::bf16;
   other.coverage_fused.count = {0, 2, 0, 0};
   other[RungName::roofline].bound = *c.analysis[RungName::roofline].bound / 2;
   GapOptions options;
@@ -115,7 +117,7 @@ TEST_CASE("another type without rows is the roofline's word, and without a peak 
   REQUIRE(gap.types.size() == 1);
   CHECK_FALSE(gap.types[0].measured);
   CHECK(gap.types[0].gain()->value == Approx(c.analysis[RungName::roofline].bound->value / 2));
-  options.other_types[0].type = DataType::bf16;
+  options.other_types[0].type = DataType::f16;
   gap = compare(c.analysis, c.model, usual(), options);
   CHECK(gap.types.empty());
 }
@@ -195,6 +197,8 @@ TEST_CASE("gains of types and of algorithms are as uncertain as both figures tog
   REQUIRE(type);
   REQUIRE(type->uncertainty);
   CHECK(type->uncertainty->value == Approx(9 * us));  // 5.4, 7.2, 9: a right triangle
+  options.other_types[0].type = c.analysis.type;      // a model whose work stays in f32 in spite of --type bf16
+  CHECK(compare(c.analysis, c.model, p, options).types.empty());
   const auto chosen = std::find_if(gap.advice.begin(), gap.advice.end(),
                                    [](const Advice& a) { return a.text.starts_with("lib slow"); });
   REQUIRE(chosen != gap.advice.end());
