@@ -2,8 +2,10 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace benanza::bench {
@@ -36,18 +38,23 @@ const Rival* hotter(const Contest& contest, const Rival& rival) {
   return found == contest.rivals.end() ? nullptr : &*found;
 }
 
-/// Whether a library's own name for a plan says that it is the code for what nothing better fits: tried last, in case
-/// that time runs out.
-bool is_generic(const Measurement& row) {
-  return row.algorithm.starts_with("simple") || row.algorithm.find(":any") != std::string::npos;
+/// Whether a library's own name for a plan says that it is the code for what nothing better fits, or for processors
+/// before AVX2: tried last, in case that time runs out.
+bool is_last_resort(const Measurement& row) {
+  constexpr std::array<std::string_view, 5> parts{"simple", ":any", ":sse41", ":avx,", "gemm:ref"};
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
 }
 
-/// The rivals of a cache state and thread count, those first whose plan was the fastest where it was tried before: with
-/// more threads, or with everything in the caches.
-std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, const Sampler& sampler) {
-  std::vector<std::pair<std::pair<double, bool>, Rival*>> order;
+/// The rivals of a cache state and thread count, last resorts or others, those first whose plan was the fastest where
+/// it was tried before: with more threads, or with everything in the caches.
+std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, bool last_resorts,
+                               const Sampler& sampler) {
+  std::vector<std::pair<double, Rival*>> order;
   for (auto& rival : contest.rivals) {
-    if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes()) continue;
+    if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes() ||
+        is_last_resort(rival.row) != last_resorts)
+      continue;
     double before = std::numeric_limits<double>::infinity();
     for (const auto& other : contest.rivals) {
       const bool same_plan = other.row.backend == rival.row.backend &&
@@ -58,7 +65,7 @@ std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, 
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    order.emplace_back(std::pair(before, is_generic(rival.row)), &rival);
+    order.emplace_back(before, &rival);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Rival*> result;
@@ -110,21 +117,23 @@ void Selection::admit(Contest& contest, Seconds until) {
       if (rival.competes()) rival.exclude(reason);
     return;
   }
-  for (const CacheState cache : cache_states) {
-    // Most threads first: what is slow there need not be tried with fewer.
-    for (auto threads = roster_.thread_counts().rbegin(); threads != roster_.thread_counts().rend(); ++threads) {
-      bool any = false;  // one is tried in any case
-      for (Rival* rival : best_first(contest, cache, *threads, place_.sampler())) {
-        if (any && place_.over(until)) {
-          if (rival->row.samples > 0) rival->plan.reset();  // its earlier row stands
-          else rival->exclude(std::string(out_of_time));
-          continue;
+  std::set<std::pair<CacheState, int>> tried;  // one is tried in any case
+  for (const bool last_resorts : {false, true}) {
+    for (const CacheState cache : cache_states) {
+      // Most threads first: what is slow there need not be tried with fewer.
+      for (auto threads = roster_.thread_counts().rbegin(); threads != roster_.thread_counts().rend(); ++threads) {
+        for (Rival* rival : best_first(contest, cache, *threads, last_resorts, place_.sampler())) {
+          if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
+            if (rival->row.samples > 0) rival->plan.reset();  // its earlier row stands
+            else rival->exclude(std::string(out_of_time));
+            continue;
+          }
+          if (cache == CacheState::hot) try_out(contest, *rival, expected);
+          else try_colder(contest, *rival, hotter(contest, *rival), expected);
+          if (rival->visits > 0) tried.insert({cache, *threads});
         }
-        if (cache == CacheState::hot) try_out(contest, *rival, expected);
-        else try_colder(contest, *rival, hotter(contest, *rival), expected);
-        any = any || rival->visits > 0;
+        drop_losers(contest, first_margin, place_.sampler());
       }
-      drop_losers(contest, first_margin, place_.sampler());
     }
   }
 }

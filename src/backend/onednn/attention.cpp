@@ -64,7 +64,7 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
                                                       static_cast<int>(scores.size()) - 1, common_attributes(), true);
   const dnnl::matmul::primitive_desc second(rivals.engine(), plain_scores, row_major(v, type), row_major(y, type),
                                             common_attributes(), true);
-  if (!softmax || !second || !is_rival(softmax.impl_info_str()) || !is_rival(second.impl_info_str())) return;
+  if (!softmax || !second || is_reference(softmax.impl_info_str()) || is_reference(second.impl_info_str())) return;
 
   for (const bool fused : {true, false}) {
     if (!fused && added.empty()) continue;
@@ -80,7 +80,7 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
     }
     for (auto& use : post.uses) use.plain.reset();  // all of them are row-major
     if (std::any_of(additions.begin(), additions.end(),
-                    [](const auto& step) { return !step || !is_rival(step.impl_info_str()); }))
+                    [](const auto& step) { return !step || is_reference(step.impl_info_str()); }))
       return;
     const dnnl::matmul::primitive_desc first(rivals.engine(), row_major(q, type), plain_k, plain_scores,
                                              post.attributes(), true);

@@ -65,18 +65,6 @@ dnnl::primitive_attr common_attributes() {
   return attr;
 }
 
-bool is_rival(std::string_view implementation, const std::vector<std::string>& preferred) {
-  if (implementation.starts_with("ref")) return false;
-  if (preferred.empty()) return true;
-  const auto have = [&](std::string_view part) {
-    return std::any_of(preferred.begin(), preferred.end(),
-                       [&](const std::string& name) { return name.find(part) != std::string::npos; });
-  };
-  // The same kernel for an older processor; loops in C++ beside generated code; the general convolution beside the one
-  // for 1x1.
-  if (implementation.ends_with(":sse41") || implementation.ends_with(":avx") || implementation.starts_with("simple"))
-    return false;
-  return !(implementation.starts_with("jit:") && have("_1x1:"));
-}
+bool is_reference(std::string_view implementation) { return implementation.starts_with("ref"); }
 
 }  // namespace benanza::onednn

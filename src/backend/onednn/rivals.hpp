@@ -12,9 +12,6 @@
 
 namespace benanza::onednn {
 
-/// More implementations of one problem in one layout than these are slower ones for older processors.
-inline constexpr std::size_t most_implementations = 3;
-
 class Rivals {
  public:
   Rivals(std::shared_ptr<const Library> library, const Layer& layer, int threads);
@@ -43,27 +40,22 @@ class Rivals {
 /// Attributes of every primitive: f32 is f32, and the scratchpad is a part of the plan's workspace.
 [[nodiscard]] dnnl::primitive_attr common_attributes();
 
-/// Whether an implementation is worth measuring beside those of the same problem that oneDNN prefers. Its reference
-/// implementations never are: they take seconds.
-[[nodiscard]] bool is_rival(std::string_view implementation, const std::vector<std::string>& preferred = {});
+/// Whether an implementation is one of oneDNN's references: they take seconds, and no one runs them.
+[[nodiscard]] bool is_reference(std::string_view implementation);
 
-/// Visits (descriptor, name) of the implementations of a problem, from the one that oneDNN prefers; of reorder, sum and
-/// concat it tells only that one. An empty descriptor has none. `reference_too` is for primitives whose implementation
-/// of that name is a fast one.
+/// Visits (descriptor, name) of every implementation of a problem but references, from the one that oneDNN prefers; of
+/// reorder, sum and concat it tells only that one. An empty descriptor has none. `reference_too` is for primitives
+/// whose implementation of that name is a fast one.
 template <class Descriptor, class Visit>
 void for_each_implementation(Descriptor descriptor, Visit&& visit, bool reference_too = false) {
   if (!descriptor) return;
-  std::vector<std::string> visited;
   const auto next = [&] {
-    if constexpr (requires { descriptor.next_impl(); })
-      return visited.size() < most_implementations && descriptor.next_impl();
+    if constexpr (requires { descriptor.next_impl(); }) return descriptor.next_impl();
     else return false;
   };
   do {
     const std::string name = descriptor.impl_info_str();
-    if (!is_rival(name, visited) && !(reference_too && name.starts_with("ref"))) continue;
-    visit(std::as_const(descriptor), name);
-    visited.push_back(name);
+    if (reference_too || !is_reference(name)) visit(std::as_const(descriptor), name);
   } while (next());
 }
 
