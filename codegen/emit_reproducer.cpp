@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit_reproducer.hpp"
 
+#include "reproducer_templates.hpp"
 #include "writer.hpp"
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <ostream>
 
 namespace benanza {
@@ -28,7 +32,7 @@ PlanName parse_plan(std::string_view text) {
     else plan.keys[std::string(part.substr(0, equals))] = part.substr(equals + 1);
     at = end + 1;
   }
-  const auto plain = [](char c) { return as_word({&c, 1})[0] == c || c == ':'; };
+  const auto plain = [](char c) { return as_word({&c, 1})[0] == c || c == ':' || c == '='; };
   if (!std::all_of(plan.algorithm.begin(), plan.algorithm.end(), plain)) fail();
   const auto threads = plan.keys.find("threads");
   if (threads == plan.keys.end()) return plan;
@@ -58,6 +62,59 @@ std::string filled(std::string_view text, const std::map<std::string_view, std::
   return result;
 }
 
+std::string list(std::span<const std::int64_t> dims) {
+  std::string text;
+  for (auto dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
+  return "{" + text + "}";
+}
+
+std::string float_text(double value) {
+  if (std::isinf(value)) return value < 0 ? "-3.4e38f" : "3.4e38f";
+  return fmt::format(
+      "{}f", static_cast<float>(value) == std::floor(value) ? fmt::format("{:.1f}", value) : fmt::format("{}", value));
+}
+
+bool starts_with_bias(const Epilogue& post) { return !post.empty() && post[0] == bias; }
+
+Dims operand_dims(const PostOp& op, std::span<const std::int64_t> y, std::size_t channel_axis) {
+  if (op.channel) {
+    Dims dims(y.size(), 1);
+    dims[channel_axis] = y[channel_axis];
+    return dims;
+  }
+  if (op.shape.empty()) return {y.begin(), y.end()};
+  Dims dims(y.size() - op.shape.size(), 1);
+  dims.insert(dims.end(), op.shape.begin(), op.shape.end());
+  return dims;
+}
+
+void refuse_reproducer(std::string_view library, const std::string& what) {
+  throw UsageError("a reproducer of " + std::string(library) + " has no words for " + what);
+}
+
+void refuse_kind(std::string_view kind) {
+  throw UsageError(std::string(kind) + " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
+}
+
+std::string cuda_reproducer(const Reproducer& reproducer, std::string_view libraries, std::string_view headers,
+                            std::string layer) {
+  const DataType element = type(reproducer.layer);
+  const bool half = element == DataType::f16, wide = element == DataType::f64;
+  return reproducer_banner(
+             reproducer,
+             fmt::format("g++ -O2 -std=c++20 -I$CUDA_HOME/include reproducer.cpp -L$CUDA_HOME/lib64 {} -lcudart "
+                         "-lbenchmark -o reproducer",
+                         libraries),
+             "./reproducer") +
+         std::string(headers) +
+         filled(reproducer_cuda, {{"element", half                        ? "__half"
+                                              : element == DataType::bf16 ? "__nv_bfloat16"
+                                              : wide                      ? "double"
+                                                                          : "float"},
+                                  {"flops", fmt::format("{:.0f}", cost(reproducer.layer).flops.value)},
+                                  {"layer", std::move(layer)}});
+}
+
 }  // namespace codegen
 
 namespace {
@@ -67,7 +124,9 @@ struct Emitter {
   void (*emit)(const Reproducer&, std::ostream&);
 };
 /// THE list of libraries with reproducers.
-constexpr std::array emitters{Emitter{"onednn", codegen::emit_onednn_reproducer}};
+constexpr std::array emitters{Emitter{"onednn", codegen::emit_onednn_reproducer},
+                              Emitter{"cudnn", codegen::emit_cudnn_reproducer},
+                              Emitter{"cublas", codegen::emit_cublaslt_reproducer}};
 
 }  // namespace
 

@@ -20,14 +20,6 @@ namespace benanza::codegen {
 
 namespace {
 
-using Dims = std::vector<std::int64_t>;
-
-std::string list(const Dims& dims) {
-  std::string text;
-  for (auto dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
-  return "{" + text + "}";
-}
-
 /// What the file has to be told about a problem; the text around it is reproducer_onednn.cpp.txt.
 struct Problem {
   std::string constants{};   ///< sizes
@@ -37,9 +29,7 @@ struct Problem {
   std::string descriptor{};  ///< its type
 };
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw UsageError("a reproducer of oneDNN has no words for " + what);
-}
+[[noreturn]] void refuse(const std::string& what) { refuse_reproducer("oneDNN", what); }
 
 std::string type_of(DataType type) {
   if (type == DataType::f32 || type == DataType::bf16 || type == DataType::f16) return std::string(name(type));
@@ -53,8 +43,6 @@ std::string tag_of(const PlanName& plan, const char* key) {
   if (found->second.starts_with("opaque")) return "tag::any";
   return "tag::" + as_word(found->second);
 }
-
-[[nodiscard]] bool starts_with_bias(const Epilogue& post) { return !post.empty() && post[0] == bias; }
 
 struct Eltwise {
   ElementwiseFn fn;
@@ -79,26 +67,6 @@ constexpr std::pair<ElementwiseFn, const char*> binary_list[] = {
     {ElementwiseFn::add, "binary_add"}, {ElementwiseFn::mul, "binary_mul"}, {ElementwiseFn::sub, "binary_sub"},
     {ElementwiseFn::div, "binary_div"}, {ElementwiseFn::max, "binary_max"}, {ElementwiseFn::min, "binary_min"},
 };
-
-/// Largest float for an infinite limit.
-std::string float_text(double value) {
-  if (std::isinf(value)) return value < 0 ? "-3.4e38f" : "3.4e38f";
-  return fmt::format(
-      "{}f", static_cast<float>(value) == std::floor(value) ? fmt::format("{:.1f}", value) : fmt::format("{}", value));
-}
-
-/// Dimensions of an operand of the epilogue, of the result's rank.
-Dims operand_dims(const PostOp& op, const Dims& y, std::size_t channel_axis) {
-  if (op.channel) {
-    Dims dims(y.size(), 1);
-    dims[channel_axis] = y[channel_axis];
-    return dims;
-  }
-  if (op.shape.empty()) return y;
-  Dims dims(y.size() - op.shape.size(), 1);
-  dims.insert(dims.end(), op.shape.begin(), op.shape.end());
-  return dims;
-}
 
 /// The steps behind a bias, which is an argument of the primitive. `operands`: dimensions of the binary steps, in
 /// order.
@@ -227,8 +195,7 @@ Problem problem_of(const op::MatMul& op, const PlanName& plan) {
 
 template <class Op>
 Problem problem_of(const Op&, const PlanName&) {
-  throw UsageError(std::string(Op::kind) +
-                   " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
+  refuse_kind(Op::kind);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 namespace benanza::codegen {
 
-extern const std::string_view reproducer_onednn;
+extern const std::string_view reproducer_onednn, reproducer_cuda, reproducer_cublaslt, reproducer_cudnn,
+    reproducer_cudnn_graph;
 
 }  // namespace benanza::codegen

@@ -75,7 +75,8 @@ void add_generate(CLI::App& app, int& exit_code) {
   options->reproducer.add_to(*command);
   command->add_option("-o,--output", options->file, "file to write; - is stdout")->required()->type_name("FILE.cpp");
   command->add_option("--name", options->name, "name of the suite (default: the file's stem)")->type_name("NAME");
-  command->add_option("--backend", options->backends, "libraries that the suite wraps")
+  command
+      ->add_option("--backend", options->backends, "libraries that the suite wraps, or whose best plan is reproduced")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -84,7 +85,7 @@ void add_generate(CLI::App& app, int& exit_code) {
     exit_code = done;
     if (!options->reproducer.signature.empty()) {
       if (!options->models.models.empty()) throw UsageError("--reproducer takes a signature and no models");
-      const Reproducer reproducer = make_reproducer(options->reproducer);
+      const Reproducer reproducer = make_reproducer(options->reproducer, expand_backends(options->backends));
       write_to(options->file, [&](std::ostream& out) { emit_reproducer(reproducer, out); });
       return;
     }

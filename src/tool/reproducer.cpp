@@ -9,21 +9,32 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 namespace benanza::tool {
 
 namespace {
 
-/// The fastest valid hot row of this machine, of a library that has reproducers: they keep their buffers too.
-Measurement best_known(const std::string& signature, const std::filesystem::path& folder) {
+/// The fastest valid hot row of a library that is among the backends and has reproducers: they keep their buffers too.
+/// On a processor those of this machine; on a GPU those of the one device that has any.
+Measurement best_known(const std::string& signature, const std::filesystem::path& folder,
+                       const std::vector<std::string>& backends) {
   const ResultDatabase database = ResultDatabase::open(folder);
   const std::string machine = bench::this_machine().id();
   const Measurement* best = nullptr;
+  std::string device;
   for (const auto& run : database.runs()) {
-    if (run.machine.id() != machine) continue;
-    for (const auto& row : run.rows)
-      if (row.signature == signature && row.cache == CacheState::hot && !row.excluded && has_reproducer(row.backend) &&
-          (!best || row.median < best->median))
-        best = &row;
+    if (!run.machine.is_device() && run.machine.id() != machine) continue;
+    for (const auto& row : run.rows) {
+      if (row.signature != signature || row.cache != CacheState::hot || row.excluded || !has_reproducer(row.backend) ||
+          std::find(backends.begin(), backends.end(), row.backend) == backends.end())
+        continue;
+      if (run.machine.is_device() && !device.empty() && device != run.machine.id())
+        throw UsageError(folder.string() + ": holds results of " + device + " and of " + run.machine.id() + " for '" +
+                         signature + "'; give --plan");
+      if (run.machine.is_device()) device = run.machine.id();
+      if (!best || row.median < best->median) best = &row;
+    }
   }
   if (!best)
     throw InputError(folder.string() + ": holds no result of this machine for '" + signature +
@@ -45,11 +56,11 @@ void ReproducerOptions::add_to(CLI::App& app) {
       ->default_str(database.string());
 }
 
-Reproducer make_reproducer(const ReproducerOptions& options) {
+Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends) {
   Reproducer result{.layer = parse_layer(options.signature)};
   const std::string signature = LayerSignature(result.layer).text();
   if (options.plan.empty()) {
-    const Measurement best = best_known(signature, options.database);
+    const Measurement best = best_known(signature, options.database, backends);
     result.backend = best.backend;
     result.plan = best.algorithm;
   } else {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -21,8 +22,8 @@ struct ReproducerOptions {
   void add_to(CLI::App& app);
 };
 
-/// Throws InputError for a broken signature, and when no plan was given and the database knows none; UsageError for a
-/// plan that names no backend.
-[[nodiscard]] Reproducer make_reproducer(const ReproducerOptions& options);
+/// `backends`: whose plans may be the best known. Throws InputError for a broken signature, and when no plan was given
+/// and the database knows none; UsageError for a plan that names no backend, and when it knows those of several GPUs.
+[[nodiscard]] Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends);
 
 }  // namespace benanza::tool
