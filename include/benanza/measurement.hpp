@@ -48,6 +48,8 @@ struct Measurement {
   bool throttled = false;          ///< that was over `throttling` under the session's highest
   std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
                                    ///< contended; empty for a plan that was not chosen
+  std::vector<double> visits_s{};  ///< of a chosen plan, what its selection saw of it before: the median of each visit
+                                   ///< behind the first one; NaN where contended. They are spread over the run.
   std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
   std::string name() const {
     return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -64,17 +65,22 @@ CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
   return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
 }
 
-/// Half the range of a statistic over at least four consecutive groups of rounds, relative to its value over all.
+/// Half the range of a statistic over at least four consecutive groups of rounds and of what was seen `before` them,
+/// relative to its value over all rounds.
 template <class Statistic>
-double half_range(const std::vector<double>& totals, Statistic statistic) {
+double half_range(const std::vector<double>& totals, const std::vector<double>& before, Statistic statistic) {
   constexpr std::size_t groups = 4;
   if (totals.size() < groups) return 1;
-  double least = 0, most = 0;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const double value : before) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
   for (std::size_t g = 0; g < groups; ++g) {
     const auto begin = totals.begin() + static_cast<std::ptrdiff_t>(g * totals.size() / groups);
     const auto end = totals.begin() + static_cast<std::ptrdiff_t>((g + 1) * totals.size() / groups);
     const double value = statistic(std::vector<double>(begin, end));
-    least = g == 0 ? value : std::min(least, value);
+    least = std::min(least, value);
     most = std::max(most, value);
   }
   return (most - least) / 2 / statistic(totals);
@@ -192,13 +198,23 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
   }
   rung.bound = Seconds{low(totals)};
   rung.median = Seconds{detail::quantile(expected, 0.5)};
+  // Machines drift over minutes: what the selection saw of the same plans, long before the rounds. A sum of medians
+  // tells the median of sums, so it stands for a first decile as far below it as the rounds' is.
+  const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
+  std::vector<double> before;
+  for (std::size_t visit = 0; visit < times_.visits(); ++visit) {
+    const auto in_visit = [visit](const Measurement& row) {
+      return without_launch(row, RowTimes::in_visit(row, visit));
+    };
+    before.push_back(total(by_row(in_visit)).value * decile);
+  }
   PartTimes ticks = by_row([this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
   const double resolution = rung.bound->value > 0 ? total(ticks) / *rung.bound : 0;
-  rung.uncertainty = half_range(totals, low) + resolution;
+  rung.uncertainty = half_range(totals, before, low) + resolution;
   return rung;
 }
 

@@ -83,6 +83,9 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
         if (row) count = std::min(count, row->rounds_s.size());
     for (std::size_t r = 0; r < count && !best_.empty(); ++r)
       if (counts(best_, r)) rounds_.push_back(r);
+    for (const auto& [signature, best] : best_)
+      for (const auto* row : {best.fastest, best.least_work, best.cold})
+        if (row) visits_ = std::max(visits_, row->visits_s.size());
     if (rounds_.size() >= 4) return;
     rounds_.clear();
   }
@@ -107,6 +110,11 @@ Seconds RowTimes::expected(const Measurement& row) {
 
 Seconds RowTimes::in_round(const Measurement& row, std::size_t round) const {
   return std::isfinite(row.rounds_s[round]) ? Seconds{row.rounds_s[round]} : expected(row);
+}
+
+Seconds RowTimes::in_visit(const Measurement& row, std::size_t visit) {
+  const bool known = visit < row.visits_s.size() && std::isfinite(row.visits_s[visit]);
+  return known ? Seconds{row.visits_s[visit]} : expected(row);
 }
 
 const BestRows* RowTimes::find(const std::string& signature) const {

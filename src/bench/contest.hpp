@@ -26,6 +26,7 @@ struct Rival {
   std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
   Seconds first_call{};                         ///< the one whose result was checked
   int visits = 0;
+  std::vector<std::size_t> later_visits{};  ///< where the samples of each visit behind the first one begin
   bool chosen = false;
   bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 

@@ -124,7 +124,9 @@ void Selection::admit(Contest& contest, Seconds until) {
       for (auto threads = roster_.thread_counts().rbegin(); threads != roster_.thread_counts().rend(); ++threads) {
         for (Rival* rival : best_first(contest, cache, *threads, last_resorts, place_.sampler())) {
           if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
-            if (rival->row.samples > 0) rival->plan.reset();  // its earlier row stands
+            const Rival* hot = cache == CacheState::hot ? nullptr : hotter(contest, *rival);
+            if (rival->row.samples > 0 || (hot != nullptr && hot->row.excluded))
+              rival->plan.reset();  // its earlier row stands, or that of the plan in the caches says why
             else rival->exclude(std::string(out_of_time));
             continue;
           }
@@ -252,6 +254,7 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
       try {
         Work work = place_.work(contest, rival, false);
         place_.sampler().switch_to(work);
+        if (block == 0) rival.later_visits.push_back(rival.samples.size());
         take(rival, samples / blocks, until);
         if (block == 0) ++rival.visits;
       } catch (...) {

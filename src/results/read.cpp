@@ -60,13 +60,13 @@ struct Row {
   std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
-  std::vector<double> rounds_ns{};
+  std::vector<double> rounds_ns{}, visits_ns{};
 };
 
-void read_rounds(json::value& value, std::vector<double>& rounds) {
+void read_times(json::value& value, std::vector<double>& times) {
   for (auto element : value.get_array()) {
-    json::value round = element.value();
-    rounds.push_back(number(round));
+    json::value time = element.value();
+    times.push_back(number(time));
   }
 }
 
@@ -99,7 +99,8 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "kernels_ns") row.kernels_ns = number(value);
   else if (key == "clock_hz") row.clock_hz = number(value);
   else if (key == "throttled") row.throttled = number(value) == 1;
-  else if (key == "rounds_ns") read_rounds(value, row.rounds_ns);
+  else if (key == "rounds_ns") read_times(value, row.rounds_ns);
+  else if (key == "visits_ns") read_times(value, row.visits_ns);
 }
 
 /// A whole number that fits; nothing for what is no count, which is not 0.
@@ -171,8 +172,8 @@ class Reader {
     for (auto element : rows) {
       ++row_;
       json::object object = element.get_object();
-      fields_.rounds_ns.clear();
-      fields_ = {.rounds_ns = std::move(fields_.rounds_ns)};
+      for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
+      fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
       for (auto field : object) {
         const std::string_view key = field.unescaped_key();
         json::value value = field.value();
@@ -249,8 +250,15 @@ class Reader {
     m.min = quantile(row.min_ns);
     m.median = quantile(row.median_ns);
     m.p90 = quantile(row.p90_ns);
-    m.rounds_s.reserve(row.rounds_ns.size());
-    for (double ns : row.rounds_ns) m.rounds_s.push_back(ns > 0 ? ns / 1e9 : no_value);
+    m.rounds_s = in_seconds(row.rounds_ns);
+    m.visits_s = in_seconds(row.visits_ns);
+  }
+
+  static std::vector<double> in_seconds(const std::vector<double>& times_ns) {
+    std::vector<double> seconds;
+    seconds.reserve(times_ns.size());
+    for (double ns : times_ns) seconds.push_back(ns > 0 ? ns / 1e9 : no_value);
+    return seconds;
   }
 
   /// Each signature is parsed once, however many rows have it.

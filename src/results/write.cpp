@@ -76,11 +76,14 @@ Json row_of(const Measurement& m) {
   if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
   if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
   if (m.throttled) row["throttled"] = 1;
-  if (timed && !m.rounds_s.empty()) {
-    Json rounds = Json::array();
-    for (double round : m.rounds_s) rounds.push_back(ns({round}, digits_of_rounds));
-    row["rounds_ns"] = std::move(rounds);
-  }
+  const auto add_times = [&](const char* key, const std::vector<double>& times) {
+    if (!timed || times.empty()) return;
+    Json list = Json::array();
+    for (double time : times) list.push_back(ns({time}, digits_of_rounds));
+    row[key] = std::move(list);
+  };
+  add_times("rounds_ns", m.rounds_s);
+  add_times("visits_ns", m.visits_s);
   return row;
 }
 

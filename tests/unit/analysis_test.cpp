@@ -141,6 +141,17 @@ TEST_CASE("a total's p10 is taken over rounds, not summed over rows") {
   CHECK(a[RungName::library].uncertainty == Approx(0).margin(1e-9));
 }
 
+TEST_CASE("what the selection saw long before the rounds is a part of the uncertainty") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  r.add(relu, 10 * us).visits_s = {12 * us, none};
+  r.add(softmax, 20 * us).visits_s = {24 * us, 23 * us};
+  const Analysis a = analyzed(g, r.database());
+  CHECK(ms(a[RungName::library]) == Approx(0.030));
+  CHECK(a[RungName::library].uncertainty == Approx(0.1));  // 30 to 36 us: half of that in 30
+}
+
 TEST_CASE("bound and expected figure are p10 and median over rounds") {
   // Rounds of 11, 12 ... 21 us in any order: type-7 quantiles are 12 and 16 us.
   GraphBuilder g;

@@ -54,7 +54,10 @@ TEST_CASE("the fastest plan is chosen and timed in at least forty rounds") {
   CHECK(row(rows, "fast,threads=1").median.value == Approx(1e-3));
   CHECK_FALSE(row(rows, "fast,threads=1").contended);
   CHECK_FALSE(row(rows, "fast,threads=1").noisy);
+  REQUIRE(row(rows, "fast,threads=1").visits_s.size() == 2);
+  for (double time : row(rows, "fast,threads=1").visits_s) CHECK(time == Approx(1e-3));
   CHECK(row(rows, "slow,threads=1").rounds_s.empty());
+  CHECK(row(rows, "slow,threads=1").visits_s.empty());
   CHECK(row(rows, "slow,threads=1").p10.value == Approx(1.2e-3));
 }
 

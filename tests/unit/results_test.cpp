@@ -178,6 +178,7 @@ TEST_CASE("a time that is no positive number is never written as one") {
     run.rows[0].p10 = run.rows[0].min = {time};
     run.rows[1].difference = run.rows[1].cv = time;
     run.rows[1].rounds_s = {time, 1e-6};
+    run.rows[1].visits_s = {2e-6, time};
     run.ceilings[0].value = time;
     write_run(run, folder / "run.json");
     const std::string text = contents(folder / "run.json");
@@ -190,6 +191,8 @@ TEST_CASE("a time that is no positive number is never written as one") {
     CHECK(!read.rows[1].excluded);
     CHECK(std::isnan(read.rows[1].rounds_s.at(0)));
     CHECK(read.rows[1].rounds_s.at(1) == Approx(1e-6));
+    CHECK(read.rows[1].visits_s.at(0) == Approx(2e-6));
+    CHECK(std::isnan(read.rows[1].visits_s.at(1)));
     CHECK(read.ceilings.size() == run.ceilings.size() - 1);
   }
 }
