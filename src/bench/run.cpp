@@ -35,9 +35,13 @@ void print_help() {
       "Of the session:\n"
       "          [--benanza_threads=<most threads>]    (default: one for each physical core of one NUMA node)\n"
       "          [--benanza_budget=<e.g. 60s, 5m>]     (default: 60s, or 1s for each layer if that is more)\n"
+      "          [--benanza_cache=<state>,...]         (hot, cold-weights, cold; default: the first two)\n"
+      "          [--benanza_isolate]                   (in a process of its own: rows that crash, hang or eat the "
+      "memory\n"
+      "                                                 are left out by running again without them; always so on a "
+      "GPU)\n"
       "          [--benanza_done=<file>]               (signatures to leave out, one a line; finished ones are added;\n"
       "                                                 what a killed run left in --benchmark_out is taken up)\n"
-      "On a GPU, rows that crash, hang or eat the memory are left out by running the suite again without them.\n"
       "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
       "them below.\n"
       "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time, "
@@ -159,7 +163,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
 
   const bool device = std::any_of(suite.backends.begin(), suite.backends.end(),
                                   [](const auto& backend) { return backend->on_device(); });
-  if (device && !flags.list && !Supervised::current()) return supervise(own_command());
+  if ((device || flags.isolate) && !flags.list && !Supervised::current()) return supervise(own_command());
 
   std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
   std::set<std::string> done;
@@ -173,6 +177,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
                          .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
                          .accept = accept,
                          .cancelled = &interrupt.interrupted()};
+  if (!flags.caches.empty()) options.caches = flags.caches;
   if (flags.list) {
     list_names(wanted, suite.backends, options);
     return 0;

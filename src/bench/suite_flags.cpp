@@ -2,6 +2,7 @@
 #include "suite_flags.hpp"
 
 #include <benanza/data_type.hpp>
+#include <benanza/detail/field_text.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
 
@@ -46,6 +47,18 @@ int parse_threads(const std::string& text) {
   return threads;
 }
 
+std::vector<CacheState> parse_caches(const std::string& text) {
+  std::vector<CacheState> caches;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto state = detail::enum_from_name<CacheState>(std::string_view(text).substr(begin, end - begin));
+    if (!state) throw UsageError("--benanza_cache: '" + text + "', expected some of hot, cold-weights and cold");
+    caches.push_back(*state);
+    begin = end + 1;
+  }
+  return caches;
+}
+
 /// Whether the pattern occurs in the text at `at`; `.` stands for any character, as in the regular expression.
 bool literal_at(std::string_view text, std::size_t at, std::string_view pattern) {
   if (text.size() - at < pattern.size()) return false;
@@ -66,6 +79,8 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     if (i == 0) flags.rest.emplace_back(argument);
     else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
     else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = detail::parse_duration(*budget);
+    else if (const auto caches = value_of(argument, "benanza_cache")) flags.caches = parse_caches(*caches);
+    else if (const auto isolate = value_of(argument, "benanza_isolate")) flags.isolate = is_true(*isolate);
     else if (const auto done = value_of(argument, "benanza_done")) flags.done = *done;
     else if (const auto filter = value_of(argument, "benchmark_filter")) flags.filter = *filter;
     else if (const auto list = value_of(argument, "benchmark_list_tests")) flags.list = is_true(*list);

@@ -3,6 +3,7 @@
 // names before anything is registered, or a file in Benanza's form.
 #pragma once
 
+#include <benanza/measurement.hpp>
 #include <benanza/units.hpp>
 
 #include <functional>
@@ -16,7 +17,9 @@ namespace benanza::bench {
 struct SuiteFlags {
   int threads = 0;  ///< 0: one for each physical core of one NUMA node
   std::optional<Seconds> budget{};
-  std::string filter{};  ///< as given; empty: all
+  std::vector<CacheState> caches{};  ///< empty: what a session measures by default
+  bool isolate = false;              ///< in a process of its own
+  std::string filter{};              ///< as given; empty: all
   bool list = false;
   std::string done{};               ///< file of finished signatures, one a line; empty: none
   std::string out{};                ///< of a JSON file; empty: none, or Google Benchmark writes another format itself

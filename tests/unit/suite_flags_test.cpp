@@ -32,6 +32,15 @@ TEST_CASE("own flags are taken, Google Benchmark's are passed on") {
   CHECK(std::count(flags.rest.begin(), flags.rest.end(), "--benchmark_filter=Conv") == 0);
 }
 
+TEST_CASE("cache states and isolation are asked for by flags") {
+  CHECK(parse({}).caches.empty());
+  CHECK(parse({"--benanza_cache=cold,hot"}).caches == std::vector{CacheState::cold, CacheState::hot});
+  CHECK(parse({"--benanza_cache=cold-weights"}).caches == std::vector{CacheState::cold_weights});
+  CHECK_FALSE(parse({}).isolate);
+  CHECK(parse({"--benanza_isolate"}).isolate);
+  CHECK_FALSE(parse({"--benanza_isolate=false"}).isolate);
+}
+
 TEST_CASE("a JSON file is Benanza's to write, another format Google Benchmark's") {
   CHECK(parse({"--benchmark_out=a.json"}).out == "a.json");
   CHECK(parse({"--benchmark_out=a.json", "--benchmark_out_format=json"}).out == "a.json");
@@ -43,6 +52,8 @@ TEST_CASE("a JSON file is Benanza's to write, another format Google Benchmark's"
 TEST_CASE("wrong flags say what was expected") {
   CHECK_THROWS_AS(parse({"--benanza_threads=0"}), UsageError);
   CHECK_THROWS_AS(parse({"--benanza_threads=two"}), UsageError);
+  for (const char* wrong : {"--benanza_cache=", "--benanza_cache=warm", "--benanza_cache=hot,", "--benanza_cache"})
+    CHECK_THROWS_AS(parse({wrong}), UsageError);
   CHECK_THROWS_AS(parse({"--benanza_budget=-3s"}), UsageError);
   CHECK_THROWS_AS(parse({"--benanza_budget=3 parsecs"}), UsageError);
   CHECK_THROWS_AS(name_filter("["), UsageError);

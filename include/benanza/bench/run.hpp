@@ -10,7 +10,8 @@
 namespace benanza::bench {
 
 /// Understands every Google Benchmark flag (`--help` lists those that replayed rows make inert) and
-/// `--benanza_threads`, `--benanza_budget`. What a backend cannot run is a skipped benchmark with the reason.
+/// those that begin with `--benanza_`, which `--help` explains. What a backend cannot run is a skipped benchmark with
+/// the reason.
 /// `--benchmark_list_tests` measures nothing. `--benchmark_out` is written as `write_run` writes (results.hpp), with
 /// the machine's ceilings. Returns the program's exit code: 0; 2 for wrong usage; 5 when the surroundings failed, after
 /// the report if only a file could not be written; 130 when interrupted (128 + the number of another signal), with what
