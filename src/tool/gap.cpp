@@ -159,9 +159,12 @@ int run(const Options& options) {
     gap_options.other_types.push_back(analyze(in_type(options, type), bounds.results, plain));
   }
   report.gap = compare(analysis, model, report.profile, gap_options);
-  if (options.prove && bounds.session && bounds.measured.interrupted == 0)
-    report.proofs = prove(report, model, *bounds.session, detail::parse_duration(options.budget), options.measuring,
+  if (options.prove && bounds.session && bounds.measured.interrupted == 0) {
+    Proved proved = prove(report, model, *bounds.session, detail::parse_duration(options.budget), options.measuring,
                           options.output.quiet, [&](DataType type) { return in_type(options, type); });
+    report.proofs = std::move(proved.proofs);
+    bounds.measured.interrupted = proved.interrupted;
+  }
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
   if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;

@@ -110,9 +110,8 @@ std::string why_not(const Advice& advice) {
 
 }  // namespace
 
-std::vector<Proof> prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
-                         const MeasuringOptions& options, bool quiet,
-                         const std::function<ModelLayers(DataType)>& retyped) {
+Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
+             const MeasuringOptions& options, bool quiet, const std::function<ModelLayers(DataType)>& retyped) {
   const auto& advice = report.gap.advice;
   std::map<std::string, bench::Wanted> wanted;
   for (const auto& each : advice)
@@ -127,15 +126,18 @@ std::vector<Proof> prove(const GapReport& report, const ModelLayers& model, Sess
   const MeasuringResult measured = measure_layers(session, layers, run_name, budget, options, quiet);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   const auto rows = fresh_rows(session, before);
+  Proved proved{.interrupted = measured.interrupted};
   const auto analyzed_anew = [&](const ModelLayers& layers_of, Again again) {
     const MeasuringResult result = measure_missing(session, {layers_of}, budget, options, quiet, again);
     if (!result.not_kept.empty()) throw EnvironmentError(result.not_kept);
+    proved.interrupted = std::max(proved.interrupted, result.interrupted);
     return analyze(layers_of, session.database, session.analysis);
   };
 
-  std::vector<Proof> proofs;
+  auto& proofs = proved.proofs;
   for (std::size_t i = 0; i < advice.size(); ++i) {
-    if (!advice[i].calls.empty()) proofs.push_back(prove_calls(i, advice[i], rows));
+    if (proved.interrupted != 0) proofs.push_back({.advice = i, .reason = "interrupted"});
+    else if (!advice[i].calls.empty()) proofs.push_back(prove_calls(i, advice[i], rows));
     else if (advice[i].type)
       proofs.push_back(
           prove_type(i, report.bound.models.front(), analyzed_anew(retyped(*advice[i].type), Again::nothing)));
@@ -143,7 +145,7 @@ std::vector<Proof> prove(const GapReport& report, const ModelLayers& model, Sess
       proofs.push_back(prove_parallel(i, report.gap, analyzed_anew(model, Again::all)));
     else proofs.push_back({.advice = i, .reason = why_not(advice[i])});
   }
-  return proofs;
+  return proved;
 }
 
 }  // namespace benanza::tool

@@ -11,12 +11,17 @@
 
 namespace benanza::tool {
 
+struct Proved {
+  std::vector<Proof> proofs{};
+  int interrupted = 0;  ///< exit code of the signal that ended it early; the rest says so
+};
+
 /// Measures anew the calls that would take the place of the engine's, every plan of every library: algorithm, layout,
 /// fusion and thread count are the ones that `bench::measure` finds best. A change of type is measured as the model in
 /// that type, which `retyped` gives; branches in parallel are the model's calls timed anew, since no two run at a time.
 /// What only the engine could change is named with the reason.
-[[nodiscard]] std::vector<Proof> prove(const GapReport& report, const ModelLayers& model, Session& session,
-                                       Seconds budget, const MeasuringOptions& options, bool quiet,
-                                       const std::function<ModelLayers(DataType)>& retyped);
+[[nodiscard]] Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
+                           const MeasuringOptions& options, bool quiet,
+                           const std::function<ModelLayers(DataType)>& retyped);
 
 }  // namespace benanza::tool
