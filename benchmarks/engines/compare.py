@@ -4,9 +4,9 @@
 
   benchmarks/engines/compare.py [MODEL.onnx...]        default: the 44 of examples/models
 
-Installs both engines from PyPI into a user cache (once), runs `benanza bound` for the bounds, then each model in both
-engines: one process an engine, turn by turn, so that a slow phase of the machine meets both. Times are the 10th
-percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
+Installs both engines from PyPI into a user cache (once), measures the layers with `benanza bound`, then takes model by model: rounds of its bound
+(`--budget`, the plans are known), and both engines, one process an engine, turn by turn, so that a slow phase of the machine meets all of them. Times
+are the 10th percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
 
 Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Prints a table and
 writes all of it with --json, anew after each model.
@@ -30,6 +30,8 @@ PACKAGES = ["numpy==2.4.6", "onnx==1.19.1", "onnxruntime==1.31.1", "openvino==20
 ENGINES = ["onnxruntime", "openvino"]
 TURNS = 5
 LEAST_RUNS = 2  # in a turn
+CALLS_FOR_BOUND = 200  # of the whole model: 40 rounds in both forms, caches warm and without weights
+MOST_SECONDS_FOR_BOUND = 60
 
 
 def inputs_of(path):
@@ -197,8 +199,8 @@ def choose_processors(arguments):
     arguments.cpus = cpus_of(machine["affinity"])[:arguments.threads]
 
 
-def bounds_of(models, arguments):
-    document = document_of(["bound", *models, "--threads", str(arguments.threads)], arguments)
+def bounds_of(models, arguments, *options):
+    document = document_of(["bound", *models, "--threads", str(arguments.threads), *options], arguments)
     return document["machine"], {model["file"]: model for model in document["models"]}
 
 
@@ -212,6 +214,8 @@ def compare(arguments):
     rows, below = [], 0
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
+        seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, arguments.seconds), MOST_SECONDS_FOR_BOUND)
+        bound = next(iter(bounds_of([path], arguments, "--budget", f"{seconds:.0f}s")[1].values()))
         times = measure(path, arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
         for engine, value in times.items():

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -65,25 +64,23 @@ CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
   return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
 }
 
-/// Half the range of a statistic over at least four consecutive groups of rounds and of what was seen `before` them,
-/// relative to its value over all rounds.
+/// The values of a statistic over at least four consecutive groups of rounds; none for fewer rounds.
 template <class Statistic>
-double half_range(const std::vector<double>& totals, const std::vector<double>& before, Statistic statistic) {
+std::vector<double> over_groups(const std::vector<double>& totals, Statistic statistic) {
   constexpr std::size_t groups = 4;
-  if (totals.size() < groups) return 1;
-  double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (const double value : before) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  for (std::size_t g = 0; g < groups; ++g) {
+  std::vector<double> values;
+  for (std::size_t g = 0; g < groups && totals.size() >= groups; ++g) {
     const auto begin = totals.begin() + static_cast<std::ptrdiff_t>(g * totals.size() / groups);
     const auto end = totals.begin() + static_cast<std::ptrdiff_t>((g + 1) * totals.size() / groups);
-    const double value = statistic(std::vector<double>(begin, end));
-    least = std::min(least, value);
-    most = std::max(most, value);
+    values.push_back(statistic(std::vector<double>(begin, end)));
   }
-  return (most - least) / 2 / statistic(totals);
+  return values;
+}
+
+double half_range(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return (*most - *least) / 2;
 }
 
 double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
@@ -176,13 +173,20 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
               return !part.best ? part.floor : of_row(part.best->cold ? *part.best->cold : *part.best->fastest);
             }};
   };
+  // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
+  std::vector<double> sightings;
+  for (std::size_t i = 0; i < times_.sightings(); ++i) {
+    const auto seen = [this, i](const Measurement& row) { return without_launch(row, times_.in_sighting(row, i)); };
+    sightings.push_back(total(by_row(seen)).value);
+  }
   Rung rung;
   const auto& rounds = times_.rounds();
   if (rounds.empty()) {
     rung.bound = total(by_row([](const Measurement& row) { return p10(row); }));
     rung.median = total(by_row([](const Measurement& row) { return RowTimes::expected(row); }));
     const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
-    rung.uncertainty = rung.bound->value > 0 ? (most - *rung.bound) / *rung.bound : 0;
+    const double doubt = std::max((most - *rung.bound).value, half_range(sightings));
+    rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value : 0;
     const auto has_row = [](const std::vector<Part>& parts) {
       return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
     };
@@ -198,23 +202,16 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
   }
   rung.bound = Seconds{low(totals)};
   rung.median = Seconds{detail::quantile(expected, 0.5)};
-  // Machines drift over minutes: what the selection saw of the same plans, long before the rounds. A sum of medians
-  // tells the median of sums, so it stands for a first decile as far below it as the rounds' is.
+  // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
   const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
-  std::vector<double> before;
-  for (std::size_t visit = 0; visit < times_.visits(); ++visit) {
-    const auto in_visit = [visit](const Measurement& row) {
-      return without_launch(row, RowTimes::in_visit(row, visit));
-    };
-    before.push_back(total(by_row(in_visit)).value * decile);
-  }
+  std::vector<double> seen = over_groups(totals, low);
+  for (const double value : sightings) seen.push_back(value * decile);
   PartTimes ticks = by_row([this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
-  const double resolution = rung.bound->value > 0 ? total(ticks) / *rung.bound : 0;
-  rung.uncertainty = half_range(totals, before, low) + resolution;
+  rung.uncertainty = rung.bound->value > 0 ? (half_range(seen) + total(ticks).value) / rung.bound->value : 0;
   return rung;
 }
 

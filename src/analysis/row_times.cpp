@@ -83,10 +83,10 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
         if (row) count = std::min(count, row->rounds_s.size());
     for (std::size_t r = 0; r < count && !best_.empty(); ++r)
       if (counts(best_, r)) rounds_.push_back(r);
-    for (const auto& [signature, best] : best_)
-      for (const auto* row : {best.fastest, best.least_work, best.cold})
-        if (row) visits_ = std::max(visits_, row->visits_s.size());
-    if (rounds_.size() >= 4) return;
+    if (rounds_.size() >= 4) {
+      count_sightings();
+      return;
+    }
     rounds_.clear();
   }
   Seconds p10{}, median{};
@@ -97,6 +97,17 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     median += row.median;
   }
   if (p10.value > 0) spread_ = (median - p10) / p10;
+  count_sightings();
+}
+
+void RowTimes::count_sightings() {
+  for (const auto& [signature, best] : best_) {
+    for (const auto* row : {best.fastest, best.least_work, best.cold}) {
+      if (!row) continue;
+      visits_ = std::max(visits_, row->visits_s.size());
+      if (rounds_.empty()) few_rounds_ = std::max(few_rounds_, row->rounds_s.size());
+    }
+  }
 }
 
 Seconds RowTimes::doubtful(const Measurement& row) const {
@@ -112,9 +123,10 @@ Seconds RowTimes::in_round(const Measurement& row, std::size_t round) const {
   return std::isfinite(row.rounds_s[round]) ? Seconds{row.rounds_s[round]} : expected(row);
 }
 
-Seconds RowTimes::in_visit(const Measurement& row, std::size_t visit) {
-  const bool known = visit < row.visits_s.size() && std::isfinite(row.visits_s[visit]);
-  return known ? Seconds{row.visits_s[visit]} : expected(row);
+Seconds RowTimes::in_sighting(const Measurement& row, std::size_t sighting) const {
+  const auto& times = sighting < visits_ ? row.visits_s : row.rounds_s;
+  const std::size_t i = sighting < visits_ ? sighting : sighting - visits_;
+  return i < times.size() && std::isfinite(times[i]) ? Seconds{times[i]} : expected(row);
 }
 
 const BestRows* RowTimes::find(const std::string& signature) const {

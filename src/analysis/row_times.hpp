@@ -42,10 +42,11 @@ class RowTimes {
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
   /// Time of a row in a common round; the row's median where that one sample was contended.
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
-  /// How many visits of the selection, before the rounds, timed any of the rows.
-  [[nodiscard]] std::size_t visits() const { return visits_; }
-  /// Time of a row in such a visit; its expected one where none of it counts.
-  [[nodiscard]] static Seconds in_visit(const Measurement& row, std::size_t visit);
+  /// How often the rows were seen beside the common rounds: in visits of the selection, long before, and in rounds that
+  /// are too few to count.
+  [[nodiscard]] std::size_t sightings() const { return visits_ + few_rounds_; }
+  /// Time of a row in such a sighting; its expected one where none of it counts.
+  [[nodiscard]] Seconds in_sighting(const Measurement& row, std::size_t sighting) const;
   /// Expected time of one call: the median over the rounds of the row, or over its samples.
   [[nodiscard]] static Seconds expected(const Measurement& row);
   /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
@@ -55,12 +56,14 @@ class RowTimes {
   [[nodiscard]] static Seconds counted(const Measurement& row) { return without_launch(row, expected(row)); }
 
  private:
+  void count_sightings();
+
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
   std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
-  std::size_t visits_ = 0;
+  std::size_t visits_ = 0, few_rounds_ = 0;
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
 };
 

@@ -25,8 +25,7 @@ struct Rival {
   std::vector<Sample> samples{};                ///< of the selection
   std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
   Seconds first_call{};                         ///< the one whose result was checked
-  int visits = 0;
-  std::vector<std::size_t> later_visits{};  ///< where the samples of each visit behind the first one begin
+  std::vector<std::size_t> visits{};            ///< of the selection: where the samples of each begin
   bool chosen = false;
   bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 

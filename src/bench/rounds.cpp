@@ -21,9 +21,9 @@ constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 /// The median of each visit behind the first one; NaN where all of it was contended.
 std::vector<double> visit_times(const Rival& rival, const Sampler& sampler, const Method& method) {
   std::vector<double> result;
-  for (std::size_t v = 0; v < rival.later_visits.size(); ++v) {
-    const std::size_t begin = rival.later_visits[v],
-                      end = v + 1 < rival.later_visits.size() ? rival.later_visits[v + 1] : rival.samples.size();
+  for (std::size_t v = 1; v < rival.visits.size(); ++v) {
+    const std::size_t begin = rival.visits[v],
+                      end = v + 1 < rival.visits.size() ? rival.visits[v + 1] : rival.samples.size();
     const std::vector<Sample> samples(rival.samples.begin() + static_cast<std::ptrdiff_t>(begin),
                                       rival.samples.begin() + static_cast<std::ptrdiff_t>(end));
     result.push_back(detail::quantile(times(samples, sampler, method), 0.5));
@@ -217,7 +217,7 @@ std::optional<Measurement> finished_row(const Rival& rival, const Sampler& sampl
     row.rounds_s = std::move(rounds);
     row.visits_s = visit_times(rival, sampler, method);
   } else {
-    row.noisy = rival.competes() && rival.visits < Selection::visits;
+    row.noisy = rival.competes() && rival.visits.size() < Selection::visits;
   }
   return row;
 }

@@ -132,7 +132,7 @@ void Selection::admit(Contest& contest, Seconds until) {
           }
           if (cache == CacheState::hot) try_out(contest, *rival, expected);
           else try_colder(contest, *rival, hotter(contest, *rival), expected);
-          if (rival->visits > 0) tried.insert({cache, *threads});
+          if (!rival->visits.empty()) tried.insert({cache, *threads});
         }
         drop_losers(contest, first_margin, place_.sampler());
       }
@@ -198,9 +198,9 @@ void Selection::try_colder(Contest& contest, Rival& rival, const Rival* hot, con
 void Selection::first_samples(Rival& rival, Seconds expected) {
   Sampler& sampler = place_.sampler();
   const auto [sample, calls] = sampler.first_sample(expected);
+  rival.visits.push_back(rival.samples.size());
   rival.samples.push_back(sample);
   rival.row.calls_per_sample = calls;
-  rival.visits = 1;
   const int most = expected >= Sampler::long_call ? 1 : retries;
   for (int i = 0; i < most && !sampler.quiet(rival.samples.back()); ++i)
     rival.samples.push_back(sampler.sample(calls, expected));
@@ -254,9 +254,8 @@ void Selection::visit(Contest& contest, int samples, Seconds until) {
       try {
         Work work = place_.work(contest, rival, false);
         place_.sampler().switch_to(work);
-        if (block == 0) rival.later_visits.push_back(rival.samples.size());
+        if (block == 0) rival.visits.push_back(rival.samples.size());
         take(rival, samples / blocks, until);
-        if (block == 0) ++rival.visits;
       } catch (...) {
         rival.exclude(place_.reason());
       }
@@ -279,7 +278,7 @@ Seconds Selection::end_of_visits(std::vector<Contest>& contests, std::span<Conte
     if (!contest->decided()) once += estimate(*contest);
   }
   const Seconds rounds = round_cost(contests, place_.sampler()) * static_cast<double>(rounds_to_come);
-  const Seconds least = place_.elapsed() + once * (visits - 1);
+  const Seconds least = place_.elapsed() + once * static_cast<double>(visits - 1);
   return std::min(until, std::max(least, place_.options().budget - rounds));
 }
 
@@ -290,7 +289,7 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
   std::stable_sort(open.begin(), open.end(),
                    [](const Contest* a, const Contest* b) { return importance(*a) > importance(*b); });
 
-  const std::size_t total = open.size() * static_cast<std::size_t>(visits);
+  const std::size_t total = open.size() * visits;
   std::size_t done = 0;
   // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds:
   // a layer without a row makes every total partial. What one leaves goes to those behind it.
@@ -305,7 +304,7 @@ void Selection::run(std::vector<Contest>& contests, Seconds until) {
     place_.keep(contests);
   }
   until = end_of_visits(contests, open, until);
-  for (int v = 1; v < visits; ++v) {
+  for (std::size_t v = 1; v < visits; ++v) {
     Seconds once{};
     for (const auto* contest : open)
       if (!contest->decided()) once += estimate(*contest);

@@ -17,7 +17,7 @@ namespace benanza::bench {
 class Selection {
  public:
   /// The first is the one that admits; measurement.md asks for three.
-  static constexpr int visits = 3;
+  static constexpr std::size_t visits = 3;
   /// A rival is a clear loser when it is this much slower than the best: after one sample, and after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for so many rounds, if one sample of each rival does.
