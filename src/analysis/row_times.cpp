@@ -52,9 +52,11 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
                    std::span<const std::string> backends) {
   RowsOfLayers all;
   const Run* common = nullptr;
+  using State = std::pair<std::string, CacheState>;  // of a layer
+  std::set<State> states;                            // of which any run has rounds
   std::size_t most = 0;
   for (const auto& run : results.runs()) {
-    std::set<std::string> timed;
+    std::set<State> timed;
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
       if (row.excluded) {
@@ -64,18 +66,20 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
         continue;
       }
       all[row.signature].push_back(&row);
-      if (has_rounds(row)) timed.insert(row.signature);
+      if (has_rounds(row)) timed.emplace(row.signature, row.cache);
     }
+    states.insert(timed.begin(), timed.end());
     if (timed.size() >= most && !timed.empty()) {  // of equals the later run
       most = timed.size();
       common = &run;
     }
   }
-  if (common && most == all.size()) {
-    RowsOfLayers together;
+  RowsOfLayers together;
+  if (common && most == states.size())
     for (const auto& row : common->rows)
       if (needed.contains(row.signature) && usable(row, threads, backends) && !row.excluded && has_rounds(row))
         together[row.signature].push_back(&row);
+  if (!together.empty() && together.size() == all.size()) {
     for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
     std::size_t count = static_cast<std::size_t>(-1);
     for (const auto& [signature, best] : best_)

@@ -85,4 +85,13 @@ TEST_CASE("the resident rungs of a model: shared weights are cold once, no cold 
   CHECK(a[RungName::library_resident].median->value == Approx(23.5 * us));
   REQUIRE(a.rows.at(0).cold);
   CHECK(a.rows.at(0).cold->median.value == Approx(18 * us));
+
+  // A later run that had no time for cold weights does not take the rung away.
+  Run later = run;
+  later.rows.pop_back();
+  ResultDatabase both;
+  both.add(run);
+  both.add(later);
+  const Analysis of_both = analyze(make_model_layers(g.graph()), both, {.threads = 1});
+  CHECK(of_both[RungName::library_resident].bound->value == Approx(23.5 * us));
 }
