@@ -5,6 +5,7 @@
 // text uses only `A-Za-z0-9_.,=:x/-`, so that a pasted name works as a --benchmark_filter.
 #pragma once
 
+#include <benanza/cost.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/error.hpp>
 #include <benanza/op/ops.hpp>
@@ -114,6 +115,7 @@ class SignatureReader {
       begin_ = 0;
       fail(0, Op::kind, "sizes that fit together");
     }
+    static_cast<void>(cost(op));  // throws InputError for counts beyond 64 bits
     return op;
   }
 
