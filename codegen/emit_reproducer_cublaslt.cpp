@@ -30,7 +30,7 @@ std::int64_t stride(const TensorShape& operand, std::int64_t batch) {
   return matrices == 1 ? 0 : matrix;
 }
 
-Problem problem_of(const op::MatMul& op) {
+Problem problem_of(const op::MatMul& op, bool) {
   if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
     refuse("a quantised matrix product");
   const std::int64_t batch = element_count(op.batch());
@@ -44,21 +44,22 @@ Problem problem_of(const op::MatMul& op) {
           .trans_b = op.trans_b};
 }
 
-/// Of one tap that moves by one: for each image y = w x.
-Problem problem_of(const op::Conv& op) {
+/// Of one tap that moves by one: for each image y = w x, or with channels last y' = x' w' of all images.
+Problem problem_of(const op::Conv& op, bool channels_last) {
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
   };
   const std::int64_t places = element_count(op.x) / (op.x[0] * op.x[1]);
   const bool product = element_count(op.w) == op.w[0] * op.w[1] && op.group == 1 && all(op.pads, 0) &&
-                       all(op.strides, 1) && op.post.empty() && op.w_type.value_or(op.type) == op.type &&
-                       op.y_type.value_or(op.type) == op.type;
+                       all(op.strides, 1) && (channels_last || op.post.empty()) &&
+                       op.w_type.value_or(op.type) == op.type && op.y_type.value_or(op.type) == op.type;
   if (!product) refuse("a convolution that is no plain matrix product");
+  if (channels_last) return {.m = op.x[0] * places, .n = op.w[0], .k = op.x[1], .trans_b = true};
   return {.m = op.w[0], .n = places, .k = op.x[1], .batch = op.x[0], .stride_b = op.x[1] * places};
 }
 
 template <class Op>
-Problem problem_of(const Op&) {
+Problem problem_of(const Op&, bool) {
   refuse_kind(Op::kind);
 }
 
@@ -135,10 +136,12 @@ std::string keys_of(const PlanName& plan) {
 }  // namespace
 
 void emit_cublaslt_reproducer(const Reproducer& reproducer, std::ostream& out) {
-  const PlanName plan = parse_plan(reproducer.plan);
+  PlanName plan = parse_plan(reproducer.plan);
+  const auto layout = plan.keys.extract("layout");
+  if (!layout.empty() && layout.mapped() != "nhwc") refuse("layout " + layout.mapped());
   if (plan.algorithm != "lt" && !plan.algorithm.starts_with("lt:"))
     refuse("plan '" + plan.algorithm + "' of cuBLAS: those of cuBLASLt begin with lt");
-  const Problem problem = std::visit([](const auto& op) { return problem_of(op); }, reproducer.layer);
+  const Problem problem = std::visit([&](const auto& op) { return problem_of(op, !layout.empty()); }, reproducer.layer);
   const Arithmetic how = arithmetic(type(reproducer.layer));
   const LtEpilogue epilogue = epilogue_of(reproducer.layer);
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };

@@ -2,6 +2,7 @@
 #include "backend/cublas/problem.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cublas.hpp>
+#include <benanza/bench/quantization.hpp>
 #include <benanza/layer_signature.hpp>
 
 using namespace benanza;
@@ -51,13 +52,60 @@ TEST_CASE("a convolution of one tap is a product for each image, others are not"
   CHECK(std::holds_alternative<std::string>(cublas::describe(op::Conv{.x = {2, 64, 7, 7}, .w = {32, 64, 3, 3}})));
 }
 
+TEST_CASE("with channels last it is one product of all images, whose biases lie along the rows of the result") {
+  const op::Conv conv{.x = {2, 64, 7, 7}, .w = {32, 64, 1, 1}, .post = {bias, ElementwiseFn::relu}};
+  CHECK(std::holds_alternative<std::string>(cublas::describe(conv)));
+  const auto problem = std::get<cublas::Problem>(cublas::describe_channels_last(conv));
+  CHECK(problem.m == 98);
+  CHECK(problem.n == 32);
+  CHECK(problem.k == 64);
+  CHECK(problem.batch == 1);
+  CHECK(problem.input_a == 0);
+  CHECK(problem.trans_b);  // w lies as output by input channel
+  CHECK(problem.turned_a.rows == 64);
+  CHECK(problem.turned_a.columns == 49);
+  CHECK(problem.turned_y.rows == 32);
+  CHECK(problem.turned_y.columns == 49);
+}
+
 TEST_CASE("the types of products: f32 is strict, tf32 is not, 16-bit types are summed in f32") {
-  CHECK(cublas::arithmetic(DataType::f32)->compute == CUBLAS_COMPUTE_32F);
-  CHECK(cublas::arithmetic(DataType::tf32)->compute == CUBLAS_COMPUTE_32F_FAST_TF32);
-  CHECK(cublas::arithmetic(DataType::f16)->stored == CUDA_R_16F);
-  CHECK(cublas::arithmetic(DataType::bf16)->stored == CUDA_R_16BF);
-  CHECK(cublas::arithmetic(DataType::bf16)->compute == CUBLAS_COMPUTE_32F);
-  CHECK_FALSE(cublas::arithmetic(DataType::i8));
+  const auto of = [](DataType type) { return cublas::arithmetic(type, type).value(); };
+  CHECK(of(DataType::f32).compute == CUBLAS_COMPUTE_32F);
+  CHECK(of(DataType::tf32).compute == CUBLAS_COMPUTE_32F_FAST_TF32);
+  CHECK(of(DataType::f16).stored == CUDA_R_16F);
+  CHECK(of(DataType::bf16).stored == CUDA_R_16BF);
+  CHECK(of(DataType::bf16).compute == CUBLAS_COMPUTE_32F);
+  CHECK_FALSE(cublas::arithmetic(DataType::f16, DataType::f32));
+  CHECK_FALSE(cublas::arithmetic(DataType::u8, DataType::u8));
+}
+
+// cuBLAS documentation, cublasLtMatmul, table of supported types: of 8-bit integers the scale is an i32 for results of
+// i32 and f32 for those of i8; of two E4M3 with a result of E4M3, c and the bias are bf16 or f16.
+TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
+  const auto sums = cublas::arithmetic(DataType::i8, DataType::i32).value();
+  CHECK(sums.compute == CUBLAS_COMPUTE_32I);
+  CHECK(sums.scale == CUDA_R_32I);
+  CHECK(sums.result == CUDA_R_32I);
+  const auto rounded = cublas::arithmetic(DataType::i8, DataType::i8).value();
+  CHECK(rounded.scale == CUDA_R_32F);
+  CHECK(rounded.result == CUDA_R_8I);
+  const auto small = cublas::arithmetic(DataType::f8e4m3, DataType::f8e4m3).value();
+  CHECK(small.compute == CUBLAS_COMPUTE_32F);
+  CHECK(small.result == CUDA_R_8F_E4M3);
+  CHECK(small.addend == CUDA_R_16BF);
+  CHECK_FALSE(cublas::arithmetic(DataType::f8e5m2, DataType::f8e5m2));
+
+  const auto problem = std::get<cublas::Problem>(
+      cublas::describe(op::MatMul{.type = DataType::i8, .a = {48, 64}, .b = {64, 32}, .trans_a = true}));
+  CHECK(problem.turned_a.columns == 48);
+  CHECK(problem.turned_b.columns == 32);
+  CHECK_FALSE(problem.trans_a);
+  CHECK(problem.trans_b);
+  CHECK(problem.lda == 64);
+  CHECK(problem.ldb == 64);
+  CHECK(problem.factor == quantization(op::MatMul{.type = DataType::i8, .a = {48, 64}, .b = {64, 32}}).rescale);
+  CHECK(std::holds_alternative<std::string>(
+      cublas::describe(op::MatMul{.type = DataType::i8, .a = {48, 64}, .b = {64, 32}, .a_zero = true})));
 }
 
 TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
@@ -78,8 +126,32 @@ TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
       op::MatMul{.type = DataType::tf32, .a = {64, 64}, .b = {64, 48}},
       op::MatMul{.type = DataType::f16, .a = {64, 64}, .b = {64, 48}},
       op::MatMul{.type = DataType::bf16, .a = {64, 64}, .b = {64, 48}},
+      op::MatMul{.type = DataType::i8, .a = {64, 64}, .b = {64, 48}},
+      op::MatMul{.type = DataType::i8, .a = {64, 64}, .b = {64, 48}, .b_constant = true, .y_type = DataType::i32},
       op::Conv{.x = {2, 64, 7, 7}, .w = {32, 64, 1, 1}},
+      op::Conv{.x = {2, 64, 7, 7},
+               .w = {32, 64, 1, 1},
+               .post = {bias, {ElementwiseFn::add, TensorShape{}}, ElementwiseFn::relu}},
+      op::Conv{.type = DataType::i8, .x = {2, 64, 8, 8}, .w = {32, 64, 1, 1}},
   };
+  for (const auto& layer : layers) {
+    INFO(LayerSignature(layer).text());
+    CHECK(test::check_device_plans(*backend, layer) > 0);
+  }
+}
+
+TEST_CASE("cuBLASLt's products of f8 agree with the reference where the device has them", "[gpu]") {
+  const auto backend = cublas::backend();
+  if (!test::has_device(*backend)) return;
+  const std::vector<Layer> layers{
+      op::MatMul{.type = DataType::f8e4m3, .a = {64, 64}, .b = {64, 48}},
+      op::MatMul{.type = DataType::f8e4m3, .a = {64, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
+      op::Conv{.type = DataType::f8e4m3, .x = {2, 64, 8, 8}, .w = {32, 64, 1, 1}},
+  };
+  if (const auto made = backend->plans(layers[0], 1); const auto* why = std::get_if<Unsupported>(&made)) {
+    WARN("this device multiplies no f8: " << why->reason);
+    return;
+  }
   for (const auto& layer : layers) {
     INFO(LayerSignature(layer).text());
     CHECK(test::check_device_plans(*backend, layer) > 0);

@@ -88,6 +88,23 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Reduce{.x = {12, 100}, .axes = {1}},
       op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {6, 10, 7}, .axes = {1}},
       op::Cast{.to = DataType::f16, .x = {1000}},
+      op::Cast{.to = DataType::f8e4m3, .x = {1000}},
+      op::Unary{.type = DataType::f8e4m3, .fn = ElementwiseFn::relu, .x = {4096}},
+      op::Binary{.type = DataType::f8e5m2, .fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {1, 64, 1}},
+      op::Softmax{.type = DataType::f8e4m3, .x = {12, 100, 1}},
+      op::Unary{.type = DataType::i8, .fn = ElementwiseFn::relu, .x = {4096}},
+      op::Unary{.type = DataType::u8, .fn = ElementwiseFn::sigmoid, .x = {1003}},
+      op::Binary{.type = DataType::i8, .fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {4, 64, 49}, .scaled = true},
+      op::Reduce{.type = DataType::i8, .x = {12, 100}, .axes = {1}},
+      op::Pool{.x = {2, 5, 13, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+      op::Pool{.type = DataType::i8, .x = {2, 5, 13, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+      op::Pool{.mode = op::PoolMode::average, .x = {2, 5, 13}, .kernel = {3}, .pads = {1, 1}, .include_pad = true},
+      op::Pool{.type = DataType::i8, .mode = op::PoolMode::average, .x = {2, 16, 7, 7}, .kernel = {7, 7}},
+      op::Quantize{.to = DataType::i8, .x = {1, 4096, 1}},
+      op::Quantize{.to = DataType::u8, .x = {2, 3, 35}},
+      op::Quantize{.type = DataType::f16, .to = DataType::f8e4m3, .x = {1, 1000, 1}},
+      op::Dequantize{.type = DataType::i8, .x = {1, 4096, 1}},
+      op::Dequantize{.type = DataType::u8, .to = DataType::bf16, .x = {2, 3, 32}},
   };
   for (const auto& layer : layers) {
     INFO(LayerSignature(layer).text());

@@ -24,22 +24,30 @@ class CublasBackend final : public Backend {
 
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
-    if (const auto* product = std::get_if<op::MatMul>(&layer))
-      return plans_of(describe(*product), product->post, layer);
-    if (const auto* conv = std::get_if<op::Conv>(&layer)) return plans_of(describe(*conv), conv->post, layer);
+    if (const auto* product = std::get_if<op::MatMul>(&layer)) return plans_of(describe(*product), {}, layer);
+    if (const auto* conv = std::get_if<op::Conv>(&layer))
+      return plans_of(describe(*conv), describe_channels_last(*conv), layer);
     return Unsupported{"no " + std::string(kind(layer)) + " in cuBLAS"};
   }
 
  private:
-  [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Described& described, const Epilogue& post,
+  /// `lt`: another form of the layer, which cuBLASLt alone takes.
+  [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Described& described,
+                                                          const std::optional<Described>& lt,
                                                           const Layer& layer) const {
-    if (const auto* refused = std::get_if<std::string>(&described)) return Unsupported{*refused};
-    const auto& problem = std::get<Problem>(described);
+    const Epilogue& post = *epilogue(layer);
     const Operands shapes = operands(layer);
     Plans plans;
-    if (post.empty()) add_blas_plans(problem, shapes, handles(), plans);
-    const auto refused = add_lt_plans(problem, post, shapes, handles(), plans);
-    if (plans.empty()) return Unsupported{refused.value_or("cuBLASLt has no algorithm for this product")};
+    std::string refused;
+    const auto add_lt = [&](const Described& form) {
+      if (const auto* why = std::get_if<std::string>(&form)) refused = *why;
+      else refused = add_lt_plans(std::get<Problem>(form), post, shapes, handles(), plans).value_or("");
+    };
+    if (const auto* problem = std::get_if<Problem>(&described); problem && post.empty() && !problem->arithmetic.narrow)
+      add_blas_plans(*problem, shapes, handles(), plans);
+    add_lt(described);
+    if (lt) add_lt(*lt);
+    if (plans.empty()) return Unsupported{refused};
     return plans;
   }
 

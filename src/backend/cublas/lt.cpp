@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lt_epilogue.hpp"
 #include "plans.hpp"
+#include <benanza/bench/element.hpp>
+#include <benanza/bench/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <type_traits>
 
 namespace benanza::cublas {
@@ -15,47 +19,10 @@ constexpr int most_results = 32;
 template <class Handle>
 using Owned = std::shared_ptr<std::remove_pointer_t<Handle>>;
 
-/// What cuBLASLt's epilogues can do: y = activation(a b + c + bias).
-struct LtEpilogue {
-  cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
-  std::optional<std::size_t> bias{}, c{};  ///< numbers of inputs
-  std::string name{};
-};
-
-std::variant<LtEpilogue, std::string> lt_epilogue(const Epilogue& post, std::size_t operand) {
-  LtEpilogue result;
-  bool relu = false, gelu = false;
-  for (const auto& step : post) {
-    const std::string refused =
-        "no epilogue of cuBLASLt does this: " + std::string(enum_names(step.fn)[static_cast<std::size_t>(step.fn)]) +
-        " behind what comes before it";
-    if (relu || gelu) return refused;
-    if (step == bias && !result.bias) {
-      result.bias = operand++;
-      result.name += ":bias";
-    } else if (step.fn == ElementwiseFn::add && !step.channel && step.shape.empty() && !result.c) {
-      result.c = operand++;
-      result.name += ":add";
-    } else if (step.fn == ElementwiseFn::relu) {
-      relu = true;
-      result.name += ":relu";
-    } else if (step.fn == ElementwiseFn::gelu || step.fn == ElementwiseFn::gelu_tanh) {
-      gelu = true;
-      result.name += ":gelu";
-    } else {
-      return refused;
-    }
-  }
-  if (relu) result.kind = result.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-  else if (gelu) result.kind = result.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-  else if (result.bias) result.kind = CUBLASLT_EPILOGUE_BIAS;
-  return result;
-}
-
 /// Descriptors of one product; the bias's pointer is set for each call.
 struct Descriptors {
   Owned<cublasLtMatmulDesc_t> product{};
-  Owned<cublasLtMatrixLayout_t> first{}, second{}, result{};
+  Owned<cublasLtMatrixLayout_t> first{}, second{}, addend{}, result{};
 };
 
 template <class Value>
@@ -82,7 +49,8 @@ Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, int rows, int columns,
   return result;
 }
 
-Descriptors describe(const Problem& p, const LtEpilogue& epilogue) {
+/// `fast`: sums of f8 are rounded more often.
+Descriptors describe(const Problem& p, const LtEpilogue& epilogue, bool fast) {
   cublasLtMatmulDesc_t raw = nullptr;
   check(calls().cublasLtMatmulDescCreate(&raw, p.arithmetic.compute, p.arithmetic.scale), "cublasLtMatmulDescCreate");
   Descriptors result;
@@ -91,11 +59,13 @@ Descriptors describe(const Problem& p, const LtEpilogue& epilogue) {
   set(result.product, CUBLASLT_MATMUL_DESC_TRANSA, p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(result.product, CUBLASLT_MATMUL_DESC_TRANSB, p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(result.product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue.kind);
-  if (epilogue.bias) set(result.product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.arithmetic.stored);
+  if (fast) set(result.product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+  if (epilogue.bias) set(result.product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.arithmetic.addend);
   const cudaDataType_t type = p.arithmetic.stored;
   result.first = layout(type, p.ldb, p.trans_b ? p.n : p.k, p.ldb, p.batch, p.stride_b);
   result.second = layout(type, p.lda, p.trans_a ? p.k : p.m, p.lda, p.batch, p.stride_a);
-  result.result = layout(type, p.n, p.m, p.n, p.batch, p.stride_y);
+  result.addend = layout(p.arithmetic.addend, p.n, p.m, p.n, p.batch, p.stride_y);
+  result.result = layout(p.arithmetic.result, p.n, p.m, p.n, p.batch, p.stride_y);
   return result;
 }
 
@@ -128,40 +98,109 @@ std::string name_of(const cublasLtMatmulAlgo_t& algorithm) {
   return text;
 }
 
+/// A factor in the type that cuBLASLt reads it in.
+class Factor {
+ public:
+  Factor(cudaDataType_t type, double value) {
+    switch (type) {
+      case CUDA_R_64F: value_ = value; break;
+      case CUDA_R_32I: value_ = static_cast<std::int32_t>(value); break;
+      default: value_ = static_cast<float>(value);
+    }
+  }
+  [[nodiscard]] const void* get() const {
+    return std::visit([](const auto& value) { return static_cast<const void*>(&value); }, value_);
+  }
+
+ private:
+  std::variant<float, double, std::int32_t> value_;
+};
+
+/// How the matrices of input `i` are turned.
+Turned turned(const Problem& problem, const LtEpilogue& epilogue, std::size_t i) {
+  return i == problem.input_a   ? problem.turned_a
+         : i == problem.input_b ? problem.turned_b
+         : i == epilogue.c      ? problem.turned_y
+                                : Turned{};
+}
+
+/// A bias of f8 is added as bf16.
+std::vector<Layout> input_layouts(const Problem& problem, const LtEpilogue& epilogue, const Operands& operands) {
+  std::vector<Layout> result = plain_layouts(operands.inputs);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    if (const Turned how = turned(problem, epilogue, i)) result[i].name = how.layout;
+  if (epilogue.bias && problem.arithmetic.addend == CUDA_R_16BF && problem.arithmetic.stored != CUDA_R_16BF)
+    result.at(*epilogue.bias) = {
+        .name = "bf16",
+        .bytes = static_cast<std::size_t>(operands.inputs[*epilogue.bias].elements()) * sizeof(std::uint16_t)};
+  return result;
+}
+
+std::vector<Layout> output_layouts(const Problem& problem, const Operands& operands) {
+  std::vector<Layout> result = plain_layouts(operands.outputs);
+  if (problem.turned_y) result[0].name = problem.turned_y.layout;
+  return result;
+}
+
+/// Transposes the operand's matrices of rows x columns.
+void turn(const Operand& operand, std::int64_t rows, std::int64_t columns, const void* from, void* to) {
+  transpose_matrices(from, to, operand.elements() / (rows * columns), rows, columns,
+                     static_cast<std::size_t>(bits(operand.type)) / 8);
+}
+
 class LtPlan final : public Plan {
  public:
   LtPlan(const Problem& problem, LtEpilogue epilogue, Descriptors described,
          const cublasLtMatmulHeuristicResult_t& found, std::string algorithm, const Operands& operands,
          std::shared_ptr<const Handles> handles)
       : Plan({.algorithm = std::move(algorithm) + ",threads=1",
-              .inputs = plain_layouts(operands.inputs),
-              .outputs = plain_layouts(operands.outputs),
+              .inputs = input_layouts(problem, epilogue, operands),
+              .outputs = output_layouts(problem, operands),
               .workspace_bytes = found.workspaceSize,
               .tolerance = problem.arithmetic.tolerance}),
-        input_a_(problem.input_a),
-        input_b_(problem.input_b),
-        wide_(problem.arithmetic.scale == CUDA_R_64F),
+        problem_(problem),
+        operands_(operands),
+        alpha_(problem.arithmetic.scale, problem.factor),
+        beta_(problem.arithmetic.scale, epilogue.c ? 1 : 0),
         epilogue_(std::move(epilogue)),
         described_(std::move(described)),
         algorithm_(found.algo),
         handles_(std::move(handles)) {}
 
  private:
+  void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
+    const Operand& operand = operands_.inputs.at(i);
+    if (const Turned how = turned(problem_, epilogue_, i)) {
+      turn(operand, how.rows, how.columns, plain, packed);
+    } else if (inputs().at(i).name == "bf16") {
+      for (std::int64_t e = 0; e < operand.elements(); ++e)
+        store(packed, DataType::bf16, e, load(plain, operand.type, e));
+    } else {
+      std::memcpy(packed, plain, inputs().at(i).bytes);
+    }
+  }
+  void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
+    if (const Turned how = problem_.turned_y) turn(operands_.outputs.at(i), how.columns, how.rows, packed, plain);
+    else std::memcpy(plain, packed, outputs().at(i).bytes);
+  }
+
   void do_execute(const Arguments& arguments) const override {
-    const float one = 1, beta = epilogue_.c ? 1 : 0;
-    const double wide_one = 1, wide_beta = epilogue_.c ? 1 : 0;
     if (epilogue_.bias) set(described_.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.inputs[*epilogue_.bias]);
-    const void* const c = epilogue_.c ? arguments.inputs[*epilogue_.c] : arguments.outputs[0];
-    check(calls().cublasLtMatmul(
-              handles_->lt(), described_.product.get(), wide_ ? static_cast<const void*>(&wide_one) : &one,
-              arguments.inputs[input_b_], described_.first.get(), arguments.inputs[input_a_], described_.second.get(),
-              wide_ ? static_cast<const void*>(&wide_beta) : &beta, c, described_.result.get(), arguments.outputs[0],
-              described_.result.get(), &algorithm_, arguments.workspace, workspace_bytes(), handles_->stream()),
+    // What is not added is not read: its type need not be the result's, so that it may not be the result.
+    const void* const c = epilogue_.c                                                ? arguments.inputs[*epilogue_.c]
+                          : problem_.arithmetic.addend == problem_.arithmetic.result ? arguments.outputs[0]
+                                                                                     : nullptr;
+    check(calls().cublasLtMatmul(handles_->lt(), described_.product.get(), alpha_.get(),
+                                 arguments.inputs[problem_.input_b], described_.first.get(),
+                                 arguments.inputs[problem_.input_a], described_.second.get(), beta_.get(), c,
+                                 described_.addend.get(), arguments.outputs[0], described_.result.get(), &algorithm_,
+                                 arguments.workspace, workspace_bytes(), handles_->stream()),
           "cublasLtMatmul");
   }
 
-  std::size_t input_a_, input_b_;
-  bool wide_;
+  Problem problem_;
+  Operands operands_;
+  Factor alpha_, beta_;
   LtEpilogue epilogue_;
   Descriptors described_;
   cublasLtMatmulAlgo_t algorithm_;
@@ -170,17 +209,12 @@ class LtPlan final : public Plan {
 
 }  // namespace
 
-std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& post, const Operands& operands,
-                                        const std::shared_ptr<const Handles>& handles, Plans& plans) {
-  if (!problem.offsets.empty()) return "cuBLASLt takes strided batches only";
-  const auto made = lt_epilogue(post, 2);
-  if (const auto* refused = std::get_if<std::string>(&made)) return *refused;
-  const auto& epilogue = std::get<LtEpilogue>(made);
-  const Descriptors described = describe(problem, epilogue);
+namespace {
 
+Owned<cublasLtMatmulPreference_t> preference() {
   cublasLtMatmulPreference_t raw = nullptr;
   check(calls().cublasLtMatmulPreferenceCreate(&raw), "cublasLtMatmulPreferenceCreate");
-  const Owned<cublasLtMatmulPreference_t> preference(
+  Owned<cublasLtMatmulPreference_t> result(
       raw, [](cublasLtMatmulPreference_t p) { static_cast<void>(calls().cublasLtMatmulPreferenceDestroy(p)); });
   const std::size_t most = workspace_bytes;
   check(calls().cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most),
@@ -191,26 +225,46 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
                                CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     check(calls().cublasLtMatmulPreferenceSetAttribute(raw, attribute, &alignment, sizeof alignment),
           "cublasLtMatmulPreferenceSetAttribute");
+  return result;
+}
 
-  std::array<cublasLtMatmulHeuristicResult_t, most_results> results{};
-  int count = 0;
-  const cublasStatus_t status = calls().cublasLtMatmulAlgoGetHeuristic(
-      handles->lt(), described.product.get(), described.first.get(), described.second.get(), described.result.get(),
-      described.result.get(), raw, most_results, results.data(), &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0))
-    return "cuBLASLt has no algorithm for this product";
-  check(status, "cublasLtMatmulAlgoGetHeuristic");
+}  // namespace
+
+std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& post, const Operands& operands,
+                                        const std::shared_ptr<const Handles>& handles, Plans& plans) {
+  if (!problem.offsets.empty()) return "cuBLASLt takes strided batches only";
+  const auto made = lt_epilogue(post, 2);
+  if (const auto* refused = std::get_if<std::string>(&made)) return *refused;
+  const auto& epilogue = std::get<LtEpilogue>(made);
+  const Arithmetic& how = problem.arithmetic;
+  if (epilogue.c && how.addend != how.stored) return "cuBLASLt adds no operand of 8 bits to a product of them";
+  if (how.compute == CUBLAS_COMPUTE_32I && !post.empty()) return "cuBLASLt has no epilogue for products of integers";
+  const auto wanted = preference();
+
   std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) {
-    const auto& found = results[static_cast<std::size_t>(i)];
-    if (found.state != CUBLAS_STATUS_SUCCESS) continue;
-    std::string name = name_of(found.algo);
-    if (!epilogue.name.empty()) name.insert(2, epilogue.name);
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    names.push_back(name);
-    plans.push_back(
-        std::make_unique<LtPlan>(problem, epilogue, describe(problem, epilogue), found, name, operands, handles));
+  for (const bool fast : {false, true}) {
+    if (fast && how.stored != CUDA_R_8F_E4M3) continue;
+    const Descriptors described = describe(problem, epilogue, fast);
+    std::array<cublasLtMatmulHeuristicResult_t, most_results> results{};
+    int count = 0;
+    const cublasStatus_t status = calls().cublasLtMatmulAlgoGetHeuristic(
+        handles->lt(), described.product.get(), described.first.get(), described.second.get(), described.addend.get(),
+        described.result.get(), wanted.get(), most_results, results.data(), &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) continue;
+    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    for (int i = 0; i < count; ++i) {
+      const auto& found = results[static_cast<std::size_t>(i)];
+      if (found.state != CUBLAS_STATUS_SUCCESS) continue;
+      std::string name = name_of(found.algo);
+      name.insert(2, (fast ? ":fast" : "") + epilogue.name);
+      if (problem.turned_y) name += std::string(",layout=") + problem.turned_y.layout;
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      names.push_back(name);
+      plans.push_back(std::make_unique<LtPlan>(problem, epilogue, describe(problem, epilogue, fast), found, name,
+                                               operands, handles));
+    }
   }
+  if (names.empty()) return "cuBLASLt has no algorithm for this product";
   return std::nullopt;
 }
 

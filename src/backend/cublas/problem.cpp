@@ -2,6 +2,7 @@
 #include "problem.hpp"
 
 #include <benanza/bench/batch_offset.hpp>
+#include <benanza/bench/quantization.hpp>
 #include <benanza/bench/tolerance.hpp>
 
 #include <algorithm>
@@ -24,23 +25,46 @@ std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std
   return stride;
 }
 
+/// As narrow types are multiplied: a by rows, b by columns.
+void turn(Problem& problem) {
+  if (problem.trans_a) problem.turned_a = {"turned", problem.k, problem.m};
+  if (!problem.trans_b) problem.turned_b = {"turned", problem.k, problem.n};
+  problem.trans_a = false;
+  problem.trans_b = true;
+  problem.lda = problem.ldb = problem.k;
+}
+
 }  // namespace
 
-std::optional<Arithmetic> arithmetic(DataType type) {
-  const std::string_view text = name(type);
-  if (text == "f32") return Arithmetic{};
-  if (text == "tf32") return Arithmetic{.compute = CUBLAS_COMPUTE_32F_FAST_TF32, .tolerance = tolerance(type)};
-  if (text == "f16") return Arithmetic{.stored = CUDA_R_16F, .tolerance = tolerance(type)};
-  if (text == "bf16") return Arithmetic{.stored = CUDA_R_16BF, .tolerance = tolerance(type)};
-  if (text == "f64")
-    return Arithmetic{.stored = CUDA_R_64F, .compute = CUBLAS_COMPUTE_64F, .scale = CUDA_R_64F, .tolerance = 1e-9};
-  return std::nullopt;
+std::optional<Arithmetic> arithmetic(DataType type, DataType result) {
+  using enum DataType;
+  if (result != type && !(type == i8 && result == i32)) return std::nullopt;
+  switch (type) {
+    case f32: return Arithmetic{};
+    case tf32: return Arithmetic{.compute = CUBLAS_COMPUTE_32F_FAST_TF32, .tolerance = tolerance(type)};
+    case f16: return Arithmetic{.stored = CUDA_R_16F, .tolerance = tolerance(type)};
+    case bf16: return Arithmetic{.stored = CUDA_R_16BF, .tolerance = tolerance(type)};
+    case f64:
+      return Arithmetic{.stored = CUDA_R_64F, .compute = CUBLAS_COMPUTE_64F, .scale = CUDA_R_64F, .tolerance = 1e-9};
+    case f8e4m3:
+      return Arithmetic{.stored = CUDA_R_8F_E4M3, .tolerance = tolerance(type), .narrow = true, .addend = CUDA_R_16BF};
+    case i8:
+      return Arithmetic{.stored = CUDA_R_8I,
+                        .compute = CUBLAS_COMPUTE_32I,
+                        .scale = result == i32 ? CUDA_R_32I : CUDA_R_32F,
+                        .narrow = true,
+                        .result = result == i32 ? CUDA_R_32I : CUDA_R_8I};
+    default: return std::nullopt;
+  }
 }
 
 Described describe(const op::MatMul& op) {
-  const auto how = arithmetic(op.type);
-  if (!how || op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    return "backend cublas multiplies f32, tf32, f16, bf16 and f64 here, both operands and the result alike";
+  const auto how = arithmetic(op.type, op.y_type.value_or(op.type));
+  if (!how || op.b_type.value_or(op.type) != op.type)
+    return "backend cublas multiplies f32, tf32, f16, bf16, f64, f8e4m3 and i8 here, both operands and the result "
+           "alike "
+           "(of i8 also i32)";
+  if (op.a_zero || op.b_zero) return "cuBLAS knows no zero points";
   const auto m = to_int(op.m()), n = to_int(op.n()), k = to_int(op.k()), batch = to_int(element_count(op.batch()));
   if (!m || !n || !k || !batch) return "a dimension exceeds the 32 bits of cuBLAS";
   Problem problem{.arithmetic = *how,
@@ -64,32 +88,53 @@ Described describe(const op::MatMul& op) {
   } else {
     problem.offsets = std::move(offsets);
   }
+  problem.factor = quantization(op).rescale;
+  if (how->narrow) turn(problem);
   return problem;
 }
 
 Described describe(const op::Conv& op) {
-  const auto how = arithmetic(op.type);
+  const Described described = describe_channels_last(op);
+  if (!std::holds_alternative<Problem>(described)) return described;
+  Problem problem = std::get<Problem>(described);
+  if (problem.arithmetic.narrow || !op.post.empty())
+    return "cuBLAS multiplies this convolution with its channels last only";
+  const std::int64_t places = problem.m / op.x[0];
+  problem.m = problem.n;
+  problem.n = static_cast<int>(places);
+  problem.lda = problem.k;
+  problem.ldb = problem.n;
+  problem.trans_b = false;
+  problem.stride_b = op.x[1] * places;
+  problem.stride_y = op.w[0] * places;
+  problem.batch = static_cast<int>(op.x[0]);
+  problem.turned_a = problem.turned_y = {};
+  std::swap(problem.input_a, problem.input_b);
+  return problem;
+}
+
+Described describe_channels_last(const op::Conv& op) {
+  const auto how = arithmetic(op.type, op.y_type.value_or(op.type));
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
   };
   const bool one_tap = std::all_of(op.w.begin() + 2, op.w.end(), [](auto size) { return size == 1; });
-  if (!how || !one_tap || op.group != 1 || !all(op.pads, 0) || !all(op.strides, 1) || !op.post.empty() ||
-      op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    return "in cuBLAS a convolution is a product only if it has one tap, one group, stride 1, no pads and no epilogue";
+  if (!how || !one_tap || op.group != 1 || !all(op.pads, 0) || !all(op.strides, 1) ||
+      op.w_type.value_or(op.type) != op.type || op.x_zero || op.w_zero)
+    return "in cuBLAS a convolution is a product only if it has one tap, one group, stride 1 and no pads";
   const std::int64_t places = element_count(op.x) / (op.x[0] * op.x[1]);
-  const auto m = to_int(op.w[0]), n = to_int(places), k = to_int(op.x[1]), batch = to_int(op.x[0]);
-  if (!m || !n || !k || !batch) return "a dimension exceeds the 32 bits of cuBLAS";
+  const auto m = to_int(op.x[0] * places), n = to_int(op.w[0]), k = to_int(op.x[1]);
+  if (!m || !n || !k) return "a dimension exceeds the 32 bits of cuBLAS";
   return Problem{.arithmetic = *how,
                  .m = *m,
                  .n = *n,
                  .k = *k,
                  .lda = *k,
-                 .ldb = *n,
-                 .stride_b = op.x[1] * places,
-                 .stride_y = op.w[0] * places,
-                 .batch = *batch,
-                 .input_a = 1,
-                 .input_b = 0};
+                 .ldb = *k,
+                 .trans_b = true,
+                 .turned_a = {"nhwc", op.x[1], places},
+                 .turned_y = {"nhwc", op.w[0], places},
+                 .factor = quantization(op).rescale};
 }
 
 }  // namespace benanza::cublas

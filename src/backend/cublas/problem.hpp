@@ -20,13 +20,25 @@ struct Arithmetic {
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cudaDataType_t scale = CUDA_R_32F;
   double tolerance = 1e-4;
+  /// 8 bits: only cuBLASLt multiplies them, and only where both operands lie along what is summed.
+  bool narrow = false;
+  cudaDataType_t result = stored;
+  cudaDataType_t addend = result;  ///< of c and the bias
 };
-/// f32 is strict, tf32 is CUBLAS_COMPUTE_32F_FAST_TF32, f16 and bf16 are summed in f32. Nothing for other types.
-[[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
+/// f32 is strict, tf32 is CUBLAS_COMPUTE_32F_FAST_TF32; f16, bf16 and f8e4m3 are summed in f32, i8 in 32 bits, with a
+/// result of i8 or i32. Nothing for other types (cuBLAS documentation, cublasLtMatmul, tables of supported types).
+[[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type, DataType result);
 
 /// One product of a batch: where its operands begin, in elements.
 struct Offsets {
   std::int64_t a = 0, b = 0, y = 0;
+};
+
+/// An operand whose matrices of rows x columns are transposed before the product sees them, or behind it.
+struct Turned {
+  const char* layout = nullptr;  ///< its name; null: they are not
+  std::int64_t rows = 1, columns = 1;
+  [[nodiscard]] explicit operator bool() const { return layout != nullptr; }
 };
 
 struct Problem {
@@ -38,12 +50,17 @@ struct Problem {
   int batch = 1;
   std::vector<Offsets> offsets{};  ///< where strides cannot tell: one product each
   std::size_t input_a = 0, input_b = 1;
+  Turned turned_a{}, turned_b{}, turned_y{};  ///< c lies as y does
+  double factor = 1;                          ///< of the result
 };
 
 /// Either the product or why there is none.
 using Described = std::variant<Problem, std::string>;
 [[nodiscard]] Described describe(const op::MatMul& op);
-/// A convolution of one tap that moves by one: for each image y = w x.
+/// A convolution of one tap that moves by one: for each image y = w x. It has no epilogue, since biases of BLAS go
+/// along the other dimension, and no narrow types.
 [[nodiscard]] Described describe(const op::Conv& op);
+/// The same with channels last: y' = x' w', of all images at once.
+[[nodiscard]] Described describe_channels_last(const op::Conv& op);
 
 }  // namespace benanza::cublas

@@ -107,8 +107,8 @@ Result finish(const Builder& builder, const Op& op, const Context& context, Elem
 }  // namespace
 
 Result plans(const op::Unary& op, const Context& context) {
-  const auto element = element_of(op.type);
-  if (!element || !has(op.fn)) return unsupported(op.kind, op.type);
+  const auto element = quantized_element_of(op.type);
+  if (!element || !has(op.fn) || (is_8_bit(op.type) && !op.post.empty())) return unsupported(op.kind, op.type);
   Builder builder(op.x);
   builder.operand(0, op.x);
   builder.step({.fn = static_cast<std::int32_t>(op.fn),
@@ -119,8 +119,8 @@ Result plans(const op::Unary& op, const Context& context) {
 }
 
 Result plans(const op::Binary& op, const Context& context) {
-  const auto element = element_of(op.type);
-  if (!element || !has(op.fn)) return unsupported(op.kind, op.type);
+  const auto element = quantized_element_of(op.type);
+  if (!element || !has(op.fn) || (is_8_bit(op.type) && !op.scaled)) return unsupported(op.kind, op.type);
   Builder builder(op.y());
   builder.operand(0, op.a);
   const int second = op.same ? builder.operand(0, op.a) : builder.operand(1, op.b);
@@ -142,7 +142,7 @@ Result plans(const op::Nary& op, const Context& context) {
 }
 
 Result plans(const op::Where& op, const Context& context) {
-  const auto element = element_of(op.type);
+  const auto element = quantized_element_of(op.type);
   if (!element) return unsupported(op.kind, op.type);
   Builder builder(op.output());
   builder.operand(0, op.c, true);
@@ -167,17 +167,6 @@ Result plans(const op::BatchNorm& op, const Context& context) {
   with(static_cast<std::int32_t>(ElementwiseFn::add), 2);  // b
   if (!builder.epilogue(op.post, 5, 1)) return unsupported(op.kind, op.type);
   return finish(builder, op, context, *element);
-}
-
-Result plans(const op::Cast& op, const Context& context) {
-  const auto from = element_of(op.type), to = element_of(op.to);
-  if (!from || !to) return unsupported(op.kind, op.type);
-  return one_plan(
-      context, op.operands(), "cast",
-      [from = *from, to = *to, elements = element_count(op.x), stream = context.stream()](const Arguments& a) {
-        cast(from, to, elements, a.inputs[0], a.outputs[0], stream);
-      },
-      tolerance_of(*to));
 }
 
 }  // namespace benanza::cuda

@@ -150,11 +150,6 @@ __global__ void chain_kernel(Chain chain, ChainBuffers buffers) {
   }
 }
 
-template <class From, class To>
-__global__ void cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
-  for (std::int64_t i = first_item(); i < elements; i += item_step()) y[i] = from_f32<To>(to_f32(x[i]));
-}
-
 }  // namespace
 
 void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers, cudaStream_t stream) {
@@ -165,15 +160,6 @@ void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers,
     if (inner % wide == 0)
       chain_kernel<T, wide><<<blocks_for(chain.elements / wide), threads_per_block, 0, stream>>>(chain, buffers);
     else chain_kernel<T, 1><<<blocks_for(chain.elements), threads_per_block, 0, stream>>>(chain, buffers);
-  });
-}
-
-void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream) {
-  with_element(from, [&](auto source) {
-    with_element(to, [&](auto target) {
-      cast_kernel<<<blocks_for(elements), threads_per_block, 0, stream>>>(
-          elements, static_cast<const decltype(source)*>(x), static_cast<decltype(target)*>(y));
-    });
   });
 }
 

@@ -4,9 +4,21 @@
 #include "check.hpp"
 #include <benanza/bench/tolerance.hpp>
 
+#include <algorithm>
+#include <array>
+
 namespace benanza::cuda {
 
 namespace {
+
+struct Row {
+  DataType type;
+  Element element;
+};
+constexpr std::array rows{Row{DataType::f32, Element::f32},       Row{DataType::f16, Element::f16},
+                          Row{DataType::bf16, Element::bf16},     Row{DataType::f8e4m3, Element::f8e4m3},
+                          Row{DataType::f8e5m2, Element::f8e5m2}, Row{DataType::i8, Element::i8},
+                          Row{DataType::u8, Element::u8}};
 
 class LaunchPlan final : public Plan {
  public:
@@ -44,16 +56,15 @@ std::shared_ptr<const void> device_table(const Context& context, const void* dat
   return owned;
 }
 
-std::optional<Element> element_of(DataType type) {
-  const std::string_view text = name(type);
-  if (text == "f32" || text == "tf32") return Element::f32;
-  if (text == "f16") return Element::f16;
-  if (text == "bf16") return Element::bf16;
-  return std::nullopt;
+std::optional<Element> element_of(DataType type) { return is_8_bit(type) ? std::nullopt : quantized_element_of(type); }
+
+std::optional<Element> quantized_element_of(DataType type) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.type == stored_type(type); });
+  return row == rows.end() ? std::nullopt : std::optional(row->element);
 }
 
 double tolerance_of(Element element) {
-  return tolerance(element == Element::f32 ? DataType::f32 : element == Element::f16 ? DataType::f16 : DataType::bf16);
+  return tolerance(std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.element == element; })->type);
 }
 
 std::optional<std::size_t> movable_bytes(DataType type) {

@@ -32,6 +32,8 @@ inline constexpr float epsilon = 1e-5F;
 
 /// The element that arithmetic on a type has; nothing for types that are not computed with here.
 [[nodiscard]] std::optional<Element> element_of(DataType type);
+/// The same, also of quantised tensors, i8 and u8.
+[[nodiscard]] std::optional<Element> quantized_element_of(DataType type);
 [[nodiscard]] double tolerance_of(Element element);
 /// Bytes of an element that is only moved: 1, 2, 4, 8 or 16; nothing for others.
 [[nodiscard]] std::optional<std::size_t> movable_bytes(DataType type);
@@ -45,6 +47,9 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Result plans(const op::Where& op, const Context& context);
 [[nodiscard]] Result plans(const op::BatchNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::Cast& op, const Context& context);
+[[nodiscard]] Result plans(const op::Quantize& op, const Context& context);
+[[nodiscard]] Result plans(const op::Dequantize& op, const Context& context);
+[[nodiscard]] Result plans(const op::Pool& op, const Context& context);
 [[nodiscard]] Result plans(const op::Transpose& op, const Context& context);
 [[nodiscard]] Result plans(const op::Concat& op, const Context& context);
 [[nodiscard]] Result plans(const op::Split& op, const Context& context);

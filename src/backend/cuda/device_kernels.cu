@@ -55,9 +55,14 @@ __global__ void fma_kernel(int repeats, T factor, long long* cycles) {
 #else
 #define BENANZA_HAS_MMA 0
 #endif
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+#define BENANZA_HAS_MMA_F8 1
+#else
+#define BENANZA_HAS_MMA_F8 0
+#endif
 
 /// One mma.sync on registers (PTX ISA, "Warp-level matrix instructions"): m16n8k16 of f16 and bf16, m16n8k8 of tf32,
-/// m16n8k32 of i8.
+/// m16n8k32 of i8 and f8.
 template <PeakKind kind>
 __device__ void multiply_add(unsigned (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 #if BENANZA_HAS_MMA
@@ -76,6 +81,10 @@ __device__ void multiply_add(unsigned (&d)[4], const unsigned (&a)[4], const uns
     if constexpr (kind == PeakKind::f16) BENANZA_MMA_F("m16n8k16", "f32.f16.f16.f32");
     if constexpr (kind == PeakKind::bf16) BENANZA_MMA_F("m16n8k16", "f32.bf16.bf16.f32");
     if constexpr (kind == PeakKind::tf32) BENANZA_MMA_F("m16n8k8", "f32.tf32.tf32.f32");
+#if BENANZA_HAS_MMA_F8
+    if constexpr (kind == PeakKind::f8e4m3) BENANZA_MMA_F("m16n8k32", "f32.e4m3.e4m3.f32");
+    if constexpr (kind == PeakKind::f8e5m2) BENANZA_MMA_F("m16n8k32", "f32.e5m2.e5m2.f32");
+#endif
   }
 #undef BENANZA_MMA
 #undef BENANZA_MMA_F
@@ -151,8 +160,11 @@ double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles
     case PeakKind::bf16: mma_kernel<PeakKind::bf16><<<processors, threads, 0, stream>>>(repeats, cycles); break;
     case PeakKind::tf32: mma_kernel<PeakKind::tf32><<<processors, threads, 0, stream>>>(repeats, cycles); break;
     case PeakKind::i8: mma_kernel<PeakKind::i8><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+    case PeakKind::f8e4m3: mma_kernel<PeakKind::f8e4m3><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+    case PeakKind::f8e5m2: mma_kernel<PeakKind::f8e5m2><<<processors, threads, 0, stream>>>(repeats, cycles); break;
   }
-  const int depth = kind == PeakKind::tf32 ? 8 : kind == PeakKind::i8 ? 32 : 16;
+  const bool is_half = kind == PeakKind::f16 || kind == PeakKind::bf16;
+  const int depth = kind == PeakKind::tf32 ? 8 : is_half ? 16 : 32;
   return calls * warps * mma_chains * 2 * 16 * 8 * depth;
 }
 

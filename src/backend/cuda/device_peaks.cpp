@@ -46,7 +46,9 @@ constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma", 70},
                           {PeakKind::tf32, "tf32", "mma.m16n8k8", 80},
                           {PeakKind::f16, "f16", "mma.m16n8k16", 80},
                           {PeakKind::bf16, "bf16", "mma.m16n8k16", 80},
-                          {PeakKind::i8, "i8", "mma.m16n8k32", 80}};
+                          {PeakKind::i8, "i8", "mma.m16n8k32", 80},
+                          {PeakKind::f8e4m3, "f8e4m3", "mma.m16n8k32", 89},
+                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32", 89}};
 
 double flops_per_cycle(const PeakContext& context, PeakKind kind, double budget) {
   constexpr int repeats = 4096;  // some tenths of a millisecond and more

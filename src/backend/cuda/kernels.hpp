@@ -12,9 +12,9 @@ namespace benanza::cuda {
 
 inline constexpr int most_dims = 8;
 
-/// Element types that arithmetic is done on, always in f32.
-enum class Element : std::uint8_t { f32, f16, bf16 };
-[[nodiscard]] constexpr std::size_t bytes_of(Element element) { return element == Element::f32 ? 4 : 2; }
+/// Element types that arithmetic is done on, always in f32. Results of i8 and u8 are rounded to nearest even and
+/// saturated; only kernels that say so take them.
+enum class Element : std::uint8_t { f32, f16, bf16, f8e4m3, f8e5m2, i8, u8 };
 
 /// y[y_offset + sum of i * y_stride] = x[x_offset + sum of i * x_stride], outermost dimension first.
 struct CopyShape {
@@ -51,7 +51,7 @@ struct ChainBuffers {
   const void* operand[most_operands]{};
   void* y = nullptr;
 };
-/// The running value starts as operand 0; of `step_select`, operand 0 is the condition.
+/// The running value starts as operand 0; of `step_select`, operand 0 is the condition. Takes integers.
 void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers, cudaStream_t stream);
 
 enum class RowFunction : std::uint8_t { softmax, log_softmax, layer_norm, rms_norm };
@@ -76,6 +76,7 @@ struct ReduceShape {
       reduced_strides[most_dims]{};
   std::int64_t outputs = 1, length = 1;
 };
+/// Takes integers.
 void reduce(Reduction reduction, const ReduceShape& shape, Element element, const void* x, void* y,
             cudaStream_t stream);
 
@@ -125,6 +126,27 @@ void resize(const ResizeShape& shape, Element element, const void* x, void* y, c
 void pad(const ResizeShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream);
 void lrn(std::int64_t batch, std::int64_t channels, std::int64_t inner, int before, int behind, float alpha, float beta,
          float bias, Element element, const void* x, void* y, cudaStream_t stream);
+
+/// Windows over planes of depth x height x width; an average is divided by the taps in range, or by all.
+struct PoolShape {
+  std::int64_t sizes[3]{1, 1, 1}, outputs[3]{1, 1, 1}, elements = 1;  ///< elements: of y
+  int kernel[3]{1, 1, 1}, pads[3]{}, strides[3]{1, 1, 1}, dilations[3]{1, 1, 1};
+  bool average = false, include_pad = false;
+};
+/// Takes integers.
+void pool(const PoolShape& shape, Element element, const void* x, void* y, cudaStream_t stream);
+
+/// Takes integers.
 void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream);
+/// Scales and zero points: one for all elements, or one for each of `channels` runs of `inner`.
+struct QuantizeShape {
+  std::int64_t elements = 1, channels = 1, inner = 1;
+};
+/// y = saturate(round(x / scale) + zero); `from` is a float, `to` has 8 bits.
+void quantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale, const void* zero,
+              void* y, cudaStream_t stream);
+/// y = (x - zero) * scale; `from` has 8 bits, `to` is a float.
+void dequantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale,
+                const void* zero, void* y, cudaStream_t stream);
 
 }  // namespace benanza::cuda

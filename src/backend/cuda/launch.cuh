@@ -6,6 +6,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 namespace benanza::cuda {
 
@@ -24,6 +25,10 @@ __device__ inline std::int64_t item_step() { return std::int64_t{gridDim.x} * bl
 __device__ inline float to_f32(float x) { return x; }
 __device__ inline float to_f32(__half x) { return __half2float(x); }
 __device__ inline float to_f32(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ inline float to_f32(std::int8_t x) { return x; }
+__device__ inline float to_f32(std::uint8_t x) { return x; }
+__device__ inline float to_f32(__nv_fp8_e4m3 x) { return static_cast<float>(x); }
+__device__ inline float to_f32(__nv_fp8_e5m2 x) { return static_cast<float>(x); }
 template <class T>
 __device__ inline T from_f32(float x);
 template <>
@@ -37,6 +42,23 @@ __device__ inline __half from_f32<__half>(float x) {
 template <>
 __device__ inline __nv_bfloat16 from_f32<__nv_bfloat16>(float x) {
   return __float2bfloat16_rn(x);
+}
+// To nearest even, saturating, as ONNX casts to 8 bits by default.
+template <>
+__device__ inline __nv_fp8_e4m3 from_f32<__nv_fp8_e4m3>(float x) {
+  return __nv_fp8_e4m3(x);
+}
+template <>
+__device__ inline __nv_fp8_e5m2 from_f32<__nv_fp8_e5m2>(float x) {
+  return __nv_fp8_e5m2(x);
+}
+template <>
+__device__ inline std::int8_t from_f32<std::int8_t>(float x) {
+  return static_cast<std::int8_t>(fminf(fmaxf(rintf(x), -128.0F), 127.0F));
+}
+template <>
+__device__ inline std::uint8_t from_f32<std::uint8_t>(float x) {
+  return static_cast<std::uint8_t>(fminf(fmaxf(rintf(x), 0.0F), 255.0F));
 }
 
 /// So many elements as one access.
@@ -80,14 +102,35 @@ void with_cell(std::size_t bytes, const Body& body) {
     default: return body(Cell<16>::Type{});
   }
 }
-/// Calls `body` with a value of the element's type.
+/// Calls `body` with a value of the element's type, a float.
 template <class Body>
-void with_element(Element element, const Body& body) {
+void with_float(Element element, const Body& body) {
   switch (element) {
     case Element::f32: return body(float{});
     case Element::f16: return body(__half{});
     case Element::bf16: return body(__nv_bfloat16{});
+    case Element::f8e4m3: return body(__nv_fp8_e4m3{});
+    case Element::f8e5m2: return body(__nv_fp8_e5m2{});
+    default: return;
   }
+}
+
+/// The same, of elements of 8 bits.
+template <class Body>
+void with_8_bits(Element element, const Body& body) {
+  switch (element) {
+    case Element::i8: return body(std::int8_t{});
+    case Element::u8: return body(std::uint8_t{});
+    case Element::f8e4m3: return body(__nv_fp8_e4m3{});
+    case Element::f8e5m2: return body(__nv_fp8_e5m2{});
+    default: return;
+  }
+}
+/// The same, of any element.
+template <class Body>
+void with_element(Element element, const Body& body) {
+  if (element == Element::i8 || element == Element::u8) with_8_bits(element, body);
+  else with_float(element, body);
 }
 
 /// Takes the last coordinate off a flat index of 32 bits where all of them fit, which divides several times faster.

@@ -91,9 +91,11 @@ Result plans(const op::Lrn& op, const Context& context) {
 }
 
 Result plans(const op::Reduce& op, const Context& context) {
-  const auto element = element_of(op.type);
+  const auto element = quantized_element_of(op.type);
   const auto reduction = reduction_of(op.fn);
-  if (!element || !reduction) return unsupported(op.kind, op.type);
+  const bool fits = !is_8_bit(op.type) || reduction == Reduction::mean || reduction == Reduction::max ||
+                    reduction == Reduction::min;  // sums of integers would wrap around
+  if (!element || !reduction || !fits) return unsupported(op.kind, op.type);
   const TensorShape strides = detail::row_major_strides(op.x);
   ReduceShape shape{.kept_rank = 0, .reduced_rank = 0};
   for (std::size_t k = 0; k < op.x.size(); ++k) {

@@ -205,7 +205,7 @@ int threads_for(std::int64_t length) {
 
 void run_rows(RowFunction function, const RowShape& shape, Element element, const void* x, const void* scale,
               const void* bias, void* y, cudaStream_t stream) {
-  with_element(element, [&](auto zero) {
+  with_float(element, [&](auto zero) {
     using T = decltype(zero);
     const auto run = [&](auto kernel) {
       kernel<<<blocks_for(shape.rows, 1), threads_for(shape.length), 0, stream>>>(
@@ -223,7 +223,7 @@ void run_rows(RowFunction function, const RowShape& shape, Element element, cons
 
 void softmax_columns(std::int64_t outer, std::int64_t axis, std::int64_t inner, bool log, Element element,
                      const void* x, void* y, cudaStream_t stream) {
-  with_element(element, [&](auto zero) {
+  with_float(element, [&](auto zero) {
     using T = decltype(zero);
     softmax_columns_kernel<<<blocks_for(outer * inner), threads_per_block, 0, stream>>>(
         outer * inner, axis, inner, log, static_cast<const T*>(x), static_cast<T*>(y));
@@ -246,7 +246,7 @@ void reduce(Reduction reduction, const ReduceShape& shape, Element element, cons
 
 void lrn(std::int64_t batch, std::int64_t channels, std::int64_t inner, int before, int behind, float alpha, float beta,
          float bias, Element element, const void* x, void* y, cudaStream_t stream) {
-  with_element(element, [&](auto zero) {
+  with_float(element, [&](auto zero) {
     using T = decltype(zero);
     const std::int64_t elements = batch * channels * inner;
     lrn_kernel<<<blocks_for(elements), threads_per_block, 0, stream>>>(
@@ -257,7 +257,7 @@ void lrn(std::int64_t batch, std::int64_t channels, std::int64_t inner, int befo
 void resize(const ResizeShape& shape, Element element, const void* x, void* y, cudaStream_t stream) {
   int combinations = 1;
   for (int k = 0; k < shape.rank; ++k) combinations *= shape.taps[k];
-  with_element(element, [&](auto zero) {
+  with_float(element, [&](auto zero) {
     using T = decltype(zero);
     resize_kernel<<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(
         shape, combinations, static_cast<const T*>(x), static_cast<T*>(y));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rivals.hpp"
 
+#include <benanza/bench/transpose_matrices.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -48,16 +50,6 @@ class CallPlan final : public Plan {
   Draft draft_;
 };
 
-/// Exchanges the order of channels and places for each of `outer` images.
-void transpose_images(const std::byte* from, std::byte* to, std::int64_t outer, std::int64_t rows, std::int64_t columns,
-                      std::size_t bytes) {
-  const auto n = static_cast<std::size_t>(outer), r = static_cast<std::size_t>(rows),
-             c = static_cast<std::size_t>(columns);
-  for (std::size_t image = 0; image < n; ++image, from += r * c * bytes, to += r * c * bytes)
-    for (std::size_t j = 0; j < c; ++j)
-      for (std::size_t i = 0; i < r; ++i) std::memcpy(to + (j * r + i) * bytes, from + (i * c + j) * bytes, bytes);
-}
-
 }  // namespace
 
 Rivals::Rivals(std::shared_ptr<const Handle> handle, const Layer& layer)
@@ -82,9 +74,8 @@ void put_channels_last(Draft& draft, const Operands& operands, std::size_t i, bo
   const Layout layout{.name = "nhwc", .bytes = static_cast<std::size_t>(operand.bytes())};
   auto& others = is_output ? draft.outputs : draft.inputs;
   others.emplace_back(i, OtherLayout{layout, [=](const void* from, void* to) {
-                                       transpose_images(
-                                           static_cast<const std::byte*>(from), static_cast<std::byte*>(to), outer,
-                                           is_output ? places : channels, is_output ? channels : places, bytes);
+                                       transpose_matrices(from, to, outer, is_output ? places : channels,
+                                                          is_output ? channels : places, bytes);
                                      }});
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// transpose_matrices: the re-layout that most plans need outside the timed region, of elements of any size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace benanza {
+
+/// Transposes each of `count` row-major matrices of rows x columns elements. The buffers do not overlap.
+inline void transpose_matrices(const void* from, void* to, std::int64_t count, std::int64_t rows, std::int64_t columns,
+                               std::size_t element_bytes) {
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(to);
+  const auto n = static_cast<std::size_t>(count), r = static_cast<std::size_t>(rows),
+             c = static_cast<std::size_t>(columns), matrix = r * c * element_bytes;
+  for (std::size_t i = 0; i < n; ++i, source += matrix, target += matrix)
+    for (std::size_t column = 0; column < c; ++column)
+      for (std::size_t row = 0; row < r; ++row)
+        std::memcpy(target + (column * r + row) * element_bytes, source + (row * c + column) * element_bytes,
+                    element_bytes);
+}
+
+}  // namespace benanza

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions of an element's type, with and without scales.
+#include "context.hpp"
+
+namespace benanza::cuda {
+
+namespace {
+
+/// Of x as Quantize and Dequantize have it: outer channels inner.
+QuantizeShape shape_of(const TensorShape& x) {
+  const bool one = x[0] == 1 && x[2] == 1;
+  return {.elements = element_count(x), .channels = one ? 1 : x[1], .inner = one ? x[1] : x[2]};
+}
+bool is_8_bits(const std::optional<Element>& element, DataType type) { return element && bits(type) == 8; }
+bool is_wide(const std::optional<Element>& element, DataType type) { return element && bits(type) > 8; }
+
+}  // namespace
+
+Result plans(const op::Cast& op, const Context& context) {
+  const auto from = quantized_element_of(op.type), to = element_of(op.to);  // a cast to integers truncates, and wraps
+  if (!from || !to) return unsupported(op.kind, op.type);
+  return one_plan(
+      context, op.operands(), "cast",
+      [from = *from, to = *to, elements = element_count(op.x), stream = context.stream()](const Arguments& a) {
+        cast(from, to, elements, a.inputs[0], a.outputs[0], stream);
+      },
+      tolerance_of(*to));
+}
+
+Result plans(const op::Quantize& op, const Context& context) {
+  const auto from = element_of(op.type), to = quantized_element_of(op.to);
+  if (!is_wide(from, op.type) || !is_8_bits(to, op.to) || op.dynamic) return unsupported(op.kind, op.type);
+  return one_plan(
+      context, op.operands(), "quantize",
+      [shape = shape_of(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {
+        quantize(shape, from, to, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], stream);
+      },
+      tolerance_of(*to));
+}
+
+Result plans(const op::Dequantize& op, const Context& context) {
+  const auto from = quantized_element_of(op.type), to = element_of(op.to);
+  if (!is_8_bits(from, op.type) || !is_wide(to, op.to)) return unsupported(op.kind, op.type);
+  return one_plan(
+      context, op.operands(), "dequantize",
+      [shape = shape_of(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {
+        dequantize(shape, from, to, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], stream);
+      },
+      tolerance_of(*to));
+}
+
+}  // namespace benanza::cuda

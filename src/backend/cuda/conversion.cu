@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of one type to another, several neighbours a thread where they have one scale.
+#include "launch.cuh"
+
+namespace benanza::cuda {
+
+namespace {
+
+template <class From, class To>
+__global__ void cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
+  for (std::int64_t i = first_item(); i < elements; i += item_step()) y[i] = from_f32<To>(to_f32(x[i]));
+}
+
+/// Calls `convert(i, channel)` for every n elements; n divides what has one scale.
+template <int n, class Convert>
+__device__ void for_each_pack(const QuantizeShape& shape, const Convert& convert) {
+  for (std::int64_t i = first_item() * n; i < shape.elements; i += item_step() * n)
+    convert(i, shape.channels == 1 ? 0 : i / shape.inner % shape.channels);
+}
+
+/// The quotient is rounded to the type of x, as ONNX defines it, and once more where the result is an integer.
+template <class From, class To, int n>
+__global__ void quantize_kernel(QuantizeShape shape, const From* __restrict__ x, const From* __restrict__ scale,
+                                const To* __restrict__ zero, To* __restrict__ y) {
+  for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
+    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
+    const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
+    Pack<To, n> to;
+    for (int j = 0; j < n; ++j) {
+      const float quotient = to_f32(from_f32<From>(to_f32(from.value[j]) / by));
+      to.value[j] = from_f32<To>((std::is_integral_v<To> ? rintf(quotient) : quotient) + shift);
+    }
+    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+  });
+}
+
+template <class From, class To, int n>
+__global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ x, const To* __restrict__ scale,
+                                  const From* __restrict__ zero, To* __restrict__ y) {
+  for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
+    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
+    const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
+    Pack<To, n> to;
+    for (int j = 0; j < n; ++j) to.value[j] = from_f32<To>((to_f32(from.value[j]) - shift) * by);
+    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+  });
+}
+
+/// As many elements as 16 bytes of the wider type hold, or one where they do not divide what has one scale.
+template <class Wide, class Launch>
+void with_pack(const QuantizeShape& shape, const Launch& launch) {
+  constexpr int wide = 16 / sizeof(Wide);
+  if (shape.inner % wide == 0) launch(std::integral_constant<int, wide>{}, blocks_for(shape.elements / wide));
+  else launch(std::integral_constant<int, 1>{}, blocks_for(shape.elements));
+}
+
+}  // namespace
+
+void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream) {
+  with_element(from, [&](auto source) {
+    with_element(to, [&](auto target) {
+      cast_kernel<<<blocks_for(elements), threads_per_block, 0, stream>>>(
+          elements, static_cast<const decltype(source)*>(x), static_cast<decltype(target)*>(y));
+    });
+  });
+}
+
+void quantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale, const void* zero,
+              void* y, cudaStream_t stream) {
+  with_float(from, [&](auto source) {
+    with_8_bits(to, [&](auto target) {
+      using From = decltype(source);
+      using To = decltype(target);
+      with_pack<From>(shape, [&](auto n, unsigned blocks) {
+        quantize_kernel<From, To, n><<<blocks, threads_per_block, 0, stream>>>(
+            shape, static_cast<const From*>(x), static_cast<const From*>(scale), static_cast<const To*>(zero),
+            static_cast<To*>(y));
+      });
+    });
+  });
+}
+
+void dequantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale,
+                const void* zero, void* y, cudaStream_t stream) {
+  with_8_bits(from, [&](auto source) {
+    with_float(to, [&](auto target) {
+      using From = decltype(source);
+      using To = decltype(target);
+      with_pack<To>(shape, [&](auto n, unsigned blocks) {
+        dequantize_kernel<From, To, n><<<blocks, threads_per_block, 0, stream>>>(
+            shape, static_cast<const From*>(x), static_cast<const To*>(scale), static_cast<const From*>(zero),
+            static_cast<To*>(y));
+      });
+    });
+  });
+}
+
+}  // namespace benanza::cuda

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers as graphs of cudnn-frontend. One place includes its headers.
+#pragma once
+
+#include "rivals.hpp"
+#include <benanza/bench/quantization.hpp>
+#include <benanza/bench/tolerance.hpp>
+
+#define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
+#define CUDNN_FRONTEND_SKIP_JSON_LIB
+#include <cudnn_frontend.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::cudnn {
+
+namespace fe = cudnn_frontend;
+
+/// Nothing for a type that its graphs lack.
+[[nodiscard]] std::optional<fe::DataType_t> graph_type(DataType type);
+
+/// What a graph is drawn of: a layer's type and operands.
+struct Subject {
+  DataType type = DataType::f32;
+  Operands operands{};
+  double rescale = 1;  ///< of a quantised product
+
+  explicit Subject(const Layer& layer)
+      : type(benanza::type(layer)), operands(benanza::operands(layer)), rescale(quantization(layer).rescale) {}
+  /// f32 that must not be rounded before it is multiplied.
+  [[nodiscard]] bool strict() const { return type == DataType::f32; }
+  [[nodiscard]] bool is_integer() const { return type == DataType::i8; }
+  [[nodiscard]] double tolerance() const { return benanza::tolerance(type); }
+  /// Whether cuDNN's graphs know all of its types.
+  [[nodiscard]] bool is_known() const {
+    const auto known = [](const Operand& o) { return graph_type(o.type).has_value(); };
+    return std::all_of(operands.inputs.begin(), operands.inputs.end(), known) &&
+           std::all_of(operands.outputs.begin(), operands.outputs.end(), known);
+  }
+};
+
+/// The number of a graph's first output; input `i` has the number i + 1.
+inline constexpr std::int64_t first_output = 1000;
+
+/// A drawn graph, and what its plans have in common.
+struct Drawn {
+  std::shared_ptr<fe::graph::Graph> graph{};
+  std::size_t inputs = 0;
+  bool strict = true;
+  double tolerance = 1e-4;
+  Draft draft{};  ///< layouts; the rest is filled for each plan
+  std::string suffix{};
+
+  Drawn(std::shared_ptr<fe::graph::Graph> drawn, const Subject& subject)
+      : graph(std::move(drawn)),
+        inputs(subject.operands.inputs.size()),
+        strict(subject.strict()),
+        tolerance(subject.tolerance()) {}
+};
+
+// One for each operator that is drawn; nothing where cuDNN's graphs lack a part of it. Only a convolution's operands
+// have an order.
+[[nodiscard]] std::optional<Drawn> draw(const op::Conv& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::Unary& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::Binary& op, const Subject& subject, Order order);
+
+template <class Op>
+concept Drawable = requires(const Op& op, const Subject& subject) {
+  draw(op, subject, Order::nchw);
+};
+
+}  // namespace benanza::cudnn
