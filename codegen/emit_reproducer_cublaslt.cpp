@@ -30,7 +30,8 @@ std::int64_t stride(const TensorShape& operand, std::int64_t batch) {
   return matrices == 1 ? 0 : matrix;
 }
 
-Problem problem_of(const op::MatMul& op, bool) {
+Problem problem_of(const op::MatMul& op, bool channels_last) {
+  if (channels_last) refuse("layout nhwc of a matrix product");
   if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
     refuse("a quantised matrix product");
   const std::int64_t batch = element_count(op.batch());

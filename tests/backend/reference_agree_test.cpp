@@ -45,6 +45,16 @@ TEST_CASE("integer outputs must be equal, but for one unit where the operator ro
   CHECK_FALSE(reference::agree(accumulators, 0, Values{1, 2}, Values{1, 3}, 0));
 }
 
+// ONNX, "Float stored in 8 bits": the least numbers of E4M3FN are multiples of 2^-9, the largest is 448.
+TEST_CASE("floats of 8 bits agree with what their type has of the expected values") {
+  const Layer relu = op::Unary{.type = DataType::f8e4m3, .x = {2}};
+  CHECK(reference::agree(relu, 0, Values{0.0011, 0.0015}, Values{0.001953125, 0.001953125}, 0.125));
+  CHECK(reference::agree(relu, 0, Values{0.003, 0.004}, Values{0.001953125, 0.00390625}, 0.125));  // a step off
+  CHECK_FALSE(reference::agree(relu, 0, Values{0.006, 0.004}, Values{0.001953125, 0.00390625}, 0.125));
+  CHECK(reference::agree(relu, 0, Values{500, 1}, Values{448, 1}, 0));
+  CHECK_FALSE(reference::agree(relu, 0, Values{400, 1}, Values{300, 1}, 0.125));
+}
+
 TEST_CASE("sampled indices are distinct, ascending, reproducible and hold both ends") {
   const auto samples = reference::sample_indices(1'000'000'007, 200, 3);
   CHECK(samples.size() > 190);

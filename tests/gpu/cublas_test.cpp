@@ -93,6 +93,8 @@ TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
   CHECK(small.compute == CUBLAS_COMPUTE_32F);
   CHECK(small.result == CUDA_R_8F_E4M3);
   CHECK(small.addend == CUDA_R_16BF);
+  CHECK(small.bias == CUDA_R_16BF);
+  CHECK(rounded.bias == CUDA_R_32F);
   CHECK_FALSE(cublas::arithmetic(DataType::f8e5m2, DataType::f8e5m2));
 
   const auto problem = std::get<cublas::Problem>(
@@ -133,6 +135,7 @@ TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
                .w = {32, 64, 1, 1},
                .post = {bias, {ElementwiseFn::add, TensorShape{}}, ElementwiseFn::relu}},
       op::Conv{.type = DataType::i8, .x = {2, 64, 8, 8}, .w = {32, 64, 1, 1}},
+      op::MatMul{.type = DataType::i8, .a = {3, 32, 64}, .b = {3, 64, 48}, .trans_a = true},
   };
   for (const auto& layer : layers) {
     INFO(LayerSignature(layer).text());

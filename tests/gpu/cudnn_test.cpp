@@ -77,10 +77,12 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Conv/i8/x=1x3x224x224/w=64x3x7x7/pads=3x3x3x3/strides=2x2/post=bias,relu",
         "Conv/i8/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,add,relu",
         "Conv/f8e4m3/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,add,relu",
+        "Conv/f8e4m3/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1",
         "Conv/f8e5m2/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,relu", "MatMul/bf16/a=128x64/b=64x256",
         "MatMul/i8/a=128x64/b=64x256/b_constant=1/post=bias,relu",
         "MatMul/f8e4m3/a=128x64/b=64x256/b_constant=1/post=bias,gelu", "MatMul/f8e5m2/a=128x64/b=64x256/trans_b=1",
-        "Unary/f16/fn=gelu/x=8x4096", "Binary/f8e4m3/fn=add/a=64x4096/b=64x4096"}) {
+        "MatMul/f8e5m2/a=128x64/b=64x256/b_constant=1", "Unary/f16/fn=gelu/x=8x4096",
+        "Binary/f8e4m3/fn=add/a=64x4096/b=64x4096"}) {
     INFO(signature);
     CHECK_FALSE(cudnn::graph_plan_tags(parse_layer(signature), h100).empty());
   }

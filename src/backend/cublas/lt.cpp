@@ -60,7 +60,7 @@ Descriptors describe(const Problem& p, const LtEpilogue& epilogue, bool fast) {
   set(result.product, CUBLASLT_MATMUL_DESC_TRANSB, p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(result.product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue.kind);
   if (fast) set(result.product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
-  if (epilogue.bias) set(result.product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.arithmetic.addend);
+  if (epilogue.bias) set(result.product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.arithmetic.bias);
   const cudaDataType_t type = p.arithmetic.stored;
   result.first = layout(type, p.ldb, p.trans_b ? p.n : p.k, p.ldb, p.batch, p.stride_b);
   result.second = layout(type, p.lda, p.trans_a ? p.k : p.m, p.lda, p.batch, p.stride_a);
@@ -124,15 +124,20 @@ Turned turned(const Problem& problem, const LtEpilogue& epilogue, std::size_t i)
                                 : Turned{};
 }
 
-/// A bias of f8 is added as bf16.
+/// What a bias of narrow operands is converted to: it is added behind the factor. Nothing where it is added as it is.
+std::optional<DataType> converted_bias(const Arithmetic& arithmetic) {
+  if (!arithmetic.narrow) return std::nullopt;
+  return arithmetic.bias == CUDA_R_16BF ? DataType::bf16 : DataType::f32;
+}
+
 std::vector<Layout> input_layouts(const Problem& problem, const LtEpilogue& epilogue, const Operands& operands) {
   std::vector<Layout> result = plain_layouts(operands.inputs);
   for (std::size_t i = 0; i < result.size(); ++i)
     if (const Turned how = turned(problem, epilogue, i)) result[i].name = how.layout;
-  if (epilogue.bias && problem.arithmetic.addend == CUDA_R_16BF && problem.arithmetic.stored != CUDA_R_16BF)
-    result.at(*epilogue.bias) = {
-        .name = "bf16",
-        .bytes = static_cast<std::size_t>(operands.inputs[*epilogue.bias].elements()) * sizeof(std::uint16_t)};
+  if (const auto type = converted_bias(problem.arithmetic); type && epilogue.bias) {
+    const auto bytes = static_cast<std::size_t>(operands.inputs[*epilogue.bias].elements() * bits(*type) / 8);
+    result.at(*epilogue.bias) = {.name = std::string("as_") + std::string(name(*type)), .bytes = bytes};
+  }
   return result;
 }
 
@@ -172,9 +177,9 @@ class LtPlan final : public Plan {
     const Operand& operand = operands_.inputs.at(i);
     if (const Turned how = turned(problem_, epilogue_, i)) {
       turn(operand, how.rows, how.columns, plain, packed);
-    } else if (inputs().at(i).name == "bf16") {
+    } else if (const auto type = converted_bias(problem_.arithmetic); type && i == epilogue_.bias) {
       for (std::int64_t e = 0; e < operand.elements(); ++e)
-        store(packed, DataType::bf16, e, load(plain, operand.type, e));
+        store(packed, *type, e, problem_.factor * load(plain, operand.type, e));
     } else {
       std::memcpy(packed, plain, inputs().at(i).bytes);
     }
@@ -207,10 +212,6 @@ class LtPlan final : public Plan {
   std::shared_ptr<const Handles> handles_;
 };
 
-}  // namespace
-
-namespace {
-
 Owned<cublasLtMatmulPreference_t> preference() {
   cublasLtMatmulPreference_t raw = nullptr;
   check(calls().cublasLtMatmulPreferenceCreate(&raw), "cublasLtMatmulPreferenceCreate");
@@ -237,8 +238,8 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
   if (const auto* refused = std::get_if<std::string>(&made)) return *refused;
   const auto& epilogue = std::get<LtEpilogue>(made);
   const Arithmetic& how = problem.arithmetic;
-  if (epilogue.c && how.addend != how.stored) return "cuBLASLt adds no operand of 8 bits to a product of them";
-  if (how.compute == CUBLAS_COMPUTE_32I && !post.empty()) return "cuBLASLt has no epilogue for products of integers";
+  if (epilogue.c && how.addend != how.stored) return "cuBLASLt adds no operand of this type to a product of f8";
+  if (how.scale == CUDA_R_32I && !post.empty()) return "cuBLASLt has no epilogue behind sums of integers";
   const auto wanted = preference();
 
   std::vector<std::string> names;
@@ -250,7 +251,7 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
     const cublasStatus_t status = calls().cublasLtMatmulAlgoGetHeuristic(
         handles->lt(), described.product.get(), described.first.get(), described.second.get(), described.addend.get(),
         described.result.get(), wanted.get(), most_results, results.data(), &count);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED) continue;
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || (how.narrow && status != CUBLAS_STATUS_SUCCESS)) continue;
     check(status, "cublasLtMatmulAlgoGetHeuristic");
     for (int i = 0; i < count; ++i) {
       const auto& found = results[static_cast<std::size_t>(i)];

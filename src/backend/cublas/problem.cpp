@@ -25,6 +25,27 @@ std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std
   return stride;
 }
 
+constexpr const char* unknown_types =
+    "backend cublas multiplies f32, tf32, f16, bf16, f64, f8e4m3 and i8 with zero points of 0, both operands and the "
+    "result alike (of i8 also i32)";
+constexpr const char* too_large = "a dimension exceeds the 32 bits of cuBLAS";
+
+/// Pixels of one image.
+std::int64_t places_of(const op::Conv& op) { return element_count(op.x) / (op.x[0] * op.x[1]); }
+
+std::optional<std::string> why_no_product(const op::Conv& op) {
+  const auto all = [](const TensorShape& list, std::int64_t value) {
+    return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
+  };
+  const bool one_tap = std::all_of(op.w.begin() + 2, op.w.end(), [](auto size) { return size == 1; });
+  if (!one_tap || op.group != 1 || !all(op.pads, 0) || !all(op.strides, 1))
+    return "in cuBLAS a convolution is a product only if it has one tap, one group, stride 1 and no pads";
+  if (!arithmetic(op.type, op.y_type.value_or(op.type)) || op.w_type.value_or(op.type) != op.type || op.x_zero ||
+      op.w_zero)
+    return unknown_types;
+  return std::nullopt;
+}
+
 /// As narrow types are multiplied: a by rows, b by columns.
 void turn(Problem& problem) {
   if (problem.trans_a) problem.turned_a = {"turned", problem.k, problem.m};
@@ -47,26 +68,27 @@ std::optional<Arithmetic> arithmetic(DataType type, DataType result) {
     case f64:
       return Arithmetic{.stored = CUDA_R_64F, .compute = CUBLAS_COMPUTE_64F, .scale = CUDA_R_64F, .tolerance = 1e-9};
     case f8e4m3:
-      return Arithmetic{.stored = CUDA_R_8F_E4M3, .tolerance = tolerance(type), .narrow = true, .addend = CUDA_R_16BF};
+      return Arithmetic{.stored = CUDA_R_8F_E4M3,
+                        .tolerance = tolerance(type),
+                        .narrow = true,
+                        .addend = CUDA_R_16BF,
+                        .bias = CUDA_R_16BF};
     case i8:
       return Arithmetic{.stored = CUDA_R_8I,
                         .compute = CUBLAS_COMPUTE_32I,
                         .scale = result == i32 ? CUDA_R_32I : CUDA_R_32F,
                         .narrow = true,
-                        .result = result == i32 ? CUDA_R_32I : CUDA_R_8I};
+                        .result = result == i32 ? CUDA_R_32I : CUDA_R_8I,
+                        .bias = CUDA_R_32F};
     default: return std::nullopt;
   }
 }
 
 Described describe(const op::MatMul& op) {
   const auto how = arithmetic(op.type, op.y_type.value_or(op.type));
-  if (!how || op.b_type.value_or(op.type) != op.type)
-    return "backend cublas multiplies f32, tf32, f16, bf16, f64, f8e4m3 and i8 here, both operands and the result "
-           "alike "
-           "(of i8 also i32)";
-  if (op.a_zero || op.b_zero) return "cuBLAS knows no zero points";
+  if (!how || op.b_type.value_or(op.type) != op.type || op.a_zero || op.b_zero) return unknown_types;
   const auto m = to_int(op.m()), n = to_int(op.n()), k = to_int(op.k()), batch = to_int(element_count(op.batch()));
-  if (!m || !n || !k || !batch) return "a dimension exceeds the 32 bits of cuBLAS";
+  if (!m || !n || !k || !batch) return too_large;
   Problem problem{.arithmetic = *how,
                   .m = *m,
                   .n = *n,
@@ -94,38 +116,31 @@ Described describe(const op::MatMul& op) {
 }
 
 Described describe(const op::Conv& op) {
-  const Described described = describe_channels_last(op);
-  if (!std::holds_alternative<Problem>(described)) return described;
-  Problem problem = std::get<Problem>(described);
-  if (problem.arithmetic.narrow || !op.post.empty())
-    return "cuBLAS multiplies this convolution with its channels last only";
-  const std::int64_t places = problem.m / op.x[0];
-  problem.m = problem.n;
-  problem.n = static_cast<int>(places);
-  problem.lda = problem.k;
-  problem.ldb = problem.n;
-  problem.trans_b = false;
-  problem.stride_b = op.x[1] * places;
-  problem.stride_y = op.w[0] * places;
-  problem.batch = static_cast<int>(op.x[0]);
-  problem.turned_a = problem.turned_y = {};
-  std::swap(problem.input_a, problem.input_b);
-  return problem;
+  if (auto why = why_no_product(op)) return *std::move(why);
+  const Arithmetic how = *arithmetic(op.type, op.y_type.value_or(op.type));
+  if (how.narrow || !op.post.empty()) return "cuBLAS multiplies this convolution with its channels last only";
+  const std::int64_t places = places_of(op);
+  const auto m = to_int(op.w[0]), n = to_int(places), k = to_int(op.x[1]), batch = to_int(op.x[0]);
+  if (!m || !n || !k || !batch) return too_large;
+  return Problem{.arithmetic = how,
+                 .m = *m,
+                 .n = *n,
+                 .k = *k,
+                 .lda = *k,
+                 .ldb = *n,
+                 .stride_b = op.x[1] * places,
+                 .stride_y = op.w[0] * places,
+                 .batch = *batch,
+                 .input_a = 1,
+                 .input_b = 0};
 }
 
 Described describe_channels_last(const op::Conv& op) {
-  const auto how = arithmetic(op.type, op.y_type.value_or(op.type));
-  const auto all = [](const TensorShape& list, std::int64_t value) {
-    return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
-  };
-  const bool one_tap = std::all_of(op.w.begin() + 2, op.w.end(), [](auto size) { return size == 1; });
-  if (!how || !one_tap || op.group != 1 || !all(op.pads, 0) || !all(op.strides, 1) ||
-      op.w_type.value_or(op.type) != op.type || op.x_zero || op.w_zero)
-    return "in cuBLAS a convolution is a product only if it has one tap, one group, stride 1 and no pads";
-  const std::int64_t places = element_count(op.x) / (op.x[0] * op.x[1]);
+  if (auto why = why_no_product(op)) return *std::move(why);
+  const std::int64_t places = places_of(op);
   const auto m = to_int(op.x[0] * places), n = to_int(op.w[0]), k = to_int(op.x[1]);
-  if (!m || !n || !k) return "a dimension exceeds the 32 bits of cuBLAS";
-  return Problem{.arithmetic = *how,
+  if (!m || !n || !k) return too_large;
+  return Problem{.arithmetic = *arithmetic(op.type, op.y_type.value_or(op.type)),
                  .m = *m,
                  .n = *n,
                  .k = *k,

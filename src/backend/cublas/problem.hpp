@@ -23,7 +23,8 @@ struct Arithmetic {
   /// 8 bits: only cuBLASLt multiplies them, and only where both operands lie along what is summed.
   bool narrow = false;
   cudaDataType_t result = stored;
-  cudaDataType_t addend = result;  ///< of c and the bias
+  cudaDataType_t addend = result;  ///< of c
+  cudaDataType_t bias = stored;
 };
 /// f32 is strict, tf32 is CUBLAS_COMPUTE_32F_FAST_TF32; f16, bf16 and f8e4m3 are summed in f32, i8 in 32 bits, with a
 /// result of i8 or i32. Nothing for other types (cuBLAS documentation, cublasLtMatmul, tables of supported types).

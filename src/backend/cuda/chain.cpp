@@ -108,7 +108,10 @@ Result finish(const Builder& builder, const Op& op, const Context& context, Elem
 
 Result plans(const op::Unary& op, const Context& context) {
   const auto element = quantized_element_of(op.type);
-  if (!element || !has(op.fn) || (is_8_bit(op.type) && !op.post.empty())) return unsupported(op.kind, op.type);
+  // On 8-bit integers some wrap around, which what is saturated does not.
+  const bool wraps = op.fn == ElementwiseFn::abs || op.fn == ElementwiseFn::neg || op.fn == ElementwiseFn::square;
+  if (!element || !has(op.fn) || (is_8_bit(op.type) && (wraps || !op.post.empty())))
+    return unsupported(op.kind, op.type);
   Builder builder(op.x);
   builder.operand(0, op.x);
   builder.step({.fn = static_cast<std::int32_t>(op.fn),

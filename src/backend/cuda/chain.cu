@@ -104,7 +104,12 @@ __device__ void load(const Chain& chain, const ChainBuffers& buffers, int operan
   const void* const data = buffers.operand[operand];
   if (chain.truth[operand]) {
     const auto* bytes = static_cast<const std::uint8_t*>(data);
-    for (int j = 0; j < n; ++j) value[j] = bytes[chain.flat[operand] ? i + j : offset(chain, operand, i + j)];
+    if (chain.flat[operand]) {
+      const auto pack = *reinterpret_cast<const Pack<std::uint8_t, n>*>(bytes + i);
+      for (int j = 0; j < n; ++j) value[j] = pack.value[j];
+    } else {
+      for (int j = 0; j < n; ++j) value[j] = bytes[offset(chain, operand, i + j)];
+    }
     return;
   }
   const auto* elements = static_cast<const T*>(data);

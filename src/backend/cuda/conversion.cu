@@ -2,13 +2,20 @@
 // Elements of one type to another, several neighbours a thread where they have one scale.
 #include "launch.cuh"
 
+#include <algorithm>
+
 namespace benanza::cuda {
 
 namespace {
 
-template <class From, class To>
+template <class From, class To, int n>
 __global__ void cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
-  for (std::int64_t i = first_item(); i < elements; i += item_step()) y[i] = from_f32<To>(to_f32(x[i]));
+  for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
+    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
+    Pack<To, n> to;
+    for (int j = 0; j < n; ++j) to.value[j] = from_f32<To>(to_f32(from.value[j]));
+    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+  }
 }
 
 /// Calls `convert(i, channel)` for every n elements; n divides what has one scale.
@@ -47,31 +54,35 @@ __global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ 
 }
 
 /// As many elements as 16 bytes of the wider type hold, or one where they do not divide what has one scale.
-template <class Wide, class Launch>
-void with_pack(const QuantizeShape& shape, const Launch& launch) {
-  constexpr int wide = 16 / sizeof(Wide);
-  if (shape.inner % wide == 0) launch(std::integral_constant<int, wide>{}, blocks_for(shape.elements / wide));
-  else launch(std::integral_constant<int, 1>{}, blocks_for(shape.elements));
+template <class From, class To, class Launch>
+void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) {
+  constexpr int wide = 16 / std::max(sizeof(From), sizeof(To));
+  if (inner % wide == 0) launch(std::integral_constant<int, wide>{}, blocks_for(elements / wide));
+  else launch(std::integral_constant<int, 1>{}, blocks_for(elements));
 }
 
 }  // namespace
 
 void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream) {
   with_element(from, [&](auto source) {
-    with_element(to, [&](auto target) {
-      cast_kernel<<<blocks_for(elements), threads_per_block, 0, stream>>>(
-          elements, static_cast<const decltype(source)*>(x), static_cast<decltype(target)*>(y));
+    with_float(to, [&](auto target) {
+      using From = decltype(source);
+      using To = decltype(target);
+      with_pack<From, To>(elements, elements, [&](auto n, unsigned blocks) {
+        cast_kernel<From, To, n>
+            <<<blocks, threads_per_block, 0, stream>>>(elements, static_cast<const From*>(x), static_cast<To*>(y));
+      });
     });
   });
 }
 
 void quantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale, const void* zero,
               void* y, cudaStream_t stream) {
-  with_float(from, [&](auto source) {
+  with_wide(from, [&](auto source) {
     with_8_bits(to, [&](auto target) {
       using From = decltype(source);
       using To = decltype(target);
-      with_pack<From>(shape, [&](auto n, unsigned blocks) {
+      with_pack<From, To>(shape.elements, shape.inner, [&](auto n, unsigned blocks) {
         quantize_kernel<From, To, n><<<blocks, threads_per_block, 0, stream>>>(
             shape, static_cast<const From*>(x), static_cast<const From*>(scale), static_cast<const To*>(zero),
             static_cast<To*>(y));
@@ -83,10 +94,10 @@ void quantize(const QuantizeShape& shape, Element from, Element to, const void* 
 void dequantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale,
                 const void* zero, void* y, cudaStream_t stream) {
   with_8_bits(from, [&](auto source) {
-    with_float(to, [&](auto target) {
+    with_wide(to, [&](auto target) {
       using From = decltype(source);
       using To = decltype(target);
-      with_pack<To>(shape, [&](auto n, unsigned blocks) {
+      with_pack<From, To>(shape.elements, shape.inner, [&](auto n, unsigned blocks) {
         dequantize_kernel<From, To, n><<<blocks, threads_per_block, 0, stream>>>(
             shape, static_cast<const From*>(x), static_cast<const To*>(scale), static_cast<const From*>(zero),
             static_cast<To*>(y));

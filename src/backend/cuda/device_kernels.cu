@@ -55,7 +55,9 @@ __global__ void fma_kernel(int repeats, T factor, long long* cycles) {
 #else
 #define BENANZA_HAS_MMA 0
 #endif
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+#define BENANZA_TOOLKIT_HAS_MMA_F8 \
+  (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4))
+#if BENANZA_TOOLKIT_HAS_MMA_F8 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890)
 #define BENANZA_HAS_MMA_F8 1
 #else
 #define BENANZA_HAS_MMA_F8 0
@@ -146,23 +148,44 @@ void launch_block(BlockState* state, unsigned long long time_out_ns, cudaStream_
 
 void launch_empty(cudaStream_t stream) { empty_kernel<<<1, 1, 0, stream>>>(); }
 
+namespace {
+
+using MmaKernel = void (*)(int repeats, long long* cycles);
+
+/// Null where there are no tensor cores in it.
+MmaKernel mma_kernel_of(PeakKind kind) {
+  switch (kind) {
+    case PeakKind::f16: return mma_kernel<PeakKind::f16>;
+    case PeakKind::bf16: return mma_kernel<PeakKind::bf16>;
+    case PeakKind::tf32: return mma_kernel<PeakKind::tf32>;
+    case PeakKind::i8: return mma_kernel<PeakKind::i8>;
+    case PeakKind::f8e4m3: return mma_kernel<PeakKind::f8e4m3>;
+    case PeakKind::f8e5m2: return mma_kernel<PeakKind::f8e5m2>;
+    default: return nullptr;
+  }
+}
+bool is_f8(PeakKind kind) { return kind == PeakKind::f8e4m3 || kind == PeakKind::f8e5m2; }
+
+}  // namespace
+
+bool has_peak(PeakKind kind) {
+  const MmaKernel kernel = mma_kernel_of(kind);
+  if (kernel == nullptr) return true;
+  if (is_f8(kind) && !BENANZA_TOOLKIT_HAS_MMA_F8) return false;
+  // By the code that is loaded: a newer device may run that of an older one, which has no such instruction.
+  cudaFuncAttributes code{};
+  return cudaFuncGetAttributes(&code, kernel) == cudaSuccess && code.ptxVersion >= (is_f8(kind) ? 89 : 80);
+}
+
 double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles, cudaStream_t stream) {
   constexpr int threads = 1024, warps = threads / 32, fma_chains = 16, mma_chains = 8;
   const double calls = static_cast<double>(processors) * repeats;
-  switch (kind) {
-    case PeakKind::f32:
-      fma_kernel<float><<<processors, threads, 0, stream>>>(repeats, 0.999F, cycles);
-      return calls * threads * fma_chains * 2;
-    case PeakKind::f64:
-      fma_kernel<double><<<processors, threads, 0, stream>>>(repeats, 0.999, cycles);
-      return calls * threads * fma_chains * 2;
-    case PeakKind::f16: mma_kernel<PeakKind::f16><<<processors, threads, 0, stream>>>(repeats, cycles); break;
-    case PeakKind::bf16: mma_kernel<PeakKind::bf16><<<processors, threads, 0, stream>>>(repeats, cycles); break;
-    case PeakKind::tf32: mma_kernel<PeakKind::tf32><<<processors, threads, 0, stream>>>(repeats, cycles); break;
-    case PeakKind::i8: mma_kernel<PeakKind::i8><<<processors, threads, 0, stream>>>(repeats, cycles); break;
-    case PeakKind::f8e4m3: mma_kernel<PeakKind::f8e4m3><<<processors, threads, 0, stream>>>(repeats, cycles); break;
-    case PeakKind::f8e5m2: mma_kernel<PeakKind::f8e5m2><<<processors, threads, 0, stream>>>(repeats, cycles); break;
+  if (kind == PeakKind::f32 || kind == PeakKind::f64) {
+    if (kind == PeakKind::f32) fma_kernel<float><<<processors, threads, 0, stream>>>(repeats, 0.999F, cycles);
+    else fma_kernel<double><<<processors, threads, 0, stream>>>(repeats, 0.999, cycles);
+    return calls * threads * fma_chains * 2;
   }
+  mma_kernel_of(kind)<<<processors, threads, 0, stream>>>(repeats, cycles);
   const bool is_half = kind == PeakKind::f16 || kind == PeakKind::bf16;
   const int depth = kind == PeakKind::tf32 ? 8 : is_half ? 16 : 32;
   return calls * warps * mma_chains * 2 * 16 * 8 * depth;

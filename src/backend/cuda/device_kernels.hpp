@@ -23,6 +23,8 @@ void launch_empty(cudaStream_t stream);
 
 /// The kinds of multiply-adds that a peak is measured with.
 enum class PeakKind { f32, f64, f16, bf16, tf32, i8, f8e4m3, f8e5m2 };
+/// Whether the code that this device runs has the instruction.
+[[nodiscard]] bool has_peak(PeakKind kind);
 /// FLOPs of the whole grid; `cycles` is what the first block took. One block a processor, as many threads as it holds.
 [[nodiscard]] double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles, cudaStream_t stream);
 

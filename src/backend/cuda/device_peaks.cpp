@@ -37,18 +37,17 @@ struct Kind {
   PeakKind kind;
   const char* name;
   const char* algorithm;
-  int least_capability;
 };
 
 /// By the names of data types.
-constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma", 70},
-                          {PeakKind::f64, "f64", "fma", 70},
-                          {PeakKind::tf32, "tf32", "mma.m16n8k8", 80},
-                          {PeakKind::f16, "f16", "mma.m16n8k16", 80},
-                          {PeakKind::bf16, "bf16", "mma.m16n8k16", 80},
-                          {PeakKind::i8, "i8", "mma.m16n8k32", 80},
-                          {PeakKind::f8e4m3, "f8e4m3", "mma.m16n8k32", 89},
-                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32", 89}};
+constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma"},
+                          {PeakKind::f64, "f64", "fma"},
+                          {PeakKind::tf32, "tf32", "mma.m16n8k8"},
+                          {PeakKind::f16, "f16", "mma.m16n8k16"},
+                          {PeakKind::bf16, "bf16", "mma.m16n8k16"},
+                          {PeakKind::i8, "i8", "mma.m16n8k32"},
+                          {PeakKind::f8e4m3, "f8e4m3", "mma.m16n8k32"},
+                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32"}};
 
 double flops_per_cycle(const PeakContext& context, PeakKind kind, double budget) {
   constexpr int repeats = 4096;  // some tenths of a millisecond and more
@@ -124,7 +123,7 @@ std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context
   std::vector<CeilingRow> rows;
   const double slot = budget.value / (std::size(kinds) + 2);  // memory takes two
   for (const auto& kind : kinds) {
-    if (context.capability < kind.least_capability) continue;
+    if (!has_peak(kind.kind)) continue;
     rows.push_back({.quantity = std::string("Peak/") + kind.name,
                     .algorithm = std::string(kind.algorithm) + ",threads=1",
                     .threads = 1,

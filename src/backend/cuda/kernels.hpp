@@ -136,7 +136,7 @@ struct PoolShape {
 /// Takes integers.
 void pool(const PoolShape& shape, Element element, const void* x, void* y, cudaStream_t stream);
 
-/// Takes integers.
+/// From integers too, to floats.
 void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream);
 /// Scales and zero points: one for all elements, or one for each of `channels` runs of `inner`.
 struct QuantizeShape {

@@ -102,19 +102,35 @@ void with_cell(std::size_t bytes, const Body& body) {
     default: return body(Cell<16>::Type{});
   }
 }
-/// Calls `body` with a value of the element's type, a float.
+
+/// Calls `body` with a value of the element's type, a float of 16 bits or more.
 template <class Body>
-void with_float(Element element, const Body& body) {
+void with_wide(Element element, const Body& body) {
   switch (element) {
     case Element::f32: return body(float{});
     case Element::f16: return body(__half{});
     case Element::bf16: return body(__nv_bfloat16{});
-    case Element::f8e4m3: return body(__nv_fp8_e4m3{});
-    case Element::f8e5m2: return body(__nv_fp8_e5m2{});
     default: return;
   }
 }
-
+/// The same, of any float.
+template <class Body>
+void with_float(Element element, const Body& body) {
+  switch (element) {
+    case Element::f8e4m3: return body(__nv_fp8_e4m3{});
+    case Element::f8e5m2: return body(__nv_fp8_e5m2{});
+    default: return with_wide(element, body);
+  }
+}
+/// The same, of any element.
+template <class Body>
+void with_element(Element element, const Body& body) {
+  switch (element) {
+    case Element::i8: return body(std::int8_t{});
+    case Element::u8: return body(std::uint8_t{});
+    default: return with_float(element, body);
+  }
+}
 /// The same, of elements of 8 bits.
 template <class Body>
 void with_8_bits(Element element, const Body& body) {
@@ -125,12 +141,6 @@ void with_8_bits(Element element, const Body& body) {
     case Element::f8e5m2: return body(__nv_fp8_e5m2{});
     default: return;
   }
-}
-/// The same, of any element.
-template <class Body>
-void with_element(Element element, const Body& body) {
-  if (element == Element::i8 || element == Element::u8) with_8_bits(element, body);
-  else with_float(element, body);
 }
 
 /// Takes the last coordinate off a flat index of 32 bits where all of them fit, which divides several times faster.

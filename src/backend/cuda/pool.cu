@@ -2,7 +2,7 @@
 // Pooling, a thread an output: neighbours share what they read through the caches.
 #include "launch.cuh"
 
-#include <cfloat>
+#include <cmath>
 
 namespace benanza::cuda {
 
@@ -15,7 +15,7 @@ __global__ void pool_kernel(PoolShape shape, const T* __restrict__ x, T* __restr
     std::int64_t rest = i, first[3];
     for (int k = 2; k >= 0; --k) first[k] = take(rest, shape.outputs[k]) * shape.strides[k] - shape.pads[k];
     const T* const from = x + rest * plane;
-    float value = shape.average ? 0 : -FLT_MAX;
+    float value = shape.average ? 0 : -INFINITY;
     int taps = 0;
     for (int a = 0; a < shape.kernel[0]; ++a) {
       const std::int64_t z = first[0] + a * shape.dilations[0];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_drawing.hpp"
 
+#include <benanza/bench/transpose_matrices.hpp>
+
 #include <cmath>
 
 namespace benanza::cudnn {
@@ -224,7 +226,9 @@ std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order) {
   Draw drawing(subject);
   const std::int64_t m = op.m(), n = op.n(), k = op.k();
   const auto a = drawing.input(0, {of_a, m, k}, op.trans_a ? Numbers{m * k, 1, m} : Numbers{m * k, k, 1});
-  const auto b = drawing.input(1, {of_b, k, n}, op.trans_b ? Numbers{k * n, 1, k} : Numbers{k * n, n, 1});
+  // Tensor cores take operands of 8 bits where both lie along k.
+  const bool turns = bits(op.type) == 8 && !op.trans_b;
+  const auto b = drawing.input(1, {of_b, k, n}, turns || op.trans_b ? Numbers{k * n, 1, k} : Numbers{k * n, n, 1});
   Tensor y = drawing.graph().matmul(a, b, drawing.product(fe::graph::Matmul_attributes()));
   const TensorShape flat{batch, m, n};
   for (const auto& step : op.post)  // operands that broadcast along some of several batch dimensions have no flat form
@@ -232,7 +236,12 @@ std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order) {
   y = drawing.epilogue(y, op.post, flat, 2, 2, Order::nchw);
   if (y == nullptr) return std::nullopt;
   drawing.output(y, numbers(flat), {m * n, n, 1});
-  return Drawn(drawing.shared(), subject);
+  Drawn drawn(drawing.shared(), subject);
+  if (turns)
+    drawn.draft.inputs.emplace_back(
+        1, OtherLayout{{.name = "turned", .bytes = static_cast<std::size_t>(of_b * k * n)},
+                       [=](const void* from, void* to) { transpose_matrices(from, to, of_b, k, n, 1); }});
+  return drawn;
 }
 
 std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order) {

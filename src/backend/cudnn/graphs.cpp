@@ -114,7 +114,7 @@ std::variant<Plans, Unsupported> graph_plans(const Layer& layer, std::shared_ptr
         if constexpr (Drawable<Op>) {
           const Subject subject(layer);
           if (!subject.is_known())
-            return Unsupported{"no graph of cuDNN for " + std::string(name(op.type)) + " and the other types here"};
+            return Unsupported{"no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types"};
           Rivals rivals(handle, layer);
           std::set<std::string> names;
           constexpr bool has_orders = std::is_same_v<Op, op::Conv>;
