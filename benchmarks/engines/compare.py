@@ -5,7 +5,7 @@
   benchmarks/engines/compare.py [MODEL.onnx...]        default: the 44 of examples/models
 
 Installs both engines from PyPI into a user cache (once), measures the layers with `benanza bound`, then takes model by model: rounds of its bound
-(`--budget`, the plans are known), and both engines, one process an engine, turn by turn, so that a slow phase of the machine meets all of them. Times
+(`--rounds`), and both engines, one process an engine, turn by turn, so that a slow phase of the machine meets all of them. Times
 are the 10th percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
 
 Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Prints a table and
@@ -215,7 +215,7 @@ def compare(arguments):
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
         seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, arguments.seconds), MOST_SECONDS_FOR_BOUND)
-        bound = next(iter(bounds_of([path], arguments, "--budget", f"{seconds:.0f}s")[1].values()))
+        bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s")[1].values()))
         times = measure(path, arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
         for engine, value in times.items():

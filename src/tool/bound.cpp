@@ -28,6 +28,7 @@ struct Options {
   std::vector<std::string> assertions{};
   bool plans = false;
   bool repeat = false;
+  bool rounds = false;
   bool require_complete = false;
 };
 
@@ -107,7 +108,9 @@ int run(const Options& options) {
   Session session = open_session(options.measuring, options.output.quiet);
   session.analysis.rivals = options.plans;
   const Seconds budget = options.budget.empty() ? default_budget(models.size()) : given;
-  const Again again = options.repeat || !options.budget.empty() ? Again::uncertain : Again::nothing;
+  const Again again = options.rounds                              ? Again::all
+                      : options.repeat || !options.budget.empty() ? Again::uncertain
+                                                                  : Again::nothing;
   MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet, again);
   Analyses analyses = analyze_all(models, session.database, session.analysis);
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
@@ -149,6 +152,10 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_flag("--repeat", options->repeat,
                     "measures again until two sessions agree within their uncertainties; the budget is for each");
+  command
+      ->add_flag("--rounds", options->rounds,
+                 "times known layers again, by the plans that were best, and selects none of them anew")
+      ->excludes("--repeat");
   command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
   add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");

@@ -378,6 +378,20 @@ class Cli(unittest.TestCase):
         self.assertEqual(partial.returncode, 3)
         self.assertIn("partial", partial.stdout)
 
+    def test_known_layers_are_timed_again(self):
+        database = self.at / "results"
+        self.assertEqual(run("bound", MNIST, "--database", database, "--budget", "4s").returncode, 0)
+        [first] = database.iterdir()
+        result = run("bound", MNIST, "--database", database, "--rounds", "--budget", "2s")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        [second] = set(database.iterdir()) - {first}
+        before, after = (json.loads(file.read_text())["benchmarks"] for file in (first, second))
+        timed = {row["name"] for row in after if "rounds_ns" in row}
+        self.assertTrue(timed)
+        self.assertLessEqual(timed, {row["name"] for row in before if not row.get("error_occurred")})
+        self.assertLess(len(after), len(before) / 2, "known layers were selected anew")
+        self.fails(2, ["--repeat"], "bound", MNIST, "--database", database, "--rounds", "--repeat")
+
     def test_a_layer_is_measured_by_its_signature(self):
         signature = "Unary/f32/fn=relu/x=4096"
         result = run("measure", signature, "--database", self.at / "db", "--budget", "2s", "--json", "-")
