@@ -221,7 +221,6 @@ class CudaDevice final : public Device {
  private:
   [[nodiscard]] PeakContext context() const {
     return {.processors = properties_.multiProcessorCount,
-            .capability = properties_.major * 10 + properties_.minor,
             .clock_hz = clock_khz_ * 1e3,
             .l2_bytes = static_cast<std::size_t>(properties_.l2CacheSize),
             .cycles = cycles_,

@@ -13,7 +13,6 @@ namespace benanza::cuda {
 
 struct PeakContext {
   int processors = 1;
-  int capability = 75;    ///< 90 is 9.0
   double clock_hz = 1e9;  ///< the highest of the processors
   std::size_t l2_bytes = 0;
   long long* cycles = nullptr;  ///< on the device
