@@ -54,7 +54,7 @@ class Sampler {
   /// One sample of the work at hand; after a switch, calls are discarded until they are stable, unless one is expected
   /// to take so long that a first one is as good. Throws what the plan throws.
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
-  /// By what is known now; may turn to false later, never back.
+  /// By what is known now: later readings may judge otherwise.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }

@@ -211,6 +211,19 @@ TEST_CASE("samples of a slow phase do not count, however tight they are") {
   CHECK(best.p90.value == Approx(0.05).epsilon(0.001));
 }
 
+TEST_CASE("a clock that boosts for a moment now and then does not make the rest contended") {
+  FakeHost host;
+  int spent = 0;
+  host.slowness = [&](double) { return ++spent % 97 == 0 ? 0.94 : 1.0; };  // as many as readings have on a Zen 5
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "a", .seconds = 0.02}, {.name = "b", .seconds = 0.022}});
+  const auto rows = run(host, {backend});
+  const auto& best = row(rows, "a,threads=1");
+  CHECK_FALSE(best.contended);
+  CHECK(valid(best.rounds_s) == best.rounds_s.size());
+  CHECK(best.median.value == Approx(0.02));
+}
+
 TEST_CASE("a run that begins in a slow phase is judged by what comes later") {
   FakeHost host;
   host.slowness = [](double now) { return now < 1003 ? 1.5 : 1.0; };
