@@ -110,6 +110,8 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Quantize{.to = DataType::i8, .x = {1, 4096, 1}},
       op::Quantize{.to = DataType::u8, .x = {2, 3, 35}},
       op::Quantize{.type = DataType::f16, .to = DataType::f8e4m3, .x = {1, 1000, 1}},
+      op::Quantize{.to = DataType::u8, .x = {1, 300000, 1}, .dynamic = true},
+      op::Quantize{.to = DataType::i8, .x = {1, 77, 1}, .dynamic = true},
       op::Dequantize{.type = DataType::i8, .x = {1, 4096, 1}},
       op::Dequantize{.type = DataType::u8, .to = DataType::bf16, .x = {2, 3, 32}},
   };

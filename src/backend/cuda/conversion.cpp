@@ -29,7 +29,15 @@ Result plans(const op::Cast& op, const Context& context) {
 
 Result plans(const op::Quantize& op, const Context& context) {
   const auto from = element_of(op.type), to = quantized_element_of(op.to);
-  if (!is_wide(from, op.type) || !is_8_bits(to, op.to) || op.dynamic) return unsupported(op.kind, op.type);
+  if (!is_wide(from, op.type) || !is_8_bits(to, op.to)) return unsupported(op.kind, op.type);
+  if (op.dynamic)
+    return one_plan(
+        context, op.operands(), "quantize:dynamic",
+        [elements = element_count(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {
+          quantize_dynamic(elements, from, to, a.inputs[0], a.outputs[1], a.outputs[2], a.outputs[0],
+                           static_cast<float*>(a.workspace), stream);
+        },
+        tolerance_of(*to), 2 * most_parts * sizeof(float));
   return one_plan(
       context, op.operands(), "quantize",
       [shape = shape_of(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of one type to another, several neighbours a thread where they have one scale.
+#include "block.cuh"
 #include "launch.cuh"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ __global__ void quantize_kernel(QuantizeShape shape, const From* __restrict__ x,
     const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
     Pack<To, n> to;
     for (int j = 0; j < n; ++j) {
-      const float quotient = to_f32(from_f32<From>(to_f32(from.value[j]) / by));
+      const float quotient = by == 0 ? 0 : to_f32(from_f32<From>(to_f32(from.value[j]) / by));
       to.value[j] = from_f32<To>((std::is_integral_v<To> ? rintf(quotient) : quotient) + shift);
     }
     *reinterpret_cast<Pack<To, n>*>(y + i) = to;
@@ -51,6 +52,39 @@ __global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ 
     for (int j = 0; j < n; ++j) to.value[j] = from_f32<To>((to_f32(from.value[j]) - shift) * by);
     *reinterpret_cast<Pack<To, n>*>(y + i) = to;
   });
+}
+
+/// Each block its share of x: parts[2 b] = min(x, 0), parts[2 b + 1] = max(x, 0).
+template <class From>
+__global__ void extremes_kernel(std::int64_t elements, const From* __restrict__ x, float* __restrict__ parts) {
+  float low = 0, high = 0;
+  for (std::int64_t i = first_item(); i < elements; i += item_step()) {
+    low = fminf(low, to_f32(x[i]));
+    high = fmaxf(high, to_f32(x[i]));
+  }
+  low = of_block(low, 0, Least());
+  high = of_block(high, 0, Most());
+  if (threadIdx.x == 0) {
+    parts[2 * blockIdx.x] = low;
+    parts[2 * blockIdx.x + 1] = high;
+  }
+}
+
+/// One block: [min(x, 0), max(x, 0)] of all parts becomes the range of the integers.
+template <class From, class To>
+__global__ void range_kernel(int count, const float* __restrict__ parts, double least, double largest,
+                             From* __restrict__ scale, To* __restrict__ zero) {
+  float low = 0, high = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    low = fminf(low, parts[2 * i]);
+    high = fmaxf(high, parts[2 * i + 1]);
+  }
+  low = of_block(low, 0, Least());
+  high = of_block(high, 0, Most());
+  if (threadIdx.x != 0) return;
+  *scale = from_f32<From>(static_cast<float>((static_cast<double>(high) - low) / (largest - least)));
+  const double by = to_f32(*scale);
+  *zero = from_f32<To>(by == 0 ? 0.0F : static_cast<float>(rint(least - low / by)));
 }
 
 /// As many elements as 16 bytes of the wider type hold, or one where they do not divide what has one scale.
@@ -89,6 +123,23 @@ void quantize(const QuantizeShape& shape, Element from, Element to, const void* 
       });
     });
   });
+}
+
+void quantize_dynamic(std::int64_t elements, Element from, Element to, const void* x, void* scale, void* zero, void* y,
+                      float* parts, cudaStream_t stream) {
+  const unsigned blocks = std::min<unsigned>(most_parts, blocks_for(elements));
+  const bool is_signed = to == Element::i8;
+  const double least = is_signed ? -128 : 0, largest = is_signed ? 127 : 255;
+  with_wide(from, [&](auto source) {
+    with_8_bits(to, [&](auto target) {
+      using From = decltype(source);
+      using To = decltype(target);
+      extremes_kernel<From><<<blocks, threads_per_block, 0, stream>>>(elements, static_cast<const From*>(x), parts);
+      range_kernel<From, To><<<1, threads_per_block, 0, stream>>>(static_cast<int>(blocks), parts, least, largest,
+                                                                  static_cast<From*>(scale), static_cast<To*>(zero));
+    });
+  });
+  quantize({.elements = elements, .inner = elements}, from, to, x, scale, zero, y, stream);
 }
 
 void dequantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale,

@@ -145,6 +145,11 @@ struct QuantizeShape {
 /// y = saturate(round(x / scale) + zero); `from` is a float, `to` has 8 bits.
 void quantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale, const void* zero,
               void* y, cudaStream_t stream);
+/// Scale and zero point from x first, so that [min(x, 0), max(x, 0)] becomes the range of `to`, i8 or u8. `parts`: room
+/// for 2 * most_parts numbers.
+inline constexpr unsigned most_parts = 1024;
+void quantize_dynamic(std::int64_t elements, Element from, Element to, const void* x, void* scale, void* zero, void* y,
+                      float* parts, cudaStream_t stream);
 /// y = (x - zero) * scale; `from` has 8 bits, `to` is a float.
 void dequantize(const QuantizeShape& shape, Element from, Element to, const void* x, const void* scale,
                 const void* zero, void* y, cudaStream_t stream);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that combine elements: normalisations over rows, reductions, local response normalisation, resizing.
+#include "block.cuh"
 #include "launch.cuh"
 
 #include <cfloat>
@@ -7,27 +8,6 @@
 namespace benanza::cuda {
 
 namespace {
-
-struct Sum {
-  __device__ float operator()(float a, float b) const { return a + b; }
-};
-struct Most {
-  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-
-/// Of all threads of the block, for all of them.
-template <class Combine>
-__device__ float of_block(float value, float neutral, Combine combine) {
-  __shared__ float of_warps[32];
-  for (int lane = 16; lane > 0; lane /= 2) value = combine(value, __shfl_xor_sync(0xFFFFFFFFU, value, lane));
-  __syncthreads();  // the previous use of the shared numbers is over
-  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
-  __syncthreads();
-  const unsigned warps = blockDim.x / 32;
-  value = threadIdx.x % 32 < warps ? of_warps[threadIdx.x % 32] : neutral;
-  for (int lane = 16; lane > 0; lane /= 2) value = combine(value, __shfl_xor_sync(0xFFFFFFFFU, value, lane));
-  return value;
-}
 
 template <RowFunction function, class T>
 __global__ void row_kernel(RowShape shape, const T* __restrict__ x, const T* __restrict__ scale,
