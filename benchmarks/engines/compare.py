@@ -30,8 +30,8 @@ PACKAGES = ["numpy==2.4.6", "onnx==1.19.1", "onnxruntime==1.31.1", "openvino==20
 ENGINES = ["onnxruntime", "openvino"]
 TURNS = 5
 LEAST_RUNS = 2  # in a turn
-CALLS_FOR_BOUND = 200  # of the whole model: 40 rounds in both forms, caches warm and without weights
-MOST_SECONDS_FOR_BOUND = 60
+CALLS_FOR_BOUND = 400  # of the whole model: 80 rounds in both forms, caches warm and without weights
+LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many small layers takes longer than their calls
 
 
 def inputs_of(path):
@@ -214,7 +214,7 @@ def compare(arguments):
     rows, below = [], 0
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
-        seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, arguments.seconds), MOST_SECONDS_FOR_BOUND)
+        seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
         bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s")[1].values()))
         times = measure(path, arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
