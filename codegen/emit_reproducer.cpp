@@ -96,10 +96,21 @@ void refuse_kind(std::string_view kind) {
   throw UsageError(std::string(kind) + " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
 }
 
+std::string cuda_element(DataType type) {
+  switch (type) {
+    case DataType::f16: return "__half";
+    case DataType::bf16: return "__nv_bfloat16";
+    case DataType::f64: return "double";
+    case DataType::f8e4m3: return "__nv_fp8_e4m3";
+    case DataType::f8e5m2: return "__nv_fp8_e5m2";
+    case DataType::i8: return "std::int8_t";
+    case DataType::i32: return "std::int32_t";
+    default: return "float";
+  }
+}
+
 std::string cuda_reproducer(const Reproducer& reproducer, std::string_view libraries, std::string_view headers,
                             std::string layer) {
-  const DataType element = type(reproducer.layer);
-  const bool half = element == DataType::f16, wide = element == DataType::f64;
   return reproducer_banner(
              reproducer,
              fmt::format("g++ -O2 -std=c++20 -I$CUDA_HOME/include reproducer.cpp -L$CUDA_HOME/lib64 {} -lcudart "
@@ -107,10 +118,7 @@ std::string cuda_reproducer(const Reproducer& reproducer, std::string_view libra
                          libraries),
              "./reproducer") +
          std::string(headers) +
-         filled(reproducer_cuda, {{"element", half                        ? "__half"
-                                              : element == DataType::bf16 ? "__nv_bfloat16"
-                                              : wide                      ? "double"
-                                                                          : "float"},
+         filled(reproducer_cuda, {{"element", cuda_element(type(reproducer.layer))},
                                   {"flops", fmt::format("{:.0f}", cost(reproducer.layer).flops.value)},
                                   {"layer", std::move(layer)}});
 }

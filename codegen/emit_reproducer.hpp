@@ -42,6 +42,8 @@ using Dims = std::vector<std::int64_t>;
 [[noreturn]] void refuse_reproducer(std::string_view library, const std::string& what);
 [[noreturn]] void refuse_kind(std::string_view kind);
 
+/// What CUDA's headers call elements of a type; float for those that it has no word for.
+[[nodiscard]] std::string cuda_element(DataType type);
 /// The program of a library on an NVIDIA GPU: `layer` is its part of the file, `headers` are its includes.
 [[nodiscard]] std::string cuda_reproducer(const Reproducer& reproducer, std::string_view libraries,
                                           std::string_view headers, std::string layer);

@@ -3,6 +3,7 @@
 // of the plan's configuration.
 #include "emit_reproducer.hpp"
 #include "reproducer_templates.hpp"
+#include <benanza/bench/quantization.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 
@@ -32,17 +33,19 @@ std::int64_t stride(const TensorShape& operand, std::int64_t batch) {
 
 Problem problem_of(const op::MatMul& op, bool channels_last) {
   if (channels_last) refuse("layout nhwc of a matrix product");
-  if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    refuse("a quantised matrix product");
+  if (op.b_type.value_or(op.type) != op.type) refuse("operands of two types");
+  if (op.a_zero || op.b_zero) refuse("zero points other than 0");
   const std::int64_t batch = element_count(op.batch());
+  // Operands of 8 bits lie along what is summed, whichever way the layer has them.
+  const bool narrow = bits(op.type) == 8;
   return {.m = op.m(),
           .n = op.n(),
           .k = op.k(),
           .batch = batch,
           .stride_a = stride(op.a, batch),
           .stride_b = stride(op.b, batch),
-          .trans_a = op.trans_a,
-          .trans_b = op.trans_b};
+          .trans_a = op.trans_a && !narrow,
+          .trans_b = op.trans_b || narrow};
 }
 
 /// Of one tap that moves by one: for each image y = w x, or with channels last y' = x' w' of all images.
@@ -52,8 +55,8 @@ Problem problem_of(const op::Conv& op, bool channels_last) {
   };
   const std::int64_t places = element_count(op.x) / (op.x[0] * op.x[1]);
   const bool product = element_count(op.w) == op.w[0] * op.w[1] && op.group == 1 && all(op.pads, 0) &&
-                       all(op.strides, 1) && (channels_last || op.post.empty()) &&
-                       op.w_type.value_or(op.type) == op.type && op.y_type.value_or(op.type) == op.type;
+                       all(op.strides, 1) && (channels_last || (op.post.empty() && bits(op.type) > 8)) &&
+                       op.w_type.value_or(op.type) == op.type && !op.x_zero && !op.w_zero;
   if (!product) refuse("a convolution that is no plain matrix product");
   if (channels_last) return {.m = op.x[0] * places, .n = op.w[0], .k = op.x[1], .trans_b = true};
   return {.m = op.w[0], .n = places, .k = op.x[1], .batch = op.x[0], .stride_b = op.x[1] * places};
@@ -64,19 +67,44 @@ Problem problem_of(const Op&, bool) {
   refuse_kind(Op::kind);
 }
 
-struct Arithmetic {
-  const char *type, *compute, *scale, *scalar;
-};
-Arithmetic arithmetic(DataType type) {
+/// A type as CUDA's enumerations name it.
+std::string cuda_type(DataType type) {
   switch (type) {
-    case DataType::f32: return {"CUDA_R_32F", "CUBLAS_COMPUTE_32F", "CUDA_R_32F", "float"};
-    case DataType::tf32: return {"CUDA_R_32F", "CUBLAS_COMPUTE_32F_FAST_TF32", "CUDA_R_32F", "float"};
-    case DataType::f16: return {"CUDA_R_16F", "CUBLAS_COMPUTE_32F", "CUDA_R_32F", "float"};
-    case DataType::bf16: return {"CUDA_R_16BF", "CUBLAS_COMPUTE_32F", "CUDA_R_32F", "float"};
-    case DataType::f64: return {"CUDA_R_64F", "CUBLAS_COMPUTE_64F", "CUDA_R_64F", "double"};
+    case DataType::f32:
+    case DataType::tf32: return "CUDA_R_32F";
+    case DataType::f16: return "CUDA_R_16F";
+    case DataType::bf16: return "CUDA_R_16BF";
+    case DataType::f64: return "CUDA_R_64F";
+    case DataType::f8e4m3: return "CUDA_R_8F_E4M3";
+    case DataType::i8: return "CUDA_R_8I";
+    case DataType::i32: return "CUDA_R_32I";
     default: refuse("type " + std::string(name(type)));
   }
 }
+
+/// How operands of `type` are multiplied to a result of type `y`.
+struct Arithmetic {
+  DataType type, y;
+  DataType c = y, bias = y;
+  const char *compute = "CUBLAS_COMPUTE_32F", *scale = "CUDA_R_32F", *scalar = "float";
+};
+Arithmetic arithmetic(DataType type, DataType y) {
+  if (y != type && !(type == DataType::i8 && y == DataType::i32)) refuse("a result of another type");
+  switch (type) {
+    case DataType::tf32: return {.type = type, .y = y, .compute = "CUBLAS_COMPUTE_32F_FAST_TF32"};
+    case DataType::f64:
+      return {.type = type, .y = y, .compute = "CUBLAS_COMPUTE_64F", .scale = "CUDA_R_64F", .scalar = "double"};
+    case DataType::f8e4m3: return {.type = type, .y = y, .c = DataType::bf16, .bias = DataType::bf16};
+    case DataType::i8:
+      if (y == DataType::i32)
+        return {.type = type, .y = y, .compute = "CUBLAS_COMPUTE_32I", .scale = "CUDA_R_32I", .scalar = "std::int32_t"};
+      return {.type = type, .y = y, .bias = DataType::f32, .compute = "CUBLAS_COMPUTE_32I"};
+    default: return {.type = type, .y = y};
+  }
+}
+
+/// Of any of cuBLASLt's scalars.
+std::string number_text(double value) { return value == 1 ? "1" : float_text(value); }
 
 struct LtEpilogue {
   bool bias = false, c = false;
@@ -143,7 +171,7 @@ void emit_cublaslt_reproducer(const Reproducer& reproducer, std::ostream& out) {
   if (plan.algorithm != "lt" && !plan.algorithm.starts_with("lt:"))
     refuse("plan '" + plan.algorithm + "' of cuBLAS: those of cuBLASLt begin with lt");
   const Problem problem = std::visit([&](const auto& op) { return problem_of(op, !layout.empty()); }, reproducer.layer);
-  const Arithmetic how = arithmetic(type(reproducer.layer));
+  const Arithmetic how = arithmetic(type(reproducer.layer), operands(reproducer.layer).outputs[0].type);
   const LtEpilogue epilogue = epilogue_of(reproducer.layer);
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   constexpr std::size_t workspace = std::size_t{32} << 20;  // what the backend gives
@@ -156,7 +184,15 @@ void emit_cublaslt_reproducer(const Reproducer& reproducer, std::ostream& out) {
                                                       {"trans_b", truth(problem.trans_b)},
                                                       {"stride_a", std::to_string(problem.stride_a)},
                                                       {"stride_b", std::to_string(problem.stride_b)},
-                                                      {"type", how.type},
+                                                      {"type", cuda_type(how.type)},
+                                                      {"y_type", cuda_type(how.y)},
+                                                      {"y_element", cuda_element(how.y)},
+                                                      {"c_type", cuda_type(how.c)},
+                                                      {"c_element", cuda_element(how.c)},
+                                                      {"bias_type", cuda_type(how.bias)},
+                                                      {"bias_element", cuda_element(how.bias)},
+                                                      {"fast", truth(plan.algorithm.starts_with("lt:fast"))},
+                                                      {"alpha", number_text(quantization(reproducer.layer).rescale)},
                                                       {"scale", how.scale},
                                                       {"compute", how.compute},
                                                       {"scalar", how.scalar},

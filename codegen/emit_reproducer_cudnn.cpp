@@ -4,6 +4,7 @@
 #include "emit_reproducer.hpp"
 #include "reproducer_templates.hpp"
 #include "writer.hpp"
+#include <benanza/bench/quantization.hpp>
 #include <benanza/detail/window.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
@@ -180,6 +181,10 @@ const char* graph_type(DataType type) {
     case DataType::tf32: return "FLOAT";
     case DataType::f16: return "HALF";
     case DataType::bf16: return "BFLOAT16";
+    case DataType::f8e4m3: return "FP8_E4M3";
+    case DataType::f8e5m2: return "FP8_E5M2";
+    case DataType::i8: return "INT8";
+    case DataType::i32: return "INT32";
     default: refuse("type " + std::string(name(type)));
   }
 }
@@ -222,24 +227,54 @@ std::string input(const Dims& dims, const Dims& strides) {
   return fmt::format("input({}, {})", list(dims), list(strides));
 }
 
-/// Statements that draw the steps on `value`.
-std::string drawn_epilogue(const Epilogue& post, const Dims& y, std::size_t channel_axis, bool channels_last) {
+/// Of an operator's attributes: integers are summed in integers.
+const char* summed(DataType type) {
+  return type == DataType::i8 ? ".set_compute_data_type(fe::DataType_t::INT32)" : "";
+}
+
+template <class Op>
+void check_graph_types(const Op& op, DataType second) {
+  const DataType y = op.y_type.value_or(op.type);
+  if (second != op.type || (y != op.type && !(op.type == DataType::i8 && y == DataType::i32)))
+    refuse("operands and a result of such types");
+  if (quantization(op).x_zero != 0 || quantization(op).w_zero != 0) refuse("zero points other than 0");
+}
+
+/// Statements that draw the steps of a product's epilogue on `value`, and scale sums of integers: behind a bias that is
+/// the first step, else before all steps.
+template <class Op>
+std::string drawn_epilogue(const Op& op, const Dims& y, std::size_t channel_axis, bool channels_last) {
   std::string text;
-  for (const auto& step : post) {
+  const double rescale = quantization(op).rescale;
+  const auto scale = [&] {
+    if (rescale != 1)
+      text += fmt::format("  value = graph.pointwise(value, graph.tensor({}), step(fe::PointwiseMode_t::MUL));\n",
+                          float_text(rescale));
+  };
+  if (op.type == DataType::i8 && (!op.post.empty() || rescale != 1))
+    text += fmt::format("  value->set_data_type(fe::DataType_t::INT32).set_dim({}).set_stride({});\n", list(y),
+                        list(packed_strides(y, channels_last)));
+  const bool bias_first = starts_with_bias(op.post);
+  if (!bias_first) scale();
+  const auto inputs = op.operands().inputs;
+  std::size_t number = 2;  // behind the operands of the product
+  for (const auto& step : op.post) {
     if (!is_binary(step.fn)) {
       text += fmt::format("  value = graph.pointwise(value, {});\n", pointwise(step));
       continue;
     }
     const Dims dims = operand_dims(step, y, channel_axis);
-    const std::string operand = input(dims, packed_strides(dims, channels_last));
+    std::string operand = input(dims, packed_strides(dims, channels_last));
+    if (inputs.at(number++).type == DataType::i32) operand.insert(operand.size() - 1, ", fe::DataType_t::INT32");
     text += step.swapped ? fmt::format("  value = graph.pointwise({}, value, {});\n", operand, pointwise(step))
                          : fmt::format("  value = graph.pointwise(value, {}, {});\n", operand, pointwise(step));
+    if (bias_first && &step == op.post.begin()) scale();
   }
   return text;
 }
 
 std::string graph_layer(const op::Conv& op, const PlanName& plan) {
-  check_types(op);
+  check_graph_types(op, op.w_type.value_or(op.type));
   const std::size_t spatial = op.x.size() - 2;
   const bool last = is_channels_last(plan);
   const Dims x = dims_of(op.x), w = dims_of(op.w), y = dims_of(op.y());
@@ -250,25 +285,26 @@ std::string graph_layer(const op::Conv& op, const PlanName& plan) {
       "                               .set_pre_padding({})\n"
       "                               .set_post_padding({})\n"
       "                               .set_stride({})\n"
-      "                               .set_dilation({}));\n",
+      "                               .set_dilation({}){});\n",
       "x", "w", list(entries(op.pads, 0, spatial, 0)), list(entries(op.pads, spatial, spatial, 0)),
-      list(entries(op.strides, 0, spatial, 1)), list(entries(op.dilations, 0, spatial, 1)));
+      list(entries(op.strides, 0, spatial, 1)), list(entries(op.dilations, 0, spatial, 1)), summed(op.type));
   draw = fmt::format("  const Tensor x = {};\n  const Tensor w = {};\n", input(x, packed_strides(x, last)),
                      input(w, packed_strides(w, last))) +
          draw;
   if (!op.post.empty())
     draw += fmt::format("  value->set_dim({}).set_stride({});\n", list(y), list(packed_strides(y, last)));
-  draw += drawn_epilogue(op.post, y, 1, last);
+  draw += drawn_epilogue(op, y, 1, last);
   return filled(reproducer_cudnn_graph, {{"plan", plan.algorithm.substr(std::string_view("graph:").size())},
                                          {"type", graph_type(op.type)},
+                                         {"y_type", graph_type(op.y_type.value_or(op.type))},
+                                         {"y_element", cuda_element(op.y_type.value_or(op.type))},
                                          {"draw", draw},
                                          {"y", list(y)},
                                          {"y_strides", list(packed_strides(y, last))}});
 }
 
 std::string graph_layer(const op::MatMul& op, const PlanName& plan) {
-  if (op.b_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    refuse("a quantised matrix product");
+  check_graph_types(op, op.b_type.value_or(op.type));
   const std::int64_t batch = element_count(op.batch()), m = op.m(), n = op.n(), k = op.k();
   const auto matrices = [](const TensorShape& shape) {
     return element_count(shape) / (shape[shape.size() - 2] * shape[shape.size() - 1]);
@@ -279,13 +315,16 @@ std::string graph_layer(const op::MatMul& op, const PlanName& plan) {
   for (const auto& step : op.post)
     if (op.y().size() > 3 && !step.shape.empty()) refuse_step(step);
   const Dims y{batch, m, n};
+  const bool along_k = op.trans_b || bits(op.type) == 8;  // where tensor cores take operands of 8 bits
   std::string draw = fmt::format("  const Tensor a = {};\n  const Tensor b = {};\n",
                                  input({of_a, m, k}, op.trans_a ? Dims{m * k, 1, m} : Dims{m * k, k, 1}),
-                                 input({of_b, k, n}, op.trans_b ? Dims{k * n, 1, k} : Dims{k * n, n, 1})) +
-                     "  value = graph.matmul(a, b, fe::graph::Matmul_attributes());\n" +
-                     drawn_epilogue(op.post, y, 2, false);
+                                 input({of_b, k, n}, along_k ? Dims{k * n, 1, k} : Dims{k * n, n, 1})) +
+                     fmt::format("  value = graph.matmul(a, b, fe::graph::Matmul_attributes(){});\n", summed(op.type)) +
+                     drawn_epilogue(op, y, 2, false);
   return filled(reproducer_cudnn_graph, {{"plan", plan.algorithm.substr(std::string_view("graph:").size())},
                                          {"type", graph_type(op.type)},
+                                         {"y_type", graph_type(op.y_type.value_or(op.type))},
+                                         {"y_element", cuda_element(op.y_type.value_or(op.type))},
                                          {"draw", draw},
                                          {"y", list(y)},
                                          {"y_strides", list(packed_strides(y, false))}});

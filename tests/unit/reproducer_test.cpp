@@ -30,8 +30,8 @@ TEST_CASE("a reproducer is the library's own calls and no Benanza header") {
   CHECK(has(text, "constexpr int threads = 2;"));
   CHECK(has(text, "implementation = \"jit:avx2\""));
   CHECK(has(text, "x = {1, 64, 56, 56}, w = {2, 64, 32, 3, 3}, y = {1, 128, 56, 56}, b = {128};"));
-  CHECK(has(text, "memory::desc(x, type, tag::aBcd8b)"));
-  CHECK(has(text, "post.append_binary(algorithm::binary_add, memory::desc(y, type, tag::aBcd8b));"));
+  CHECK(has(text, "memory::desc(x, src, tag::aBcd8b)"));
+  CHECK(has(text, "post.append_binary(algorithm::binary_add, memory::desc(y, dst, tag::aBcd8b));"));
   CHECK(has(text, "DNNL_ARG_ATTR_MULTIPLE_POST_OP(0)"));
   CHECK(has(text, "post.append_eltwise(algorithm::eltwise_relu, 0, 0);"));
 }
@@ -39,13 +39,34 @@ TEST_CASE("a reproducer is the library's own calls and no Benanza header") {
 TEST_CASE("a matrix product folds its batch where it can, weights lie as the plan says") {
   const std::string plain = emitted("MatMul/f32/a=1x128x768/b=768x3072/b_constant=1/post=bias", "brg:avx2,threads=1");
   CHECK(has(plain, "a = {128, 768}, b = {768, 3072}, y = {128, 3072}, c = {1, 3072};"));
-  CHECK(has(plain, "row_major(a), row_major(b)"));
+  CHECK(has(plain, "row_major(a, src), row_major(b, wei)"));
   CHECK(has(emitted("MatMul/f32/a=128x768/b=768x3072/b_constant=1", "brg:avx2,wei=BA16a64b,threads=1"), "tag::any"));
-  CHECK(has(emitted("MatMul/f32/a=12x128x64/b=12x64x128/trans_b=1", "brg:avx2,threads=1"), "transposed(b)"));
+  CHECK(has(emitted("MatMul/f32/a=12x128x64/b=12x64x128/trans_b=1", "brg:avx2,threads=1"), "transposed(b, wei)"));
   const std::string inner = emitted("MatMul/f32/a=1x2048/b=2048x1000/b_constant=1", "inner_product:gemm:jit,threads=1");
   CHECK(has(inner, "inner_product_forward::primitive_desc"));
   CHECK(has(inner, "implementation = \"gemm:jit\""));
   CHECK(has(inner, "w = {1000, 2048}"));
+}
+
+TEST_CASE("a quantised layer has its scales and zero points in the reproducer") {
+  const std::string conv = emitted(
+      "Conv/u8/x=1x64x56x56/w=128x32x3x3/pads=1x1x1x1/group=2/w_type=i8/x_zero=1/post=bias,relu", "jit:avx2,threads=1");
+  CHECK_FALSE(has(conv, "@"));
+  CHECK(has(conv, "src = memory::data_type::u8, wei = memory::data_type::s8, dst = memory::data_type::u8,"));
+  CHECK(has(conv, "bia = memory::data_type::f32;"));
+  CHECK(has(conv, "set_scales_mask(DNNL_ARG_WEIGHTS, 3);"));
+  CHECK(has(conv, "add_numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, 128, "));
+  CHECK(has(conv, "set_scales_mask(DNNL_ARG_DST, 0);"));
+  CHECK(has(conv, "set_zero_points_mask(DNNL_ARG_SRC, 0);"));
+  CHECK_FALSE(has(conv, "set_zero_points_mask(DNNL_ARG_WEIGHTS, 0);"));
+  const std::string product = "MatMul/i8/a=128x768/b=768x3072/b_constant=1/y_type=f32";
+  CHECK(has(emitted(product, "brgemm,threads=1"), "add_numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, 3072, "));
+  CHECK(has(emitted(product, "brgemm,threads=1"), "set_scales_mask(DNNL_ARG_WEIGHTS, 2);"));
+  CHECK(has(emitted(product, "inner_product:brgemm,threads=1"), "set_scales_mask(DNNL_ARG_WEIGHTS, 1);"));
+  CHECK_FALSE(has(emitted(product, "brgemm,threads=1"), "set_scales_mask(DNNL_ARG_DST"));
+  const std::string sums = emitted("MatMul/u8/a=128x768/b=768x3072/b_type=i8/y_type=i32", "brgemm,threads=1");
+  CHECK(has(sums, "dst = memory::data_type::s32"));
+  CHECK_FALSE(has(sums, "add_numbers"));
 }
 
 TEST_CASE("a reproducer of cuBLASLt looks for the plan's configuration") {
@@ -63,6 +84,19 @@ TEST_CASE("a reproducer of cuBLASLt looks for the plan's configuration") {
   const std::string conv = emitted("Conv/tf32/x=2x64x56x56/w=256x64x1x1", "lt,id=1,threads=1", "cublas");
   CHECK(has(conv, "m = 256, n = 3136, k = 64, batch = 2;"));
   CHECK(has(conv, "CUBLAS_COMPUTE_32F_FAST_TF32"));
+  const std::string narrow = "MatMul/i8/a=4x128x768/b=768x3072/b_constant=1/post=bias";
+  const std::string i8 = emitted(narrow, "lt:bias,id=21,threads=1", "cublas");
+  CHECK(has(i8, "trans_a = false, trans_b = true;"));  // both along k
+  CHECK(has(i8, "type = CUDA_R_8I, scale = CUDA_R_32F;"));
+  CHECK(has(i8, "y_type = CUDA_R_8I, c_type = CUDA_R_8I, bias_type = CUDA_R_32F;"));
+  CHECK(has(i8, "compute = CUBLAS_COMPUTE_32I;"));
+  CHECK(has(i8, "using Bias = float;"));
+  CHECK(has(i8, "fast = false;"));
+  const std::string f8 = emitted("MatMul/f8e4m3/a=128x768/b=768x3072", "lt:fast,id=66,threads=1", "cublas");
+  CHECK(has(f8, "using Element = __nv_fp8_e4m3;"));
+  CHECK(has(f8, "y_type = CUDA_R_8F_E4M3, c_type = CUDA_R_16BF, bias_type = CUDA_R_16BF;"));
+  CHECK(has(f8, "fast = true;"));
+  CHECK_THROWS_WITH(emitted("MatMul/u8/a=8x8/b=8x8", "lt,id=1", "cublas"), Catch::Contains("type u8"));
   const std::string product = "MatMul/f32/a=8x8/b=8x8";
   CHECK_THROWS_WITH(emitted(product, "gemm_ex,threads=1", "cublas"), Catch::Contains("begin with lt"));
   CHECK_THROWS_WITH(emitted(product, "lt,id=1,wave=2", "cublas"), Catch::Contains("keys"));
@@ -96,6 +130,16 @@ TEST_CASE("a reproducer of cuDNN calls the algorithm, or draws the graph") {
   const std::string product = emitted("MatMul/bf16/a=12x128x64/b=12x64x128/trans_b=1", "graph:eng3,threads=1", "cudnn");
   CHECK(has(product, "input({12, 64, 128}, {8192, 1, 64})"));  // b lies transposed
   CHECK(has(product, "graph.matmul(a, b"));
+  const std::string i8 = emitted("Conv/i8/x=1x64x56x56/w=128x64x3x3/post=bias,relu", "graph:eng1", "cudnn");
+  CHECK(has(i8, "type = fe::DataType_t::INT8, y_type = fe::DataType_t::INT8;"));
+  CHECK(has(i8, ".set_compute_data_type(fe::DataType_t::INT32)"));
+  CHECK(has(i8, "input({1, 128, 1, 1}, {128, 1, 1, 1}, fe::DataType_t::INT32)"));  // the bias of sums
+  CHECK(has(i8, "graph.tensor(0.0625f)"));  // 9.3 sqrt(576) / 24 = 9.3: the next power of two
+  const std::string f8 = emitted("MatMul/f8e4m3/a=128x768/b=768x3072", "graph:eng1", "cudnn");
+  CHECK(has(f8, "type = fe::DataType_t::FP8_E4M3"));
+  CHECK(has(f8, "input({1, 768, 3072}, {2359296, 1, 768})"));  // along k
+  CHECK_FALSE(has(f8, "INT32)"));
+  CHECK_THROWS_WITH(emitted("Conv/u8/x=1x8x8x8/w=8x8x3x3/w_type=i8", "graph:eng1", "cudnn"), Catch::Contains("types"));
   CHECK_THROWS_WITH(emitted(conv, "direct_3", "cudnn"), Catch::Contains("forward algorithm"));
   CHECK_THROWS_WITH(emitted("MatMul/f32/a=8x8/b=8x8", "gemm", "cudnn"), Catch::Contains("graph:TAG"));
   CHECK_THROWS_WITH(emitted("Conv/f32/x=1x3x8x8/w=8x3x3x3/pads=0x0x1x1", "gemm", "cudnn"), Catch::Contains("pads"));
@@ -108,7 +152,7 @@ TEST_CASE("what has no reproducer is refused with the reason") {
   CHECK_THROWS_WITH(emitted(conv, "any", "abacus"),
                     Catch::Contains("'abacus' has no reproducers") && Catch::Contains("onednn"));
   CHECK_THROWS_WITH(emitted("Unary/f32/fn=relu/x=64", "jit:avx2"), Catch::Contains("Unary has no reproducer"));
-  CHECK_THROWS_WITH(emitted("Conv/i8/x=1x3x8x8/w=8x3x3x3", "jit:avx2"), Catch::Contains("type i8"));
+  CHECK_THROWS_WITH(emitted("Conv/f64/x=1x3x8x8/w=8x3x3x3", "jit:avx2"), Catch::Contains("type f64"));
   CHECK_THROWS_WITH(emitted(conv + "/post=erf", "jit:avx2"), Catch::Contains("erf"));
   for (const char* plan :
        {"", ",", "jit,", "jit,=2", "jit,src=", "jit,threads=x", "jit,threads=0", "jit\";", "a\\b", "a\nb"})
