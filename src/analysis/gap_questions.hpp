@@ -9,7 +9,7 @@ namespace benanza::analysis {
 /// The rungs, each against the latency.
 [[nodiscard]] std::vector<RungRatio> ratios_of(const Analysis& analysis, const Gap& gap);
 [[nodiscard]] ParallelGain parallel_gain(const Analysis& analysis, const Gap& gap);
-/// From API logs and from the plans that records name.
+/// From API logs and from the plans that records name. In algorithm_choices.cpp.
 [[nodiscard]] std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const EngineProfile& profile,
                                                              const Gap& gap);
 /// By pattern, over all groups of the fused form.
@@ -19,7 +19,7 @@ namespace benanza::analysis {
 [[nodiscard]] std::vector<LibraryGap> library_gaps(const Analysis& analysis);
 [[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile,
                                                      const Gap& gap);
-/// Of other shapes or types than the model's, and in another order than its edges allow.
+/// Of other shapes or types than the model's, and in another order than its edges allow. In deviations.cpp.
 [[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
                                                      const Gap& gap);
 
