@@ -33,9 +33,22 @@ std::string utc_now() {
   return {text.data(), length};
 }
 
-/// Ceilings of the thread counts that are not known yet, and the timer's floor.
-std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options,
-                                      std::span<const int> counts) {
+/// A session looks at the ceilings when it begins, if they are not known, and when it ends, if it is long enough: the
+/// first look may meet a slow phase, and a ceiling that is too low makes a floor that is none.
+struct Looks {
+  Seconds each{};
+  bool at_end = false;
+
+  explicit Looks(Seconds budget) {
+    constexpr double share = 0.1;
+    constexpr Seconds longest{6}, shortest{0.5}, long_session{20};
+    at_end = budget >= long_session;
+    each = std::clamp((at_end ? 0.5 : 1) * share * budget, shortest, longest);
+  }
+};
+
+/// The thread counts of which a ceiling is not known yet.
+std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const int> counts) {
   const std::vector<MultiplyAdd> types = multiply_adds(this_machine().isa);
   std::vector<int> missing;
   for (const int count : counts) {
@@ -47,29 +60,24 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
     };
     if (!std::all_of(types.begin(), types.end(), is_known)) missing.push_back(count);
   }
-  std::vector<CeilingRow> rows;
-  if (!missing.empty()) {
-    constexpr double share = 0.1;
-    constexpr Seconds longest{6}, shortest{0.5};
-    const Seconds budget = std::clamp(share * options.budget, shortest, longest);
-    const auto start = host.now();
-    const auto report = [&](std::size_t done, std::size_t total) {
-      if (options.progress) {
-        options.progress({.phase = "ceilings",
-                          .done = done,
-                          .total = total,
-                          .elapsed = host.now() - start,
-                          .remaining = options.budget - (host.now() - start),
-                          .what = "peak and bandwidths"});
-      }
-    };
-    rows = measure_ceilings(host.pool(), missing, host.available_memory(), budget, options.cancelled, report);
-  }
-  rows.push_back({.quantity = "Timer/floor",
-                  .algorithm = "steady_clock,threads=1",
-                  .threads = 1,
-                  .value = host.timer_floor().value});
-  return rows;
+  return missing;
+}
+
+/// Ceilings of the thread counts, within `time` from now; `start` is the session's.
+std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options, std::span<const int> counts,
+                                      Seconds time, Seconds start) {
+  if (counts.empty()) return {};
+  const auto report = [&](std::size_t done, std::size_t total) {
+    if (options.progress) {
+      options.progress({.phase = "ceilings",
+                        .done = done,
+                        .total = total,
+                        .elapsed = host.now() - start,
+                        .remaining = options.budget - (host.now() - start),
+                        .what = "peak and bandwidths"});
+    }
+  };
+  return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.cancelled, report);
 }
 
 /// The same of a device, by its own kernels.
@@ -170,9 +178,9 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   run.machine = device ? device->machine() : this_machine();
   const MeasureOptions options = taking_up(run, given);
 
-  const auto session = [&](Host& host, Seconds start, int threads) {
+  const auto session = [&](Host& host, Seconds start, int threads, Seconds kept_back) {
     MeasureOptions rest = options;
-    rest.budget = options.budget - (host.now() - start);
+    rest.budget = options.budget - (host.now() - start) - kept_back;
     if (options.keep) {
       rest.keep = [&](const Run& now) {
         Run so_far = run;
@@ -200,16 +208,23 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     add_ceilings(find_ceilings(*device, host.floors(), options));
     // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
     add_ceilings(product_peaks(host, product_types(wanted, true), 8192, backends, options, 1));
-    session(host, start, 1);
+    session(host, start, 1, {});
     run.machine.state = device->state();  // as it is under load
   } else {
     const Conditions conditions(cpus());
     ThisHost host(options.threads);
     const Seconds start = host.now();
     const int threads = static_cast<int>(host.cpus().size());
-    add_ceilings(find_ceilings(host, options, thread_counts(threads)));
+    const std::vector<int> counts = thread_counts(threads);
+    const Looks looks(options.budget);
+    add_ceilings({{.quantity = "Timer/floor",
+                   .algorithm = "steady_clock,threads=1",
+                   .threads = 1,
+                   .value = host.timer_floor().value}});
+    add_ceilings(find_ceilings(host, options, unknown_counts(options, counts), looks.each, start));
     add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
-    session(host, start, threads);
+    session(host, start, threads, looks.at_end ? looks.each : Seconds{});
+    if (looks.at_end) add_ceilings(find_ceilings(host, options, counts, looks.each, start));
     run.warnings = conditions.warnings();
   }
   add_raised(run, given, wanted);

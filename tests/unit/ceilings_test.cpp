@@ -41,6 +41,15 @@ TEST_CASE("a row that beats a ceiling raises it and is named") {
   CHECK(rows[2].algorithm == "fake/a,threads=1/hot/" + std::string(product));
 }
 
+TEST_CASE("a ceiling is raised to the least time that a bound may count, over samples or rounds") {
+  auto rows = ceilings();
+  Measurement few_rounds = row(product, 2e-3);
+  few_rounds.rounds_s = {1.9e-3, 1.9e-3, 1.9e-3};
+  raise_ceilings(rows, std::vector{few_rounds}, layers);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[2].value == Approx(268435456 / 1.9e-3));
+}
+
 TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
   auto rows = ceilings();
   raise_ceilings(rows, std::vector{row(relu, 8e-3)}, layers);  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s
