@@ -50,6 +50,8 @@ struct Measurement {
                                    ///< contended; empty for a plan that was not chosen
   std::vector<double> visits_s{};  ///< of a chosen plan, what its selection saw of it before: the median of each visit
                                    ///< behind the first one; NaN where contended. They are spread over the run.
+  double wander = 0;               ///< of a chosen plan: half the range of the processor's speed over the
+                                   ///< session, relative, by the sentinel's readings second by second
   std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
   std::string name() const {
     return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +

@@ -186,7 +186,7 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
     rung.median = total(by_row([](const Measurement& row) { return RowTimes::expected(row); }));
     const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
     const double doubt = std::max((most - *rung.bound).value, half_range(sightings));
-    rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value : 0;
+    rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value + times_.wander() : 0;
     const auto has_row = [](const std::vector<Part>& parts) {
       return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
     };
@@ -211,7 +211,9 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
-  rung.uncertainty = rung.bound->value > 0 ? (half_range(seen) + total(ticks).value) / rung.bound->value : 0;
+  // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
+  const Seconds doubt{half_range(seen) + total(ticks).value};
+  rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
   return rung;
 }
 

@@ -108,6 +108,7 @@ void RowTimes::count_sightings() {
   for (const auto& [signature, best] : best_) {
     for (const auto* row : {best.fastest, best.least_work, best.cold}) {
       if (!row) continue;
+      wander_ = std::max(wander_, row->wander);
       visits_ = std::max(visits_, row->visits_s.size());
       if (rounds_.empty()) few_rounds_ = std::max(few_rounds_, row->rounds_s.size());
     }

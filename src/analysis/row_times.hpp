@@ -47,6 +47,8 @@ class RowTimes {
   [[nodiscard]] std::size_t sightings() const { return visits_ + few_rounds_; }
   /// Time of a row in such a sighting; its expected one where none of it counts.
   [[nodiscard]] Seconds in_sighting(const Measurement& row, std::size_t sighting) const;
+  /// How far the processor's speed wandered in the sessions of the rows, relative.
+  [[nodiscard]] double wander() const { return wander_; }
   /// Expected time of one call: the median over the rounds of the row, or over its samples.
   [[nodiscard]] static Seconds expected(const Measurement& row);
   /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
@@ -63,6 +65,7 @@ class RowTimes {
   std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
+  double wander_ = 0;
   std::size_t visits_ = 0, few_rounds_ = 0;
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
 };

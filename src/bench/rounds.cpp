@@ -182,7 +182,11 @@ std::vector<Measurement> finished_rows(std::span<const Contest> contests, const 
       if (auto row = finished_row(rival, sampler)) rows.push_back(std::move(*row));
   double highest = 0;
   for (const auto& row : rows) highest = std::max(highest, row.clock_hz);
-  for (auto& row : rows) row.throttled = row.clock_hz > 0 && row.clock_hz < (1 - throttling) * highest;
+  const double wander = sampler.wander();
+  for (auto& row : rows) {
+    row.throttled = row.clock_hz > 0 && row.clock_hz < (1 - throttling) * highest;
+    if (!row.rounds_s.empty()) row.wander = wander;
+  }
   return rows;
 }
 

@@ -42,8 +42,9 @@ void Sampler::warm_up(std::int64_t calls, Seconds expected) {
 }
 
 Sentinel::Reading Sampler::read(const std::string& kind, int threads) {
-  last_ = sentinel_.read({kind, threads}, host_.probe(threads));
+  const Seconds time = host_.probe(threads);
   last_at_ = host_.now();
+  last_ = sentinel_.read({kind, threads}, time, last_at_);
   return *last_;
 }
 

@@ -59,6 +59,9 @@ class Sampler {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }
 
+  /// Of the processor's speed, so far.
+  [[nodiscard]] double wander() const { return sentinel_.wander(); }
+
  private:
   [[nodiscard]] Seconds window(std::int64_t calls);
   /// A window that is watched.

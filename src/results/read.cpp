@@ -56,7 +56,7 @@ struct Row {
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
   double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
-  double launch_ns = 0, disagreement = 0, kernels_ns = 0, clock_hz = 0;
+  double launch_ns = 0, disagreement = 0, kernels_ns = 0, clock_hz = 0, wander = 0;
   std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
@@ -99,6 +99,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "kernels_ns") row.kernels_ns = number(value);
   else if (key == "clock_hz") row.clock_hz = number(value);
   else if (key == "throttled") row.throttled = number(value) == 1;
+  else if (key == "wander") row.wander = number(value);
   else if (key == "rounds_ns") read_times(value, row.rounds_ns);
   else if (key == "visits_ns") read_times(value, row.visits_ns);
 }
@@ -229,6 +230,7 @@ class Reader {
     m.noisy = row.noisy;
     m.method = row.method;
     m.disagreement = row.disagreement;
+    m.wander = row.wander > 0 ? row.wander : 0;
     m.kernels.value = row.kernels_ns / 1e9;
     m.clock_hz = row.clock_hz;
     m.throttled = row.throttled;

@@ -76,6 +76,7 @@ Json row_of(const Measurement& m) {
   if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
   if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
   if (m.throttled) row["throttled"] = 1;
+  if (m.wander > 0) row["wander"] = rounded(m.wander, 3);
   const auto add_times = [&](const char* key, const std::vector<double>& times) {
     if (!timed || times.empty()) return;
     Json list = Json::array();

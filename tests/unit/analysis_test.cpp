@@ -152,6 +152,16 @@ TEST_CASE("what the selection saw long before the rounds is a part of the uncert
   CHECK(a[RungName::library].uncertainty == Approx(0.1));  // 30 to 36 us: half of that in 30
 }
 
+TEST_CASE("how far the processor's speed wandered in its session is a part of a bound's uncertainty") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, 10 * us).wander = 0.02;
+  r.add(softmax, 20 * us).wander = 0.02;
+  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.02));
+  r.run.rows.back().visits_s = {29 * us};  // 30 to 39 us: half of that in 30
+  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.15 + 0.02));
+}
+
 TEST_CASE("bound and expected figure are p10 and median over rounds") {
   // Rounds of 11, 12 ... 21 us in any order: type-7 quantiles are 12 and 16 us.
   GraphBuilder g;

@@ -224,6 +224,20 @@ TEST_CASE("a clock that boosts for a moment now and then does not make the rest 
   CHECK(best.median.value == Approx(0.02));
 }
 
+TEST_CASE("a clock that wanders by some percent is no contention, and tells how uncertain bounds are") {
+  FakeHost host;
+  // Two seconds at full speed, two at 4 % less: half the range is 2 %.
+  host.slowness = [](double now) { return std::fmod(now, 4) < 2 ? 1.0 : 1.04; };
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "a", .seconds = 0.02}, {.name = "b", .seconds = 0.022}});
+  MeasureOptions options;
+  options.budget = {120};
+  const auto rows = run(host, {backend}, options);
+  const auto& best = row(rows, "a,threads=1");
+  CHECK(valid(best.rounds_s) == best.rounds_s.size());
+  CHECK(best.wander == Approx(0.02).epsilon(0.1));
+}
+
 TEST_CASE("a run that begins in a slow phase is judged by what comes later") {
   FakeHost host;
   host.slowness = [](double now) { return now < 1003 ? 1.5 : 1.0; };

@@ -176,7 +176,7 @@ TEST_CASE("a time that is no positive number is never written as one") {
   for (double time : {0.0, -1.0, not_a_number, infinity, -infinity}) {
     Run run = small_run();
     run.rows[0].p10 = run.rows[0].min = {time};
-    run.rows[1].difference = run.rows[1].cv = time;
+    run.rows[1].difference = run.rows[1].cv = run.rows[1].wander = time;
     run.rows[1].rounds_s = {time, 1e-6};
     run.rows[1].visits_s = {2e-6, time};
     run.ceilings[0].value = time;
