@@ -40,6 +40,8 @@ class Host {
   /// Runs the sentinel, a register-only loop of fixed length, on so many processors at once; the slowest one's time. No
   /// thread of a library may be spinning.
   [[nodiscard]] virtual Seconds probe(int threads) = 0;
+  /// What the sentinel takes where each processor does so many multiply-adds; nothing where it is no such loop.
+  [[nodiscard]] virtual std::optional<Seconds> probe_at(FlopsPerSecond) const { return std::nullopt; }
   /// Begins to watch whether threads lose their processors to others.
   virtual void watch() = 0;
   /// Whether they did since `watch`, `window` ago, for so long or so often that a sample of that length is spoiled.

@@ -181,6 +181,8 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   const auto session = [&](Host& host, Seconds start, int threads, Seconds kept_back) {
     MeasureOptions rest = options;
     rest.budget = options.budget - (host.now() - start) - kept_back;
+    if (!rest.ceilings) rest.ceilings.emplace();
+    rest.ceilings->insert(rest.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
     if (options.keep) {
       rest.keep = [&](const Run& now) {
         Run so_far = run;

@@ -59,6 +59,8 @@ class Sampler {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }
 
+  /// As Sentinel has it.
+  void know(int threads, Seconds best) { sentinel_.know(threads, best); }
   /// Of the processor's speed, so far.
   [[nodiscard]] double wander() const { return sentinel_.wander(); }
 

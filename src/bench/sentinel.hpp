@@ -47,6 +47,12 @@ class Sentinel {
     if (time < any->second) any->second = time;
     return {&level->first, time};
   }
+  /// What the best reading is at a thread count, by a peak that is known: a session that lies in one slow phase from
+  /// end to end has no better reading of its own.
+  void know(int threads, Seconds best) {
+    const auto any = best_at_.try_emplace(threads, best).first;
+    any->second = std::min(any->second, best);
+  }
   [[nodiscard]] bool quiet(const Reading& reading) const {
     return reading.time * quiet_share <= levels_.at(*reading.kind).usual() &&
            reading.time * clock_share <= best_at_.at(reading.kind->second);

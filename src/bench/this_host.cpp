@@ -110,6 +110,10 @@ Seconds ThisHost::probe(int threads) {
   return *std::max_element(probed_.begin(), probed_.begin() + threads);
 }
 
+std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
+  return Flops{peak_kernels().multiply_add(1) * probe_repeats} / each;
+}
+
 void ThisHost::watch() {
   switches_ = involuntary_switches();
   own_time_ = thread_time();

@@ -26,6 +26,7 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds now() const override;
   [[nodiscard]] Seconds timer_floor() const override { return timer_floor_; }
   [[nodiscard]] Seconds probe(int threads) override;
+  [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
   void watch() override;
   [[nodiscard]] bool disturbed(Seconds window) override;
   void occupy(Runtime runtime, int threads) override;

@@ -60,7 +60,11 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       memory_(host.available_memory()),
       sampler_(host),
       buffers_(static_cast<std::size_t>(memory_.value * packed_share),
-               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {}
+               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {
+  for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
+    if (row.quantity == "Peak/f32" && row.threads > 0 && row.value > 0)
+      if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
+}
 
 bool Workplace::over(Seconds until) const {
   return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;

@@ -39,6 +39,10 @@ class FakeHost final : public bench::Host {
     spend(30e-6);
     return {time - start};
   }
+  /// At full speed a processor does 1e9 multiply-adds a second.
+  [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override {
+    return Seconds{30e-6 * 1e9 / each.value};
+  }
   void watch() override { watched_ = time; }
   [[nodiscard]] bool disturbed(Seconds) override { return preempted(watched_, time); }
   void occupy(bench::Runtime, int) override {}

@@ -267,6 +267,19 @@ TEST_CASE("a row is contended when no sample was quiet") {
   }
 }
 
+TEST_CASE("a session that is slow from end to end is found out by a peak that is known") {
+  for (const bool known : {false, true}) {
+    FakeHost host;
+    host.slowness = [](double) { return 2.0; };
+    const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 0.01}});
+    MeasureOptions options;
+    options.budget = {5};
+    if (known)
+      options.ceilings = {{{.quantity = "Peak/f32", .algorithm = "fma:avx2,threads=1", .threads = 1, .value = 1e9}}};
+    CHECK(row(run(host, {backend}, options), "a,threads=1").contended == known);
+  }
+}
+
 TEST_CASE("a wrong result is excluded with its difference") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(
