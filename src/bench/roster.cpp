@@ -122,9 +122,12 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
   std::vector<const Measurement*> chosen, for_work;
   for (const CacheState cache : states_of(contest, place_.options())) {
     const Measurement *fastest = nullptr, *least = nullptr;
+    bool quiet = false;
     for (const auto& row : rows) {
-      const bool counts = !row.excluded && !row.contended && row.p10.value > 0 && row.threads <= thread_counts_.back();
+      const bool counts = !row.excluded && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
+      // Others can only have slowed a plan down: one that was the fastest nevertheless is.
+      quiet = quiet || !row.contended;
       const auto rank = [](const Measurement& m, bool work) {
         const Seconds counted = without_launch(m, m.p10);
         return std::tuple(counted.value * (work ? m.threads : 1), m.p10.value, m.name());
@@ -132,7 +135,7 @@ void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
       if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
       if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
     }
-    if (fastest == nullptr) return;  // was not measured in this state
+    if (!quiet) return;  // was not measured in this state, or never well
     chosen.push_back(fastest);
     if (least == fastest || cache != CacheState::hot) continue;
     chosen.push_back(least);

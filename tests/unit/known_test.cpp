@@ -69,6 +69,27 @@ TEST_CASE("a noisy row does for all but those who ask for more") {
   CHECK(is_known(relu(), rows, question(true)));
 }
 
+TEST_CASE("of known rows the fastest is timed again, contended or not, if any was quiet") {
+  Measurement fast = timed(), close = timed();
+  fast.algorithm = "fast,threads=1";
+  fast.samples = 0;
+  fast.contended = true;
+  close.algorithm = "close,threads=1";
+  close.p10 = close.median = {1.1e-3};
+  const auto calls_of_close = [&](const std::vector<Measurement>& known) {
+    FakeHost host;
+    const auto backend = std::make_shared<FakeBackend>(
+        host, std::vector<test::FakePlan>{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}});
+    const std::vector<std::shared_ptr<const Backend>> backends{backend};
+    const std::vector<Wanted> wanted{{.layer = relu(), .known = known}};
+    for (const auto& row : run_session(host, wanted, backends, {}, 1))
+      CHECK(row.rounds_s.empty() == (row.algorithm != "fast,threads=1"));
+    return backend->calls("close");
+  };
+  CHECK(calls_of_close({close, fast}) == 0);
+  CHECK(calls_of_close({fast}) > 0);  // selected anew
+}
+
 TEST_CASE("a layer is known when every backend was asked, in each cache state that it can be in") {
   const Layer product = op::MatMul{.a = {8, 8}, .b = {8, 8}, .b_constant = true};
   CHECK_FALSE(is_known(relu(), {}, question(false)));
