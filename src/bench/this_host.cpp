@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
-#include <sys/resource.h>
+#include <system_error>
 #include <thread>
 #include <time.h>
 
@@ -60,11 +61,17 @@ Seconds thread_time() {
   return {static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
 }
 
-/// Of the process: how often a thread that could go on was put aside for another one.
-long involuntary_switches() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nivcsw;
+/// How long all threads of the process have waited for a processor (the second number of Linux's schedstat); 0 where
+/// the system does not tell.
+Seconds waited() {
+  std::int64_t total = 0;
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    std::ifstream file(thread.path() / "schedstat");
+    std::int64_t ran = 0, wait = 0;
+    if (file >> ran >> wait) total += wait;
+  }
+  return {static_cast<double>(total) * 1e-9};
 }
 
 /// What the cgroup still grants; nothing if it sets no limit.
@@ -115,17 +122,14 @@ std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
 }
 
 void ThisHost::watch() {
-  switches_ = involuntary_switches();
+  waited_ = alone() ? Seconds{} : waited();
   own_time_ = thread_time();
 }
 
 bool ThisHost::disturbed(Seconds window) {
-  constexpr double lost_share = 0.05;  // of the calling thread's time: below it, quantiles over samples tell
-  // What other threads lost is not told; a switch of one of them now and then is the system's own work.
-  constexpr Seconds between{0.05};
-  const Seconds lost = window - (thread_time() - own_time_);
-  const auto switches = static_cast<double>(involuntary_switches() - switches_);
-  return lost > window * lost_share || switches > window / between;
+  constexpr double lost_share = 0.05;  // below it, quantiles over samples tell
+  const Seconds most = window * lost_share;
+  return window - (thread_time() - own_time_) > most || (!alone() && waited() - waited_ > most);
 }
 
 void ThisHost::occupy(Runtime runtime, int threads) {

@@ -37,6 +37,8 @@ class ThisHost final : public Host {
 
  private:
   void stay();
+  /// No thread but the calling one can be at work.
+  [[nodiscard]] bool alone() const { return staying_ && !own_pool_ran_; }
 
   cpu_set_t allowed_before_{};
   std::vector<int> cpus_;
@@ -45,7 +47,7 @@ class ThisHost final : public Host {
   OpenmpTeam team_{};
   Seconds timer_floor_{};
   Seconds own_time_{};         ///< of the calling thread on a processor, when the watch began
-  long switches_ = 0;          ///< of all threads, against their will
+  Seconds waited_{};           ///< all threads, for processors, when the watch began
   bool staying_ = false;       ///< the calling thread is bound to the first processor
   bool own_pool_ran_ = false;  ///< threads of a pool may still be polling
 };
