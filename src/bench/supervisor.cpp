@@ -102,13 +102,9 @@ pid_t start(const std::vector<std::string>& argv, const std::string& file, const
     return result;
   };
   posix_spawnattr_t attributes;
-  sigset_t interrupt;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigdefault(&attributes, &interrupt);  // the parent ignores it
   posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   const int error = posix_spawnp(&child, argv.front().c_str(), nullptr, &attributes, pointers(argv).data(),
                                  pointers(environment).data());
@@ -152,16 +148,18 @@ struct End {
   std::string reason{};       ///< otherwise
 };
 
-/// Signals of `passed_on`, which are blocked here, go to the child.
+/// The signals of `awaited`, which are blocked here: the child's end wakes, others are passed on to it.
 End watch(pid_t child, const std::atomic<std::uint64_t>& beats, const SupervisorOptions& options, double most_memory,
-          const sigset_t& passed_on) {
-  constexpr auto pause = std::chrono::milliseconds(10);
-  constexpr timespec at_once{};
+          const sigset_t& awaited) {
+  constexpr timespec seldom{.tv_sec = 0, .tv_nsec = 250'000'000};  // the child may be measuring on all processors
   std::uint64_t seen = beats;
   auto last_sign = Clock::now();
   std::string killed;
-  for (int status = 0;; std::this_thread::sleep_for(pause)) {
-    if (const int taken = sigtimedwait(&passed_on, nullptr, &at_once); taken > 0) kill(child, taken);
+  siginfo_t from{};
+  for (int status = 0, taken = 0;; taken = sigtimedwait(&awaited, &from, &seldom)) {
+    // A terminal sends its interrupt to the child as well.
+    const bool has_it = taken == SIGINT && from.si_code == SI_KERNEL;
+    if (taken > 0 && taken != SIGCHLD && !has_it) kill(child, taken);
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) {
       if (WIFEXITED(status)) return {.code = WEXITSTATUS(status)};
@@ -195,13 +193,10 @@ int supervise(const std::vector<std::string>& argv, const SupervisorOptions& opt
   const TemporaryFile file;
   auto* const shared = new (map(file.name(), sizeof(Supervised::Shared))) Supervised::Shared();
   const double most_memory = options.memory.value > 0 ? options.memory.value : 0.9 * available_bytes();
-  // The child decides what an interrupt means. A terminal sends SIGINT to both, the others may come to one alone.
-  sigset_t passed_on = interrupts(), mask;
-  sigdelset(&passed_on, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &passed_on, &mask);
-  const auto before = std::signal(SIGINT, SIG_IGN);
+  sigset_t awaited = interrupts(), mask;  // the child decides what an interrupt means
+  sigaddset(&awaited, SIGCHLD);
+  pthread_sigmask(SIG_BLOCK, &awaited, &mask);
   const auto done = [&](int code) {
-    std::signal(SIGINT, before);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     munmap(shared, sizeof(Supervised::Shared));
     return code;
@@ -210,7 +205,7 @@ int supervise(const std::vector<std::string>& argv, const SupervisorOptions& opt
     shared->row[0] = shared->reason[0] = '\0';
     const pid_t child = start(argv, file.name(), mask);
     End end = watch(child, shared->beats, options,
-                    most_memory > 0 ? most_memory : std::numeric_limits<double>::infinity(), passed_on);
+                    most_memory > 0 ? most_memory : std::numeric_limits<double>::infinity(), awaited);
     if (shared->reason[0] != '\0') end = {.reason = shared->reason};
     if (end.code) return done(*end.code);
     const std::string row(shared->row);

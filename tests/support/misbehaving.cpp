@@ -16,9 +16,9 @@ int main(int argc, char** argv) {
   const auto supervised = benanza::bench::Supervised::current();
   if (supervised == nullptr || argc < 2) return 2;
   if (argc > 2 && std::string(argv[2]) == "outside") raise(SIGABRT);
-  if (argc > 2 && std::string(argv[2]) == "stopped") {
+  if (argc > 2) {  // the number of a signal
     const benanza::bench::InterruptWatch watch;
-    kill(getppid(), SIGTERM);
+    kill(getppid(), std::stoi(argv[2]));
     while (!watch.interrupted()) std::this_thread::yield();
     return watch.exit_code();
   }

@@ -34,8 +34,12 @@ TEST_CASE("a crash outside any row ends the run") {
   CHECK(bench::supervise({BENANZA_MISBEHAVING, "/dev/null", "outside"}, {}) == 5);
 }
 
-TEST_CASE("a time limit of the supervisor alone reaches the child, whose exit code counts") {
-  CHECK(bench::supervise({BENANZA_MISBEHAVING, "/dev/null", "stopped"}, {}) == 143);  // 128 + SIGTERM, which is 15
+TEST_CASE("a signal to the supervisor alone reaches the child, whose exit code counts") {
+  const auto stopped_by = [](const std::string& signal) {
+    return bench::supervise({BENANZA_MISBEHAVING, "/dev/null", signal}, {});
+  };
+  CHECK(stopped_by("15") == 143);  // 128 + SIGTERM, a time limit's
+  CHECK(stopped_by("2") == 130);   // SIGINT, of `kill`
 }
 
 TEST_CASE("a program that nobody supervises knows of no culprits") { CHECK(bench::Supervised::current() == nullptr); }
