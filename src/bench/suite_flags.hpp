@@ -18,7 +18,7 @@ struct SuiteFlags {
   int threads = 0;  ///< 0: one for each physical core of one NUMA node
   std::optional<Seconds> budget{};
   std::vector<CacheState> caches{};  ///< empty: what a session measures by default
-  bool isolate = false;              ///< in a process of its own
+  bool isolate = true;               ///< in a process of its own
   std::string filter{};              ///< as given; empty: all
   bool list = false;
   std::string done{};               ///< file of finished signatures, one a line; empty: none

@@ -22,8 +22,8 @@ namespace benanza::tool {
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> usable_backends(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const Backend>>& backends);
 
-/// Runs a command that measures, here or, where its sessions belong into a supervised process (supervisor.hpp: on an
-/// accelerator, or when asked for), as a child that does the same. Returns its exit code.
+/// Runs a command that measures as a supervised child (supervisor.hpp) that does the same, or here where that is not
+/// wanted; on an accelerator it always is. Returns its exit code.
 [[nodiscard]] int run_measuring(const MeasuringOptions& options, const std::function<int()>& command);
 
 struct Session {

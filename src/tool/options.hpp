@@ -43,7 +43,7 @@ struct MeasuringOptions {
   int threads = 0;
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database{};
-  bool isolate = false;  ///< supervised in a process of its own, also on the processor
+  bool isolate = true;  ///< supervised in a process of its own, also on the processor
 
   void add_to(CLI::App& app);
 };

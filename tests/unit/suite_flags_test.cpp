@@ -36,7 +36,7 @@ TEST_CASE("cache states and isolation are asked for by flags") {
   CHECK(parse({}).caches.empty());
   CHECK(parse({"--benanza_cache=cold,hot"}).caches == std::vector{CacheState::cold, CacheState::hot});
   CHECK(parse({"--benanza_cache=cold-weights"}).caches == std::vector{CacheState::cold_weights});
-  CHECK_FALSE(parse({}).isolate);
+  CHECK(parse({}).isolate);
   CHECK(parse({"--benanza_isolate"}).isolate);
   CHECK_FALSE(parse({"--benanza_isolate=false"}).isolate);
 }
