@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roster.hpp"
 
+#include <benanza/bench/known.hpp>
 #include <benanza/layer_signature.hpp>
 
 #include <algorithm>
@@ -45,16 +46,6 @@ Rival rival_of(const Contest& contest, const Backend& backend, std::shared_ptr<c
 
 /// The reason of a row without a plan where not the backend said so: `is_unsupported` tells them apart.
 std::string failure(const std::string& reason) { return reason.starts_with("failed: ") ? reason : "failed: " + reason; }
-
-/// The cache states in which a layer is to be timed: without weights there are none that could be cold.
-std::vector<CacheState> states_of(const Contest& contest, const MeasureOptions& options) {
-  std::vector<CacheState> result;
-  for (const CacheState cache : cache_states) {
-    const bool asked = std::find(options.caches.begin(), options.caches.end(), cache) != options.caches.end();
-    if (asked && applies(cache, contest.layer)) result.push_back(cache);
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -108,7 +99,7 @@ void Roster::add_plans(Contest& contest, const Backend& backend, int threads) co
   const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
   for (auto& owned : plans) {
     const std::shared_ptr<const Plan> plan = std::move(owned);
-    for (const CacheState cache : states_of(contest, options)) {
+    for (const CacheState cache : states_of(contest.layer, options.caches)) {
       Rival rival = rival_of(contest, backend, plan, cache, each);
       take_up(rival);
       if (const auto culprit = culprits.find(rival.row.name()); culprit != culprits.end())
@@ -120,7 +111,7 @@ void Roster::add_plans(Contest& contest, const Backend& backend, int threads) co
 
 void Roster::recall(Contest& contest, std::span<const Measurement> rows) const {
   std::vector<const Measurement*> chosen, for_work;
-  for (const CacheState cache : states_of(contest, place_.options())) {
+  for (const CacheState cache : states_of(contest.layer, place_.options().caches)) {
     const Measurement *fastest = nullptr, *least = nullptr;
     bool quiet = false;
     for (const auto& row : rows) {

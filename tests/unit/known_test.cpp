@@ -115,3 +115,15 @@ TEST_CASE("a layer is known when every backend was asked, in each cache state th
   two.certain = true;
   CHECK_FALSE(is_known(product, rows, two));  // it may run the next time
 }
+
+TEST_CASE("a layer without weights is hot where only the weights' absence from the caches was asked for") {
+  const std::vector<CacheState> cold{CacheState::cold_weights}, both{CacheState::cold_weights, CacheState::hot};
+  const Layer with_weights = op::MatMul{.a = {8, 8}, .b = {8, 8}, .b_constant = true};
+  CHECK(states_of(relu(), cold) == std::vector{CacheState::hot});
+  CHECK(states_of(relu(), both) == std::vector{CacheState::hot});
+  CHECK(states_of(with_weights, cold) == std::vector{CacheState::cold_weights});
+  Question cold_only = question(false);
+  cold_only.caches = cold;
+  CHECK(is_known(relu(), std::vector{timed()}, cold_only));
+  CHECK_FALSE(is_known(with_weights, std::vector{timed()}, cold_only));
+}

@@ -11,6 +11,10 @@
 
 namespace benanza::bench {
 
+/// The cache states among those asked for that a layer can be in: one without weights, where only their absence was
+/// asked for, is measured with everything in the caches.
+[[nodiscard]] std::vector<CacheState> states_of(const Layer& layer, std::span<const CacheState> asked);
+
 /// What rows have to answer for.
 struct Question {
   std::vector<std::string> backends{};
