@@ -99,6 +99,17 @@ double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<Tenso
   return all > 0 ? fresh / all : 1;
 }
 
+bool has_row(const std::vector<Part>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
+}
+
+bool lacks_rows(const FormPlan& plan) {
+  return std::find(plan.status.begin(), plan.status.end(), Status::missing) != plan.status.end();
+}
+
+/// The lower of two rungs, the first where they are equal or only that one is known.
+Rung lower(const Rung& a, const Rung& b) { return b.bound && (!a.bound || *b.bound < *a.bound) ? b : a; }
+
 /// A layer with weights was measured, but never without them in the caches.
 bool lacks_cold(const FormPlan& plan) {
   for (const auto& parts : plan.parts)
@@ -187,9 +198,6 @@ Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
     const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
     const double doubt = std::max((most - *rung.bound).value, half_range(sightings));
     rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value + times_.wander() : 0;
-    const auto has_row = [](const std::vector<Part>& parts) {
-      return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
-    };
     rung.common_rounds = std::none_of(plan.parts.begin(), plan.parts.end(), has_row);
     return rung;
   }
@@ -236,6 +244,19 @@ Seconds Bounds::model_floor() const {
   return floor;
 }
 
+/// Whether peaks are known of all arithmetic but a hundredth; otherwise floors would be of what is left.
+bool Bounds::knows_arithmetic() const {
+  constexpr double most_unknown = 0.01;
+  double all = 0, unknown = 0;
+  for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
+    const Occurrence& at = model_.fused.layers[i];
+    const double flops = fused_.flops[i] * static_cast<double>(at.repeat);
+    all += flops;
+    if (!has_arithmetic_floor(at.layer, ceilings_)) unknown += flops;
+  }
+  return unknown <= most_unknown * all;
+}
+
 /// No rung may lie below the model floor; one whose plans save multiplications not below its memory part.
 void Bounds::raise(Rung& rung, const FormPlan& plan) const {
   bool saves = false;
@@ -261,7 +282,7 @@ std::array<Rung, rung_count> Bounds::ladder() const {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] *= static_cast<double>(model_.fused.layers[i].repeat);
     return values;
   };
-  if (!ceilings_.peaks.empty() && !ceilings_.levels.empty()) {
+  if (knows_arithmetic() && !ceilings_.peaks.empty() && !ceilings_.levels.empty()) {
     at(RungName::model_floor).bound = model_floor();
     at(RungName::roofline).bound =
         std::max(model_floor(), Seconds{cheapest_total(model_.fused, repeated(amounts(fused_.floors)))});
@@ -279,17 +300,17 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   const auto rung_of = [&](const LayerGraph& graph, const FormPlan& plan, auto member) {
     Rung rung = measured(plan, [&](const PartTimes& times) { return (this->*member)(graph, plan, times); });
     raise(rung, plan);
-    return rung;
+    return rung.bound->value > 0 || !lacks_rows(plan) ? rung : Rung{};  // nothing is known of anything
   };
   Rung library = rung_of(model_.single, single_, &Bounds::sequential);
   Rung library_parallel = rung_of(model_.single, single_, &Bounds::parallel);
   Rung fused = rung_of(model_.fused, fused_, &Bounds::sequential);
   Rung fused_parallel = rung_of(model_.fused, fused_, &Bounds::parallel);
   // Not to fuse is a partition too, and one layer after the other a schedule.
-  if (*library.bound < *fused.bound) fused = library;
-  if (*library_parallel.bound < *fused_parallel.bound) fused_parallel = library_parallel;
-  if (*library.bound < *library_parallel.bound) library_parallel = library;
-  if (*fused.bound < *fused_parallel.bound) fused_parallel = fused;
+  fused = lower(fused, library);
+  fused_parallel = lower(fused_parallel, library_parallel);
+  library_parallel = lower(library_parallel, library);
+  fused_parallel = lower(fused_parallel, fused);
   at(RungName::library) = library;
   at(RungName::library_fused) = fused;
   at(RungName::library_parallel) = library_parallel;
@@ -297,10 +318,10 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   if (ceilings_.levels.empty() || lacks_cold(single_) || lacks_cold(fused_resident_)) return rungs;
   Rung resident = rung_of(model_.single, single_, &Bounds::resident);
   Rung fused_resident = rung_of(model_.fused, fused_resident_, &Bounds::resident);
-  if (*resident.bound < *fused_resident.bound) fused_resident = resident;
+  fused_resident = lower(fused_resident, resident);
   // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
-  if (*fused_resident.bound < *fused.bound) fused_resident = fused;
-  if (*resident.bound < *library.bound) resident = library;
+  if (fused_resident.bound && fused.bound && *fused_resident.bound < *fused.bound) fused_resident = fused;
+  if (resident.bound && library.bound && *resident.bound < *library.bound) resident = library;
   at(RungName::library_resident) = resident;
   at(RungName::library_fused_resident) = fused_resident;
   return rungs;

@@ -47,6 +47,7 @@ class Bounds {
   [[nodiscard]] Seconds resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
   /// The rung whose total is taken per round.
   [[nodiscard]] Rung measured(const FormPlan& plan, const Total& total) const;
+  [[nodiscard]] bool knows_arithmetic() const;
   [[nodiscard]] Seconds model_floor() const;
   [[nodiscard]] Seconds model_memory_floor() const;
   void raise(Rung& rung, const FormPlan& plan) const;

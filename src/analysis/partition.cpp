@@ -19,11 +19,13 @@ Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool wi
                   ceilings.memory_floor(read, at.written));
 }
 
-Part make_part(const Layer& layer, const RowTimes& times, Seconds floor) {
+/// Modelled are layers that nothing runs and whose floor is one: without a peak it would be a bound of nothing.
+Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
   Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
   part.best = times.find(part.signature);
   if (part.best) part.status = Status::measured;
-  else if (is_opaque(layer) || times.unsupported(part.signature)) part.status = Status::modelled;
+  else if ((is_opaque(layer) || times.unsupported(part.signature)) && has_arithmetic_floor(layer, ceilings))
+    part.status = Status::modelled;
   return part;
 }
 
@@ -58,6 +60,13 @@ Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, ExpectedTime
 
 }  // namespace
 
+bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings) {
+  const DataType type = arithmetic_type(layer);
+  const auto peak = ceilings.peaks.find(type);
+  return cost(layer).flops.value <= 0 || (!is_float(type) && !is_8_bit(type)) ||
+         (peak != ceilings.peaks.end() && peak->second.value > 0);
+}
+
 std::string text_of(const Layer& layer) { return signature(layer).text(); }
 
 Seconds p10(const Measurement& row) {
@@ -70,7 +79,7 @@ FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceili
   for (const auto& at : graph.layers) {
     const Seconds floor = occurrence_floor(at, ceilings, true);
     plan.parts.emplace_back();
-    if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, floor));
+    if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
     plan.status.push_back(worst(plan.parts.back()));
     plan.floors.push_back(floor);
     plan.floors_without_weights.push_back(occurrence_floor(at, ceilings, false));
@@ -103,7 +112,7 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
       if (done[i].reachable) {
         for (const auto& piece : at.pieces) {
           if (piece.first != i) continue;
-          Part part = make_part(piece.layer, times,
+          Part part = make_part(piece.layer, times, ceilings,
                                 piece.count == at.members.size() ? floor : layer_floor(piece.layer, ceilings));
           part.node = node;
           if (part.status == Status::missing) {

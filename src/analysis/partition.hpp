@@ -42,6 +42,9 @@ struct FormPlan {
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] Seconds p10(const Measurement& row);
+/// Whether the peak of its arithmetic is known. Integers of more than 8 bits have none: theirs is the work of
+/// addresses, and counts nothing.
+[[nodiscard]] bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
 

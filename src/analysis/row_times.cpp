@@ -17,6 +17,10 @@ bool usable(const Measurement& row, int threads, std::span<const std::string> ba
          (backends.empty() || std::find(backends.begin(), backends.end(), row.backend) != backends.end());
 }
 
+/// What the same plan's times differ by between two moments of a shared machine, roughly: samples of one moment, and a
+/// row of few samples has no others, do not show it.
+constexpr double least_spread = 0.05;
+
 /// Samples that show a spread.
 bool has_spread(const Measurement& row) { return row.samples >= 4 || !row.rounds_s.empty(); }
 
@@ -100,7 +104,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     p10 += row.p10;
     median += row.median;
   }
-  if (p10.value > 0) spread_ = (median - p10) / p10;
+  if (p10.value > 0) spread_ = std::max(least_spread, (median - p10) / p10);
   count_sightings();
 }
 

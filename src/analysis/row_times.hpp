@@ -52,7 +52,7 @@ class RowTimes {
   /// Expected time of one call: the median over the rounds of the row, or over its samples.
   [[nodiscard]] static Seconds expected(const Measurement& row);
   /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
-  /// with fewer its p10 and the spread that the other rows have on average; twice the p10 where none has.
+  /// with fewer its p10 and the spread that the other rows have on average, 5 % at least; twice the p10 where none has.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
   /// The same as a bound counts it, without launches: what rows are ranked by.
   [[nodiscard]] static Seconds counted(const Measurement& row) { return without_launch(row, expected(row)); }

@@ -203,6 +203,17 @@ TEST_CASE("a row of few samples is believed to spread as the others do") {
   }
 }
 
+TEST_CASE("a row of few samples spreads by 5 % at least, whatever rows of one moment show") {
+  GraphBuilder g = relu_exp();
+  Results results;
+  Measurement& many = results.add(relu, std::vector<double>{});
+  many.p10 = many.median = {10 * us}, many.samples = 4;
+  Measurement& one = results.add(softmax, std::vector<double>{});
+  one.p10 = one.median = {20 * us}, one.samples = 1;
+  CHECK(analyzed(g, results.database())[RungName::library].uncertainty ==
+        Approx(1.0 / 30));  // (10 + 20 * 1.05 - 30) / 30
+}
+
 TEST_CASE("a contended sample is replaced by its row's median, a round that is mostly contended does not count") {
   GraphBuilder g = relu_exp();
   Results r;
@@ -565,6 +576,27 @@ TEST_CASE("without ceilings analytic rungs are absent, never zero") {
   const Analysis a = analyzed(g, r.database());
   for (auto name : {RungName::model_floor, RungName::roofline, RungName::roofline_parallel, RungName::roofline_memory})
     CHECK_FALSE(a[name].bound);
+}
+
+TEST_CASE("arithmetic without a peak has no floor, and what no library has then no bound") {
+  GraphBuilder g;
+  g.output(g.conv(g.input({1, 8, 16, 16}), 8));
+  Results r(true);
+  for (auto& ceiling : r.run.ceilings)
+    if (ceiling.quantity == "Peak/f32") ceiling.quantity = "Peak/bf16";
+  const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
+  auto& row = r.add(conv, 1 * us);
+  row.algorithm = "none,threads=1";
+  row.excluded = "no Conv in backend lib";
+  const Analysis a = analyzed(g, r.database(), 1);
+  for (auto name : {RungName::model_floor, RungName::roofline, RungName::roofline_parallel}) CHECK_FALSE(a[name].bound);
+  CHECK(a.coverage[Status::missing] == 1);
+  CHECK(a.partial());
+}
+
+TEST_CASE("a rung of which nothing is known is absent, never zero") {
+  GraphBuilder g = relu_exp();
+  for (const Rung& rung : analyzed(g, ResultDatabase{}).rungs) CHECK_FALSE(rung.bound);
 }
 
 TEST_CASE("a model without results has every layer missing") {
