@@ -5,6 +5,7 @@
 #include "declared.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "positive_number.hpp"
 #include "stored.hpp"
 #include <benanza/rules2019.hpp>
 
@@ -94,7 +95,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->add_option("-t,--threads", options->threads,
                    "the most threads an engine would use (default: the machine's cores)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most that")
       ->type_name("RUNG=12ms")
       ->delimiter(',')

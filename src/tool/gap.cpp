@@ -4,6 +4,7 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "positive_number.hpp"
 #include "prove.hpp"
 #include "stored.hpp"
 #include <benanza/detail/parse_duration.hpp>
@@ -197,7 +198,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->add_option("--passes", options->passes,
                    "passes in a profile that does not mark them (default: found by repetition)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   command->add_option("--rung", options->rung, "the bound to explain the gap to")
       ->type_name("RUNG")
       ->capture_default_str();
@@ -219,7 +220,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->add_option("--assert-ratio", options->most_ratio,
                    "fails with exit code 4 unless measured / library_fused is at most that")
       ->type_name("1.3")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when the bound is partial");
   options->measuring.add_to(*command);
   options->output.add_to(*command);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "positive_number.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -74,7 +76,7 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
         ->allow_extra_args(false);
   app.add_option("-b,--batch", batches, "batch size, written through the whole graph; several are a sweep")
       ->type_name("N,...")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("-d,--dim", dims, "binds a symbolic dimension; several sizes, NAME=128,512, are a sweep")
@@ -150,7 +152,7 @@ void MeasuringOptions::add_to(CLI::App& app) {
   app.add_option("-t,--threads", threads,
                  "the most threads an engine would use (default: one for each physical core of one NUMA node)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   std::map<std::string, CacheState> states;
   for (const auto cache : cache_states) states.emplace(enum_names(cache)[static_cast<std::size_t>(cache)], cache);
   app.add_option("--cache", caches, "states to measure: hot, cold-weights, cold (default: the first two)")

@@ -111,6 +111,8 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--rung", "library_fused"], *gap, "--latency", "1ms", "--rung", "fast")
         self.fails(2, ["--what-if", "'float'"], *gap, "--latency", "1ms", "--what-if", "float")
         self.fails(2, ["one model"], *gap, "--latency", "1ms", "--batch", "1,2")
+        for ratio in ("-1", "0", "fast", "inf"):
+            self.fails(2, [f"--assert-ratio: '{ratio}', expected a positive number"], *gap, "--latency", "1ms", "--assert-ratio", ratio)
         self.fails(2, ["--prove"], *gap, "--latency", "1ms", "--prove")
         self.fails(1, ["absent.json"], *gap, "--profile", self.at / "absent.json")
         (self.at / "foreign.bin").write_bytes(random.Random(7).randbytes(4096))
