@@ -6,19 +6,20 @@
 
 For models with inputs of floats and fixed shapes. Needs the packages onnxruntime and numpy; the profile stays in the current folder.
 """
+import argparse
 import os
 import pathlib
 import subprocess
 import sys
 
-import numpy
-import onnxruntime
-
 BENANZA = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "benanza"
 THREADS, WARM_UPS, RUNS = len(os.sched_getaffinity(0)), 5, 30
 
 
-def main(model, *gap_options):
+def main(model, gap_options):
+    import numpy
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.enable_profiling = True
     options.intra_op_num_threads = THREADS
@@ -32,6 +33,7 @@ def main(model, *gap_options):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s MODEL.onnx [OPTION of benanza gap...]", formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser.add_argument("model", metavar="MODEL.onnx")
+    known, gap_options = parser.parse_known_args()
+    sys.exit(main(known.model, gap_options))
