@@ -20,13 +20,13 @@ constexpr const char* run_name = "prove";
 
 using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 
-/// Rows of the runs that this call has made.
+/// Rows of the runs that this call has made, excluded ones too.
 RowsOfLayers fresh_rows(const Session& session, const std::set<std::string>& runs_before) {
   RowsOfLayers rows;
   for (const auto& run : session.database.runs()) {
     if (run.name != run_name || runs_before.contains(run.file + run.started)) continue;
     for (const auto& row : run.rows)
-      if (!row.excluded && row.threads <= session.analysis.threads) rows[row.signature].push_back(row);
+      if (row.threads <= session.analysis.threads) rows[row.signature].push_back(row);
   }
   return rows;
 }
@@ -43,10 +43,24 @@ const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Ch
   if (found == rows.end()) return nullptr;
   const Measurement* best = nullptr;
   for (const auto& row : found->second) {
+    if (row.excluded) continue;
     if (change == Change::layout && row.backend + "/" + row.algorithm != call.plan) continue;
     if (!best || timing_of(row).median < timing_of(*best).median) best = &row;
   }
   return best;
+}
+
+/// Why no row was fit for a call: what its plan's row says, or for want of one that of any plan.
+std::string why_not_measured(const RowsOfLayers& rows, const AdvisedCall& call, Change change) {
+  const auto found = rows.find(call.signature);
+  if (found == rows.end()) return call.signature + ": no run of it was finished";
+  const Measurement* said = nullptr;
+  for (const auto& row : found->second)
+    if (row.excluded && (!said || row.backend + "/" + row.algorithm == call.plan)) said = &row;
+  const bool of_plan = said && said->backend + "/" + said->algorithm == call.plan;
+  if (change != Change::layout) return call.signature + ": " + (said ? *said->excluded : "no plan ran");
+  return call.signature + " by " + call.plan + ": " +
+         (of_plan ? *said->excluded : "it was not among the plans that this run timed");
 }
 
 Proof prove_calls(std::size_t index, const Advice& advice, const RowsOfLayers& rows) {
@@ -57,8 +71,7 @@ Proof prove_calls(std::size_t index, const Advice& advice, const RowsOfLayers& r
   for (const auto& call : advice.calls) {
     const Measurement* row = fastest(rows, call, advice.change);
     if (!row) {
-      proof.reason = call.signature + (advice.change == Change::layout ? " by " + call.plan : std::string()) +
-                     " could not be measured";
+      proof.reason = why_not_measured(rows, call, advice.change);
       return proof;
     }
     const Timing timing = timing_of(*row);
