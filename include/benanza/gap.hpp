@@ -222,7 +222,7 @@ struct Advice {
   Seconds gain{};                     ///< predicted, of the latency
   std::optional<Seconds> uncertainty{};
   std::string how{};                 ///< in that engine; empty: not known
-  std::string reproduce{};           ///< a command
+  std::string reproduce{};           ///< a command; empty: none is known
   Seconds replaced{};                ///< the engine's time that `calls` take the place of
   std::vector<AdvisedCall> calls{};  ///< what can be measured again; empty: nothing can
   std::optional<DataType> type{};    ///< that it changes to
@@ -245,8 +245,17 @@ struct JointGain {
   std::vector<JointStep> steps{};        ///< without those that are not known or buy nothing
 };
 
+/// What the commands of advice begin with, as a shell reads them; empty: no such command is given.
+struct Commands {
+  std::string gap{};                       ///< this comparison again, e.g. `benanza gap m.onnx --profile p.json`
+  std::string bound{};                     ///< the model's bounds
+  std::string in_type{};                   ///< them in another type: its name follows
+  std::string measure{"benanza measure"};  ///< one layer: its signature follows
+};
+
 struct GapOptions {
   RungName rung = RungName::library_fused;
+  Commands commands{};
   /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
   std::vector<Analysis> other_types{};
 };

@@ -4,6 +4,7 @@
 #include "causes.hpp"
 #include "engine_options.hpp"
 #include <benanza/data_type.hpp>
+#include <benanza/detail/shell_word.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,44 +19,27 @@ namespace {
 
 constexpr double least_share = 5e-4;  // of the latency: below it an advice is noise
 
-bool is_on_gpu(const EngineProfile& profile) {
-  const auto names_one = [](const std::string& text) {
-    for (const char* part : {"CUDA", "Tensorrt", "TensorRT", "NVIDIA", "Tesla", "GeForce", "ROCM", "MIGraphX"})
-      if (text.find(part) != std::string::npos) return true;
-    return false;
-  };
-  return names_one(profile.device) || profile.engine == "tensorrt" ||
-         std::any_of(profile.records.begin(), profile.records.end(),
-                     [&](const ProfileRecord& record) { return names_one(record.provider); });
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-/// The command that shows the records of a cause; empty for a profile that is of no file.
-std::string read_again(const Gap& gap, const EngineProfile& profile) {
-  if (gap.file.empty() || profile.files.empty()) return "";
-  std::string command = "benanza gap " + gap.file;
-  for (const auto& file : profile.files) command += " --profile " + file;
-  return command + " --all";
+/// `1 layer`, `2 layers`; `1 copy of data`, `2 copies of data`.
+std::string counted(std::size_t count, const std::string& one, const std::string& many = {}) {
+  return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
 }
 
 class Adviser {
  public:
-  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap)
+  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap, const Commands& commands)
       : analysis_(analysis),
         gap_(gap),
-        read_again_(read_again(gap, profile)),
-        on_gpu_(is_on_gpu(profile)),
+        commands_(commands),
+        profile_(profile),
         timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
 
   std::vector<Advice> run() {
-    from_part(Cause::conversions, Change::layout, "one layout throughout instead of ", "conversion");
-    from_part(Cause::copies, Change::copy, "no ", "copy of data");
-    from_part(Cause::waits, Change::wait, "no ", "wait");
-    from_part(Cause::views, Change::view, "views instead of copies for ", "reshape");
-    from_part(Cause::extra_calls, Change::extra, "without ", "call that the model does not ask for");
+    from_part(Cause::conversions, Change::layout, "one layout throughout instead of ", "conversion", "conversions");
+    from_part(Cause::copies, Change::copy, "no ", "copy of data", "copies of data");
+    from_part(Cause::waits, Change::wait, "no ", "wait", "waits");
+    from_part(Cause::views, Change::view, "views instead of copies for ", "reshape", "reshapes");
+    from_part(Cause::extra_calls, Change::extra, "without ", "call that the model does not ask for",
+              "calls that the model does not ask for");
     overhead();
     slower_layers();
     fusions();
@@ -72,21 +56,26 @@ class Adviser {
   }
 
  private:
-  Advice& add(Change change, std::string text, Seconds gain, const std::optional<Seconds>& uncertainty) {
+  Advice& add(Change change, std::string text, Seconds gain, const std::optional<Seconds>& uncertainty,
+              std::optional<DataType> type = {}) {
     result_.push_back({.change = change,
                        .text = std::move(text),
                        .gain = gain,
                        .uncertainty = uncertainty,
-                       .how = std::string(engine_option(gap_.engine, change, on_gpu_))});
+                       .how = std::string(engine_option(profile_, change, type)),
+                       .type = type});
     return result_.back();
   }
 
-  void from_part(Cause cause, Change change, const std::string& text, const std::string& what) {
+  /// The command that shows the records of a cause.
+  [[nodiscard]] std::string records() const { return commands_.gap.empty() ? "" : commands_.gap + " --all"; }
+
+  void from_part(Cause cause, Change change, const std::string& text, const std::string& one, const std::string& many) {
     const GapPart* part = gap_.part(cause);
     if (!part || part->time.value <= 0) return;
-    Advice& advice = add(change, text + counted(part->items.size(), what), part->time, part->uncertainty);
+    Advice& advice = add(change, text + counted(part->items.size(), one, many), part->time, part->uncertainty);
     for (const auto& item : part->items) advice.layers.push_back(item.name);
-    advice.reproduce = read_again_;
+    advice.reproduce = records();
   }
 
   void overhead() {
@@ -102,7 +91,7 @@ class Adviser {
     if (gain.value <= 0) return;
     Advice& advice = add(Change::overhead, "less work of the host between the layers", gain,
                          known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
-    advice.reproduce = read_again_;
+    advice.reproduce = records();
   }
 
   /// The bound's calls for some groups, equal ones together.
@@ -128,13 +117,16 @@ class Adviser {
     return result;
   }
 
-  [[nodiscard]] static std::string how_to_reproduce(const std::vector<AdvisedCall>& calls) {
+  [[nodiscard]] std::string how_to_reproduce(const std::vector<AdvisedCall>& calls) const {
     if (calls.empty()) return "";
     const AdvisedCall& call = calls.front();
     const bool has_reproducer = call.plan.starts_with("onednn/") &&
                                 (call.signature.starts_with("Conv/") || call.signature.starts_with("MatMul/"));
-    return has_reproducer ? "benanza generate --reproducer " + call.signature + " --plan " + call.plan
-                          : "benanza measure " + call.signature;
+    const std::string signature = detail::shell_word(call.signature);
+    if (has_reproducer)
+      return "benanza generate --reproducer " + signature + " --plan " + detail::shell_word(call.plan) +
+             " -o reproducer.cpp";
+    return commands_.measure.empty() ? "" : commands_.measure + " " + signature;
   }
 
   Advice& from_groups(Change change, const std::string& text, const std::vector<const GapGroup*>& groups,
@@ -195,8 +187,7 @@ class Adviser {
       uncertainty = Seconds{std::hypot(one.uncertainty * one.median->value, many.uncertainty * many.median->value)};
     Advice& advice = add(Change::parallel, "run independent branches side by side", gain, uncertainty);
     advice.layers = gap_.parallel.path;
-    if (!gap_.file.empty())
-      advice.reproduce = "benanza bound " + gap_.file + " --threads " + std::to_string(analysis_.threads);
+    advice.reproduce = commands_.bound;
   }
 
   void types() {
@@ -206,9 +197,8 @@ class Adviser {
       Advice& advice = add(Change::type,
                            "compute in " + std::string(name(type.type)) +
                                (type.measured ? ", by measured rows" : ", by the roofline alone: not measured"),
-                           *gain, type.uncertainty);
-      advice.type = type.type;
-      advice.reproduce = "benanza bound " + gap_.file + " --type " + std::string(name(type.type));
+                           *gain, type.uncertainty, type.type);
+      if (!commands_.in_type.empty()) advice.reproduce = commands_.in_type + " " + std::string(name(type.type));
     }
   }
 
@@ -266,16 +256,17 @@ class Adviser {
 
   const Analysis& analysis_;
   const Gap& gap_;
-  std::string read_again_;  // the command that splits the gap; empty: the profile is of no file
-  bool on_gpu_;
+  const Commands& commands_;
+  const EngineProfile& profile_;
   const TimedGraph* timed_;
   std::vector<Advice> result_{};
 };
 
 }  // namespace
 
-std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
-  return Adviser(analysis, profile, gap).run();
+std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
+                           const Commands& commands) {
+  return Adviser(analysis, profile, gap, commands).run();
 }
 
 }  // namespace benanza::analysis

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources: onnxruntime.ai/docs (performance/tune-performance/threading, execution-providers/CUDA-ExecutionProvider,
-// performance/model-optimizations), docs.openvino.ai (CPU device; performance hints and thread scheduling),
+// performance/model-optimizations) and onnxruntime_session_options_config_keys.h, docs.openvino.ai (CPU device, whose
+// hints are for latency, pinned threads and the fastest type of the processor unless told otherwise),
 // docs.nvidia.com/deeplearning/tensorrt (trtexec, IBuilderConfig), pytorch.org/docs (torch.compile, torch.backends,
 // torch.cuda.CUDAGraph).
 #include "engine_options.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <string>
 
 namespace benanza::analysis {
 
@@ -18,43 +22,44 @@ struct Option {
   Change change;
   Device device;
   std::string_view text;
+  std::optional<DataType> type{};  // of a change of type
 };
 
+// Nothing that is on by default: who reads the advice has that already.
 constexpr Option options[] = {
     {"onnxruntime", Change::layout, Device::cpu,
      "another execution provider for these layers, or the model exported without the operator "
      "that breaks the blocked layout"},
     {"onnxruntime", Change::layout, Device::gpu, "CUDA provider option prefer_nhwc=1"},
-    {"onnxruntime", Change::copy, Device::any, "IOBinding (session.io_binding, run_with_iobinding)"},
-    {"onnxruntime", Change::wait, Device::cpu, "session config entry session.intra_op.allow_spinning=1"},
+    {"onnxruntime", Change::copy, Device::gpu, "IOBinding (session.io_binding, run_with_iobinding)"},
     {"onnxruntime", Change::algorithm, Device::cpu,
      "the oneDNN or OpenVINO execution provider instead of the CPU one, or a custom operator for the layer"},
-    {"onnxruntime", Change::algorithm, Device::gpu,
-     "CUDA provider options cudnn_conv_algo_search=EXHAUSTIVE and cudnn_conv_use_max_workspace=1"},
-    {"onnxruntime", Change::fusion, Device::any,
-     "graph_optimization_level=ORT_ENABLE_ALL; for transformers onnxruntime.transformers.optimizer"},
+    {"onnxruntime", Change::algorithm, Device::gpu, "the TensorRT execution provider instead of the CUDA one"},
     {"onnxruntime", Change::overhead, Device::gpu, "CUDA provider option enable_cuda_graph=1"},
-    {"onnxruntime", Change::overhead, Device::cpu,
-     "graph_optimization_level=ORT_ENABLE_ALL; session config entry session.intra_op.allow_spinning=1"},
     {"onnxruntime", Change::parallel, Device::cpu, "execution_mode=ORT_PARALLEL with inter_op_num_threads"},
-    {"onnxruntime", Change::type, Device::any,
-     "onnxruntime.quantization.quantize_static for 8 bits, onnxruntime.transformers.float16 for f16"},
-    {"onnxruntime", Change::view, Device::any, "graph_optimization_level=ORT_ENABLE_ALL"},
-    {"onnxruntime", Change::extra, Device::any, "graph_optimization_level=ORT_ENABLE_ALL"},
+    {"onnxruntime", Change::type, Device::cpu, "onnxruntime.quantization.quantize_static", DataType::i8},
+    {"onnxruntime", Change::type, Device::cpu,
+     "the OpenVINO execution provider; the CPU one has bf16 products on arm64 alone (session config entry "
+     "mlas.enable_gemm_fastmath_arm64_bfloat16=1)",
+     DataType::bf16},
+    {"onnxruntime", Change::type, Device::gpu, "onnxruntime.transformers.float16.convert_float_to_float16",
+     DataType::f16},
+    {"onnxruntime", Change::type, Device::gpu,
+     "onnxruntime.quantization.quantize_static and the TensorRT execution provider with trt_int8_enable=1",
+     DataType::i8},
 
-    {"openvino", Change::wait, Device::cpu, "PERFORMANCE_HINT=LATENCY, ENABLE_CPU_PINNING"},
-    {"openvino", Change::overhead, Device::cpu, "PERFORMANCE_HINT=LATENCY, NUM_STREAMS=1, INFERENCE_NUM_THREADS"},
-    {"openvino", Change::type, Device::any, "INFERENCE_PRECISION_HINT (bf16, f16); nncf.quantize for 8 bits"},
+    {"openvino", Change::type, Device::any, "nncf.quantize", DataType::i8},
     {"openvino", Change::copy, Device::any, "ov::InferRequest::set_tensor with the application's own memory"},
 
     {"tensorrt", Change::layout, Device::any, "--inputIOFormats and --outputIOFormats in the layout of the kernels"},
-    {"tensorrt", Change::algorithm, Device::any,
-     "--builderOptimizationLevel=5, more workspace (--memPoolSize=workspace:...)"},
+    {"tensorrt", Change::algorithm, Device::any, "--builderOptimizationLevel=5"},
     {"tensorrt", Change::overhead, Device::any,
      "--useCudaGraph; IExecutionContext::enqueueV3 captured in a CUDA graph"},
     {"tensorrt", Change::wait, Device::any, "--useSpinWait"},
-    {"tensorrt", Change::parallel, Device::any, "--maxAuxStreams"},
-    {"tensorrt", Change::type, Device::any, "--fp16, --bf16, --int8 (strongly typed networks: the types of the model)"},
+    {"tensorrt", Change::parallel, Device::any, "--maxAuxStreams=N, more than TensorRT chooses by itself"},
+    {"tensorrt", Change::type, Device::any, "--fp16 (strongly typed networks: the types of the model)", DataType::f16},
+    {"tensorrt", Change::type, Device::any, "--bf16 (strongly typed networks: the types of the model)", DataType::bf16},
+    {"tensorrt", Change::type, Device::any, "--int8 (strongly typed networks: the types of the model)", DataType::i8},
 
     {"pytorch", Change::layout, Device::any, "model.to(memory_format=torch.channels_last), inputs alike"},
     {"pytorch", Change::copy, Device::gpu, "pinned memory and non_blocking=True"},
@@ -64,19 +69,48 @@ constexpr Option options[] = {
     {"pytorch", Change::fusion, Device::any, "torch.compile"},
     {"pytorch", Change::overhead, Device::gpu, "torch.compile(mode=\"reduce-overhead\"), or torch.cuda.CUDAGraph"},
     {"pytorch", Change::overhead, Device::cpu, "torch.compile; torch.inference_mode"},
-    {"pytorch", Change::type, Device::any,
-     "torch.autocast(dtype=torch.bfloat16); torch.set_float32_matmul_precision(\"high\") for tf32"},
+    {"pytorch", Change::type, Device::any, "torch.autocast(device_type, dtype=torch.bfloat16)", DataType::bf16},
+    {"pytorch", Change::type, Device::any, "torch.autocast(device_type, dtype=torch.float16)", DataType::f16},
+    {"pytorch", Change::type, Device::gpu, "torch.set_float32_matmul_precision(\"high\")", DataType::tf32},
     {"pytorch", Change::view, Device::any, "torch.compile"},
     {"pytorch", Change::extra, Device::any, "torch.compile"},
 };
 
+/// Operators that ONNX Runtime's graph optimisations make from its level `extended` on.
+constexpr std::string_view made_by_optimizer[] = {
+    "FusedConv", "FusedGemm", "FusedMatMul", "ReorderInput",           "ReorderOutput", "SkipLayerNormalization",
+    "BiasGelu",  "FastGelu",  "QuickGelu",   "EmbedLayerNormalization"};
+
+/// Whether the records show that no level of ONNX Runtime's optimisations was left out.
+bool is_optimized(const EngineProfile& profile) {
+  return std::any_of(profile.records.begin(), profile.records.end(), [](const ProfileRecord& record) {
+    return std::find(std::begin(made_by_optimizer), std::end(made_by_optimizer), record.op) !=
+           std::end(made_by_optimizer);
+  });
+}
+
+bool is_on_gpu(const EngineProfile& profile) {
+  const auto names_one = [](const std::string& text) {
+    for (const char* part : {"CUDA", "Tensorrt", "TensorRT", "NVIDIA", "Tesla", "GeForce", "ROCM", "MIGraphX"})
+      if (text.find(part) != std::string::npos) return true;
+    return false;
+  };
+  return names_one(profile.device) || profile.engine == "tensorrt" ||
+         std::any_of(profile.records.begin(), profile.records.end(),
+                     [&](const ProfileRecord& record) { return names_one(record.provider); });
+}
+
 }  // namespace
 
-std::string_view engine_option(std::string_view engine, Change change, bool on_gpu) {
+std::string_view engine_option(const EngineProfile& profile, Change change, std::optional<DataType> type) {
+  const bool on_gpu = is_on_gpu(profile);
   for (const Option& option : options) {
     const bool here = option.device == Device::any || (option.device == Device::gpu) == on_gpu;
-    if (here && option.engine == engine && option.change == change) return option.text;
+    if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;
   }
+  if (profile.engine == "onnxruntime" && (change == Change::fusion || change == Change::extra) &&
+      !is_optimized(profile))
+    return "graph_optimization_level=ORT_ENABLE_ALL (the default) where it was lowered";
   return {};
 }
 

@@ -4,12 +4,15 @@
 
 #include <benanza/gap.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace benanza::analysis {
 
-/// Options of that engine that bring about the change, as its documentation names them; empty where none is known.
-/// `on_gpu`: the profile is of a device other than the CPU.
-[[nodiscard]] std::string_view engine_option(std::string_view engine, Change change, bool on_gpu);
+/// Options of the profile's engine that bring about the change, as its documentation names them, on the device that it
+/// ran on; empty where none is known, where it is the engine's default, or where the records show that it is on.
+/// `type`: what is changed to by a Change::type.
+[[nodiscard]] std::string_view engine_option(const EngineProfile& profile, Change change,
+                                             std::optional<DataType> type = {});
 
 }  // namespace benanza::analysis

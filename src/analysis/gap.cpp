@@ -144,7 +144,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   gap.library = library_gaps(analysis);
   gap.backends = backend_gains(analysis, profile, gap);
   gap.joint = joint_gain(analysis, options.other_types, gap);
-  if (gap.gap) gap.advice = advise(analysis, profile, gap);
+  if (gap.gap) gap.advice = advise(analysis, profile, gap, options.commands);
   return gap;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format.hpp"
 
+#include "text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +23,11 @@ std::string three_digits(double value) {
 }  // namespace
 
 std::string time_text(Seconds time) {
-  if (time.value == 0) return "0 ms";
-  if (time.value >= 1) return three_digits(time.value) + " s";
-  if (time.value >= 1e-4) return three_digits(time.value * 1e3) + " ms";
-  if (time.value >= 1e-7) return three_digits(time.value * 1e6) + " us";
+  const double size = std::fabs(time.value);
+  if (size == 0) return "0 ms";
+  if (size >= 1) return three_digits(time.value) + " s";
+  if (size >= 1e-4) return three_digits(time.value * 1e3) + " ms";
+  if (size >= 1e-7) return three_digits(time.value * 1e6) + " us";
   return three_digits(time.value * 1e9) + " ns";
 }
 
@@ -45,15 +48,16 @@ std::string bar(double fraction, int length) {
 }
 
 std::string clipped(std::string_view text, std::size_t width) {
-  std::string result(text);
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  if (result.size() > width) result = result.substr(0, width > 3 ? width - 3 : 0) + "...";
-  return result;
+  std::string result = printable(text);
+  if (result.size() <= width) return result;
+  std::size_t end = width > 3 ? width - 3 : 0;
+  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0U) == 0x80U) --end;  // amid a character
+  return result.substr(0, end) + "...";
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_field(std::string_view name) {
+  const std::string text = printable(name);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) {
     if (c == '"') quoted += '"';

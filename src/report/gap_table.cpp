@@ -2,21 +2,23 @@
 // The table of a gap:
 //
 //   resnet50    batch 1, f32, 1 thread
-//   measured                       74.8 ms   onnxruntime 1.31.1, 1 thread, 32 passes, p10..p90 74.1 ms..77.0 ms
-//     layout, type conversions   - 2.10 ms  ± 0.10 ms   14 records: ReorderInput, ReorderOutput ...
-//     slower layers               - 7.90 ms  ± 0.40 ms   11 of 53 groups: layer3.0.conv2 1.8x ...
-//     not fused                   - 1.60 ms              16 groups: Conv + BatchNorm + add + relu ...
+//   measured                       74.8 ms   onnxruntime 1.31.1, 1 thread, 32 passes
+//     slower layers               - 7.90 ms  ± 0.40 ms
+//         11: layer3.0.conv2 (Conv + relu, 1.8x), layer4.0.conv2 ...
 //     unexplained                 - 1.40 ms
 //   library fused                  61.8 ms   ratio 0.82 (at best 1.21x faster)
 //   ...
 //   explained: 89 % of the gap
 //
 //   advice                                                  predicted
-//    1  Conv: another kernel for 11 layers, as onednn b...    -7.90 ms ± 0.40 ms
+//    1  Conv: another kernel for 11 layers                    -7.90 ms ± 0.40 ms
 //       layer3.0.conv2, layer4.0.conv2 and 9 more
+//       how: another execution provider
+//       reproduce: benanza measure Conv/f32/...
 //   all of it together                                           buys     leaves
 //       no overhead between layers                           -3.10 ms    71.7 ms
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/gap_report.hpp>
 
 #include <fmt/format.h>
@@ -40,7 +42,20 @@ std::string plain(RungName name) {
   return text;
 }
 
-std::string signed_text(Seconds time) { return time.value < 0 ? "-" + time_text(time * -1) : time_text(time); }
+/// The unit that all times of a profile are multiples of: its clock's ticks; 0 where there is no such unit.
+Seconds resolution_of(const EngineProfile& profile) {
+  const auto is_in = [](Seconds time, double unit) {
+    const double ticks = time.value / unit;
+    return std::fabs(ticks - std::round(ticks)) < 1e-6 * std::max(1.0, ticks);
+  };
+  for (const double unit : {1e-3, 1e-6, 1e-9}) {
+    bool all = !profile.records.empty();
+    for (const auto& record : profile.records)
+      for (const Seconds time : record.times) all = all && is_in(time, unit);
+    if (all) return {unit};
+  }
+  return {};
+}
 
 std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
@@ -49,22 +64,22 @@ std::string plural(std::size_t count, const char* word) {
 class Table {
  public:
   Table(std::ostream& out, const GapReport& report, const TableOptions& options)
-      : out_(out), report_(report), gap_(report.gap), options_(options) {}
+      : out_(out), report_(report), gap_(report.gap), options_(options), resolution_(resolution_of(report.profile)) {}
 
   void write() {
     head();
     measured();
-    if (!gap_.outside.empty()) out_ << "  outside the assumptions: " << gap_.outside << '\n';
+    if (!gap_.outside.empty()) prose("outside the assumptions: " + gap_.outside, 2);
     for (const auto& part : gap_.parts) line_of(part);
-    if (!gap_.total_only.empty()) out_ << "  no claim about layers: " << clipped(gap_.total_only, 300) << '\n';
+    if (!gap_.total_only.empty()) prose("no claim about layers: " + gap_.total_only, 2);
     rungs();
     if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
     matches();
     advice();
     joint();
     if (options_.all) details();
-    for (const auto& text : gap_.deviations) out_ << "deviates: " << clipped(text, 300) << '\n';
-    for (const auto& text : gap_.warnings) out_ << "warning: " << clipped(text, 300) << '\n';
+    for (const auto& text : gap_.deviations) prose("deviates: " + text);
+    for (const auto& text : gap_.warnings) prose("warning: " + text);
     if (!report_.bound.footer.empty()) out_ << report_.bound.footer << '\n';
   }
 
@@ -72,17 +87,28 @@ class Table {
   [[nodiscard]] std::string strong(const std::string& text) const {
     return options_.color ? "\033[1m" + text + "\033[0m" : text;
   }
-  [[nodiscard]] std::string clip(const std::string& text, std::size_t taken, std::size_t least = 24) const {
-    const auto width = static_cast<std::size_t>(std::max(options_.width, 80));
-    return options_.all ? clipped(text, 300) : clipped(text, std::max(least, width - std::min(width, taken)));
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(std::max(options_.width, 80)); }
+  /// A paragraph; lines after the first one stand further in.
+  void prose(const std::string& text, std::size_t indent = 0) {
+    const std::string lines = wrapped(text, width(), indent + 2);
+    out_ << lines.substr(std::min<std::size_t>(2, lines.size()));
+  }
+  void below(const std::string& text) { out_ << wrapped(text, width(), 4); }
+  /// `± 2.10 us`; `± < 1 us` where the file's clock has no finer ticks. Empty where the spread is not known.
+  [[nodiscard]] std::string spread(const std::optional<Seconds>& uncertainty) const {
+    if (!uncertainty || (uncertainty->value == 0 && resolution_.value == 0)) return "";
+    if (*uncertainty >= resolution_ && uncertainty->value > 0) return "± " + time_text(*uncertainty);
+    if (resolution_.value >= 1e-3) return "± < 1 ms";
+    return resolution_.value >= 1e-6 ? "± < 1 us" : "± < 1 ns";
   }
 
   void head() {
     const Analysis& a = report_.bound.models.front();
     out_ << strong(clipped(a.model, 40))
-         << fmt::format("    batch {}, {}, {}    {}\n", a.batch, name(a.type),
-                        plural(static_cast<std::size_t>(a.threads), "thread"),
-                        clipped(report_.bound.machine.device, 60));
+         << fmt::format(
+                "    batch {}, {}{}    {}\n", a.batch, name(a.type),
+                report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
+                clipped(report_.bound.machine.device, 60));
     if (gap_.partial)
       out_ << "partial: the bound lacks layers (benanza bound names them), so that the gap is too large\n";
   }
@@ -98,8 +124,8 @@ class Table {
     if (gap_.passes > 0) text += fmt::format(", {} pass{}", gap_.passes, gap_.passes == 1 ? "" : "es");
     if (gap_.p10) text += fmt::format(", p10..p90 {}..{}", time_text(*gap_.p10), time_text(*gap_.p90));
     if (gap_.latency_of_records) text += ", sum of records";
-    out_ << strong(fmt::format("{:<28}{:>10}", "measured", time_text(*gap_.latency))) << "   " << clip(text, 41)
-         << '\n';
+    out_ << strong(fmt::format("{:<28}{:>10}", "measured", time_text(*gap_.latency))) << "   "
+         << (text.empty() ? "\n" : wrapped(text, width(), 41).substr(41));
   }
 
   [[nodiscard]] std::string items_of(const GapPart& part) const {
@@ -114,13 +140,14 @@ class Table {
 
   void line_of(const GapPart& part) {
     const bool lowers = part.time.value > 0;  // leaving it out leads down to the bound
-    const std::string spread = part.uncertainty ? "± " + time_text(*part.uncertainty) : "";
+    const double size = std::fabs(part.time.value);
+    const double latency = gap_.latency.value_or(Seconds{}).value;
+    if (size < 1e-6 * latency || (size < 1e-3 * latency && Seconds{size} < resolution_))
+      return;  // no figure, but noise
     std::string line = fmt::format("  {:<26}{} {:>8}  {:<10}", describe(part.cause), lowers ? '-' : '+',
-                                   time_text({std::fabs(part.time.value)}), spread);
-    line += spread.empty() ? "  " : "   ";
-    line += clip(items_of(part), 54);
+                                   time_text({size}), spread(part.uncertainty));
     while (line.ends_with(' ')) line.pop_back();
-    out_ << line << '\n';
+    out_ << line << '\n' << wrapped(items_of(part), width(), 6);
   }
 
   void rungs() {
@@ -173,35 +200,33 @@ class Table {
         options_.all ? gap_.advice.size() : std::min<std::size_t>(gap_.advice.size(), rows_that_matter);
     for (std::size_t i = 0; i < shown; ++i) {
       const Advice& advice = gap_.advice[i];
-      std::string line =
-          fmt::format("{:>2}  {:<{}} {:>10} {:<10}", i + 1, clipped(advice.text, options_.all ? 300 : room), room,
-                      "-" + time_text(advice.gain), advice.uncertainty ? "± " + time_text(*advice.uncertainty) : "");
+      const std::string text = wrapped(advice.text, room, 0);
+      const std::size_t first = text.find('\n');
+      std::string line = fmt::format("{:>2}  {:<{}} {:>10} {:<10}", i + 1, text.substr(0, first), room,
+                                     "-" + time_text(advice.gain), spread(advice.uncertainty));
       if (proven) line += fmt::format(" {:>10}", achieved(i));
       while (line.ends_with(' ')) line.pop_back();
       out_ << line << '\n';
+      below(advice.text.substr(first));
       below(first_layers(advice));
-      below(advice.how.empty() ? advice.reproduce : advice.how);
-      if (options_.all && !advice.how.empty() && !advice.reproduce.empty()) below("reproduce: " + advice.reproduce);
+      if (!advice.how.empty()) below("how: " + advice.how);
+      if (!advice.reproduce.empty()) out_ << "    reproduce: " << printable(advice.reproduce) << '\n';  // to be copied
       for (const auto& proof : report_.proofs)
         if (proof.advice == i && !proof.reason.empty()) below("not proven: " + proof.reason);
     }
     if (shown < gap_.advice.size()) out_ << fmt::format("  ({} more: --all)\n", gap_.advice.size() - shown);
   }
-  void below(const std::string& text) {
-    if (!text.empty()) out_ << "    " << clip(text, 4) << '\n';
-  }
   /// `conv1, conv2 and 3 more`
   [[nodiscard]] std::string first_layers(const Advice& advice) const {
     const std::size_t shown = std::min<std::size_t>(advice.layers.size(), 2);
     std::string text;
-    for (std::size_t i = 0; i < shown; ++i)
-      text += (i ? ", " : "") + clipped(advice.layers[i], options_.all ? 140 : 28);
+    for (std::size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + clipped(advice.layers[i], 140);
     if (shown < advice.layers.size()) text += fmt::format(" and {} more", advice.layers.size() - shown);
     return text;
   }
   [[nodiscard]] std::string achieved(std::size_t advice) const {
     for (const auto& proof : report_.proofs)
-      if (proof.advice == advice && proof.achieved) return signed_text(*proof.achieved * -1);
+      if (proof.advice == advice && proof.achieved) return time_text(*proof.achieved * -1);
     return "-";
   }
 
@@ -270,7 +295,7 @@ class Table {
     if (gap_.fusions.empty()) return;
     out_ << fmt::format("\n{:>10} {:>10} {:>6} {:>6}  pattern\n", "fused gains", "open", "groups", "done");
     for (const auto& fusion : gap_.fusions)
-      out_ << fmt::format("{:>11} {:>10} {:>6} {:>6}  {}\n", signed_text(fusion.gain), signed_text(fusion.open),
+      out_ << fmt::format("{:>11} {:>10} {:>6} {:>6}  {}\n", time_text(fusion.gain), time_text(fusion.open),
                           fusion.count, fusion.done, fusion.pattern);
   }
 
@@ -282,7 +307,7 @@ class Table {
                             type.measured ? "library fused, measured" : "roofline, not measured");
     for (const auto& layout : gap_.layouts)
       out_ << fmt::format("in layout {}: {} less over {} against the plain one\n", layout.layout,
-                          signed_text(layout.gain), plural(static_cast<std::size_t>(layout.layers), "unique layer"));
+                          time_text(layout.gain), plural(static_cast<std::size_t>(layout.layers), "unique layer"));
   }
 
   void library() {
@@ -303,6 +328,7 @@ class Table {
   const GapReport& report_;
   const Gap& gap_;
   const TableOptions& options_;
+  Seconds resolution_;
 };
 
 }  // namespace

@@ -177,7 +177,9 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
     out << strong(clipped(a.model, 40), options)
         << fmt::format("    {}, {}{}\n", sizes(a.batch, a.dims), name(a.type),
-                       a.analytic ? "" : fmt::format(", {} thread{}", a.threads, a.threads == 1 ? "" : "s"));
+                       a.analytic || report.machine.is_device()
+                           ? ""
+                           : fmt::format(", {} thread{}", a.threads, a.threads == 1 ? "" : "s"));
     if (!report.declared.empty())
       out << clipped(fmt::format("{}: declared in {}, not measured", report.machine.device, report.declared), 300)
           << '\n';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza gap: an engine's run held against the bounds of its model: where it loses time, and what to do about it.
 #include "commands.hpp"
+#include "gap_commands.hpp"
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
@@ -139,7 +140,7 @@ bool holds_ratio(const Gap& gap, double most) {
   return false;
 }
 
-int run(const Options& options) {
+int run(const Options& options, const CLI::App& command) {
   check_writable(options.output);
   if (options.prove && !options.results.empty())
     throw UsageError("--prove measures, --results says that nothing is to be measured: give one of them");
@@ -153,6 +154,8 @@ int run(const Options& options) {
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   Bounds bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);
+  gap_options.commands =
+      commands_of(command, options.measuring, threads, !bounds.session && report.bound.machine.is_device());
   const Analysis& analysis = report.bound.models.front();
   for (const DataType type : other_types(options, analysis)) {
     AnalysisOptions plain = bounds.analysis;
@@ -225,9 +228,9 @@ void add_gap(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
-  command->callback([options, budget, &exit_code] {
+  command->callback([options, budget, command, &exit_code] {
     options->budget_given = budget->count() > 0;
-    const auto command_itself = [&] { return run(*options); };
+    const auto command_itself = [&] { return run(*options, *command); };
     exit_code = options->results.empty() ? run_measuring(options->measuring, command_itself) : command_itself();
   });
 }

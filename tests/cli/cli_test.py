@@ -126,6 +126,36 @@ class Cli(unittest.TestCase):
         self.assertEqual(failed.returncode, 4)
         self.assertIn("is 1.5", failed.stderr)
 
+    def test_commands_of_a_gap_work_as_typed(self):
+        folder = self.at / "it's here"
+        folder.mkdir()
+        shutil.copy(MNIST, folder / "my model.onnx")
+        shutil.copy(MODELS.parent / "profiles" / "mnist.csv", folder)
+        options = ["--batch", "1", "--latency", "75us", "--rung", "library", "--backend", "example", "--threads", "1", "--what-if", "i8", "--warm-ups", "0"]
+        line = ["gap", "it's here/my model.onnx", "--profile", "it's here/mnist.csv", "--results", MNIST_RESULTS, *options]
+        result = run(*line, "--json", "-", cwd=self.at)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        gap = json.loads(result.stdout)["gaps"][0]
+        commands = {advice["reproduce"] for advice in gap["advice"]}
+        again = [command for command in commands if command.startswith("benanza gap ")]
+        self.assertEqual(len(again), 1)
+        path = {"PATH": f"{pathlib.Path(PROGRAM).resolve().parent}:{os.environ['PATH']}"}
+        typed = subprocess.run(again[0] + " --json -", shell=True, cwd=self.at, env=os.environ | path, capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(typed.returncode, 0, typed.stderr)
+        self.assertEqual(json.loads(typed.stdout)["gaps"][0]["parts"], gap["parts"])
+        self.assertTrue(any(command.startswith("benanza measure --threads 1 --backend example ") for command in commands), commands)
+
+    def test_names_of_a_profile_do_not_reach_the_terminal_as_they_are(self):
+        profile = self.at / "names.csv"
+        profile.write_bytes(b"layer,time_ms\nConvolution28,0.02\n\x1b[31mred\xff\xc2\x9b,0.01\nConvolution110,0.04\n")
+        for output in (["--all"], ["--csv", "-"], ["--dot", "-"]):
+            result = subprocess.run([PROGRAM, "gap", MNIST, "--results", MNIST_RESULTS, "--profile", profile, "--latency", "75us", *output], capture_output=True, timeout=600, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("\x1b", result.stdout.decode())
+            self.assertNotIn("\x9b", result.stdout.decode())
+            if output != ["--dot", "-"]:
+                self.assertIn("?[31mred???", result.stdout.decode())
+
     def test_gap_parts_add_up(self):
         profile = MODELS.parent / "profiles" / "mnist.csv"
         result = run("gap", MNIST, "--results", MNIST_RESULTS, "--profile", profile, "--latency", "75us", "--json", "-")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a gap says to do, and the questions beside it.
 #include "support/gap_support.hpp"
+#include <benanza/detail/shell_word.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -51,9 +52,69 @@ TEST_CASE("advice is ranked by gain and names layers, calls and the engine's own
   CHECK(kernel->reproduce == "benanza measure " + kernel->calls[0].signature);
   CHECK_FALSE(kernel->how.empty());
   CHECK(find(gap, Change::fusion)->gain.value == Approx(15 * us));
-  CHECK(find(gap, Change::fusion)->how.find("ORT_ENABLE_ALL") != std::string::npos);
+  CHECK(find(gap, Change::fusion)->how.empty());  // ReorderInput: all optimisations are on
   CHECK(find(gap, Change::layout)->gain.value == Approx(10 * us));
   CHECK(find(gap, Change::overhead)->gain.value == Approx(7 * us));
+}
+
+TEST_CASE("no option is advised that is the engine's default or that the profile shows to be on") {
+  const Case c = three_layers();
+  EngineProfile p = one_after_another(
+      profile(200, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax")}));
+  const Gap gap = compare(c.analysis, c.model, p);
+  REQUIRE(find(gap, Change::fusion));
+  CHECK(find(gap, Change::fusion)->how.find("ORT_ENABLE_ALL") != std::string::npos);  // nothing shows that it is on
+  REQUIRE(find(gap, Change::overhead));
+  CHECK(find(gap, Change::overhead)->how.empty());  // spinning threads and all optimisations are defaults
+}
+
+TEST_CASE("how to change the type is of that type") {
+  Case c = three_layers();
+  GapOptions options;
+  for (const DataType type : {DataType::bf16, DataType::i8, DataType::tf32}) {
+    options.other_types.push_back(c.analysis);
+    options.other_types.back().type = type;
+    options.other_types.back()[RungName::library_fused].median = Seconds{60 * us};
+  }
+  for (const auto& advice : compare(c.analysis, c.model, usual(), options).advice) {
+    if (advice.change != Change::type) continue;
+    REQUIRE(advice.type);
+    INFO(advice.text);
+    if (*advice.type == DataType::bf16) CHECK(advice.how.find("OpenVINO") != std::string::npos);
+    else if (*advice.type == DataType::i8) CHECK(advice.how == "onnxruntime.quantization.quantize_static");
+    else CHECK(advice.how.empty());  // no tf32 on a processor
+  }
+}
+
+TEST_CASE("numbers of things agree with their nouns") {
+  const Case c = three_layers();
+  const auto text_with = [&](std::vector<ProfileRecord> more) {
+    std::vector<ProfileRecord> records{record("Conv_0", 100, "Conv"), record("Softmax_2", 20, "Softmax")};
+    records.insert(records.end(), more.begin(), more.end());
+    std::string text;
+    for (const auto& advice : compare(c.analysis, c.model, one_after_another(profile(240, records))).advice)
+      text += advice.text + "\n";
+    return text;
+  };
+  const ProfileRecord copy = record("Memcpy HtoD", 10, "MemcpyFromHost"), reorder = record("r", 10, "ReorderInput");
+  CHECK(text_with({copy, copy}).find("no 2 copies of data\n") != std::string::npos);
+  CHECK(text_with({copy}).find("no 1 copy of data\n") != std::string::npos);
+  CHECK(text_with({reorder, reorder}).find("instead of 2 conversions\n") != std::string::npos);
+}
+
+TEST_CASE("commands of advice begin as they are given and are words of a shell") {
+  const Case c = three_layers();
+  GapOptions options{
+      .commands = {.gap = "benanza gap 'my model.onnx' --batch 2", .measure = "benanza measure --threads 2"}};
+  const Gap gap = compare(c.analysis, c.model, usual(), options);
+  CHECK(find(gap, Change::layout)->reproduce == "benanza gap 'my model.onnx' --batch 2 --all");
+  const Advice* kernel = find(gap, Change::algorithm);
+  CHECK(kernel->reproduce == "benanza measure --threads 2 " + kernel->calls[0].signature);
+  for (const auto& advice : compare(c.analysis, c.model, usual()).advice)  // no command line: layers alone
+    CHECK((advice.reproduce.empty() || advice.reproduce.starts_with("benanza measure ")));
+  CHECK(detail::shell_word("a/b-1.onnx") == "a/b-1.onnx");
+  CHECK(detail::shell_word("it's $HOME") == R"('it'\''s $HOME')");
+  CHECK(detail::shell_word("").size() == 2);
 }
 
 TEST_CASE("an engine that no table knows gets advice without options") {
