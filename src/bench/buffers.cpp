@@ -183,9 +183,8 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   std::vector<std::size_t> output_offsets;
   if (everything)
     for (const auto& layout : work.plan->outputs()) output_offsets.push_back(take(results, layout.bytes));
-  if (rotation.workspace) results = rounded_up(results, workspace_alignment);
-  const std::size_t workspace = rotation.workspace ? take(results, work.plan->workspace_bytes()) : 0;
 
+  // A step is what a call is sure to touch, operands: of a workspace it may use as little as it likes.
   rotation.step = results;
   for (const auto& [key, end] : ends) rotation.step = std::max(rotation.step, end);
   if (rotation.workspace) {  // aligned in every copy
@@ -204,12 +203,15 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   work.inputs = this->inputs(layer, backend, inputs, *work.plan, false);
   for (const auto i : rotation.inputs) work.inputs[i] = region(i) + offsets[i];
   if (results > 0) {
-    std::byte* const base = grown(rotated_results_, rotation.region + 256, memory_) + position_;
+    const std::size_t workspaces = rounded_up(rotation.region + 256, workspace_alignment);
+    const std::size_t most = workspaces + rotation.region + work.plan->workspace_bytes() + 256;
+    std::byte* const base =
+        grown(rotated_results_, rotation.workspace ? most : rotation.region + 256, memory_) + position_;
     for (std::size_t i = 0; i < output_offsets.size(); ++i) {
       rotation.outputs.push_back(i);
       work.outputs[i] = base + output_offsets[i];
     }
-    if (rotation.workspace) work.workspace = base + workspace;
+    if (rotation.workspace) work.workspace = base + workspaces;
   }
   work.rotation = std::move(rotation);
 }
@@ -240,7 +242,7 @@ std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan
   for (const auto& operand : inputs) bytes += static_cast<std::size_t>(operand.bytes());
   for (const auto& layout : plan.inputs()) bytes += layout.bytes;
   for (const auto& layout : plan.outputs()) bytes += 2 * layout.bytes;
-  if (cache != CacheState::hot) bytes += (cache == CacheState::cold ? 3 : 2) * cold_distance_;
+  if (cache != CacheState::hot) bytes += (cache == CacheState::cold ? 4 : 2) * cold_distance_;
   return bytes;
 }
 

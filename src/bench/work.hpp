@@ -21,10 +21,10 @@ namespace benanza::bench {
 /// How a Work's buffers move from one call to the next. Without a step they stay where they are.
 struct Rotation {
   std::size_t* position = nullptr;               ///< the session's: where in the region the next copy lies
-  std::size_t step = 0;                          ///< bytes of one copy
+  std::size_t step = 0;                          ///< bytes of one copy of the operands that move
   std::size_t region = 0;                        ///< bytes in which copies lie
   std::vector<std::size_t> inputs{}, outputs{};  ///< indices of those that move
-  bool workspace = false;
+  bool workspace = false;                        ///< moves by as much, so that the workspaces of two calls may overlap
 };
 
 /// Valid until the next one is asked for.

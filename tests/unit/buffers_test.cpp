@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <set>
 #include <tuple>
 
 namespace {
@@ -80,4 +81,27 @@ TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
     work.call();
   }
   CHECK(wrong == 0);
+}
+
+// cuBLAS claims 32 MiB for every product and uses none of it for most.
+TEST_CASE("a walk is as long as its operands alone make it, whatever workspace a plan claims") {
+  FakeMemory memory;
+  Buffers buffers(1 << 20, 10000, &memory);
+  const Operands shapes = operands(relu);
+  const FakePlan plan(shapes, 1 << 20);
+  Work work{.plan = &plan};
+  std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
+  buffers.rotate("relu", "fake", shapes.inputs, CacheState::cold, work);
+  // x and y of 300 bytes lie in regions of their own, and a workspace begins at multiples of 256.
+  CHECK(work.rotation.step == 512);
+  std::set<const void*> places;
+  bool apart = true;
+  for (int i = 0; i < 100; ++i) {
+    places.insert(work.inputs[0]);
+    std::memset(work.workspace, 0, plan.workspace_bytes());  // inside what was allocated
+    apart = apart && address(work.workspace) >= address(work.outputs[0]) + 300;
+    work.call();
+  }
+  CHECK(places.size() >= 10000 / 512);
+  CHECK(apart);
 }
