@@ -46,11 +46,11 @@ DeviceTimer::Blocks DeviceTimer::blocked(std::int64_t count, std::int64_t at_onc
     device_.start();
     enqueue(next);
     device_.stop();
-    const Blocked block = device_.release_block();
+    const bool held = device_.release_block();
     const Seconds time = device_.elapsed();
-    if (block.held) {
+    if (held) {
       result.time += time;
-      result.clock_hz = block.clock_hz;
+      if (const double clock = device_.clock_hz(); clock > 0) result.clock_hz = clock;
       done += next;
       failed = 0;
     } else if (next > 1) {  // calls of more kernels than is known may fill the queue
@@ -63,6 +63,8 @@ DeviceTimer::Blocks DeviceTimer::blocked(std::int64_t count, std::int64_t at_onc
 }
 
 DeviceTimer::DeviceTimer(Device& device) : device_(device) {
+  device_.launch_empty(1);  // a kernel is loaded at its first launch, which may wait for all others
+  device_.finish();
   floors_.queue = measure_queue();
   const auto least = [&](auto&& once) {
     double best = std::numeric_limits<double>::infinity();
@@ -112,15 +114,24 @@ const DeviceTimer::Recorded& DeviceTimer::recorded(Work& work, std::int64_t call
     for (std::int64_t i = 0; i < calls; ++i) work.call();
   });
   recorded_.possible = recorded_.graph != nullptr;
-  if (recorded_.possible) recorded_.kernels = std::max<std::int64_t>(1, recorded_.graph->kernels() / calls);
+  if (!recorded_.possible) return recorded_;
+  recorded_.kernels = std::max<std::int64_t>(1, recorded_.graph->kernels() / calls);
+  if (work.rotation.step == 0) recorded_.graph->replay();  // the first one may load
+  device_.finish();
   return recorded_;
+}
+
+std::int64_t DeviceTimer::calls_to_record(Work& work, std::int64_t calls, std::int64_t walk) {
+  if (walk == 1) return std::min(calls, most_recorded);
+  if (walk <= most_recorded) return walk;
+  if (recorded_.plan != work.plan) static_cast<void>(recorded(work, 1));
+  return walk * recorded_.kernels <= most_kernels ? walk : 1;
 }
 
 Window DeviceTimer::time(Work& work, std::int64_t calls) {
   const auto n = static_cast<double>(calls);
   const std::int64_t walk = walk_of(work);
-  const bool whole_walks = walk <= most_recorded;
-  const std::int64_t in_graph = walk == 1 ? std::min(calls, most_recorded) : whole_walks ? walk : 1;
+  const std::int64_t in_graph = calls_to_record(work, calls, walk);
   const Recorded& record = recorded(work, in_graph);
   const auto kernels = static_cast<double>(record.kernels);
   const std::int64_t at_once = std::max<std::int64_t>(1, floors_.queue / record.kernels);
@@ -129,7 +140,7 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   });
   Window queued{
       .time = events.time / n, .method = by_events, .launch = floors_.launch * kernels, .clock_hz = events.clock_hz};
-  if (record.graph == nullptr || !whole_walks) return queued;
+  if (record.graph == nullptr || in_graph < walk) return queued;
 
   // A graph is one launch: replays whole, rounded up, and counted.
   const std::int64_t replays = (calls + in_graph - 1) / in_graph;
@@ -139,7 +150,7 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   Window replayed{.time = graph.time / static_cast<double>(replays * in_graph),
                   .method = by_graph,
                   .launch = floors_.graph_launch * kernels,
-                  .clock_hz = graph.clock_hz};
+                  .clock_hz = graph.clock_hz > 0 ? graph.clock_hz : events.clock_hz};
   queued.other = replayed.time;
   queued.other_launch = replayed.launch;
   replayed.other = queued.time;

@@ -6,7 +6,7 @@
 //         returns, is rescued by the block's time-out, and has no time.
 // graph:  the same calls, recorded once and replayed as one graph, behind the same block. Of calls that walk through a
 //         region (work.hpp) the graph is one whole walk, so that each replay finds what it touches out of the caches;
-//         a walk of more calls than a graph holds has no graph.
+//         a walk of more kernels than a graph holds has no graph.
 //
 // Both contain what launching costs on the device's side; a chain of as many empty kernels tells how much that is.
 #pragma once
@@ -38,8 +38,10 @@ class DeviceTimer {
   /// Queues are filled up to this share of what they were seen to take, and tried out up to this length.
   static constexpr double queue_share = 0.5;
   static constexpr std::int64_t longest_queue = 4096;
-  /// Graphs of more calls cost more to make than they tell.
+  /// Graphs of more calls cost more to make than they tell, except that a walk is recorded whole or not at all.
   static constexpr std::int64_t most_recorded = 256;
+  /// Making a graph takes microseconds and a few kB for each kernel.
+  static constexpr std::int64_t most_kernels = 4096;
 
   /// Measures the floors.
   explicit DeviceTimer(Device& device);
@@ -71,6 +73,8 @@ class DeviceTimer {
   template <class Enqueue>
   [[nodiscard]] Blocks blocked(std::int64_t count, std::int64_t at_once, const Enqueue& enqueue);
   const Recorded& recorded(Work& work, std::int64_t calls);
+  /// How many calls are recorded; less than a walk: one, which has told how many kernels it is.
+  [[nodiscard]] std::int64_t calls_to_record(Work& work, std::int64_t calls, std::int64_t walk);
 
   Device& device_;
   LaunchFloors floors_{};

@@ -21,9 +21,9 @@ class FakeDevice final : public Device {
  public:
   static constexpr double event_cost = 1e-6, launch_cost = 2e-6, graph_launch_cost = 1e-6;
 
-  int blocks = 0;      ///< so far
-  int recordings = 0;  ///< so far
-  double clock_hz = 1.5e9;
+  int blocks = 0, rescues = 0, recordings = 0;  ///< so far
+  double clock = 1.5e9;
+  double least_clock_time = 0;   ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
   bool lost = false;             ///< the next wait fails for good
 
@@ -71,14 +71,16 @@ class FakeDevice final : public Device {
     rescued_ = false;
     queued_ = 0;
   }
-  [[nodiscard]] Blocked release_block() override {
+  [[nodiscard]] bool release_block() override {
     blocked_ = false;
-    return {.held = !rescued_, .clock_hz = clock_hz};
+    return !rescued_;
   }
   void start() override { start_ = stream_time_; }
   void stop() override { stop_ = stream_time_; }
   [[nodiscard]] Seconds elapsed() override { return {event_cost + stop_ - start_}; }
+  [[nodiscard]] double clock_hz() override { return stop_ - start_ < least_clock_time ? 0 : clock; }
   void launch_empty(std::int64_t kernels) override {
+    if (!std::exchange(empty_is_loaded_, true)) finish();  // as lazy loading does
     for (std::int64_t i = 0; i < kernels; ++i) run(0);
   }
   [[nodiscard]] std::unique_ptr<Recording> record(const std::function<void()>& calls) override {
@@ -118,6 +120,7 @@ class FakeDevice final : public Device {
   };
 
   void rescue() {
+    ++rescues;
     rescued_ = true;
     blocked_ = false;
   }
@@ -125,7 +128,7 @@ class FakeDevice final : public Device {
   Machine machine_{};
   double stream_time_ = 0, kernel_time_ = 0, start_ = 0, stop_ = 0;
   std::int64_t queued_ = 0;
-  bool blocked_ = false, rescued_ = false;
+  bool blocked_ = false, rescued_ = false, empty_is_loaded_ = false;
   std::vector<double>* recording_ = nullptr;
   std::vector<std::unique_ptr<std::byte[]>> allocations_{};
 };
@@ -174,7 +177,7 @@ class FakeDeviceBackend final : public Backend {
       if (what_.fails) throw std::runtime_error("an internal error");
       if (what_.waits_inside) device_.finish();
       if (what_.refuses_recording && device_.is_recording()) throw std::runtime_error("not while a stream is recorded");
-      device_.clock_hz = what_.clock_hz;
+      device_.clock = what_.clock_hz;
       for (int k = 0; k < what_.kernels; ++k) device_.run(what_.seconds / what_.kernels);
       const auto* x = static_cast<const float*>(arguments.inputs[0]);
       auto* y = static_cast<float*>(arguments.outputs[0]);

@@ -43,6 +43,7 @@ TEST_CASE("the floors of a device are those of events, launches and launches in 
   CHECK(timer.floors().launch.value == Approx(2e-6));
   CHECK(timer.floors().graph_launch.value == Approx(1e-6));
   CHECK(timer.floors().queue == DeviceTimer::longest_queue / 2);
+  CHECK(device.rescues == 0);  // the first launch of a kernel, which waits, is not behind a block
 }
 
 TEST_CASE("the lower of events and graph is taken, with the launches that are in it") {
@@ -84,9 +85,18 @@ TEST_CASE("calls are recorded once, until other work comes") {
   CHECK(prepared.device->recordings == before + 2);
 }
 
-TEST_CASE("a graph of calls that walk through a region is one walk; a longer walk has no graph") {
+TEST_CASE("a graph too short to tell a clock has that of the events") {
   Prepared prepared({.name = "relu", .seconds = 10e-6});
-  std::vector<float> weights(std::size_t{64} * 1000, 1.0F);
+  prepared.device->least_clock_time = 1.15e-3;  // 100 calls take 1.2 ms queued and 1.1 ms as a graph
+  DeviceTimer timer(*prepared.device);
+  const Window window = timer.time(prepared.work, 100);
+  CHECK(window.method == "graph");
+  CHECK(window.clock_hz == Approx(1.5e9));
+}
+
+TEST_CASE("a graph of calls that walk through a region is one walk; one of too many kernels has no graph") {
+  Prepared prepared({.name = "relu", .seconds = 10e-6});
+  std::vector<float> weights(std::size_t{64} * 5000, 1.0F);
   std::size_t position = 0;
   prepared.work.inputs = {weights.data()};
   prepared.work.rotation = {.position = &position, .step = 256, .region = 4 * 256, .inputs = {0}};
@@ -99,7 +109,14 @@ TEST_CASE("a graph of calls that walk through a region is one walk; a longer wal
   CHECK(position == 0);
   CHECK(prepared.work.inputs[0] == weights.data());
 
+  // 1000 kernels in one graph: (1 + 1000 * 11) us.
   prepared.work.rotation.region = 1000 * 256;
+  const Window long_walk = timer.time(prepared.work, 10);
+  CHECK(long_walk.method == "graph");
+  CHECK(long_walk.time.value == Approx(11.001e-6));
+  CHECK(long_walk.other.value == Approx(12.1e-6));
+
+  prepared.work.rotation.region = 5000 * 256;
   CHECK(timer.time(prepared.work, 10).method == "events");
   CHECK(prepared.work.inputs[0] == weights.data() + position / sizeof(float));
 }

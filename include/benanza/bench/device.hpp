@@ -37,12 +37,6 @@ class Recording {
   virtual void replay() = 0;
 };
 
-/// What the block told when it was over.
-struct Blocked {
-  bool held = true;     ///< false: its time-out rescued a call that waits inside itself
-  double clock_hz = 0;  ///< of the processors while it lasted; 0: not known
-};
-
 class Device : public Memory {
  public:
   /// Its identity, the driver included.
@@ -58,13 +52,15 @@ class Device : public Memory {
   virtual void warm_up(Seconds time) = 0;
   /// Enqueues a kernel that ends when `release_block` is called, or by itself after the time-out.
   virtual void block(Seconds time_out) = 0;
-  /// Lets the block end; waits until it has.
-  [[nodiscard]] virtual Blocked release_block() = 0;
+  /// Lets the block end; waits until it has. False: its time-out rescued a call that waits inside itself.
+  [[nodiscard]] virtual bool release_block() = 0;
   /// Enqueue the events that `elapsed` is the time between.
   virtual void start() = 0;
   virtual void stop() = 0;
   /// Waits for the stop event.
   [[nodiscard]] virtual Seconds elapsed() = 0;
+  /// Clock of the processors while the last block lasted; 0 where that was too short to tell.
+  [[nodiscard]] virtual double clock_hz() = 0;
   /// Enqueues so many kernels that do nothing.
   virtual void launch_empty(std::int64_t kernels) = 0;
   /// Records what `calls` enqueues; null where that cannot be recorded.

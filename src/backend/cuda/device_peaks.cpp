@@ -92,7 +92,7 @@ std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, d
         device.start();
         const double crossing = walk(traffic, blocks);
         device.stop();
-        const bool held = device.release_block().held;
+        const bool held = device.release_block();
         const double rate = crossing / device.elapsed().value;
         CeilingRow& row = rows[static_cast<std::size_t>(traffic)];
         if (!held || rate <= row.value) continue;
