@@ -40,8 +40,17 @@ class CublasBackend final : public Backend {
     Plans plans;
     std::string refused;
     const auto add_lt = [&](const Described& form) {
-      if (const auto* why = std::get_if<std::string>(&form)) refused = *why;
-      else refused = add_lt_plans(std::get<Problem>(form), post, shapes, handles(), plans).value_or("");
+      if (const auto* why = std::get_if<std::string>(&form)) {
+        refused = *why;
+        return;
+      }
+      try {
+        refused = add_lt_plans(std::get<Problem>(form), post, shapes, handles(), plans).value_or("");
+      } catch (const DeviceLost&) {
+        throw;
+      } catch (const EnvironmentError& failed) {  // the plans that there are remain
+        refused = failed.what();
+      }
     };
     if (const auto* problem = std::get_if<Problem>(&described); problem && post.empty() && !problem->arithmetic.narrow)
       add_blas_plans(*problem, shapes, handles(), plans);
