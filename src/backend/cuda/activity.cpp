@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -17,9 +18,15 @@ namespace {
 
 #if CUDART_VERSION >= 13000
 using KernelRecord = CUpti_ActivityKernel10;
+using CopyRecord = CUpti_ActivityMemcpy6;
 #else
 using KernelRecord = CUpti_ActivityKernel8;
+using CopyRecord = CUpti_ActivityMemcpy5;
 #endif
+using SetRecord = CUpti_ActivityMemset4;
+
+constexpr std::array work_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                CUPTI_ACTIVITY_KIND_MEMSET};
 
 struct Calls {
   std::unique_ptr<SharedLibrary> library{};
@@ -29,6 +36,13 @@ struct Calls {
   decltype(&::cuptiActivityFlushAll) flush = nullptr;
   decltype(&::cuptiActivityGetNextRecord) next = nullptr;
 };
+
+/// Nanoseconds of a record that is one of `Record`.
+template <class Record>
+double duration(const CUpti_Activity* record) {
+  const auto* work = reinterpret_cast<const Record*>(record);
+  return static_cast<double>(work->end - work->start);
+}
 
 /// CUPTI's callbacks know of no context: there is one sum in a process.
 struct Recorded {
@@ -47,9 +61,12 @@ void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::si
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
   CUpti_Activity* record = nullptr;
   while (recorded.calls != nullptr && recorded.calls->next(buffer, valid, &record) == CUPTI_SUCCESS) {
-    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-    const auto* kernel = reinterpret_cast<const KernelRecord*>(record);
-    recorded.ns += static_cast<double>(kernel->end - kernel->start);
+    switch (record->kind) {
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: recorded.ns += duration<KernelRecord>(record); break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY: recorded.ns += duration<CopyRecord>(record); break;
+      case CUPTI_ACTIVITY_KIND_MEMSET: recorded.ns += duration<SetRecord>(record); break;
+      default: break;
+    }
   }
   std::free(buffer);
 }
@@ -80,12 +97,18 @@ const Calls* calls_of_cupti() {
 std::optional<Seconds> activity_time(const std::function<void()>& calls) {
   const Calls* cupti = calls_of_cupti();
   if (cupti == nullptr) return std::nullopt;
-  constexpr CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  if (cupti->enable(kind) != CUPTI_SUCCESS) return std::nullopt;
+  const auto disable = [&] {
+    for (const auto kind : work_kinds) static_cast<void>(cupti->disable(kind));
+  };
+  for (const auto kind : work_kinds) {
+    if (cupti->enable(kind) == CUPTI_SUCCESS) continue;
+    disable();
+    return std::nullopt;
+  }
   recorded = {.calls = cupti};
   const auto stop = [&] {
     static_cast<void>(cupti->flush(1));
-    static_cast<void>(cupti->disable(kind));
+    disable();
     recorded.calls = nullptr;
   };
   try {

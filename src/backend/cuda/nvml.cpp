@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 namespace benanza::cuda {
 
@@ -82,7 +83,10 @@ std::string driver_version() {
 std::map<std::string, std::string> nvml_state(const std::string& uuid) {
   std::map<std::string, std::string> state;
   const Nvml* nvml = Nvml::get();
-  const Device device = nvml == nullptr ? nullptr : nvml->device(uuid);
+  Device device = nvml == nullptr ? nullptr : nvml->device(uuid);
+  constexpr std::string_view whole = "GPU-";  // a part of one (MIG) has a name of its own
+  if (nvml != nullptr && device == nullptr && uuid.starts_with(whole))
+    device = nvml->device("MIG-" + uuid.substr(whole.size()));
   if (device == nullptr) return state;
   constexpr int sm = 1, memory = 2;  // nvmlClockType_t
   constexpr int chip = 0;            // nvmlTemperatureSensors_t
