@@ -42,6 +42,17 @@ std::vector<fs::path> site_packages() {
   return result;
 }
 
+/// Of scripts/bootstrap.
+fs::path bootstrap_cache() {
+  const auto of = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  if (const auto own = of("BENANZA_CACHE"); !own.empty()) return own;
+  const auto users = of("XDG_CACHE_HOME");
+  return (users.empty() ? of("HOME") / ".cache" : users) / "benanza";
+}
+
 }  // namespace
 
 std::vector<std::string> nvidia_folders() {
@@ -56,6 +67,9 @@ std::vector<std::string> nvidia_folders() {
     if (const char* root = std::getenv(variable); root != nullptr && *root != '\0')
       for (const char* part : {"", "lib64", "lib"}) add(fs::path(root) / part);
   for (const char* part : {"lib64", "lib"}) add(fs::path("/usr/local/cuda") / part);
+  if (const char* conda = std::getenv("CONDA_PREFIX"); conda != nullptr) add(fs::path(conda) / "lib");
+  for (const auto& fetched : children(bootstrap_cache() / "deps"))
+    if (fetched.filename().string().starts_with("cudnn-")) add(fetched / "lib");
   for (const auto& packages : site_packages())
     for (const auto& part : children(packages / "nvidia")) add(part / "lib");
   return result;

@@ -5,6 +5,15 @@
 #include <benanza/bench/shared_library.hpp>
 #include <benanza/layer_signature.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
 using namespace benanza;
 
 TEST_CASE("without a device there is one line that says why") {
@@ -47,6 +56,27 @@ TEST_CASE("a library that is nowhere gives the loader's reason") {
   const auto opened = SharedLibrary::open({"libno_such_library_of_benanza.so.1"});
   REQUIRE(std::holds_alternative<std::string>(opened));
   CHECK_THAT(std::get<std::string>(opened), Catch::Contains("libno_such_library_of_benanza.so.1"));
+}
+
+TEST_CASE("vendors' libraries are looked for where conda and scripts/bootstrap put them") {
+  namespace fs = std::filesystem;
+  const fs::path at = fs::temp_directory_path() / ("benanza_nvidia_folders_" + std::to_string(getpid()));
+  const fs::path conda = at / "conda/lib", cudnn = at / "cache/deps/cudnn-9.19.0.56-cu13/lib",
+                 headers = at / "cache/deps/cudnn-frontend-1.32.0/include";
+  for (const auto& folder : {conda, cudnn, headers}) fs::create_directories(folder);
+  std::map<const char*, std::optional<std::string>> before;
+  for (const auto& [variable, value] :
+       {std::pair{"CONDA_PREFIX", at / "conda"}, std::pair{"BENANZA_CACHE", at / "cache"}}) {
+    const char* const old = std::getenv(variable);
+    before[variable] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
+    setenv(variable, value.c_str(), 1);
+  }
+  const auto folders = nvidia_folders();
+  for (const auto& [variable, value] : before)
+    static_cast<void>(value ? setenv(variable, value->c_str(), 1) : unsetenv(variable));
+  fs::remove_all(at);
+  for (const auto& folder : {conda, cudnn})
+    CHECK(std::find(folders.begin(), folders.end(), folder.string()) != folders.end());
 }
 
 TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {

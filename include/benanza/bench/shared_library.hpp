@@ -35,8 +35,9 @@ class SharedLibrary {
 };
 
 /// Where NVIDIA's libraries may lie beside the loader's own places: the program's folder, $BENANZA_CUDA_PATH,
-/// $CUDA_HOME and $CUDA_PATH, the toolkit's usual place, and the folders into which PyPI's wheels (nvidia-cudnn-cu13,
-/// nvidia-cublas ...) unpack, below each entry of $PYTHONPATH, of $VIRTUAL_ENV and of the system's Python.
+/// $CUDA_HOME and $CUDA_PATH, the toolkit's usual place, $CONDA_PREFIX, the cuDNN that scripts/bootstrap has fetched,
+/// and the folders into which PyPI's wheels (nvidia-cudnn-cu13, nvidia-cublas ...) unpack, below each entry of
+/// $PYTHONPATH, of $VIRTUAL_ENV and of the system's Python.
 [[nodiscard]] std::vector<std::string> nvidia_folders();
 
 }  // namespace benanza
