@@ -39,6 +39,21 @@ TEST_CASE("the types of cuDNN's calls: f32 is strict, tf32 is not, 16-bit types 
   CHECK_FALSE(cudnn::arithmetic(DataType::u8));
 }
 
+// cuDNN documentation, cudnnConvolutionBiasActivationForward: reluNanOpt must be CUDNN_NOT_PROPAGATE_NAN.
+TEST_CASE("activations do not propagate NaN, or cuDNN fuses none of them into a convolution") {
+  if (!has_cudnn()) return;
+  const auto& file = std::get<std::unique_ptr<const cudnn::Library>>(cudnn::Library::get())->file();
+  auto* const read = file.function<decltype(cudnnGetActivationDescriptor)>("cudnnGetActivationDescriptor");
+  REQUIRE(read != nullptr);
+  for (const auto& activation : {*cudnn::activation(ElementwiseFn::relu, 0, 0), cudnn::identity_activation()}) {
+    cudnnActivationMode_t mode{};
+    cudnnNanPropagation_t nan = CUDNN_PROPAGATE_NAN;
+    double coefficient = 0;
+    REQUIRE(read(activation.get(), &mode, &nan, &coefficient) == CUDNN_STATUS_SUCCESS);
+    CHECK(nan == CUDNN_NOT_PROPAGATE_NAN);
+  }
+}
+
 TEST_CASE("strides of tensors whose channels lie closest") {
   // N C H W = 2 3 4 5 as N H W C: 60, 1, 15, 3.
   CHECK(cudnn::packed_strides({2, 3, 4, 5}, cudnn::Order::nhwc) == TensorShape{60, 1, 15, 3});

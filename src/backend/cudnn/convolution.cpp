@@ -50,6 +50,11 @@ double tolerance(const Arithmetic& arithmetic, bool saves_multiplications) {
 struct FusedEpilogue {
   bool has_z = false;
   std::optional<ActivationDescriptor> activation{};
+  bool is_identity = false;
+  /// cuDNN's documentation of the call: CUDNN_ACTIVATION_IDENTITY goes with this algorithm alone.
+  [[nodiscard]] bool goes_with(cudnnConvolutionFwdAlgo_t algorithm) const {
+    return !is_identity || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+  }
 };
 
 /// Nothing where the epilogue is more than that, or has no bias: the call wants one.
@@ -66,7 +71,8 @@ std::optional<FusedEpilogue> fused_epilogue(const Epilogue& post) {
     if (!result.activation) return std::nullopt;
     ++at;
   }
-  if (!result.activation) result.activation = identity_activation();
+  result.is_identity = !result.activation;
+  if (result.is_identity) result.activation = identity_activation();
   return at == post.size() ? std::optional(result) : std::nullopt;
 }
 
@@ -140,7 +146,7 @@ void add_forward(const Problem& p, const op::Conv& op, Rivals& rivals) {
       lay_out(draft, rivals, p.order);
       rivals.add(std::move(draft));
     }
-    if (fused) add_fused(p, op, *fused, algorithm, workspace, rivals);
+    if (fused && fused->goes_with(algorithm.algorithm)) add_fused(p, op, *fused, algorithm, workspace, rivals);
   }
 }
 

@@ -125,7 +125,7 @@ std::optional<ActivationDescriptor> activation(ElementwiseFn fn, double alpha, d
   auto result =
       own<cudnnActivationDescriptor_t>(calls().cudnnCreateActivationDescriptor,
                                        calls().cudnnDestroyActivationDescriptor, "cudnnCreateActivationDescriptor");
-  check(calls().cudnnSetActivationDescriptor(result.get(), mode, CUDNN_PROPAGATE_NAN, coefficient),
+  check(calls().cudnnSetActivationDescriptor(result.get(), mode, CUDNN_NOT_PROPAGATE_NAN, coefficient),
         "cudnnSetActivationDescriptor");
   if (mode == CUDNN_ACTIVATION_SWISH)
     check(calls().cudnnSetActivationDescriptorSwishBeta(result.get(), alpha), "cudnnSetActivationDescriptorSwishBeta");
@@ -136,7 +136,7 @@ ActivationDescriptor identity_activation() {
   auto result =
       own<cudnnActivationDescriptor_t>(calls().cudnnCreateActivationDescriptor,
                                        calls().cudnnDestroyActivationDescriptor, "cudnnCreateActivationDescriptor");
-  check(calls().cudnnSetActivationDescriptor(result.get(), CUDNN_ACTIVATION_IDENTITY, CUDNN_PROPAGATE_NAN, 0),
+  check(calls().cudnnSetActivationDescriptor(result.get(), CUDNN_ACTIVATION_IDENTITY, CUDNN_NOT_PROPAGATE_NAN, 0),
         "cudnnSetActivationDescriptor");
   return result;
 }
