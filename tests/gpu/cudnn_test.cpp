@@ -97,7 +97,11 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "MatMul/i8/a=128x64/b=64x256/b_constant=1/post=bias,relu",
         "MatMul/f8e4m3/a=128x64/b=64x256/b_constant=1/post=bias,gelu", "MatMul/f8e5m2/a=128x64/b=64x256/trans_b=1",
         "MatMul/f8e5m2/a=128x64/b=64x256/b_constant=1", "Unary/f16/fn=gelu/x=8x4096",
-        "Binary/f8e4m3/fn=add/a=64x4096/b=64x4096"}) {
+        "Binary/f8e4m3/fn=add/a=64x4096/b=64x4096",
+        "Attention/f16/q=1x12x128x64/k=1x12x128x64/v=1x12x128x64/mask=1x1x128x128/k_transposed=1",
+        "Attention/bf16/q=1x6x1500x64/k=1x6x1500x64/v=1x6x1500x64/k_transposed=1",
+        "Attention/f16/q=1x12x1x64/k=1x12x513x64/v=1x12x513x64/mask=1x1x1x513/k_transposed=1",
+        "Attention/f16/q=1x4x64x64/k=1x4x64x64/v=1x4x64x64/causal=1"}) {
     INFO(signature);
     CHECK_FALSE(cudnn::graph_plan_tags(parse_layer(signature), h100).empty());
   }
@@ -140,6 +144,8 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
       op::MatMul{.a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
       op::LayerNorm{.x = {16, 96}, .bias = true},
       op::Attention{.type = DataType::f16, .q = {1, 4, 64, 64}, .k = {1, 4, 64, 64}, .v = {1, 4, 64, 64}},
+      op::Attention{
+          .type = DataType::f16, .q = {2, 4, 48, 64}, .k = {2, 4, 72, 64}, .v = {2, 4, 72, 64}, .k_transposed = true},
       op::Recurrent{.x = {5, 2, 16}, .hidden = 24},
       op::Recurrent{.x = {5, 2, 16}, .hidden = 24, .directions = 2, .initial_state = true},
       op::Recurrent{.cell = op::Cell::gru, .x = {5, 2, 16}, .hidden = 24, .linear_before_reset = true},

@@ -32,8 +32,12 @@ class CudnnBackend final : public Backend {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
     auto legacy = std::visit([&](const auto& op) { return legacy_plans(op); }, layer);
     auto graphs = graph_plans(layer, handle());
-    if (std::holds_alternative<Unsupported>(graphs)) return legacy;
-    if (std::holds_alternative<Unsupported>(legacy)) return graphs;
+    const auto* const no_graph = std::get_if<Unsupported>(&graphs);
+    if (const auto* no_call = std::get_if<Unsupported>(&legacy)) {
+      if (no_graph != nullptr) return Unsupported{no_call->reason + "; " + no_graph->reason};
+      return graphs;
+    }
+    if (no_graph != nullptr) return legacy;
     auto& all = std::get<Plans>(legacy);
     auto& more = std::get<Plans>(graphs);
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -56,6 +56,7 @@ class Draw {
     graph_->set_io_data_type(*graph_type(subject.type))
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
+    if (subject.capability != 0) graph_->set_sm_version(subject.capability);  // nodes take it when they are made
   }
 
   [[nodiscard]] fe::graph::Graph& graph() { return *graph_; }
@@ -272,8 +273,7 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   const auto strides = [](const TensorShape& shape) { return numbers(packed_strides(shape)); };
   const auto q = drawing.input(0, numbers(op.q), strides(op.q));
   const std::int64_t keys = op.k[2], depth = op.k[3];
-  const auto k = drawing.input(
-      1, numbers(op.k), op.k_transposed ? Numbers{op.k[1] * keys * depth, keys * depth, 1, keys} : strides(op.k));
+  const auto k = drawing.input(1, numbers(op.k), strides(op.k));  // the only order that it takes
   const auto v = drawing.input(2, numbers(op.v), strides(op.v));
   auto how = fe::graph::SDPA_attributes()
                  .set_generate_stats(false)
@@ -288,6 +288,15 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   drawing.output(y, numbers(op.y()), strides(op.y()));
   Drawn drawn(drawing.shared(), subject);
   drawn.tolerance *= 4;  // scores and weights are rounded in between
+  if (op.k_transposed) {
+    const Operand& stored = subject.operands.inputs[1];
+    const auto element = static_cast<std::size_t>(bits(stored.type)) / 8;
+    drawn.draft.inputs.emplace_back(1,
+                                    OtherLayout{{.name = "turned", .bytes = static_cast<std::size_t>(stored.bytes())},
+                                                [=, heads = op.k[0] * op.k[1]](const void* from, void* to) {
+                                                  transpose_matrices(from, to, heads, depth, keys, element);
+                                                }});
+  }
   return drawn;
 }
 

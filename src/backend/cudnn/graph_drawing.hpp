@@ -27,10 +27,14 @@ namespace fe = cudnn_frontend;
 struct Subject {
   DataType type = DataType::f32;
   Operands operands{};
-  double rescale = 1;  ///< of a quantised product
+  double rescale = 1;           ///< of a quantised product
+  std::int32_t capability = 0;  ///< of the device, 90 is 9.0; 0: of the one that is here
 
-  explicit Subject(const Layer& layer)
-      : type(benanza::type(layer)), operands(benanza::operands(layer)), rescale(quantization(layer).rescale) {}
+  explicit Subject(const Layer& layer, std::int32_t of_device = 0)
+      : type(benanza::type(layer)),
+        operands(benanza::operands(layer)),
+        rescale(quantization(layer).rescale),
+        capability(of_device) {}
   /// f32 that must not be rounded before it is multiplied.
   [[nodiscard]] bool strict() const { return type == DataType::f32; }
   [[nodiscard]] bool is_integer() const { return type == DataType::i8; }

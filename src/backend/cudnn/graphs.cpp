@@ -4,7 +4,11 @@
 #include "graph_drawing.hpp"
 #include <benanza/bench/beat.hpp>
 
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <unordered_map>
@@ -27,19 +31,47 @@ std::string in_charset(std::string text) {
   return text;
 }
 
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 /// Makes a graph anew, since which engines it may use is decided before its plans are listed.
 using Maker = std::function<std::optional<Drawn>()>;
 
-/// Lists the plans of a drawn graph: of the handle's device, or without one of a device that is described. False where
-/// cuDNN knows none.
-bool list_plans(Drawn& drawn, std::optional<fe::NumericalNote_t> saving, cudnnHandle_t handle,
-                const std::shared_ptr<fe::DeviceProperties>& description) {
+/// A device that is not here.
+struct Described {
+  std::shared_ptr<fe::DeviceProperties> properties = std::make_shared<fe::DeviceProperties>();
+  std::int32_t capability = 0;  ///< 90 is 9.0
+
+  explicit Described(const std::string& json) {
+    if (auto read = properties->deserialize({json.begin(), json.end()}); read.is_bad())
+      throw EnvironmentError("cuDNN does not take this description of a device: " + read.get_message());
+    constexpr std::string_view key = "\"deviceVer\":";
+    if (const auto at = json.find(key); at != std::string::npos)
+      capability = static_cast<std::int32_t>(std::strtol(json.c_str() + at + key.size(), nullptr, 10)) / 10;
+  }
+};
+
+/// Makes cudnn-frontend call the cuDNN that was found, and CUDA's runtime: it opens that by its name alone, which finds
+/// what is open already.
+void open_libraries() {
+  fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(Library::get())->file().handle();
+  static const auto runtime = SharedLibrary::open({"libcudart.so." + std::to_string(CUDART_VERSION / 1000)});
+}
+
+/// Lists the plans of a drawn graph: of the handle's device, or without one of a device that is described. Otherwise
+/// why there are none.
+std::optional<std::string> list_plans(Drawn& drawn, std::optional<fe::NumericalNote_t> saving, cudnnHandle_t handle,
+                                      const Described* described) {
   auto& graph = *drawn.graph;
-  if (description) graph.set_device_properties(description);
-  if (graph.validate().is_bad()) return false;
-  if ((description ? graph.build_operation_graph() : graph.build_operation_graph(handle)).is_bad()) return false;
-  if (graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK}).is_bad())
-    return false;
+  if (described != nullptr) graph.set_device_properties(described->properties);
+  auto status = graph.validate();
+  if (status.is_good())
+    status = described != nullptr ? graph.build_operation_graph() : graph.build_operation_graph(handle);
+  if (status.is_good())
+    status = graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK});
+  if (status.is_bad()) return "cuDNN has no graph for it: " + one_line(status.get_message());
   std::vector<fe::NumericalNote_t> barred;
   if (saving) graph.select_numeric_notes({*saving});
   else barred.assign(std::begin(saving_notes), std::end(saving_notes));
@@ -47,13 +79,17 @@ bool list_plans(Drawn& drawn, std::optional<fe::NumericalNote_t> saving, cudnnHa
     barred.insert(barred.end(), {fe::NumericalNote_t::TENSOR_CORE, fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
                                  fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION});
   graph.deselect_numeric_notes(barred);
-  return true;
+  return std::nullopt;
 }
 
 void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, Rivals& rivals,
                   std::set<std::string>& names) {
   auto drawn = make();
-  if (!drawn || !list_plans(*drawn, saving, rivals.handle(), nullptr)) return;
+  if (!drawn) return;
+  if (auto why = list_plans(*drawn, saving, rivals.handle(), nullptr)) {
+    if (!saving) rivals.refuse(std::move(*why));
+    return;
+  }
   auto& graph = *drawn->graph;
   const std::int64_t count = graph.get_execution_plan_count();
   for (std::int64_t i = 0; i < count; ++i) {
@@ -86,17 +122,15 @@ void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, 
 }  // namespace
 
 std::vector<std::string> graph_plan_tags(const Layer& layer, const std::string& description) {
-  fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(Library::get())->file().handle();
-  const auto properties = std::make_shared<fe::DeviceProperties>();
-  if (auto read = properties->deserialize({description.begin(), description.end()}); read.is_bad())
-    throw EnvironmentError("cuDNN does not take this description of a device: " + read.get_message());
+  open_libraries();
+  const Described described(description);
   return std::visit(
       [&](const auto& op) -> std::vector<std::string> {
         std::vector<std::string> tags;
         if constexpr (Drawable<std::decay_t<decltype(op)>>) {
-          const Subject subject(layer);
+          const Subject subject(layer, described.capability);
           auto drawn = subject.is_known() ? draw(op, subject, Order::nhwc) : std::nullopt;
-          if (!drawn || !list_plans(*drawn, std::nullopt, nullptr, properties)) return tags;
+          if (!drawn || list_plans(*drawn, std::nullopt, nullptr, &described)) return tags;
           for (std::int64_t i = 0; i < drawn->graph->get_execution_plan_count(); ++i)
             if (std::string tag; drawn->graph->get_plan_name_at_index(i, tag).is_good()) tags.push_back(tag);
         }
@@ -106,8 +140,7 @@ std::vector<std::string> graph_plan_tags(const Layer& layer, const std::string& 
 }
 
 std::variant<Plans, Unsupported> graph_plans(const Layer& layer, std::shared_ptr<const Handle> handle) {
-  const auto& library = Library::get();
-  fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(library)->file().handle();
+  open_libraries();
   return std::visit(
       [&](const auto& op) -> std::variant<Plans, Unsupported> {
         using Op = std::decay_t<decltype(op)>;
@@ -121,9 +154,15 @@ std::variant<Plans, Unsupported> graph_plans(const Layer& layer, std::shared_ptr
           for (const Order order : {Order::nchw, Order::nhwc}) {
             if (order == Order::nhwc && !has_orders) continue;
             const Maker make = [&] { return draw(op, subject, order); };
-            add_plans_of(make, std::nullopt, rivals, names);
-            if constexpr (has_orders)
-              for (const auto saving : saving_notes) add_plans_of(make, saving, rivals, names);
+            try {
+              add_plans_of(make, std::nullopt, rivals, names);
+              if constexpr (has_orders)
+                for (const auto saving : saving_notes) add_plans_of(make, saving, rivals, names);
+            } catch (const Error&) {
+              throw;
+            } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load
+              rivals.refuse("cuDNN's graph API failed: " + one_line(failed.what()));
+            }
           }
           return std::move(rivals).result();
         } else {
