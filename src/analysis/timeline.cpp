@@ -88,7 +88,7 @@ class Builder {
     for (std::size_t r = 0; r < count; ++r) {
       total_.push_back(typical(records_[r].times));
       result_.own.push_back(total_[r]);
-      result_.uncertainty.push_back(uncertainty_of_median(records_[r].times));
+      result_.uncertainty.push_back(uncertainty_of_typical(records_[r].times));
     }
   }
 
@@ -124,6 +124,16 @@ class Builder {
     Seconds sum{};
     for (const auto p : middle_) sum += times[p];
     return sum / static_cast<double>(middle_.size());
+  }
+
+  /// Of a mean its standard error over the passes that it is of, so that a single slow one shows.
+  [[nodiscard]] std::optional<Seconds> uncertainty_of_typical(const std::vector<Seconds>& times) const {
+    if (middle_.size() < 2 || times.size() != latencies_.size()) return uncertainty_of_median(times);
+    const double mean = typical(times).value;
+    double squares = 0;
+    for (const auto p : middle_) squares += (times[p].value - mean) * (times[p].value - mean);
+    const auto count = static_cast<double>(middle_.size());
+    return Seconds{std::sqrt(squares / (count - 1) / count)};
   }
 
   void choose_counted() {
@@ -242,7 +252,7 @@ class Builder {
       for (std::size_t p = 0; p < passes; ++p) idle[p].value -= records_[r].times[p].value;
     }
     result_.between = {std::max(0.0, typical(idle).value - extra)};
-    result_.between_uncertainty = uncertainty_of_median(idle);
+    result_.between_uncertainty = uncertainty_of_typical(idle);
   }
 
   const std::vector<ProfileRecord>& records_;

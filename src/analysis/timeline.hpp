@@ -14,7 +14,8 @@ namespace benanza::analysis {
 struct Timeline {
   std::vector<Seconds> own{};  ///< in a pass of the usual length, without nested records; of one that is not counted:
                                ///< what it covers while no counted one runs
-  std::vector<std::optional<Seconds>> uncertainty{};  ///< of `own`: half the range of the median over groups of passes
+  std::vector<std::optional<Seconds>> uncertainty{};  ///< of `own`: of a mean its standard error, of a median half its
+                                                      ///< range over groups of passes
   std::vector<bool> counted{};  ///< kernels where there are kernels, layers where there are none, copies, conversions
   Seconds latency{};            ///< of the passes, or of the records where no pass was timed
   bool of_records = false;      ///< it is the latter

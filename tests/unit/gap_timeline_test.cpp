@@ -118,6 +118,8 @@ TEST_CASE("where each pass has another slow layer, the layers' times still add u
   CHECK(gap.records[0].time.value == Approx(233.75 * us));
   CHECK(gap.records[1].time.value == Approx(133.75 * us));
   CHECK(gap.records[2].time.value == Approx(82.5 * us));
+  // Three of 8 are 56.25 above the mean, five 33.75 below it: sqrt((3 * 56.25^2 + 5 * 33.75^2) / 7 / 8)
+  CHECK(gap.records[0].uncertainty->value == Approx(16.468 * us).epsilon(1e-4));
   CHECK(part_us(gap, Cause::between_layers) == Approx(30));
   CHECK(part_us(gap, Cause::unexplained) == Approx(0).margin(1e-9));
 }
@@ -148,4 +150,19 @@ TEST_CASE("a latency of another run tells nothing of the time between records, n
   CHECK(gap.records[0].time.value == Approx(140 * us));
   CHECK(gap.part(Cause::between_layers) == nullptr);
   CHECK(part_us(gap, Cause::unexplained) == Approx(6.5));
+}
+
+TEST_CASE("a single slow pass shows in the uncertainty of a layer's mean, and in what is summed from it") {
+  // Sixteen passes of 5000: the others wait where Conv_0 takes 4100 instead of 140. Mean (15 * 140 + 4100) / 16 =
+  // 387.5; its standard error is 3960 / 16 = 247.5
+  EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 25), record("Softmax_2", 30)});
+  p.latencies.assign(16, Seconds{5000 * us});
+  p.records[0].times.assign(16, Seconds{140 * us});
+  p.records[0].times[5] = Seconds{4100 * us};
+  for (std::size_t r = 1; r < 3; ++r) p.records[r].times.resize(16, p.records[r].times[0]);
+  const Gap gap = gap_of(one_after_another(p));
+  CHECK(gap.records[0].time.value == Approx(387.5 * us));
+  CHECK(gap.records[0].uncertainty->value == Approx(247.5 * us));
+  CHECK(gap.part(Cause::slower_layers)->uncertainty->value >= 247.5 * us);
+  CHECK(gap.part(Cause::between_layers)->uncertainty->value == Approx(247.5 * us));
 }
