@@ -81,6 +81,7 @@ struct Analysis {
   std::map<std::string, std::int64_t> dims{};
   DataType type = DataType::f32;
   int threads = 1;
+  Machine machine{};      ///< whose results they are; without a name where there are none
   bool analytic = false;  ///< nothing was to be measured: as AnalysisOptions say
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t macs = 0;

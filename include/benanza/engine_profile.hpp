@@ -59,7 +59,8 @@ struct ProfileRecord {
   /// Index of the record that encloses this one (whose times hold this one's) or launched it.
   std::optional<std::size_t> parent{};
   std::optional<Seconds> start{};  ///< from the start of its pass, median over passes
-  std::vector<Seconds> times{};  ///< one a counted pass, 0 if it lacked this; a single one if only an average is known
+  std::vector<Seconds> times{};   ///< one a counted pass, 0 if it lacked this; a single one if only an average is known
+  std::vector<float> starts_s{};  ///< of each of `times`, seconds; NaN where a pass lacked this; empty: not known
   ProfilePlace place{};
 };
 

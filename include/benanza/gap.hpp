@@ -72,7 +72,7 @@ struct MatchedRecord {
   std::size_t record = 0;  ///< index into EngineProfile::records
   Seconds time{};          ///< own, in a pass of the usual length: without what is nested in it
   bool counted = true;     ///< false for what runs beside something that is counted (a host layer above its kernels)
-  std::optional<Seconds> uncertainty{};  ///< half the range of the median over groups of passes; nothing for one pass
+  std::optional<Seconds> uncertainty{};  ///< of that mean or median; nothing for one pass
   MatchedBy by = MatchedBy::nothing;
   Cause cause = Cause::unmatched;     ///< where its time goes that the bound does not have
   std::vector<std::size_t> layers{};  ///< of the single form that it serves
@@ -276,8 +276,11 @@ struct Gap {
   double bound_uncertainty = 0;     ///< relative
   bool partial = false;             ///< the bound lacks layers
   std::optional<Seconds> gap{};     ///< latency - bound; nothing when it cannot be given
-  std::string outside{};            ///< not empty: the engine is below the model floor, and why no gap is given
+  std::string outside{};            ///< not empty: why no gap is given: the engine is below the model floor, it ran on
+                                    ///< another device, or its profile holds more than the model
   std::string total_only{};         ///< not empty: why nothing is said about layers
+  bool incomplete = false;          ///< the latency is the sum of records, and layers that the bound has are in none
+  bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 
   std::vector<GapPart> parts{};           ///< in the order of causes, those that are not zero; they add up to `gap`
@@ -303,7 +306,7 @@ struct Gap {
     return nullptr;
   }
   /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched|) / |gap|, not below 0. Nothing
-  /// without parts.
+  /// without parts, and where that is `unclaimed`.
   [[nodiscard]] std::optional<double> explained() const;
   [[nodiscard]] const RungRatio& ratio(RungName name) const { return ratios.at(static_cast<std::size_t>(name)); }
 };

@@ -92,7 +92,8 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
                   .dims = model.single.dims,
                   .analytic = options.analytic};
   const auto machines = results.machines();
-  result.threads = options.threads > 0 ? options.threads : machines.empty() ? 1 : machines.front().cores;
+  if (!machines.empty()) result.machine = machines.front();
+  result.threads = options.threads > 0 ? options.threads : result.machine.cores;
   result.ceilings = results.ceilings(result.threads);
 
   std::set<std::string> needed;
@@ -125,7 +126,7 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   result.coverage = coverage(model.single, single);
   result.coverage_fused = coverage(model.fused, fused);
 
-  const bool device = !machines.empty() && machines.front().is_device();
+  const bool device = result.machine.is_device();
   const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads, device};
   result.rungs = bounds.ladder();
   if (options.analytic)

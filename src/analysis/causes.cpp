@@ -142,7 +142,10 @@ class Splitter {
       if (serves(r)) gap_.groups[group_of.at(sets.root(layer_of_[matches_[r].layers.front()]))].records.push_back(r);
     for (std::size_t i = 0; i < layers_.layers.size(); ++i)
       if (!served.contains(i) && !timed_.layers[i].calls.empty() && timed_.layers[i].runs) missed_.push_back(i);
-    for (const auto layer : missed_) gap_.not_found.push_back(timed_.layers[layer].name);
+    for (const auto layer : missed_) {
+      gap_.not_found.push_back(timed_.layers[layer].name);
+      gap_.incomplete = gap_.incomplete || (gap_.latency_of_records && time_of(timed_.layers[layer]).value > 0);
+    }
   }
 
   /// A record that serves nothing is extra, unless layers are left that it may be for.
@@ -248,6 +251,7 @@ class Splitter {
     Seconds all{};
     for (const auto& layer : timed_.layers) all += time_of(layer);
     for (const auto layer : missed_) {
+      if (gap_.incomplete) break;  // nobody knows what they take: unexplained
       const Seconds time = time_of(timed_.layers[layer]);
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
           .add(timed_.layers[layer].name, time * -1, Seconds{gap_.bound_uncertainty * time.value},

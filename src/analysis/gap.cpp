@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice.hpp"
+#include "assumptions.hpp"
 #include "causes.hpp"
 #include "gap_questions.hpp"
 #include "joint.hpp"
@@ -53,16 +54,6 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
   return gap;
 }
 
-/// Why no gap is given: what is below the floor computes something else, or was read wrongly.
-std::string why_outside(const Analysis& analysis, const Gap& gap) {
-  const auto floor = analysis[RungName::model_floor].bound;
-  if (!floor || !gap.latency || floor->value <= 0 || *gap.latency >= *floor) return "";
-  return ms_text(*gap.latency) + " is below the model floor of " + ms_text(*floor) +
-         ": the engine computes something else (another type, fewer operations, another batch size), it uses more "
-         "threads than the " +
-         std::to_string(analysis.threads) + " of the bound, or the times are in another unit";
-}
-
 /// Times in a wrong unit stand out by their sum.
 void warn_of_times(Gap& gap) {
   std::size_t doubtful = 0, with_floor = 0;
@@ -103,7 +94,7 @@ void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profi
 }  // namespace
 
 std::optional<double> Gap::explained() const {
-  if (!gap || parts.empty() || gap->value == 0) return std::nullopt;
+  if (!gap || unclaimed || parts.empty() || gap->value == 0) return std::nullopt;
   double open = 0;
   for (const Cause cause : {Cause::unexplained, Cause::unmatched})
     if (const GapPart* found = part(cause)) open += std::fabs(found->time.value);
@@ -127,7 +118,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
     gap.latency_of_records = false;
     if (profile.latencies.empty()) gap.latency.reset();
   }
-  gap.outside = why_outside(analysis, gap);
+  gap.outside = why_outside(analysis, profile, gap);
   gap.ratios = ratios_of(analysis, gap);
   warn_of_kind(gap, analysis, profile);
   if (gap.latency && gap.bound && gap.outside.empty()) gap.gap = *gap.latency - *gap.bound;
@@ -135,6 +126,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
     split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted));
     warn_of_times(gap);
     gap.deviations = deviations_of(model, profile, gap);
+    settle_claims(gap, analysis, profile, timeline);
   }
   gap.parallel = parallel_gain(analysis, gap);
   gap.algorithms = algorithm_choices(analysis, profile, gap);
@@ -143,8 +135,8 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   gap.layouts = layout_gains(analysis);
   gap.library = library_gaps(analysis);
   gap.backends = backend_gains(analysis, profile, gap);
-  gap.joint = joint_gain(analysis, options.other_types, gap);
-  if (gap.gap) gap.advice = advise(analysis, profile, gap, options.commands);
+  if (!gap.unclaimed) gap.joint = joint_gain(analysis, options.other_types, gap);
+  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, options.commands);
   return gap;
 }
 

@@ -203,6 +203,7 @@ class Maker {
                            .lane = event.stream,
                            .start = Seconds{collected.start},
                            .times = std::move(collected.times),
+                           .starts_s = std::move(collected.starts_s),
                            .place = {source_.index(), static_cast<std::uint64_t>(event.row)}};
       if (!event.label.empty()) record.nodes = {event.label};
       if (event.activity == Activity::copy) record.algorithm = event.sizes;

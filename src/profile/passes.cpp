@@ -5,6 +5,8 @@
 #include <benanza/error.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -184,6 +186,12 @@ std::size_t warm_up_passes(const Source& source, std::span<const Seconds> passes
   return detail::warm_ups(passes);
 }
 
+namespace {
+
+constexpr float absent = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
 void PassRecords::add_pass(std::span<const PassEvent> events) {
   std::fill(seen_.begin(), seen_.end(), 0);
   slot_of_event_.clear();
@@ -202,6 +210,7 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
     Slot& slot = slots_[known[occurrence]];
     slot.times.resize(passes_, Seconds{});
     slot.times.push_back({event.duration});
+    slot.starts.resize(passes_, absent);
     slot.starts.push_back(static_cast<float>(event.start));
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -214,8 +223,12 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
 
 std::vector<PassRecords::Collected> PassRecords::take() {
   std::vector<double> start;
-  for (const Slot& slot : slots_)
-    start.push_back(detail::quantile(std::vector<double>(slot.starts.begin(), slot.starts.end()), 0.5));
+  for (const Slot& slot : slots_) {
+    std::vector<double> known;
+    for (const float each : slot.starts)
+      if (!std::isnan(each)) known.push_back(each);
+    start.push_back(detail::quantile(known, 0.5));
+  }
   std::vector<std::uint32_t> order(slots_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return start[a] < start[b]; });
@@ -230,7 +243,10 @@ std::vector<PassRecords::Collected> PassRecords::take() {
     made.source = slot.source;
     if (slot.parent != no_parent) made.parent = now[slot.parent];
     made.start = start[from];
-    made.present = slot.starts.size();
+    const auto is_known = [](float each) { return !std::isnan(each); };
+    made.present = static_cast<std::size_t>(std::count_if(slot.starts.begin(), slot.starts.end(), is_known));
+    slot.starts.resize(passes_, absent);
+    made.starts_s = std::move(slot.starts);
     slot.times.resize(passes_, Seconds{});
     made.times = std::move(slot.times);
   }

@@ -67,6 +67,7 @@ class PassRecords {
     std::optional<std::size_t> parent{};  ///< index into what take() gives
     double start = 0;                     ///< median
     std::vector<Seconds> times{};         ///< one a pass; 0 where the pass lacked it
+    std::vector<float> starts_s{};        ///< likewise; NaN where the pass lacked it
     std::size_t present = 0;              ///< passes that had it
   };
   /// All records, in order of their start; nothing is left here.
@@ -77,7 +78,7 @@ class PassRecords {
   struct Slot {
     std::uint32_t what = 0, source = 0, parent = no_parent;
     std::size_t first_pass = 0;
-    std::vector<float> starts{};
+    std::vector<float> starts{};  // NaN where a pass lacked it
     std::vector<Seconds> times{};
   };
   std::vector<Slot> slots_{};

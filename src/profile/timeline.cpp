@@ -118,6 +118,7 @@ TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const P
     record.parent = slot.parent;
     record.start = Seconds{slot.start};
     record.times = std::move(slot.times);
+    record.starts_s = std::move(slot.starts_s);
     result.what.push_back(slot.what);
     if (slot.present != counted) ++result.irregular;
   }

@@ -133,6 +133,7 @@ bool holds_ratio(const Gap& gap, double most) {
   std::string why;
   if (!gap.latency || !fused.ratio || *fused.ratio <= 0) why = "measured / library_fused is not known";
   else if (gap.partial) why = "library_fused is partial";
+  else if (gap.incomplete) why = "layers are in no record, and the latency is the sum of records";
   else if (!gap.outside.empty()) why = gap.outside;
   else if (1 / *fused.ratio > most) why = fmt::format("measured / library_fused is {:.4g}", 1 / *fused.ratio);
   if (why.empty()) return true;
@@ -173,7 +174,7 @@ int run(const Options& options, const CLI::App& command) {
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
   if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;
   if (options.most_ratio > 0 && !holds_ratio(report.gap, options.most_ratio)) return assertion_failed;
-  return report.gap.partial && options.require_complete ? incomplete : done;
+  return (report.gap.partial || report.gap.incomplete) && options.require_complete ? incomplete : done;
 }
 
 }  // namespace
@@ -224,7 +225,8 @@ void add_gap(CLI::App& app, int& exit_code) {
                    "fails with exit code 4 unless measured / library_fused is at most that")
       ->type_name("1.3")
       ->check(positive_number);
-  command->add_flag("--require-complete", options->require_complete, "exit code 3 when the bound is partial");
+  command->add_flag("--require-complete", options->require_complete,
+                    "exit code 3 when the bound or the profile lacks layers");
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);

@@ -9,7 +9,7 @@ using benanza::testing::GraphBuilder;
 
 Gap gap_of(const Case& c, std::vector<ProfileRecord> records) {
   Gap gap = compare(c.analysis, c.model, profile(1000, std::move(records)));
-  check_sums(gap);
+  if (gap.total_only.empty()) check_sums(gap);  // where nothing matched there are no parts
   return gap;
 }
 using Layers = std::vector<std::size_t>;

@@ -117,7 +117,8 @@ TEST_CASE("TensorRT: kernels with cuDNN's names are its own") {
   row.signature = signature(plain.model.fused.layers[0].layer).text();
   row.samples = 10;
   row.p10 = row.median = {120 * us};
-  const Case c = three_layers(false, {row});
+  Case c = three_layers(false, {row});
+  c.analysis.machine = {.device = "Tesla V100-SXM2-16GB", .driver = "418.67"};
   const std::string kernel = "volta_scudnn_128x64_relu_medium_nn_v1";
   CHECK(gap_of(c, "tensorrt", {by("tensorrt", kernel, record("Conv_0 + Relu_1", 125, "CaskConvolution"))})
             .backends.empty());
