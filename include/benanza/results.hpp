@@ -34,17 +34,18 @@ struct Run {
   std::vector<std::string> warnings{};  ///< what about the machine makes the times doubtful: a quota, other processes
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
-  std::vector<std::string> faults{};  ///< rows that `read_run` had to exclude since a value cannot be true, a line each
+  std::vector<std::string> faults{};  ///< rows and ceilings left out since they cannot be true, a line each
 };
 
 /// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; of an absent one none; a file is its
 /// own. Throws EnvironmentError for a folder that cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> result_files(const std::filesystem::path& place);
 
-/// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed, whose time is 0,
-/// NaN, Infinity or absent, or another of whose values cannot be true, come back excluded, with the reason. Throws
-/// InputError with file and byte or row: for a file that is cut or broken, that names no machine, has a newer signature
-/// version, or a row whose name is not `<backend>/<algorithm>/<cache state>/<signature>`.
+/// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed come back
+/// excluded, with the reason. So do rows of which a value cannot be true, such as a time that is 0, negative, NaN or
+/// Infinity; these are named in `faults`, as are ceilings without a value and elements that are no row of Benanza's,
+/// which do not come back. Throws InputError with file and byte for a file that is cut or broken, names no machine or
+/// has a newer signature version.
 [[nodiscard]] Run read_run(const std::filesystem::path& file);
 /// Writes to a temporary file beside and renames: a killed program leaves the old file or the new one. A time that is
 /// not a positive number makes its row an excluded one; times keep ten digits, rounds seven. Throws EnvironmentError.
@@ -75,7 +76,9 @@ class ResultDatabase {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// The part that belongs to one machine and these backend versions: rows of a run count only for backends whose
-  /// version there is the one wanted. A backend that is not listed contributes nothing.
+  /// version there is the one wanted. A backend that is not listed contributes nothing. Ceilings are raised to what its
+  /// rows reached; a row that beats one too often to be true (`CeilingCheck`) is excluded and named in its run's
+  /// `faults`.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
   /// What the run of a file says by itself: times of other runs stay only for layers of which it timed no row in that
@@ -90,7 +93,7 @@ class ResultDatabase {
   [[nodiscard]] std::vector<Machine> machines() const;
   /// Of each backend on that machine the version of the latest run, ordered by name.
   [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine) const;
-  /// Running maxima over all runs at one thread count; `timer_floor` is the least seen.
+  /// What so many threads can reach (`ceilings_of`), over all runs.
   [[nodiscard]] Ceilings ceilings(int threads) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ceilings: how fast this machine can multiply and move data, measured on the spot (measurement.md, section 3). They
-// bound from below, so each is the best that any of many ways reached; rows of layers that beat one raise it.
+// bound from below, so each is the best that any of many ways reached.
 #pragma once
 
 #include "caches.hpp"
@@ -9,9 +9,7 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace benanza::bench {
@@ -27,11 +25,5 @@ namespace benanza::bench {
 /// The bytes of a walk that measures what lies behind a level: at least 4 times what is in front, at most half of the
 /// level itself. Nothing if there is no such number: then the next inner level's bandwidth stands in, which is higher.
 [[nodiscard]] std::optional<Bytes> footprint(Bytes in_front, Bytes capacity);
-
-/// Adds a row for each ceiling that a layer's row beats, named after it. `layers`: by signature. Rows that save
-/// multiplications raise no peak; excluded and contended ones raise nothing. A type whose peak was not measured gets
-/// none from a layer.
-void raise_ceilings(std::vector<CeilingRow>& ceilings, std::span<const Measurement> rows,
-                    const std::map<std::string, Layer>& layers);
 
 }  // namespace benanza::bench

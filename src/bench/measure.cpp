@@ -8,6 +8,7 @@
 #include "this_host.hpp"
 #include <benanza/bench/cpu_set.hpp>
 #include <benanza/bench/measure.hpp>
+#include <benanza/ceiling_rows.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/version.hpp>
@@ -116,13 +117,11 @@ std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>
 }
 
 /// Rows that raise what is known or was just measured.
-void add_raised(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
-  std::map<std::string, Layer> layers;
-  for (const auto& entry : wanted) layers.emplace(LayerSignature(entry.layer).text(), entry.layer);
+void add_raised(Run& run, const MeasureOptions& options) {
   std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
   const auto known = static_cast<std::ptrdiff_t>(all.size());
   all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
-  raise_ceilings(all, run.rows, layers);
+  raise_ceilings(all, run.rows);
   run.ceilings.assign(all.begin() + known, all.end());
 }
 
@@ -229,7 +228,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     if (looks.at_end) add_ceilings(find_ceilings(host, options, counts, looks.each, start));
     run.warnings = conditions.warnings();
   }
-  add_raised(run, given, wanted);
+  add_raised(run, given);
   return run;
 }
 

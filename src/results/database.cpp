@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_text.hpp"
+#include <benanza/ceiling_rows.hpp>
 #include <benanza/error.hpp>
 #include <benanza/results.hpp>
 #include <benanza/whole_file.hpp>
@@ -46,6 +47,26 @@ std::string file_name_part(std::string_view name) {
 bool is_results_file(const fs::path& file) {
   const std::string name = file.filename().string();
   return !name.starts_with('.') && (name.ends_with(".json") || name.ends_with(".json.gz"));
+}
+
+std::vector<CeilingRow> all_ceilings(const std::vector<Run>& runs) {
+  std::vector<CeilingRow> all;
+  for (const auto& run : runs) all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  return all;
+}
+
+/// Raises ceilings to what rows reached, and excludes those that beat one too often to be true.
+void hold_against_ceilings(std::vector<Run>& runs) {
+  CeilingCheck check(all_ceilings(runs));
+  for (auto& run : runs)
+    for (auto& row : run.rows) {
+      if (std::string damage = check.damage(row); !damage.empty()) {
+        run.faults.push_back(row.name() + ": " + damage);
+        row.excluded = std::move(damage);
+      }
+      const auto raised = check.raise(row);
+      run.ceilings.insert(run.ceilings.end(), raised.begin(), raised.end());
+    }
 }
 
 }  // namespace
@@ -112,7 +133,8 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
              .signature_version = run.signature_version,
              .machine = run.machine,
              .warnings = run.warnings,
-             .ceilings = run.ceilings};
+             .ceilings = run.ceilings,
+             .faults = run.faults};
     std::copy_if(run.backends.begin(), run.backends.end(), std::back_inserter(part.backends), wanted);
     std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(part.rows), [&part](const Measurement& row) {
       return std::any_of(part.backends.begin(), part.backends.end(),
@@ -120,6 +142,7 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
     });
     selected.add(std::move(part));
   }
+  hold_against_ceilings(selected.runs_);
   return selected;
 }
 
@@ -174,39 +197,6 @@ std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machi
   return versions;
 }
 
-Ceilings ResultDatabase::ceilings(int threads) const {
-  Ceilings ceilings;
-  std::optional<double> timer_floor;
-  for (const auto& run : runs_) {
-    for (const auto& row : run.ceilings) {
-      const std::string_view quantity = row.quantity;
-      const auto slash = quantity.find('/');
-      const auto kind = quantity.substr(0, slash);
-      const std::string what(slash == std::string_view::npos ? "" : quantity.substr(slash + 1));
-      if (quantity == "Timer/floor") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
-      if (row.threads != threads) continue;
-      if (kind == "Peak") {
-        const auto type = data_type_from_name(what);
-        if (!type) continue;
-        auto& peak = ceilings.peaks[*type];
-        if (!(row.value > peak.value)) continue;
-        peak.value = row.value;
-        ceilings.reached_by[*type] = row.algorithm;
-      } else if (kind == "Bandwidth") {
-        const auto same = [&what](const BandwidthLevel& level) { return level.name == what; };
-        auto level = std::find_if(ceilings.levels.begin(), ceilings.levels.end(), same);
-        if (level == ceilings.levels.end()) level = ceilings.levels.insert(level, BandwidthLevel{.name = what});
-        level->in_front = std::max(level->in_front, Bytes{row.in_front_bytes});
-        if (!(row.value > level->bandwidth.value)) continue;
-        level->bandwidth.value = row.value;
-        level->reached_by = row.algorithm;
-      }
-    }
-  }
-  if (timer_floor) ceilings.timer_floor.value = *timer_floor;
-  std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
-                   [](const auto& a, const auto& b) { return a.in_front < b.in_front; });
-  return ceilings;
-}
+Ceilings ResultDatabase::ceilings(int threads) const { return ceilings_of(all_ceilings(runs_), threads); }
 
 }  // namespace benanza

@@ -3,6 +3,7 @@
 
 #include "../../src/bench/peak_kernels.hpp"
 #include "support/catch.hpp"
+#include <benanza/ceiling_rows.hpp>
 
 #include <limits>
 
@@ -11,11 +12,8 @@ namespace {
 using namespace benanza;
 using namespace benanza::bench;
 
-constexpr const char* product = "MatMul/f32/a=512x512/b=512x512";  // 2 * 512^3 = 268,435,456 FLOPs
-constexpr const char* relu = "Unary/f32/x=16777216/fn=relu";       // 64 MiB read, 64 MiB written
-
-const std::map<std::string, Layer> layers{{product, op::MatMul{.a = {512, 512}, .b = {512, 512}, .b_constant = true}},
-                                          {relu, op::Unary{.fn = ElementwiseFn::relu, .x = {16777216}}}};
+constexpr const char* product = "MatMul/f32/a=512x512/b=512x512/b_constant=1";  // 2 * 512^3 = 268,435,456 FLOPs
+constexpr const char* relu = "Unary/f32/x=16777216/fn=relu";                    // 64 MiB read, 64 MiB written
 
 std::vector<CeilingRow> ceilings() {
   return {{.quantity = "Peak/f32", .algorithm = "fma:avx2,threads=1", .threads = 1, .value = 100e9},
@@ -34,7 +32,7 @@ Measurement row(const char* signature, double seconds) {
 
 TEST_CASE("a row that beats a ceiling raises it and is named") {
   auto rows = ceilings();
-  raise_ceilings(rows, std::vector{row(product, 2e-3)}, layers);  // 134 GFLOP/s
+  raise_ceilings(rows, std::vector{row(product, 2e-3)});  // 134 GFLOP/s
   REQUIRE(rows.size() == 3);
   CHECK(rows[2].quantity == "Peak/f32");
   CHECK(rows[2].value == Approx(134.217728e9));
@@ -45,16 +43,16 @@ TEST_CASE("a ceiling is raised to the least time that a bound may count, over sa
   auto rows = ceilings();
   Measurement few_rounds = row(product, 2e-3);
   few_rounds.rounds_s = {1.9e-3, 1.9e-3, 1.9e-3};
-  raise_ceilings(rows, std::vector{few_rounds}, layers);
+  raise_ceilings(rows, std::vector{few_rounds});
   REQUIRE(rows.size() == 3);
   CHECK(rows[2].value == Approx(268435456 / 1.9e-3));
 }
 
 TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
   auto rows = ceilings();
-  raise_ceilings(rows, std::vector{row(relu, 8e-3)}, layers);  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s
+  raise_ceilings(rows, std::vector{row(relu, 8e-3)});  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s
   CHECK(rows.size() == 2);
-  raise_ceilings(rows, std::vector{row(relu, 4e-3)}, layers);  // 16.8 GB/s
+  raise_ceilings(rows, std::vector{row(relu, 4e-3)});  // 16.8 GB/s
   REQUIRE(rows.size() == 3);
   CHECK(rows[2].quantity == "Bandwidth/memory");
   CHECK(rows[2].value == Approx(64.0 * (1 << 20) / 4e-3));
@@ -68,7 +66,40 @@ TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
   contended.contended = true;
   winograd.saves_multiplications = true;
   other.threads = 2;  // no ceiling at two threads was measured
-  raise_ceilings(rows, std::vector{excluded, contended, winograd, other, row(product, 4e-3)}, layers);
+  raise_ceilings(rows, std::vector{excluded, contended, winograd, other, row(product, 4e-3)});
+  CHECK(rows.size() == 2);
+}
+
+TEST_CASE("what fewer threads reached more threads can reach too, of what was measured with them") {
+  auto rows = ceilings();
+  rows.push_back({.quantity = "Bandwidth/memory", .algorithm = "read,threads=2", .threads = 2, .value = 5e9});
+  const Ceilings two = ceilings_of(rows, 2);
+  REQUIRE(two.levels.size() == 1);
+  CHECK(two.levels[0].bandwidth.value == 10e9);
+  CHECK(two.levels[0].reached_by == "read,threads=1");
+  CHECK(two.levels[0].in_front.value == 32.0 * (1 << 20));
+  CHECK(two.peaks.empty());  // one thread's would be too low a ceiling for two
+  CHECK(ceilings_of(rows, 1).levels[0].bandwidth.value == 10e9);
+
+  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s, above what was measured with two threads and below what one reached.
+  Measurement both = row(relu, 8e-3);
+  both.threads = 2;
+  raise_ceilings(rows, std::vector{both});
+  CHECK(rows.size() == 3);
+}
+
+TEST_CASE("a row that beats a ceiling more than ten times is damaged and raises none") {
+  auto rows = ceilings();
+  CeilingCheck check(rows);
+  CHECK(check.damage(row(product, 0.3e-3)).empty());                        // 8.9 times
+  CHECK_THAT(check.damage(row(product, 0.2e-3)), Catch::Contains("13.4"));  // 2^28 FLOPs / 0.2 ms / 100 GFLOP/s
+  CHECK_THAT(check.damage(row(relu, 0.5e-3)), Catch::Contains("13.4"));     // 64 MiB / 0.5 ms / 10 GB/s
+  Measurement winograd = row(product, 0.2e-3), rounds = row(product, 3e-3);
+  winograd.saves_multiplications = true;
+  rounds.rounds_s = {0.2e-3, 0.2e-3};
+  CHECK(check.damage(winograd).empty());
+  CHECK(!check.damage(rounds).empty());
+  raise_ceilings(rows, std::vector{row(product, 0.2e-3), row(relu, 0.5e-3), rounds});
   CHECK(rows.size() == 2);
 }
 
@@ -84,12 +115,9 @@ TEST_CASE("a footprint is four times what is in front and half of the level at m
 
 TEST_CASE("a row of 8-bit operands raises the peak of 8 bits, with and without sign") {
   const char* const signature = "MatMul/u8/a=512x512/b=512x512/b_constant=1/b_type=i8";
-  const std::map<std::string, Layer> quantized{
-      {signature,
-       op::MatMul{.type = DataType::u8, .a = {512, 512}, .b = {512, 512}, .b_constant = true, .b_type = DataType::i8}}};
   std::vector<CeilingRow> rows{
       {.quantity = "Peak/i8", .algorithm = "maddubs:avx2,threads=1", .threads = 1, .value = 100e9}};
-  raise_ceilings(rows, std::vector{row(signature, 1e-3)}, quantized);  // 268,435,456 operations in 1 ms
+  raise_ceilings(rows, std::vector{row(signature, 1e-3)});  // 268,435,456 operations in 1 ms
   REQUIRE(rows.size() == 2);
   CHECK(rows.back().quantity == "Peak/i8");
   CHECK(rows.back().value == 268435456e3);

@@ -173,6 +173,31 @@ TEST_CASE("results of another machine or another version of a backend never mix"
   CHECK(database.machines() == std::vector<Machine>{machine(), machine("another CPU")});
 }
 
+TEST_CASE("the selected part has ceilings that none of its rows beats") {
+  // The first row, 236 MFLOPs of a convolution's taps in 1.25 ms, reaches 175 to 189 GFLOP/s by how padding counts:
+  // above 100, and more than ten times as much as 10.
+  Run run = small_run();
+  run.file = "run.json";
+  run.ceilings[0].value = 100e9;
+  ResultDatabase database;
+  database.add(run);
+  const auto selected = database.select(machine(), run.backends);
+  CHECK(selected.ceilings(2).peaks.at(DataType::f32).value > 170e9);
+  CHECK(selected.ceilings(2).reached_by.at(DataType::f32) == run.rows[0].name());
+  CHECK(selected.runs()[0].faults.empty());
+  CHECK(database.ceilings(2).peaks.at(DataType::f32).value == 100e9);
+
+  Run low = small_run();
+  low.ceilings[0].value = 10e9;
+  ResultDatabase damaged;
+  damaged.add(low);
+  const auto without = damaged.select(machine(), low.backends);
+  CHECK(without.ceilings(2).peaks.at(DataType::f32).value == 10e9);
+  CHECK_THAT(without.runs()[0].rows[0].excluded.value_or(""), Catch::Contains("no time of this layer"));
+  REQUIRE(without.runs()[0].faults.size() == 1);
+  CHECK_THAT(without.runs()[0].faults[0], Catch::StartsWith(run.rows[0].name()));
+}
+
 TEST_CASE("ceilings are running maxima at one thread count, the timer's floor the least seen") {
   ResultDatabase database;
   Run run = small_run();

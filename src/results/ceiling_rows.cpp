@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/ceiling_rows.hpp>
+#include <benanza/detail/quantile.hpp>
+#include <benanza/error.hpp>
+#include <benanza/layer.hpp>
+#include <benanza/layer_signature.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace benanza {
+
+namespace {
+
+constexpr std::string_view peak_prefix = "Peak/", bandwidth_prefix = "Bandwidth/", timer_prefix = "Timer/";
+
+/// What a layer asks of a machine.
+struct Demand {
+  DataType type = DataType::f32;
+  Flops flops{};
+  Bytes read{}, written{};
+};
+
+std::optional<Demand> demand_of(const std::string& signature) {
+  try {
+    const Layer layer = parse_layer(signature);
+    const Cost c = cost(layer);
+    return Demand{arithmetic_type(layer), c.flops, c.weights + c.activations, c.written};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+/// The least time that a bound may count of a row: over its samples, or over common rounds.
+Seconds least_counted(const Measurement& row) {
+  const double low = detail::quantile(row.rounds_s, 0.1);
+  return std::isfinite(low) ? std::min(row.p10, Seconds{low}) : row.p10;
+}
+
+void take(Ceilings& ceilings, const CeilingRow& row) {
+  const std::string_view quantity = row.quantity;
+  if (quantity.starts_with(peak_prefix)) {
+    const auto type = data_type_from_name(quantity.substr(peak_prefix.size()));
+    if (!type) return;
+    auto& peak = ceilings.peaks[*type];
+    if (!(row.value > peak.value)) return;
+    peak.value = row.value;
+    ceilings.reached_by[*type] = row.algorithm;
+  } else if (quantity.starts_with(bandwidth_prefix)) {
+    const auto what = quantity.substr(bandwidth_prefix.size());
+    const auto same = [&what](const BandwidthLevel& level) { return level.name == what; };
+    auto level = std::find_if(ceilings.levels.begin(), ceilings.levels.end(), same);
+    if (level == ceilings.levels.end())
+      level = ceilings.levels.insert(level, BandwidthLevel{.name = std::string(what)});
+    level->in_front = std::max(level->in_front, Bytes{row.in_front_bytes});
+    if (!(row.value > level->bandwidth.value)) return;
+    level->bandwidth.value = row.value;
+    level->reached_by = row.algorithm;
+  }
+}
+
+}  // namespace
+
+std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
+  std::map<std::pair<std::string, int>, CeilingRow> best;
+  for (const auto& row : rows) {
+    auto [at, added] = best.try_emplace({row.quantity, row.threads}, row);
+    CeilingRow& highest = at->second;
+    const double in_front = std::max(highest.in_front_bytes, row.in_front_bytes);
+    const bool least = row.quantity.starts_with(timer_prefix);
+    if (!added && (least ? row.value < highest.value : row.value > highest.value)) highest = row;
+    highest.in_front_bytes = in_front;
+  }
+  std::vector<CeilingRow> result;
+  for (auto& [key, row] : best) result.push_back(std::move(row));
+  return result;
+}
+
+Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
+  std::set<std::string_view> measured;
+  std::optional<double> timer_floor;
+  for (const auto& row : rows) {
+    if (row.threads == threads) measured.insert(row.quantity);
+    if (row.quantity == "Timer/floor") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
+  }
+  Ceilings ceilings;
+  for (const auto& row : rows)
+    if (row.threads <= threads && measured.contains(row.quantity)) take(ceilings, row);
+  if (timer_floor) ceilings.timer_floor.value = *timer_floor;
+  std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
+                   [](const auto& a, const auto& b) { return a.in_front < b.in_front; });
+  return ceilings;
+}
+
+struct CeilingCheck::State {
+  std::vector<CeilingRow> rows{};
+  std::map<int, Ceilings> at{};  ///< by threads
+  std::unordered_map<std::string, std::optional<Demand>> demands{};
+
+  Ceilings& ceilings(int threads) {
+    const auto found = at.find(threads);
+    return found != at.end() ? found->second : at.emplace(threads, ceilings_of(rows, threads)).first->second;
+  }
+  const std::optional<Demand>& demand(const std::string& signature) {
+    const auto [entry, added] = demands.try_emplace(signature);
+    if (added) entry->second = demand_of(signature);
+    return entry->second;
+  }
+};
+
+CeilingCheck::CeilingCheck(std::span<const CeilingRow> rows) : state_(std::make_unique<State>()) {
+  state_->rows = highest_ceilings(rows);
+}
+CeilingCheck::~CeilingCheck() = default;
+
+std::string CeilingCheck::damage(const Measurement& row) {
+  if (row.excluded || !(row.p10.value > 0)) return {};
+  const auto& demand = state_->demand(row.signature);
+  if (!demand) return {};
+  const Ceilings& ceilings = state_->ceilings(row.threads);
+  const Seconds arithmetic =
+      row.saves_multiplications ? Seconds{} : ceilings.arithmetic_floor(demand->type, demand->flops);
+  const Seconds floor = std::max(arithmetic, ceilings.memory_floor(demand->read, demand->written));
+  const double times = floor / least_counted(row);
+  if (!(times > too_often)) return {};
+  char text[80];
+  std::snprintf(text, sizeof text, "beats the machine's ceilings %.3g times: no time of this layer", times);
+  return text;
+}
+
+std::vector<CeilingRow> CeilingCheck::raise(const Measurement& row) {
+  std::vector<CeilingRow> raised;
+  if (row.contended || row.excluded || !(row.p10.value > 0) || !damage(row).empty()) return raised;
+  const auto& demand = state_->demand(row.signature);
+  if (!demand) return raised;
+  Ceilings& ceilings = state_->ceilings(row.threads);
+  const Seconds time = least_counted(row);
+  const auto add = [&](std::string quantity, double value, double in_front) {
+    raised.push_back({.quantity = std::move(quantity),
+                      .algorithm = row.name(),
+                      .threads = row.threads,
+                      .value = value,
+                      .in_front_bytes = in_front});
+  };
+  const auto peak = ceilings.peaks.find(demand->type);
+  const double reached = demand->flops.value / time.value;
+  if (!row.saves_multiplications && peak != ceilings.peaks.end() && reached > peak->second.value)
+    add(std::string(peak_prefix) + std::string(name(demand->type)), reached, 0);
+  for (const auto& level : ceilings.levels) {
+    const double crossing = std::max(0.0, demand->read.value - level.in_front.value) +
+                            std::max(0.0, demand->written.value - level.in_front.value);
+    if (crossing / time.value > level.bandwidth.value)
+      add(std::string(bandwidth_prefix) + level.name, crossing / time.value, level.in_front.value);
+  }
+  for (const auto& each : raised)
+    for (auto& [threads, higher] : state_->at)
+      if (threads >= row.threads) take(higher, each);
+  state_->rows.insert(state_->rows.end(), raised.begin(), raised.end());
+  return raised;
+}
+
+void raise_ceilings(std::vector<CeilingRow>& ceilings, std::span<const Measurement> rows) {
+  CeilingCheck check(ceilings);
+  for (const auto& row : rows) {
+    auto raised = check.raise(row);
+    ceilings.insert(ceilings.end(), raised.begin(), raised.end());
+  }
+}
+
+}  // namespace benanza
