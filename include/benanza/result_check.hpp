@@ -12,7 +12,7 @@
 namespace benanza {
 
 /// Two rows of one plan, on one machine and with one version of the library, whose times differ by more than their
-/// noise; or one that was timed and one that was refused.
+/// noise; or one that was timed and one that was tried and refused.
 struct Conflict {
   std::string row{};      ///< `Measurement::name()`
   std::string backend{};  ///< with its version
@@ -31,9 +31,12 @@ struct Finding {
 };
 
 /// What no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of order,
-/// rounds of different number, a valid row without samples, a row that `read_run` had to exclude since a value cannot
-/// be true, a ceiling that is no positive number.
+/// rounds of different number, a valid row without samples, what `read_run` left out since a value cannot be true, a
+/// ceiling that is no positive number.
 [[nodiscard]] std::vector<Finding> check(const Run& run);
+
+/// Rows that beat the ceilings of their machine, over all its runs, too often to be true (`CeilingCheck`).
+[[nodiscard]] std::vector<Finding> damaged_rows(const ResultDatabase& results);
 
 /// Temporary files in a folder, of writers that were killed or are at work.
 [[nodiscard]] std::vector<Finding> leftovers(const std::filesystem::path& folder);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/ceiling_rows.hpp>
 #include <benanza/result_check.hpp>
 
 #include <algorithm>
@@ -22,11 +23,15 @@ struct Seen {
   const Measurement* row = nullptr;
 };
 
+/// A row that a session had no time for says nothing against one that has a time.
+bool was_tried(const Measurement& row) { return !row.excluded || !row.excluded->starts_with("not tried: "); }
+
 /// Of valid rows the fastest and the slowest, and a refused one.
 struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
     const Seen seen{&run, &row};
+    if (!was_tried(row)) return;
     if (row.excluded) {
       refused = seen;
       return;
@@ -100,6 +105,22 @@ std::vector<Finding> check(const Run& run) {
   for (const auto& ceiling : run.ceilings)
     if (!std::isfinite(ceiling.value) || ceiling.value <= 0)
       add("ceiling " + ceiling.quantity + " is no positive number");
+  return findings;
+}
+
+std::vector<Finding> damaged_rows(const ResultDatabase& results) {
+  std::map<std::string, std::vector<const Run*>> by_machine;
+  for (const auto& run : results.runs()) by_machine[run.machine.id()].push_back(&run);
+  std::vector<Finding> findings;
+  for (const auto& [machine, runs] : by_machine) {
+    std::vector<CeilingRow> ceilings;
+    for (const auto* run : runs) ceilings.insert(ceilings.end(), run->ceilings.begin(), run->ceilings.end());
+    CeilingCheck check(ceilings);
+    for (const auto* run : runs)
+      for (const auto& row : run->rows)
+        if (const std::string damage = check.damage(row); !damage.empty())
+          findings.push_back({run->file, row.name() + ": " + damage});
+  }
   return findings;
 }
 

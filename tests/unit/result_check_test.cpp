@@ -96,6 +96,30 @@ TEST_CASE("a row that one run timed and another refused is a conflict") {
   CHECK(found[0].comparison.reason == "wrong result");
 }
 
+TEST_CASE("a row that a session had no time for is no conflict") {
+  ResultDatabase database;
+  database.add(sound_run());
+  Run brief = sound_run();
+  brief.rows[0].excluded = "not tried: the budget gave this layer no more time";
+  database.add(brief);
+  CHECK(conflicts(database).empty());
+}
+
+TEST_CASE("a row that beats its machine's ceilings more than ten times is found, whichever file holds them") {
+  // 236,027,904 operations of the convolution's taps alone in 1 us: over 1,000 times 173 GFLOP/s.
+  ResultDatabase database;
+  Run ceilings = sound_run(), rows = sound_run(0.8e-3), elsewhere = sound_run(0.8e-3);
+  rows.file = "rows.json";
+  rows.ceilings.clear();
+  elsewhere.ceilings.clear();
+  elsewhere.machine = machine("another CPU");
+  for (const auto& run : {ceilings, rows, elsewhere}) database.add(run);
+  const auto found = damaged_rows(database);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].file == "rows.json");
+  CHECK_THAT(found[0].what, Catch::Contains(small_run().rows[0].name() + ": beats the machine's ceilings"));
+}
+
 TEST_CASE("temporary files of killed writers are found") {
   const Folder folder;
   static_cast<void>(folder.write(".run.json.tmp", "{"));
