@@ -42,12 +42,17 @@ double number(json::value& value) {
   if (first == 'f') return 0;
   const bool digits =
       (first >= '0' && first <= '9') || (first == '-' && text.find_first_of("IN") == std::string_view::npos);
-  return digits ? double(value) : no_value;
+  double result = no_value;
+  if (!digits || value.get_double().get(result) != simdjson::SUCCESS) return no_value;
+  return std::isfinite(result) ? result : no_value;
 }
 
 std::string text(json::value& value) {
   return std::string(value.type() == json::json_type::string ? std::string_view(value) : token(value));
 }
+
+/// simdjson ends most of its messages with a stop.
+std::string sentence(std::string text) { return text.ends_with('.') ? text : text + "."; }
 
 /// One element of `benchmarks`, as far as it is understood.
 struct Row {
@@ -61,12 +66,22 @@ struct Row {
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
+  std::string wrong{};  ///< a value that cannot be true, in words
 };
 
-void read_times(json::value& value, std::vector<double>& times) {
+/// A time: positive wherever it is given.
+double read_time(Row& row, std::string_view key, json::value& value) {
+  const double time = number(value);
+  if (!(time > 0))
+    row.wrong = std::string(key) + " is " + std::string(token(value).substr(0, 40)) + ", expected a positive number";
+  return time;
+}
+
+/// Times, or null for a sample that did not count.
+void read_times(Row& row, std::string_view key, json::value& value, std::vector<double>& times) {
   for (auto element : value.get_array()) {
     json::value time = element.value();
-    times.push_back(number(time));
+    times.push_back(time.is_null() ? no_value : read_time(row, key, time));
   }
 }
 
@@ -76,13 +91,13 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "time_unit") row.time_unit = value;
   else if (key == "error_message" || key == "skip_message") row.error_message = value;
   else if (key == "error_occurred" || key == "skipped") row.failed = row.failed || number(value) != 0;
-  else if (key == "real_time") row.real_time = number(value);
+  else if (key == "real_time") row.real_time = read_time(row, key, value);
   else if (key == "bytes_per_second") row.bytes_per_second = number(value);
   else if (key == "flops_per_second") row.flops_per_second = number(value);
   else if (key == "in_front_bytes") row.in_front_bytes = number(value);
-  else if (key == "min_ns") row.min_ns = number(value);
-  else if (key == "median_ns") row.median_ns = number(value);
-  else if (key == "p90_ns") row.p90_ns = number(value);
+  else if (key == "min_ns") row.min_ns = read_time(row, key, value);
+  else if (key == "median_ns") row.median_ns = read_time(row, key, value);
+  else if (key == "p90_ns") row.p90_ns = read_time(row, key, value);
   else if (key == "cv") row.cv = number(value);
   else if (key == "preparation_ns") row.preparation_ns = number(value);
   else if (key == "difference") row.difference = number(value);
@@ -100,8 +115,8 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "clock_hz") row.clock_hz = number(value);
   else if (key == "throttled") row.throttled = number(value) == 1;
   else if (key == "wander") row.wander = number(value);
-  else if (key == "rounds_ns") read_times(value, row.rounds_ns);
-  else if (key == "visits_ns") read_times(value, row.visits_ns);
+  else if (key == "rounds_ns") read_times(row, key, value, row.rounds_ns);
+  else if (key == "visits_ns") read_times(row, key, value, row.visits_ns);
 }
 
 /// A whole number that fits; nothing for what is no count, which is not 0.
@@ -133,7 +148,7 @@ class Reader {
       read_document(*document);
     } catch (const simdjson::simdjson_error& error) {
       throw InputError(file_ + ": byte " + std::to_string(document ? offset(*document) : text_.size()) + row_text() +
-                       ": " + error.what() + " Expected a whole Google Benchmark JSON file");
+                       ": " + sentence(error.what()) + " Expected a whole Google Benchmark JSON file");
     } catch (const InputError& error) {
       throw InputError(file_ + row_text() + ": " + error.what());
     }
@@ -151,7 +166,7 @@ class Reader {
         check_context(run_);
         context = true;
       } else if (key == "benchmarks") {
-        if (!context) throw InputError("'benchmarks' comes before 'context', which says how to read them");
+        if (!context) throw InputError("no 'context' before 'benchmarks', expected one: it says how to read them");
         read_rows(field.value());
         benchmarks = true;
       }
@@ -172,18 +187,28 @@ class Reader {
   void read_rows(json::array rows) {
     for (auto element : rows) {
       ++row_;
-      json::object object = element.get_object();
-      for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
-      fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
-      for (auto field : object) {
-        const std::string_view key = field.unescaped_key();
-        json::value value = field.value();
-        read_field(fields_, key, value);
+      try {
+        json::object object = element.get_object();
+        for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
+        fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
+        for (auto field : object) {
+          const std::string_view key = field.unescaped_key();
+          json::value value = field.value();
+          read_field(fields_, key, value);
+        }
+        if (fields_.run_type != "aggregate") add(fields_);
+      } catch (const simdjson::simdjson_error& error) {
+        if (error.error() != simdjson::INCORRECT_TYPE) throw;
+        leave_out(sentence(error.what()));
+      } catch (const InputError& error) {
+        leave_out(error.what());
       }
-      if (fields_.run_type != "aggregate") add(fields_);
     }
     row_ = 0;
   }
+
+  /// A wrong row costs itself, not the file.
+  void leave_out(const std::string& why) { run_.faults.push_back("row " + std::to_string(row_) + ": " + why); }
 
   void add(const Row& row) {
     const auto name = parse_row_name(row.name);
@@ -191,34 +216,46 @@ class Reader {
       throw InputError("'" + std::string(row.name) +
                        "', expected <backend>/<algorithm>/<cache state>/<signature>: not a row of Benanza's");
     const double scale = units_per_second(row.time_unit);
-    std::optional<int> threads = threads_of(name->algorithm);
-    if (!threads) threads = whole<int>(row.threads, 1);
-    if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale);
-    else add_measurement(row, *name, threads, scale);
+    std::string wrong = row.wrong;
+    const std::optional<int> named = threads_of(name->algorithm), counted = whole<int>(row.threads, 1);
+    if (!counted) wrong = "threads is no count";
+    else if (named && *counted != 1 && *counted != *named)  // Google Benchmark's own is 1
+      wrong = "threads is " + std::to_string(*counted) + ", its name says " + std::to_string(*named);
+    const int threads = named.value_or(counted.value_or(1));
+    if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale, std::move(wrong));
+    else add_measurement(row, *name, threads, scale, std::move(wrong));
   }
 
-  void add_ceiling(const Row& row, const RowName& name, std::optional<int> threads, double scale) {
-    double value = name.what.starts_with("Peak/") ? row.flops_per_second : row.bytes_per_second;
-    if (name.what.starts_with("Timer/")) value = row.real_time / scale;
-    // Without a value it is no ceiling, nor without knowing which caches stand in front of it.
-    if (row.failed || !threads || !(value > 0) || !(row.in_front_bytes >= 0)) return;
-    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), *threads, value, row.in_front_bytes});
+  void add_ceiling(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
+    constexpr double beyond_any = 1e18;  // FLOP/s or bytes/s of one device
+    if (row.failed) return;
+    const bool is_peak = name.what.starts_with("Peak/"), is_timer = name.what.starts_with("Timer/");
+    double value = is_peak ? row.flops_per_second : row.bytes_per_second;
+    if (is_timer) value = row.real_time / scale;
+    else if (!(value > 0 && value < beyond_any))
+      wrong = std::string(is_peak ? "flops" : "bytes") + "_per_second is no rate of a machine";
+    if (is_timer && !(value > 0) && wrong.empty()) wrong = no_time;
+    if (!(row.in_front_bytes >= 0)) wrong = "in_front_bytes is no count";
+    if (!wrong.empty()) {
+      run_.faults.push_back(std::string(row.name) + ": " + wrong);
+      return;
+    }
+    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), threads, value, row.in_front_bytes});
   }
 
-  void add_measurement(const Row& row, const RowName& name, std::optional<int> threads, double scale) {
-    std::string wrong;  // what cannot be true costs its row, not the file
+  void add_measurement(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
     const auto count = [&wrong](double value, std::string_view key) {
       const auto found = whole<std::int64_t>(value);
       if (!found) wrong = std::string(key) + " is no count";
       return found.value_or(0);
     };
+    const std::string& signature = canonical(name.what);
     auto& m = run_.rows.emplace_back();
     m.backend = name.backend;
     m.algorithm = name.algorithm;
     m.cache = name.cache;
-    m.signature = canonical(name.what);
-    m.threads = threads.value_or(1);
-    if (!threads) wrong = "threads is no count";
+    m.signature = signature;
+    m.threads = threads;
     m.samples = count(row.samples, "samples");
     m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
     m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
@@ -234,12 +271,14 @@ class Reader {
     m.kernels.value = row.kernels_ns / 1e9;
     m.clock_hz = row.clock_hz;
     m.throttled = row.throttled;
-    if (row.failed) m.excluded.emplace(row.error_message);
-    else if (!(row.real_time > 0)) m.excluded.emplace(no_time);
-    if (m.excluded) return;
+    if (row.failed) {
+      m.excluded.emplace(row.error_message);
+      return;
+    }
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
+    if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
     if (std::isnan(launch.value)) wrong = "launch_ns is no number";
-    else if (launch < Seconds{} || launch >= p10) wrong = "launch_ns is not between 0 and the time";
+    else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {
       run_.faults.push_back(m.name() + ": " + wrong);
       m.excluded = wrong;
@@ -248,7 +287,7 @@ class Reader {
     m.p10 = p10;
     m.launch = launch;
     // A file that gives one time only, such as Google Benchmark's without our counters, gives it for every quantile.
-    const auto quantile = [&m](double ns) { return ns > 0 ? Seconds{ns / 1e9} : m.p10; };
+    const auto quantile = [&m](double ns) { return std::isnan(ns) ? m.p10 : Seconds{ns / 1e9}; };
     m.min = quantile(row.min_ns);
     m.median = quantile(row.median_ns);
     m.p90 = quantile(row.p90_ns);
@@ -259,7 +298,7 @@ class Reader {
   static std::vector<double> in_seconds(const std::vector<double>& times_ns) {
     std::vector<double> seconds;
     seconds.reserve(times_ns.size());
-    for (double ns : times_ns) seconds.push_back(ns > 0 ? ns / 1e9 : no_value);
+    for (double ns : times_ns) seconds.push_back(ns / 1e9);
     return seconds;
   }
 

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace benanza {
 
@@ -45,9 +46,9 @@ void add_time(Json& row, Json time) {
 /// What a time says beyond p10, which is the row's own.
 void add_counters(Json& row, const Measurement& m) {
   row["p10_ns"] = ns(m.p10);
-  row["median_ns"] = ns(m.median);
-  row["p90_ns"] = ns(m.p90);
-  row["min_ns"] = ns(m.min);
+  for (const auto& [key, time] :
+       {std::pair("median_ns", m.median), std::pair("p90_ns", m.p90), std::pair("min_ns", m.min)})
+    if (time.value > 0 && std::isfinite(time.value)) row[key] = ns(time);
   if (m.cv != 0) row["cv"] = rounded(m.cv, 4);
   row["samples"] = m.samples;
   row["calls_per_sample"] = m.calls_per_sample;
@@ -80,7 +81,7 @@ Json row_of(const Measurement& m) {
   const auto add_times = [&](const char* key, const std::vector<double>& times) {
     if (!timed || times.empty()) return;
     Json list = Json::array();
-    for (double time : times) list.push_back(ns({time}, digits_of_rounds));
+    for (double time : times) list.push_back(time > 0 ? ns({time}, digits_of_rounds) : Json());
     row[key] = std::move(list);
   };
   add_times("rounds_ns", m.rounds_s);

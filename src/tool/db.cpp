@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "stored.hpp"
 #include <benanza/db_report.hpp>
 
 #include <CLI/CLI.hpp>
@@ -43,6 +44,7 @@ int list(const Options& options) {
                            .warnings = run.warnings,
                            .ceilings = run.ceilings});
   }
+  if (!options.output.quiet) warn_of_left_out(database);
   emit(report, options.output);
   return report.unread.empty() ? done : bad_input;
 }
@@ -57,6 +59,8 @@ int verify(const Options& options) {
     const auto found = check(run);
     report.findings.insert(report.findings.end(), found.begin(), found.end());
   }
+  const auto damaged = damaged_rows(database);
+  report.findings.insert(report.findings.end(), damaged.begin(), damaged.end());
   for (const auto& place : places_or_default(options.places)) {
     const auto found = leftovers(place);
     report.findings.insert(report.findings.end(), found.begin(), found.end());
@@ -70,7 +74,9 @@ int merge(const Options& options) {
   check_writable(options.output);
   const std::vector<fs::path> sources(options.places.begin(), options.places.end());
   DbMerge report{.folder = options.into, .merge = merge_results(sources, options.into)};
-  report.conflicts = conflicts(ResultDatabase::open(options.into), options.tolerance_percent / 100);
+  const ResultDatabase merged = ResultDatabase::open(options.into);
+  if (!options.output.quiet) warn_of_left_out(merged);
+  report.conflicts = conflicts(merged, options.tolerance_percent / 100);
   emit(report, options.output);
   return report.merge.refused.empty() ? done : bad_input;
 }

@@ -5,6 +5,7 @@
 #include "output.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/measure.hpp>
+#include <benanza/ceiling_rows.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -22,16 +23,9 @@ struct Options {
 
 /// The highest value of each quantity at each thread count.
 std::vector<CeilingRow> highest(const ResultDatabase& database) {
-  std::map<std::pair<std::string, int>, CeilingRow> best;
-  for (const auto& run : database.runs())
-    for (const auto& row : run.ceilings) {
-      auto [at, added] = best.try_emplace({row.quantity, row.threads}, row);
-      const bool least = row.quantity.starts_with("Timer");
-      if (!added && (least ? row.value < at->second.value : row.value > at->second.value)) at->second = row;
-    }
-  std::vector<CeilingRow> result;
-  for (auto& [key, row] : best) result.push_back(std::move(row));
-  return result;
+  std::vector<CeilingRow> all;
+  for (const auto& run : database.runs()) all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  return highest_ceilings(all);
 }
 
 int run(const Options& options) {
@@ -47,7 +41,7 @@ int run(const Options& options) {
     versions.push_back({line.name, line.version});
     report.backends.push_back(std::move(line));
   }
-  ResultDatabase database = open_database(options.measuring, options.output.quiet).select(report.machine, versions);
+  ResultDatabase database = open_database(options.measuring, report.machine, versions, options.output.quiet);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);
     Run fresh = bench::measure(

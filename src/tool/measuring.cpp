@@ -2,6 +2,7 @@
 #include "measuring.hpp"
 
 #include "models.hpp"
+#include "stored.hpp"
 #include "terminal.hpp"
 #include <benanza/bench/backends.hpp>
 #include <benanza/bench/interrupt.hpp>
@@ -147,10 +148,13 @@ std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const 
   return result;
 }
 
-ResultDatabase open_database(const MeasuringOptions& options, bool quiet) {
-  ResultDatabase database = ResultDatabase::open(options.database);
-  if (!quiet)
-    for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
+ResultDatabase open_database(const MeasuringOptions& options, const Machine& machine,
+                             std::span<const BackendVersion> versions, bool quiet) {
+  ResultDatabase database = ResultDatabase::open(options.database).select(machine, versions);
+  if (!quiet) {
+    warn_of_unread(database);
+    warn_of_left_out(database);
+  }
   return database;
 }
 
@@ -163,7 +167,7 @@ Session open_session(const MeasuringOptions& options, bool quiet) {
     throw UsageError("--threads " + std::to_string(options.threads) + ": one NUMA node of this machine has " +
                      std::to_string(session.machine.cores) + " physical cores (a GPU is driven by 1)");
   take_back();
-  session.database = open_database(options, quiet).select(session.machine, versions_of(session.backends));
+  session.database = open_database(options, session.machine, versions_of(session.backends), quiet);
   return session;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct Session {
   AnalysisOptions analysis{};
 };
 
-/// The folder's results; warns of files in it that cannot be read.
-[[nodiscard]] ResultDatabase open_database(const MeasuringOptions& options, bool quiet);
+/// What the folder holds of a machine and these versions; warns of files in it that cannot be read and of rows that are
+/// left out.
+[[nodiscard]] ResultDatabase open_database(const MeasuringOptions& options, const Machine& machine,
+                                           std::span<const BackendVersion> versions, bool quiet);
 /// Opens the database for this machine.
 [[nodiscard]] Session open_session(const MeasuringOptions& options, bool quiet);
 

@@ -22,9 +22,16 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& name
 }
 
 StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends) {
-  const ResultDatabase database = ResultDatabase::load(files_of(names));
+  ResultDatabase database;
+  for (const auto& name : names) {
+    if (std::filesystem::is_directory(name)) database.add(ResultDatabase::open(name));
+    else database.add(read_run(name));
+  }
   const auto machines = database.machines();
-  if (machines.empty()) throw InputError("--results: the files hold no results");
+  if (machines.empty()) {
+    const auto& unread = database.warnings();
+    throw InputError("--results: the files hold no results" + (unread.empty() ? "" : "; not read: " + unread.front()));
+  }
   if (machines.size() > 1) {
     std::string text =
         "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
@@ -44,7 +51,21 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
   return stored;
 }
 
+void warn_of_unread(const ResultDatabase& results) {
+  for (const auto& warning : results.warnings()) terminal::warn("not read: " + warning);
+}
+
+void warn_of_left_out(const ResultDatabase& results) {
+  for (const auto& run : results.runs())
+    if (!run.faults.empty())
+      terminal::warn(run.file + ": left out what cannot be true, " + std::to_string(run.faults.size()) +
+                     (run.faults.size() == 1 ? " row: " : " rows, first ") + run.faults.front() +
+                     "; `benanza db verify` shows all");
+}
+
 void warn_of_conflicts(const ResultDatabase& results) {
+  warn_of_unread(results);
+  warn_of_left_out(results);
   const auto found = conflicts(results);
   if (found.empty()) return;
   terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +

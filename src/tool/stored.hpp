@@ -21,11 +21,15 @@ struct StoredResults {
   BoundReport report{};  ///< says where they come from; has no models yet
 };
 
-/// Files and folders. `backends`: those to count, all for none. Throws InputError for a file that cannot be read, and
-/// for results of several machines or of none.
+/// Files and folders. `backends`: those to count, all for none. Throws InputError for a file that cannot be read,
+/// unless it is one of a folder, and for results of several machines or of none.
 [[nodiscard]] StoredResults load_results(const std::vector<std::string>& names,
                                          const std::vector<std::string>& backends);
-/// Says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
+/// A line for each file that was not read.
+void warn_of_unread(const ResultDatabase& results);
+/// A line for each file of which rows were left out since they cannot be true.
+void warn_of_left_out(const ResultDatabase& results);
+/// Both, and says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
 void warn_of_conflicts(const ResultDatabase& results);
 
 }  // namespace benanza::tool

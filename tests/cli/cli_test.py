@@ -511,10 +511,36 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         for said in ("cut.json: byte ", "unsigned.json: row 4: 'example/direct,threads=1/hot/', expected",
                      "version.json: backend 'example' has rows, but the context names no version", ".killed.json.tmp: a temporary file",
-                     "launch.json: example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2: launch_ns is no number", "5 things wrong"):
+                     "launch.json: example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2: launch_ns is no number",
+                     "real_time is Infinity, expected a positive number", "6 things wrong"):
             self.assertIn(said, result.stdout)
         listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)
         self.assertEqual([entry["refused"] for entry in listed["runs"] if entry["file"].endswith("nan.json")], [1])   # no time, not a time of 0
+
+    def test_what_is_left_out_of_results_is_said_once_a_file(self):
+        self.copy("mnist.json", "db/wrong.json", ("hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2\"", 'hot/"'), ('"real_time":10500.0', '"real_time":-5'))
+        cut = self.at / "db" / "cut.json"
+        cut.write_text((RESULTS / "mnist.json").read_text()[:3000])
+        result = run("analyze", MNIST, "--results", self.at / "db")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(re.findall("warning: not read: .*cut.json", result.stderr)), 1, result.stderr)
+        self.assertEqual(re.findall("warning: .*wrong.json: left out what cannot be true, (.*?): ", result.stderr), ["3 rows, first row 4"], result.stderr)
+        self.assertEqual(run("analyze", MNIST, "--results", self.at / "db", "--quiet").stderr, "")
+        self.assertIn("wrong.json: left out", run("db", "list", self.at / "db").stderr)
+        self.fails(1, ["cut.json: byte"], "analyze", MNIST, "--results", cut)      # named itself
+        (self.at / "db" / "wrong.json").unlink()
+        self.fails(1, ["the files hold no results; not read: ", "cut.json"], "analyze", MNIST, "--results", self.at / "db")
+
+    def test_a_row_above_its_ceilings_raises_them_and_one_far_above_is_left_out(self):
+        # 2 x 28 x 28 x 8 x 25 operations and less at the edges, in 0.01 us: above 20 TFLOP/s, with a peak of 100 GFLOP/s.
+        row = "example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"
+        damaged = self.copy("mnist.json", "damaged.json", ('"real_time":10000.0', '"real_time":10.0'))
+        result = run("analyze", MNIST, "--results", damaged)
+        self.assertIn(f"{row}: beats the machine's ceilings", result.stderr)
+        self.assertNotIn("was raised", result.stdout)
+        verified = run("db", "verify", damaged)
+        self.assertEqual(verified.returncode, 1)
+        self.assertIn(f"{row}: beats the machine's ceilings", verified.stdout)
 
     def test_a_row_that_raised_a_ceiling_is_named(self):
         row = "example/direct,threads=1/hot/Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2"

@@ -130,8 +130,9 @@ TEST_CASE("a file of Google Benchmark 1.7.1's own reporter is read") {
   CHECK(std::isnan(run.rows[0].difference));
   CHECK(run.rows[1].excluded == "no \"a\" here");
   CHECK(run.rows[1].cache == CacheState::cold_weights);
-  CHECK(run.rows[2].excluded == "no time was recorded");
-  CHECK(run.rows[3].excluded == "no time was recorded");
+  CHECK(run.rows[2].excluded == "real_time is Infinity, expected a positive number");
+  CHECK(run.rows[3].excluded == "real_time is 0.0000000000000000e+00, expected a positive number");
+  CHECK(run.faults.size() == 2);
   CHECK(run.rows[4].p10.value == Approx(1.5e-6));
   REQUIRE(run.ceilings.size() == 1);
   CHECK(run.ceilings[0].quantity == "Peak/f32");
