@@ -47,6 +47,19 @@ Timing timing_of(const Rung& rung) {
   return {.p10 = rung.bound.value_or(Seconds{}), .median = rung.median.value_or(Seconds{}), .noise = rung.uncertainty};
 }
 
+Comparison compare_rows(const Measurement& before, const Measurement& after, double tolerance) {
+  if (is_same(before, after)) return {.verdict = Verdict::same, .change = 0.0};
+  return compare(timing_of_session(before), timing_of_session(after), tolerance);
+}
+
+/// No two sessions give the same figures: equal ones are of the same rows.
+Comparison compare_rungs(const Rung& before, const Rung& after, double tolerance) {
+  const bool is_same = before.median && before.median == after.median && before.bound == after.bound &&
+                       before.uncertainty == after.uncertainty;
+  if (is_same) return {.verdict = Verdict::same, .change = 0.0};
+  return compare(timing_of(before), timing_of(after), tolerance);
+}
+
 }  // namespace
 
 bool ResultDiff::has(Verdict verdict) const {
@@ -73,7 +86,7 @@ std::vector<LayerChange> diff_layers(const ResultDatabase& before, const ResultD
     else change.comparison.reason = "before: " + pair.first.why_none();
     if (second) change.after = *second;
     else change.comparison.reason = "after: " + pair.second.why_none();
-    if (first && second) change.comparison = compare(timing_of(*first), timing_of(*second), options.tolerance);
+    if (first && second) change.comparison = compare_rows(*first, *second, options.tolerance);
     changes.push_back(std::move(change));
   }
   std::stable_sort(changes.begin(), changes.end(),
@@ -90,7 +103,7 @@ ModelChange diff_models(const Analysis& before, const Analysis& after, const Dif
       change.comparison.reason = std::string(before.partial() ? "before" : "after") +
                                  ": the bound is partial, it lacks " +
                                  (before.partial() ? before.missing : after.missing).front();
-    else change.comparison = compare(timing_of(change.before), timing_of(change.after), options.tolerance);
+    else change.comparison = compare_rungs(change.before, change.after, options.tolerance);
     result.rungs.push_back(std::move(change));
   }
   return result;

@@ -36,7 +36,7 @@ Json row_json(const std::optional<Measurement>& row) {
     result["refused"] = *row->excluded;
     return result;
   }
-  const Timing timing = timing_of(*row);
+  const Timing timing = timing_of_session(*row);
   result["p10_ms"] = ms(timing.p10);
   result["median_ms"] = ms(timing.median);
   result["noise"] = number(timing.noise);

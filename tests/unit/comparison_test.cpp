@@ -27,12 +27,13 @@ TEST_CASE("a change counts when it is beyond the tolerance and beyond the noise"
   const Case cases[] = {
       {timing(100, 110, 0.01), timing(110, 121, 0.01), Verdict::slower, 0.10},   // 110/100 and 121/110: both + 10 %
       {timing(100, 110, 0.01), timing(90, 99, 0.01), Verdict::faster, -0.10},    // 90/100 and 99/110: both - 10 %
-      {timing(100, 100, 0.01), timing(102, 102, 0.01), Verdict::same, 0.02},     // 2 % < 3 %, noise 1 + 1 = 2 % <= 3 %
-      {timing(100, 100, 0.02), timing(102, 102, 0.02), Verdict::unknown, 0.02},  // noise 4 % could hide more than 3 %
-      {timing(100, 100, 0.03), timing(105, 105, 0.03), Verdict::unknown, 0.05},  // 5 % < 6 % of noise
-      {timing(100, 100, 0.03), timing(107, 107, 0.03), Verdict::slower, 0.07},   // 7 % > 6 % of noise
-      {timing(100, 110, 0), timing(101, 132, 0), Verdict::same, 0.01},           // median + 20 %, p10 + 1 % only
-      {timing(100, 110, 0), timing(90, 121, 0), Verdict::same, 0},               // median + 10 %, p10 - 10 %
+      {timing(100, 100, 0.02), timing(102, 102, 0.02), Verdict::same, 0.02},     // 2 %; noise sqrt(8) = 2.8 % <= 3 %
+      {timing(100, 100, 0.03), timing(102, 102, 0.04), Verdict::unknown, 0.02},  // noise 5 % could hide more than 3 %
+      {timing(100, 100, 0.04), timing(105, 105, 0.04), Verdict::unknown, 0.05},  // 5 % < sqrt(32) = 5.7 % of noise
+      {timing(100, 100, 0.04), timing(106, 106, 0.04), Verdict::slower, 0.06},   // 6 % > 5.7 %
+      {timing(100, 110, 0), timing(101, 132, 0), Verdict::unknown, 0.20},        // median + 20 %, p10 + 1 % only
+      {timing(100, 110, 0), timing(90, 121, 0), Verdict::unknown, 0.10},         // median + 10 %, p10 - 10 %
+      {timing(92.1, 92.2, 0), timing(86.4, 78.3, 0), Verdict::faster, -13.9 / 92.2},  // p10 - 6.2 %, median - 15 %
   };
   for (const auto& c : cases) {
     const Comparison found = compare(c.before, c.after);
@@ -74,6 +75,22 @@ TEST_CASE("the noise of a row without rounds is its spread") {
   row.samples = 1;
   CHECK(!timing_of(row).noise);
   CHECK(timing_of(row).doubt == "a single sample tells no spread");
+}
+
+TEST_CASE("between sessions the wander of a processor's speed is a part of the noise") {
+  Measurement row = in_rounds(100, 102, 98, 100);
+  row.wander = 0.03;
+  row.noisy = true;  // but eight rounds tell by how much
+  CHECK(timing_of_session(row).noise.value() == Approx(2.0 / 98 + 0.03));
+}
+
+TEST_CASE("a row that the budget left uncertain after a few rounds has no noise that is known") {
+  Measurement row{.samples = 3, .p10 = {100}, .median = {100}, .p90 = {100}, .noisy = true};
+  row.rounds_s = {100, 100, 100};
+  CHECK(!timing_of_session(row).noise);
+  CHECK(timing_of_session(row).doubt == "still uncertain when the budget ended");
+  row.noisy = false;
+  CHECK(timing_of_session(row).noise.value() == 0);
 }
 
 TEST_CASE("contention leaves the noise unknown") {

@@ -4,6 +4,10 @@
 #include <benanza/layer_signature.hpp>
 #include <benanza/result_diff.hpp>
 
+#include <cmath>
+#include <utility>
+#include <vector>
+
 namespace {
 
 using namespace benanza;
@@ -89,14 +93,43 @@ TEST_CASE("of two runs the later one's row counts, and only the signatures asked
   CHECK(changes[0].comparison.change.value() == Approx(1.0));
 }
 
+TEST_CASE("one measurement that both sides hold is the same, whatever its noise") {
+  Measurement wide = row(relu, 100e-6), contended = row(sum, 1e-6);
+  wide.rounds_s = {80e-6, 80e-6, 100e-6, 100e-6, 120e-6, 120e-6, 100e-6, 100e-6, std::nan("")};
+  contended.contended = true;
+  const auto equal = diff_layers(of({wide, contended}), of({wide, contended}));
+  REQUIRE(equal.size() == 2);
+  for (const auto& change : equal) {
+    CHECK(change.comparison.verdict == Verdict::same);
+    CHECK(change.comparison.change.value() == 0);
+  }
+  Measurement other = wide;  // another session, whose p10 and median are the same
+  std::swap(other.rounds_s[1], other.rounds_s[2]);
+  CHECK(diff_layers(of({wide}), of({other}))[0].comparison.verdict == Verdict::unknown);
+  const Analysis model = analysis(9e-3, 10e-3, 0.2);
+  CHECK(diff_models(model, model).rungs[0].comparison.verdict == Verdict::same);
+  CHECK(diff_models(model, analysis(9e-3, 10e-3, 0.21)).rungs[0].comparison.verdict == Verdict::unknown);
+}
+
+TEST_CASE("a layer of a clock that wanders is slower only beyond that") {
+  // + 8 %; 6 % and 6 % of wander: sqrt(72) = 8.5 %. 5 % and 5 %: sqrt(50) = 7.1 %.
+  const auto verdict = [](double wander) {
+    Measurement before = row(relu, 100e-6), after = row(relu, 108e-6);
+    before.wander = after.wander = wander;
+    return diff_layers(of({before}), of({after}))[0].comparison.verdict;
+  };
+  CHECK(verdict(0.06) == Verdict::unknown);
+  CHECK(verdict(0.05) == Verdict::slower);
+}
+
 TEST_CASE("models are compared by their measured rungs and what these are uncertain by") {
-  // 10 -> 11 ms, p10 9 -> 9.9 ms: both + 10 %, beyond 2 + 3 = 5 %.
-  const ModelChange slower = diff_models(analysis(9e-3, 10e-3, 0.02), analysis(9.9e-3, 11e-3, 0.03));
+  // 10 -> 11 ms, p10 9 -> 9.9 ms: both + 10 %, beyond sqrt(3^2 + 4^2) = 5 %.
+  const ModelChange slower = diff_models(analysis(9e-3, 10e-3, 0.03), analysis(9.9e-3, 11e-3, 0.04));
   REQUIRE(slower.rungs.size() == 1);  // the analytic rungs are no measurement
   CHECK(slower.rungs[0].rung == RungName::library);
   CHECK(slower.rungs[0].comparison.verdict == Verdict::slower);
   CHECK(slower.rungs[0].comparison.noise == Approx(0.05));
-  CHECK(diff_models(analysis(9e-3, 10e-3, 0.06), analysis(9.9e-3, 11e-3, 0.06)).rungs[0].comparison.verdict ==
+  CHECK(diff_models(analysis(9e-3, 10e-3, 0.06), analysis(9.9e-3, 11e-3, 0.08)).rungs[0].comparison.verdict ==
         Verdict::unknown);
   Analysis partial = analysis(9e-3, 10e-3, 0);
   partial.missing = {relu};
