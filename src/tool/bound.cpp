@@ -36,8 +36,8 @@ struct Options {
 Seconds default_budget(std::size_t models) { return Seconds{models == 1 ? 45.0 : 36.0 * static_cast<double>(models)}; }
 
 std::string how_measured(const MeasuringResult& result, const std::filesystem::path& database) {
-  return fmt::format("{} layers measured in {:.1f} s, {} from the database; kept in {}", result.measured,
-                     result.took.value, result.known, database.string());
+  return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", result.measured, result.took.value,
+                     result.known, where_kept(result, database));
 }
 
 using Analyses = std::vector<Analysis>;
@@ -52,7 +52,7 @@ Analyses analyze_all(const std::vector<ModelLayers>& models, const ResultDatabas
 /// Whether two sessions agree within what each prints of its own uncertainty.
 bool agree(const Analyses& a, const Analyses& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    for (const auto name : {RungName::library, RungName::library_fused}) {
+    for (const auto name : {RungName::library, RungName::library_fused, RungName::library_fused_resident}) {
       const Rung &before = a[i][name], &after = b[i][name];
       if (!before.bound || !after.bound) continue;
       const double apart = std::abs(before.bound->value - after.bound->value);
@@ -84,8 +84,8 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
     if (agree(before, after)) return after;
     before = std::move(after);
   }
-  if (total.interrupted == 0 && !options.output.quiet)
-    fmt::print(stderr, "benanza: still not stable after {} sessions; the last one is shown\n", most + 1);
+  if (total.interrupted == 0)  // an answer to what was asked for, which --quiet does not silence
+    terminal::warn(fmt::format("still not stable after {} sessions; the last one is shown", most + 1));
   return before;
 }
 

@@ -28,7 +28,7 @@ int run(const Options& options) {
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {
     wanted.push_back({.layer = parse_layer(text)});
-    if (is_free(wanted.back().layer)) throw UsageError(text + ": costs nothing, so that there is nothing to measure");
+    if (is_free(wanted.back().layer)) throw InputError(text + ": costs nothing, so that there is nothing to measure");
   }
   const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
   Session session = open_session(options.measuring, options.output.quiet);
@@ -36,8 +36,8 @@ int run(const Options& options) {
       measure_layers(session, wanted, "layers", budget, options.measuring, options.output.quiet);
   PlansReport report{.machine = session.machine,
                      .backends = versions_of(session.backends),
-                     .footer = fmt::format("measured in {:.1f} s; kept in {}", measured.took.value,
-                                           options.measuring.database.string())};
+                     .footer = fmt::format("measured in {:.1f} s; {}", measured.took.value,
+                                           where_kept(measured, options.measuring.database))};
   const auto rows = session.database.newest_rows();
   const Ceilings ceilings = session.database.ceilings(session.analysis.threads);
   for (const auto& entry : wanted) {

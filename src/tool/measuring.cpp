@@ -11,6 +11,7 @@
 #include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
+#include <benanza/whole_file.hpp>
 
 #include <fmt/format.h>
 
@@ -96,6 +97,12 @@ void take_back() {
   supervised->keep_in({});
 }
 
+void check_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path file = write_new(folder, "writable", ".probe", "\n");
+  std::error_code none;
+  std::filesystem::remove(file, none);
+}
+
 bool needs_supervisor(const MeasuringOptions& options) {
   if (bench::Supervised::current()) return false;
   const std::vector<std::string> names = expand_backends(options.backends);
@@ -146,6 +153,10 @@ std::vector<BackendVersion> versions_of(const std::vector<std::shared_ptr<const 
   std::vector<BackendVersion> result;
   for (const auto& backend : backends) result.push_back({std::string(backend->name()), backend->version()});
   return result;
+}
+
+std::string where_kept(const MeasuringResult& result, const std::filesystem::path& folder) {
+  return result.not_kept.empty() ? "kept in " + folder.string() : "not kept";
 }
 
 ResultDatabase open_database(const MeasuringOptions& options, const Machine& machine,
@@ -220,6 +231,7 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
                                std::vector<Measurement> earlier) {
   MeasuringResult result;
   if (layers.empty()) return result;
+  check_folder(options.database);
   std::set<std::string> selected;
   for (const auto& entry : layers)
     if (entry.known.empty()) selected.insert(LayerSignature(entry.layer).text());
@@ -265,7 +277,7 @@ MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted
   result.interrupted = interrupt.exit_code();
   if (result.interrupted != 0)
     terminal::say(fmt::format("interrupted: {} of {} layers measured{}", with_rows.size(), layers.size(),
-                              result.not_kept.empty() ? ", kept in " + options.database.string() : ""));
+                              result.not_kept.empty() ? ", " + where_kept(result, options.database) : ""));
   return result;
 }
 

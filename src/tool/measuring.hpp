@@ -49,6 +49,9 @@ struct MeasuringResult {
   std::string run{};       ///< the file of the run that was added; empty when it could not be written, or there is none
 };
 
+/// `kept in DIR`, or that it is not.
+[[nodiscard]] std::string where_kept(const MeasuringResult& result, const std::filesystem::path& folder);
+
 /// What is measured again of what is known.
 enum class Again : std::uint8_t {
   nothing,
@@ -62,7 +65,8 @@ enum class Again : std::uint8_t {
                                               const MeasuringOptions& options, bool quiet,
                                               Again again = Again::nothing);
 /// Measures these layers, known ones in rounds only, and adds the run, called `name`, to both the session and the
-/// folder. `earlier`: rows of layers that are selected once more.
+/// folder. `earlier`: rows of layers that are selected once more. Throws EnvironmentError before anything is measured if
+/// the folder cannot be written to.
 [[nodiscard]] MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers,
                                              const std::string& name, Seconds budget, const MeasuringOptions& options,
                                              bool quiet, std::vector<Measurement> earlier = {});

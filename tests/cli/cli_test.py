@@ -90,6 +90,13 @@ class Cli(unittest.TestCase):
         self.fails(1, ["absent.onnx"], "layers", self.at / "absent.onnx", "--json", self.at / "left.json")
         self.assertEqual(list(self.at.iterdir()), [], "an error left an empty file")
 
+    def test_a_database_that_cannot_be_written_is_5_before_anything_is_measured(self):
+        self.fails(5, ["/proc/nowhere"], "bound", MNIST, "--database", "/proc/nowhere", "--budget", "60s", "--quiet")
+        self.fails(5, ["/proc/nowhere"], "measure", "Unary/f32/x=4096", "--database", "/proc/nowhere", "--quiet")
+
+    def test_signatures_that_cannot_be_measured_are_1(self):
+        self.fails(1, ["View/f32/x=3", "costs nothing"], "measure", "View/f32/x=3", "--database", self.at)
+
     def test_every_command_that_measures_does_so_in_a_process_of_its_own(self):
         (self.at / "file").touch()                                     # no folder, so that nothing can be shared with a child
         for command in (["bound", MNIST], ["gap", MNIST, "--latency", "1ms"], ["measure", "Unary/f32/fn=relu/x=4096"], ["machine"]):
@@ -229,6 +236,19 @@ class Cli(unittest.TestCase):
         self.assertFalse(given["models"][0]["partial"])
         self.assertEqual(given["models"][0]["macs"], 12 * unknown["models"][0]["macs"])
         self.assertEqual(known["models"][0]["macs"], given["models"][0]["macs"])
+
+    def test_doubtful_rows_are_marked(self):
+        run_file = json.loads(MNIST_RESULTS.read_text())
+        of_conv = [row for row in run_file["benchmarks"] if row["name"].endswith("hot/Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2/post=bias")]
+        of_conv[0]["noisy"] = 1
+        noisy = self.at / "noisy.json"
+        noisy.write_text(json.dumps(run_file))
+        table, csv_text = (run("analyze", MNIST, "--results", noisy, *more).stdout for more in ((), ("--csv", "-")))
+        self.assertIn("  ~ 1 of ", table)
+        self.assertEqual([line.split("~")[1].split()[0] for line in table.splitlines() if "us~" in line], ["x1"])
+        marked = [row for row in csv.DictReader(io.StringIO(csv_text)) if row["noisy"] == "1"]
+        self.assertTrue(marked and all("16x8x5x5" in row["signature"] for row in marked))
+        self.assertIn("(noisy)", run("analyze", MNIST, "--results", noisy, "--plans").stdout)
 
     def test_csv_and_json_parse(self):
         result = run("layers", MNIST, "--csv", "-")
@@ -579,6 +599,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.returncode, 5)
         self.assertIn("File too large", result.stderr.splitlines()[-1])
         self.assertIn("library fused", result.stdout)                  # what was measured is not lost
+        self.assertNotIn("kept in", result.stdout)
         self.assertEqual(list(database.iterdir()), [])
 
     def stopped(self, database, sign, is_time):
