@@ -15,31 +15,35 @@ using report::csv_field;
 
 void write_csv(std::ostream& out, const BoundReport& report) {
   if (!report.sweeps.empty()) return report::write_sweep_csv(out, report.sweeps);
-  out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical\n";
+  out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical,"
+         "noisy,contended\n";
   for (const auto& model : report.models)
     for (const auto& row : model.rows) {
       const bool measured = row.chosen.has_value();
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
                          enum_names(row.form)[static_cast<std::size_t>(row.form)], csv_field(row.signature), row.count,
                          enum_names(row.status)[static_cast<std::size_t>(row.status)],
                          measured ? row.chosen->backend : "", measured ? csv_field(row.chosen->algorithm) : "",
                          measured ? enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)] : "",
                          measured ? fmt::format("{}", row.p10.value * 1e3) : "",
                          measured ? fmt::format("{}", row.median.value * 1e3) : "", row.floor.value * 1e3,
-                         row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0);
+                         row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
+                         measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0);
     }
 }
 
 void write_csv(std::ostream& out, const PlansReport& report) {
-  out << "signature,backend,algorithm,cache,p10_ms,median_ms,p90_ms,cv,samples,chosen,floor_ms,excluded\n";
+  out << "signature,backend,algorithm,cache,p10_ms,median_ms,p90_ms,cv,samples,chosen,floor_ms,excluded,noisy,"
+         "contended\n";
   for (const auto& layer : report.layers)
     for (const auto& row : layer.rivals)
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
                          csv_field(row.algorithm), enum_names(row.cache)[static_cast<std::size_t>(row.cache)],
                          row.excluded ? "" : fmt::format("{}", row.p10.value * 1e3),
                          row.excluded ? "" : fmt::format("{}", row.median.value * 1e3),
                          row.excluded ? "" : fmt::format("{}", row.p90.value * 1e3), row.cv, row.samples,
-                         row.rounds_s.empty() ? 0 : 1, layer.floor.value * 1e3, csv_field(row.excluded.value_or("")));
+                         row.rounds_s.empty() ? 0 : 1, layer.floor.value * 1e3, csv_field(row.excluded.value_or("")),
+                         row.noisy ? 1 : 0, row.contended ? 1 : 0);
 }
 
 void write_csv(std::ostream& out, const LayersReport& report) {

@@ -23,6 +23,7 @@ namespace {
 /// What a reader of the time has to know.
 std::string marks(const Measurement& row) {
   std::string text = row.contended ? "  (contended)" : "";
+  if (row.noisy) text += "  (noisy)";
   if (row.disagreement > methods_agree)
     text += fmt::format("  ({}, the other method tells {:.0f} % more)", row.method, 100 * row.disagreement);
   if (referee_disagrees(row))

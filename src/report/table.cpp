@@ -52,13 +52,14 @@ void coverage_line(std::ostream& out, const Analysis& a) {
 }
 
 void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  const auto is_shown = [](RungName rung) { return rung != RungName::roofline_memory; };  // an indication: in the JSON
   double longest = 0;
-  for (const auto& rung : a.rungs)
-    if (rung.bound) longest = std::max(longest, rung.bound->value);
+  for (std::size_t i = 0; i < rung_count; ++i)
+    if (is_shown(static_cast<RungName>(i))) longest = std::max(longest, a.rungs[i].bound.value_or(Seconds{}).value);
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto rung_name = static_cast<RungName>(i);
     const Rung& rung = a.rungs[i];
-    if (rung_name == RungName::roofline_memory) continue;  // an indication, no bound: in the JSON
+    if (!is_shown(rung_name)) continue;
     const std::string label = rung_label(rung_name);
     if (a.analytic && !rung.bound) continue;  // never asked for
     if (!rung.bound) {
@@ -129,6 +130,9 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
     if (!row.chosen) return std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)]);
     return row.chosen->backend + " " + (options.all ? row.chosen->algorithm : short_name(row.chosen->algorithm));
   };
+  const auto is_doubtful = [](const LayerRow& row) {
+    return row.chosen && (row.chosen->noisy || row.chosen->contended);
+  };
   const std::size_t shown = options.all ? fused.size() : std::min(fused.size(), rows_that_matter);
   const std::size_t fixed = 38;
   const std::size_t rest = static_cast<std::size_t>(std::max(options.width, 80)) - fixed;
@@ -139,17 +143,21 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
     const LayerRow& row = *fused[i];
     const std::string plan = plan_of(row);
     const auto share = row.of_roofline();
-    out << fmt::format("  {:>5.1f} % {:>9} {:>6} {:>7}  {:<{}} {}\n",
+    out << fmt::format("  {:>5.1f} % {:>9}{}{:>6} {:>7}  {:<{}} {}\n",
                        total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()),
-                       fmt::format("x{}", row.count), share ? fmt::format("{:.0f} %", 100 * *share) : "-",
-                       clipped(describe(row.layer), layer_width), layer_width,
-                       options.all ? plan : clipped(plan, rest - layer_width - 1));
+                       is_doubtful(row) ? '~' : ' ', fmt::format("x{}", row.count),
+                       share ? fmt::format("{:.0f} %", 100 * *share) : "-", clipped(describe(row.layer), layer_width),
+                       layer_width, options.all ? plan : clipped(plan, rest - layer_width - 1));
     if (row.rivals.empty()) continue;
     out << row.signature << '\n';
     write_rivals(out, row.rivals, row.floor);
     out << '\n';
   }
   if (shown < fused.size()) out << fmt::format("  ({} more: --all)\n", fused.size() - shown);
+  const auto doubtful =
+      std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_doubtful(*row); });
+  if (doubtful > 0)
+    out << fmt::format("  ~ {} of {} layers: noisy when the budget ended, or contended\n", doubtful, fused.size());
 }
 
 void missing(std::ostream& out, const Analysis& a, const TableOptions& options) {
