@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -168,10 +169,19 @@ class Export {
     return label ? *label : std::string();
   }
 
-  void check_span(std::int64_t start, std::int64_t end, const std::string& what, std::int64_t row) const {
-    if (end < start)
-      throw InputError(source_.path().string() + ": row " + std::to_string(row) + " of " + what + " ends " +
-                       std::to_string(start - end) + " ns before it starts");
+  /// Of a row that was selected as `rowid, start, end ...`. Times are nanoseconds since the session or since 1970.
+  void check_span(sqlite3_stmt* row, const std::string& table) const {
+    const std::int64_t start = Database::number(row, 1), end = Database::number(row, 2);
+    const auto fail = [&](const std::string& why) {
+      throw InputError(source_.path().string() + ": row " + Database::text(row, 0) + " of " + table + " " + why);
+    };
+    constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max() / 2;  // differences do not overflow
+    for (int column = 1; column <= 2; ++column)
+      if (const std::int64_t time = Database::number(row, column);
+          sqlite3_column_type(row, column) != SQLITE_INTEGER || time > longest || time < -longest)
+        fail(std::string(column == 1 ? "starts" : "ends") + " at '" + Database::text(row, column) +
+             "', expected nanoseconds");
+    if (end < start) fail("ends " + std::to_string(start - end) + " ns before it starts");
   }
 
   void read_kernels() {
@@ -183,12 +193,12 @@ class Export {
         "blockX, blockY, blockZ, deviceId, " +
             process + " from " + table + " order by start, end",
         [&](sqlite3_stmt* row) {
+          check_span(row, table);
           DeviceEvent event{.activity = Activity::kernel,
                             .row = Database::number(row, 0),
                             .start = Database::number(row, 1),
                             .end = Database::number(row, 2),
                             .stream = Database::number(row, 3)};
-          check_span(event.start, event.end, "CUPTI_ACTIVITY_KIND_KERNEL", event.row);
           event.name = string(Database::number(row, 5));
           event.detail = string(Database::number(row, 6));
           for (int i = 7; i < 13; ++i) event.sizes += (i == 7 ? "" : ",") + Database::text(row, i);
@@ -255,19 +265,20 @@ class Export {
                      const bool waits = has("Synchronize");
                      const bool counts = waits ? !waits_known : has("Launch") || has("Malloc") || has("Free");
                      if (!counts || !processes_.contains(Database::number(row, 5))) return;
+                     check_span(row, table);
                      DeviceEvent call{.activity = waits ? Activity::wait : Activity::call,
                                       .row = Database::number(row, 0),
                                       .start = Database::number(row, 1),
                                       .end = Database::number(row, 2),
                                       .stream = Database::number(row, 3),
                                       .name = name};
-                     check_span(call.start, call.end, table, call.row);
                      timeline_.calls.push_back(std::move(call));
                    });
   }
 
   void add_transfer(sqlite3_stmt* row, Activity activity, const std::string& name, const std::string& sizes,
                     const std::string& table) {
+    check_span(row, "CUPTI_ACTIVITY_KIND_" + table);
     DeviceEvent event{.activity = activity,
                       .row = Database::number(row, 0),
                       .start = Database::number(row, 1),
@@ -275,7 +286,6 @@ class Export {
                       .stream = Database::number(row, 3),
                       .name = name,
                       .sizes = sizes};
-    check_span(event.start, event.end, "CUPTI_ACTIVITY_KIND_" + table, event.row);
     timeline_.events.push_back(std::move(event));
   }
 

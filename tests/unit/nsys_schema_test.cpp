@@ -225,3 +225,26 @@ TEST_CASE("graphs that were traced as a whole support the total alone") {
   }
   CHECK_THAT(read(file).total_only, Catch::Contains("--cuda-graph-trace=node"));
 }
+
+TEST_CASE("a row without a start, or at no time that a clock shows, is refused with its number") {
+  struct Row {
+    const char *start, *end, *says;
+  };
+  const auto row = GENERATE(Row{"null", "2000000", "row 3 of CUPTI_ACTIVITY_KIND_MEMCPY starts at ''"},
+                            Row{"2000000", "null", "ends at ''"},
+                            Row{"-9223372036854775808", "2000000", "starts at '-9223372036854775808'"},
+                            Row{"2000000", "9223372036854775807", "ends at '9223372036854775807'"},
+                            Row{"9223372036854775808", "9223372036854775809", "starts at '9.2"});
+  CAPTURE(row.start, row.end);
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    add_passes(database, 4);
+    for (int i = 0; i < 2; ++i)
+      database.run("insert into CUPTI_ACTIVITY_KIND_MEMCPY values (1000, 2000, 0, 0, 7, 0, 0, 64, 1)");
+    database.run("insert into CUPTI_ACTIVITY_KIND_MEMCPY values (" + std::string(row.start) + ", " + row.end +
+                 ", 0, 0, 7, 0, 0, 64, 1)");
+  }
+  CHECK_THROWS_WITH(read(file), Catch::Contains("p.sqlite: row 3 of") && Catch::Contains(row.says));
+}
