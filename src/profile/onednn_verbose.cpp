@@ -82,7 +82,8 @@ class Verbose {
     auto fields = split(line, ',');
     std::size_t from = 0;
     const auto next_is = [&](auto&& what) { return from < fields.size() && what(fields[from]); };
-    if (next_is([](auto field) { return field.size() >= 2 && field[0] == 'v' && is_number(field.substr(1)); })) ++from;
+    if (next_is([](auto field) { return field.size() >= 2 && field[0] == 'v' && is_number(field.substr(1)); }))
+      check_version(fields[from++]);
     if (next_is(is_number)) ++from;  // a timestamp
     // Partitions of the graph API enclose primitives that have lines of their own.
     if (next_is([](auto field) { return field == "graph" || field == "ukernel"; })) return;
@@ -114,6 +115,14 @@ class Verbose {
     ids_.push_back(what);
     times_.push_back(milliseconds(time));
     positions_.push_back(position);
+  }
+
+  void check_version(std::string_view version) {
+    if (version == checked_version_) return;
+    checked_version_ = version;
+    if (version != "v0" && version != "v1")
+      made_.warnings.push_back(source_.path().string() + ": lines of version " + checked_version_ +
+                               "; known are those up to v1");
   }
 
   void add_info(std::string_view text) {
@@ -186,6 +195,7 @@ class Verbose {
   Names names_{};
   std::vector<ProfileRecord> descriptions_{};  // by number of the name
   std::vector<std::uint32_t> ids_{};
+  std::string checked_version_{};
   std::vector<Seconds> times_{};
   std::vector<std::uint64_t> positions_{};
 };

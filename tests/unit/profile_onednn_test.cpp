@@ -51,6 +51,22 @@ TEST_CASE("a log of oneDNN 2 gives primitives, and reorders apart") {
   CHECK(profile.latencies.empty());
 }
 
+TEST_CASE("a version of lines that is not known is said once") {
+  const auto lines = [](const std::string& version) {
+    const std::string line = "onednn_verbose," + version +
+                             ",primitive,exec,cpu,softmax,ref:any,forward_inference,src:f32::blocked:ab::f0 "
+                             "dst:f32::blocked:ab::f0,,alg:softmax_accurate axis:1,64x32,0.25\n";
+    return line + line;
+  };
+  const auto is_said = [](const EngineProfile& profile) {
+    return std::count_if(profile.warnings.begin(), profile.warnings.end(), [](const std::string& text) {
+      return text.find("lines of version v9; known are those up to v1") != std::string::npos;
+    });
+  };
+  CHECK(is_said(read_text(lines("v9"))) == 1);
+  CHECK(is_said(read_text(lines("v1"))) == 0);
+}
+
 TEST_CASE("columns are those that the log names") {
   // Version 3.4 and later: a version, a component, and descriptors with colons; here with the columns in another order.
   const auto profile = read_text(
