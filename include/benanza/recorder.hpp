@@ -60,7 +60,8 @@ class Recorder {
 
   [[nodiscard]] static Time now() { return Clock::now(); }
 
-  /// Ends the pass before it, if that is open: when its last layer ended.
+  /// Ends the pass before it, if that is open: when its last layer ended. Throws UsageError if that has no layers, so
+  /// that nobody knows how long it took.
   void start_pass(Time at = now()) {
     close_pass();
     for (Lane& lane : lanes_) {
@@ -101,7 +102,8 @@ class Recorder {
     descriptions_.insert_or_assign(std::move(name), std::move(what));
   }
 
-  /// All closed passes but the warm-ups. Throws InputError for a layer that ends before it starts.
+  /// All closed passes but the warm-ups; one that is still open does not count. Throws UsageError where no pass was
+  /// closed, InputError for a layer that ends before it starts.
   [[nodiscard]] EngineProfile profile(const ProfileOptions& options = {}) const;
 
  private:
@@ -146,8 +148,11 @@ class Recorder {
   void close_pass() {
     if (passes_.empty() || !passes_.back().open) return;
     Pass& pass = passes_.back();
+    bool any = false;
     for (const Lane& lane : lanes_)
-      for (std::size_t i = lane.first; i < lane.records.size(); ++i) pass.end = std::max(pass.end, lane.records[i].end);
+      for (std::size_t i = lane.first; i < lane.records.size(); ++i, any = true)
+        pass.end = std::max(pass.end, lane.records[i].end);
+    if (!any) throw UsageError("start_pass() twice, without a layer or end_pass() in between");
     pass.open = false;
   }
 
@@ -218,6 +223,9 @@ inline EngineProfile Recorder::profile(const ProfileOptions& options) const {
   made.threads = options_.threads;
   made.format = "recorder";
   const std::size_t closed = passes_.size() - (!passes_.empty() && passes_.back().open ? 1 : 0);
+  if (closed == 0)
+    throw UsageError(passes_.empty() ? "a recording without start_pass() has no profile"
+                                     : "the only pass of the recording has no end_pass()");
   std::vector<Seconds> latencies;
   for (std::size_t i = 0; i < closed; ++i) latencies.push_back({seconds(passes_[i].end - passes_[i].start)});
   const std::size_t dropped = options.warm_ups ? static_cast<std::size_t>(std::max<std::int64_t>(*options.warm_ups, 0))

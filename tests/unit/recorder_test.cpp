@@ -117,7 +117,10 @@ TEST_CASE("wrong use of a recorder is refused") {
   CHECK_THROWS_WITH(recorder.layer("a", at(1), at(2)), Catch::Contains("layer() without start_pass()"));
   CHECK_THROWS_AS(recorder.end_pass(at(1)), UsageError);
   CHECK_THROWS_AS(Recorder({.lanes = 0}), UsageError);
+  CHECK_THROWS_WITH(recorder.profile(), Catch::Contains("without start_pass()"));
   recorder.start_pass(at(0));
+  CHECK_THROWS_WITH(recorder.start_pass(at(1)), Catch::Contains("start_pass() twice"));
+  CHECK_THROWS_WITH(recorder.profile(), Catch::Contains("has no end_pass()"));
   CHECK_THROWS_AS(recorder.layer("a", at(1), at(2), 1), UsageError);
   CHECK_THROWS_WITH(recorder.layer("a", at(1), at(2), 1), Catch::Contains("on lane 1 of a recorder of 1 lanes"));
   recorder.layer("a", at(9), at(2));
