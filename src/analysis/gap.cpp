@@ -103,7 +103,7 @@ std::optional<double> Gap::explained() const {
 
 Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
             const GapOptions& options) {
-  if (profile.latencies.empty() && profile.records.empty()) {
+  if (profile.latencies.empty() && profile.records.empty() && profile.total_only.empty()) {
     const std::string file = profile.files.empty() ? "the profile" : profile.files.front();
     throw InputError(file + ": has neither a latency nor a record that could be compared");
   }

@@ -24,6 +24,9 @@ std::optional<std::string_view> group(std::string_view line, std::string_view na
   return line.substr(0, end);
 }
 
+/// Whether the line ends within brackets.
+bool is_open(std::string_view line) { return line.rfind('[') != line.npos && line.rfind('[') >= line.rfind(']') + 1; }
+
 /// The word behind `key=`; empty where there is none.
 std::string_view word(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
@@ -110,9 +113,9 @@ EngineProfile read(Source& source, const ProfileOptions&) {
     if (name_begin == std::string_view::npos) continue;
     const std::string_view function = rest.substr(name_begin + 1, name_end - name_begin - 1);
     const bool trace = rest.find("[Trace]") < name_begin, api = rest.find("[Api]") < name_begin;
-    if (!function.ends_with("Matmul") || (!trace && !api) || !group(rest, "Adesc")) continue;
+    if (!function.ends_with("Matmul") || (!trace && !api) || !rest.substr(name_end + 2).starts_with("A=")) continue;
     const auto compute = group(rest, "computeDesc"), algo = group(rest, "algo");
-    if (!compute || !group(rest, "Ddesc"))
+    if (!compute || !group(rest, "Adesc") || !group(rest, "Bdesc") || !group(rest, "Ddesc") || is_open(rest))
       source.fail(lines.position(), "a call is cut off: expected Adesc, Bdesc, Ddesc and computeDesc");
     const std::string_view process = rest.starts_with('[') ? rest.substr(1, rest.find(']') - 1) : std::string_view{};
     (trace ? traced : called)

@@ -271,4 +271,18 @@ TEST_CASE("A cuBLASLt log: one line a product, column-major, with its epilogue a
   const std::string line = gemm_line(64, 32, 16);
   CHECK_THROWS_WITH(read_text(folder, line + line.substr(0, line.find("computeDesc"))),
                     Catch::Contains("byte " + std::to_string(line.size())));
+  // Wherever the last line is cut, with or without a line end; one that ends before its algorithm has none.
+  for (std::size_t cut = line.find(" A=") + 3; cut < line.find("clusterShape="); cut += 7)
+    for (const char* const end : {"", "\n"}) {
+      if (cut >= line.find(" algo=[") && cut < line.find("algoId")) continue;
+      CAPTURE(cut);
+      CHECK_THROWS_WITH(read_text(folder, line + line.substr(0, cut) + end),
+                        Catch::Contains("byte " + std::to_string(line.size())));
+    }
+}
+
+TEST_CASE("An API log alone says that it has no times") {
+  const Folder folder;
+  const auto made = read_text(folder, gemm_line(64, 32, 16));
+  CHECK_THAT(made.total_only, Catch::Contains("an API log has no times: give a trace"));
 }
