@@ -65,13 +65,13 @@ MnistEngine::MnistEngine()
   d_.resize(last.elements());
 }
 
-MnistEngine::Scores MnistEngine::run(const Image& picture, benanza::Recorder& recorder) {
+MnistEngine::Scores MnistEngine::run(const Image& picture, benanza::Recorder& recorder, const Clock& now) {
   const std::vector<float> x(picture.begin(), picture.end());
   Scores scores{};
-  recorder.start_pass();
-  auto start = benanza::Recorder::now();
+  auto start = now();
+  recorder.start_pass(start);
   const auto done = [&](const char* name) {  // each layer begins where the one before it ends
-    const auto end = benanza::Recorder::now();
+    const auto end = now();
     recorder.layer(name, start, end);
     start = end;
   };
@@ -88,15 +88,15 @@ MnistEngine::Scores MnistEngine::run(const Image& picture, benanza::Recorder& re
     for (std::size_t i = 0; i < d_.size(); ++i) scores[j] += d_[i] * product_[i * scores.size() + j];
   }
   done("Times212 + Plus214");
-  recorder.end_pass();
+  recorder.end_pass(start);
   return scores;
 }
 
-benanza::EngineProfile profile_of(MnistEngine& engine, int passes) {
+benanza::EngineProfile profile_of(MnistEngine& engine, int passes, const MnistEngine::Clock& now) {
   constexpr int warm_ups = 5;
   benanza::Recorder recorder({.engine = "mnist_engine", .threads = 1, .layers = 8});
   MnistEngine::Image picture{};
   for (std::size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i % 17) / 17;
-  for (int pass = 0; pass < warm_ups + passes; ++pass) static_cast<void>(engine.run(picture, recorder));
+  for (int pass = 0; pass < warm_ups + passes; ++pass) static_cast<void>(engine.run(picture, recorder, now));
   return recorder.profile({.warm_ups = warm_ups});
 }

@@ -6,6 +6,7 @@
 #include <benanza/recorder.hpp>
 
 #include <array>
+#include <functional>
 #include <vector>
 
 class MnistEngine {
@@ -13,12 +14,14 @@ class MnistEngine {
   using Image = std::array<float, 28 * 28>;
   using Scores = std::array<float, 10>;
 
+  using Clock = std::function<benanza::Recorder::Time()>;
+
   /// Weights are random: what a layer costs does not depend on them.
   MnistEngine();
 
   /// One inference; its layers go to `recorder` as one pass. Names are those of the model's nodes, several joined where
-  /// a loop does several at once.
-  [[nodiscard]] Scores run(const Image& image, benanza::Recorder& recorder);
+  /// a loop does several at once. The clock is read once for the start and once for each layer's end.
+  [[nodiscard]] Scores run(const Image& image, benanza::Recorder& recorder, const Clock& now = benanza::Recorder::now);
 
  private:
   std::vector<float> conv1_, bias1_, conv2_, bias2_, product_, bias3_;
@@ -26,4 +29,5 @@ class MnistEngine {
 };
 
 /// A recorder with the passes of that many inferences after some to warm up.
-[[nodiscard]] benanza::EngineProfile profile_of(MnistEngine& engine, int passes);
+[[nodiscard]] benanza::EngineProfile profile_of(MnistEngine& engine, int passes,
+                                                const MnistEngine::Clock& now = benanza::Recorder::now);
