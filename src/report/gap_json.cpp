@@ -2,6 +2,8 @@
 // JSON of a gap; the keys are documented in README.md ("Gap") and keep their meaning. Times are in ms.
 #include "gap_json.hpp"
 
+#include "tensor_cores.hpp"
+
 #include <ostream>
 
 namespace benanza {
@@ -59,6 +61,8 @@ Json records_json(const GapReport& report) {
                {"cause", name_of(record.cause)},
                {"group", record.group ? Json(*record.group) : Json(nullptr)},
                {"place", {{"file", said.place.file}, {"position", said.place.position}}}};
+    const auto on = on_tensor_cores(said);
+    entry["tensor_cores"] = on ? Json(*on) : Json(nullptr);
     if (!record.doubt.empty()) entry["doubt"] = record.doubt;
     result.push_back(std::move(entry));
   }
@@ -208,6 +212,7 @@ Json advice_json(const GapReport& report) {
 
 Json gap_json(const GapReport& report) {
   const Gap& gap = report.gap;
+  const TensorCoreUse use = tensor_core_use(report);
   Json result{{"model", gap.model},
               {"file", gap.file},
               {"engine", gap.engine},
@@ -238,6 +243,11 @@ Json gap_json(const GapReport& report) {
               {"not_found", gap.not_found},
               {"deviations", gap.deviations},
               {"warnings", gap.warnings}};
+  result["tensor_cores"] = {{"time_ms", ms(use.time)},
+                            {"of_ms", ms(use.of_time)},
+                            {"share", ratio(use.share())},
+                            {"records", use.records},
+                            {"of_records", use.of_records}};
   result["questions"] = questions_json(gap);
   result["advice"] = advice_json(report);
   return result;

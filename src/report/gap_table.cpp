@@ -18,6 +18,7 @@
 //   all of it together                                           buys     leaves
 //       no overhead between layers                           -3.10 ms    71.7 ms
 #include "format.hpp"
+#include "tensor_cores.hpp"
 #include "text.hpp"
 #include <benanza/gap_report.hpp>
 
@@ -186,6 +187,9 @@ class Table {
     }
     out_ << "records matched: " << (text.empty() ? "none" : text)
          << fmt::format("; {} beside the model's layers\n", beside);
+    if (const TensorCoreUse use = tensor_core_use(report_); use.of_records > 0)
+      out_ << fmt::format("on tensor cores: {} of {}, {} of {} of kernels\n", use.records,
+                          plural(use.of_records, "kernel"), time_text(use.time), time_text(use.of_time));
   }
 
   void advice() {

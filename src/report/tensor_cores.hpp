@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which records of a profile ran on tensor cores, by the names of their kernels.
+#pragma once
+
+#include <benanza/gap_report.hpp>
+#include <benanza/kernel_class.hpp>
+
+#include <optional>
+
+namespace benanza::report {
+
+/// Nothing for a record that names no kernel. A layer may name its kernel as its algorithm (TensorRT's tactics).
+[[nodiscard]] inline std::optional<bool> on_tensor_cores(const ProfileRecord& record) {
+  const bool is_kernel = record.activity == Activity::kernel;
+  if (!is_kernel && record.activity != Activity::layer) return std::nullopt;
+  const bool on = uses_tensor_cores(record.algorithm) || (is_kernel && uses_tensor_cores(record.name));
+  return on || is_kernel ? std::optional(on) : std::nullopt;
+}
+
+struct TensorCoreUse {
+  std::size_t records = 0, of_records = 0;
+  Seconds time{}, of_time{};  ///< in a pass
+  [[nodiscard]] std::optional<double> share() const {
+    return of_time.value > 0 ? std::optional(time / of_time) : std::nullopt;
+  }
+};
+
+/// Of the kernels that are named.
+[[nodiscard]] inline TensorCoreUse tensor_core_use(const GapReport& report) {
+  TensorCoreUse use;
+  for (const auto& record : report.gap.records) {
+    const auto on = on_tensor_cores(report.profile.records[record.record]);
+    if (!on) continue;
+    ++use.of_records;
+    use.of_time += record.time;
+    if (!*on) continue;
+    ++use.records;
+    use.time += record.time;
+  }
+  return use;
+}
+
+}  // namespace benanza::report
