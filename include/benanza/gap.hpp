@@ -258,6 +258,8 @@ struct GapOptions {
   Commands commands{};
   /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
   std::vector<Analysis> other_types{};
+  /// For Gap::algorithms, where the rows of the analysis do not tell them (rules2019.hpp).
+  std::optional<std::vector<AlgorithmChoice>> algorithms{};
 };
 
 struct Gap {

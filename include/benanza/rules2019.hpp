@@ -8,6 +8,7 @@
 
 #include <benanza/analysis.hpp>
 #include <benanza/engine_profile.hpp>
+#include <benanza/gap.hpp>
 #include <benanza/graph.hpp>
 #include <benanza/results2019.hpp>
 
@@ -49,5 +50,9 @@ struct AlgorithmFindings2019 {
 /// Holds the convolutions of an API log against a database of the same GPU and batch size.
 [[nodiscard]] AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls,
                                                            const Results2019& results);
+
+/// The findings as Gap::algorithms has them, those that were not compared without times; the layer is the first of an
+/// analysis by `analyze_2019` that makes such a call.
+[[nodiscard]] std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, const Analysis& analysis);
 
 }  // namespace benanza

@@ -48,6 +48,25 @@ Found rows_of(const op::Conv& conv, const Results2019& results) {
   return {};
 }
 
+/// The height and width that the kernel passes over.
+std::vector<std::int64_t> padded_size(const op::Conv& conv) {
+  std::vector<std::int64_t> size(conv.x.begin() + 2, conv.x.end());
+  for (std::size_t i = 0; i < conv.pads.size(); ++i) size[i % size.size()] += conv.pads[i];
+  return size;
+}
+
+std::string layer_of(const std::string& signature, const Analysis& analysis) {
+  const Layer called = parse_layer(signature);
+  const auto* call = std::get_if<op::Conv>(&called);
+  for (const auto& row : analysis.rows) {
+    const auto* conv = std::get_if<op::Conv>(&row.layer);
+    if (call && conv && row.form == Form::single && conv->w == call->w && conv->strides == call->strides &&
+        conv->dilations == call->dilations && conv->group == call->group && padded_size(*conv) == padded_size(*call))
+      return row.nodes.front();
+  }
+  return {};
+}
+
 }  // namespace
 
 AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results2019& results) {
@@ -85,6 +104,22 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
   std::stable_sort(findings.slower.begin(), findings.slower.end(),
                    [](const SlowerAlgorithm& a, const SlowerAlgorithm& b) { return a.gain() > b.gain(); });
   return findings;
+}
+
+std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, const Analysis& analysis) {
+  std::vector<AlgorithmChoice> result;
+  for (const auto& found : findings.slower)
+    result.push_back({.layer = layer_of(found.signature, analysis),
+                      .signature = found.signature,
+                      .library = "cudnn",
+                      .chosen = found.chosen,
+                      .best = "cudnn " + found.best,
+                      .chosen_time = found.chosen_time,
+                      .best_time = found.best_time,
+                      .count = found.count});
+  for (const auto& signature : findings.not_compared)
+    result.push_back({.layer = layer_of(signature, analysis), .signature = signature, .library = "cudnn"});
+  return result;
 }
 
 }  // namespace benanza

@@ -129,7 +129,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
     settle_claims(gap, analysis, profile, timeline);
   }
   gap.parallel = parallel_gain(analysis, gap);
-  gap.algorithms = algorithm_choices(analysis, profile, gap);
+  gap.algorithms = options.algorithms ? *options.algorithms : algorithm_choices(analysis, profile, gap);
   gap.fusions = fusion_gains(analysis, model, gap);
   gap.types = type_gains(analysis, options.other_types);
   gap.layouts = layout_gains(analysis);

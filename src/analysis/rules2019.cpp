@@ -23,6 +23,9 @@ struct FormTimes {
     for (const auto& time : times) result.push_back(time.time);
     return result;
   }
+  [[nodiscard]] bool has_times() const {
+    return std::any_of(times.begin(), times.end(), [](const auto& time) { return time.status == Status::measured; });
+  }
   [[nodiscard]] Seconds total() const {
     Seconds sum{};
     for (const auto& time : times) sum += time.time;
@@ -210,11 +213,12 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
     if (form == &fused && !has_fused) continue;
     const CriticalPath path = critical_path(form->seconds(), predecessors);
     const bool is_fused = form == &fused;
+    add_form(analysis, *form, layers, path);
+    if (!form->has_times()) continue;  // nothing is known, which is not 0
     analysis[is_fused ? RungName::library_fused : RungName::library].bound = form->total();
     analysis[is_fused ? RungName::library_fused_parallel : RungName::library_parallel].bound = path.length;
     analysis.reference[is_fused ? "library_fused_parallel_without_last" : "library_parallel_without_last"] =
         path_without_last(*form, layers);
-    add_form(analysis, *form, layers, path);
   }
   if (results.printed_total) analysis.reference["printed_total"] = *results.printed_total;
   analysis.coverage = coverage_of(single);
@@ -225,12 +229,11 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
     if (single.times[i].status == Status::missing)
       analysis.missing.push_back(graph.nodes[i].name + " (" + graph.nodes[i].op_type + "): " + single.times[i].reason);
   warn_of_defects(single, layers, result.warnings);
-  if (!results.batches.empty() && !results.batches.contains(graph.batch)) {
-    std::string text =
-        graph.name + " is analysed at batch " + std::to_string(graph.batch) + ", the database is of batch";
-    for (const auto batch : results.batches) text += " " + std::to_string(batch);
-    result.warnings.push_back(text + ": --batch sets the model's");
-  }
+  for (const auto batch : results.batches)
+    if (batch != graph.batch)
+      result.warnings.push_back(graph.name + " is analysed at batch " + std::to_string(graph.batch) +
+                                ": what the database holds of batch " + std::to_string(batch) +
+                                " does not count (--batch sets the model's)");
   return result;
 }
 

@@ -79,6 +79,7 @@ class Table {
     advice();
     joint();
     if (options_.all) details();
+    else if (!gap_.gap) algorithms();  // else they are among the advice
     for (const auto& text : gap_.deviations) prose("deviates: " + text);
     for (const auto& text : gap_.warnings) prose("warning: " + text);
     if (!report_.bound.footer.empty()) out_ << report_.bound.footer << '\n';
@@ -287,12 +288,13 @@ class Table {
 
   void algorithms() {
     if (gap_.algorithms.empty()) return;
-    out_ << fmt::format("\n{:>10} {:>10} {:>6}  chosen, best\n", "chosen", "best", "count");
+    out_ << fmt::format("\n{:>10} {:>10} {:>6} {:>10}  chosen, best\n", "chosen", "best", "count", "gain");
+    const auto text = [](std::optional<Seconds> time) { return time ? time_text(*time) : "unknown"; };
     for (const auto& choice : gap_.algorithms)
-      out_ << fmt::format("{:>10} {:>10} {:>6}  {} {}, {}  {}\n",
-                          choice.chosen_time ? time_text(*choice.chosen_time) : "unknown",
-                          choice.best_time ? time_text(*choice.best_time) : "unknown", fmt::format("x{}", choice.count),
-                          choice.library, choice.chosen, choice.best.empty() ? "-" : choice.best, choice.signature);
+      out_ << fmt::format("{:>10} {:>10} {:>6} {:>10}  {} {}, {}  {}{}\n", text(choice.chosen_time),
+                          text(choice.best_time), fmt::format("x{}", choice.count), text(choice.gain()), choice.library,
+                          choice.chosen, choice.best.empty() ? "-" : choice.best,
+                          choice.layer.empty() ? "" : clipped(choice.layer, 80) + "  ", choice.signature);
   }
 
   void fusions() {

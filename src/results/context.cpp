@@ -92,7 +92,8 @@ void read_context(Run& run, std::string_view key, std::string_view value) {
 
 void check_context(const Run& run) {
   if (run.signature_version == 0)
-    throw InputError("no '" + std::string(version) + "' in its context, expected a file of Benanza's");
+    throw InputError("no '" + std::string(version) +
+                     "' in its context, expected a file of Benanza's (one of 2019 needs --rules 2019)");
   if (run.signature_version > LayerSignature::version)
     throw InputError("signatures of version " + std::to_string(run.signature_version) + ", expected at most " +
                      std::to_string(LayerSignature::version) + ": written by a newer Benanza");

@@ -74,6 +74,8 @@ void add_table_2019(const std::string& file, const std::string& text, const std:
     fail(
         "columns of neither table of 2019: expected LayerName,LayerType,BenchmarkName,RealTime(ms),... or "
         "gpu,batch,model,layer,kind,time_ms,...");
+  if (!results.printed.empty() && (one_model || results.printed.front().model.empty()))
+    fail("a second table, of which one does not say of which model it is: expected one of them");
   bool ended = false;
   while (at < text.size()) {
     const std::string_view line = next_line();

@@ -33,9 +33,7 @@ struct Options {
 
 /// By the accounting of the original Benanza, from its databases or tables.
 BoundReport report_2019(const Options& options) {
-  const auto files = files_of(options.results);
-  if (files.empty()) throw InputError("--results: the files hold no results");
-  const Results2019 results = read_results_2019(files, options.device);
+  const Results2019 results = load_results_2019(options.results, options.device);
   BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
   for (const auto& graph : load_graphs(options.models)) {
     auto [analysis, warnings] = analyze_2019(graph, results);

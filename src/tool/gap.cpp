@@ -11,6 +11,7 @@
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/engine_profile.hpp>
 #include <benanza/gap_report.hpp>
+#include <benanza/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ struct Options {
   MeasuringOptions measuring{};
   OutputOptions output{};
   std::vector<std::string> profiles{}, latencies{}, results{}, types{};
+  std::string rules{}, device{};
   std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
   std::string budget = "45s";
   bool budget_given = false;
@@ -49,6 +51,12 @@ RungName rung_of(const std::string& text) {
     known += (known.empty() ? "" : ", ") + std::string(enum_names(RungName{})[i]);
   }
   throw UsageError("--rung: '" + text + "' is no rung, expected one of " + known);
+}
+
+template <class Model>
+Model the_one(std::vector<Model> models) {
+  if (models.size() == 1) return std::move(models.front());
+  throw UsageError(fmt::format("gap compares one model at one size with one run of an engine, not {}", models.size()));
 }
 
 EngineProfile profile_of(const Options& options) {
@@ -127,6 +135,28 @@ Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) 
   return made;
 }
 
+/// By the accounting of the original Benanza. Its database holds single calls, each with its launch: that tells of
+/// totals and of algorithms, not of what a layer costs between others.
+void compare_2019(const Options& options, GapReport& report) {
+  const Results2019 results = load_results_2019(options.results, options.device);
+  const Graph graph = the_one(load_graphs(options.models));
+  auto [analysis, warnings] = analyze_2019(graph, results);
+  const AlgorithmFindings2019 found = find_slower_algorithms(report.profile.calls, results);
+  GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
+  report.bound = {.machine = {.device = results.device},
+                  .backends = results.backends,
+                  .models = {std::move(analysis)},
+                  .warnings = std::move(warnings)};
+  if (report.profile.total_only.empty())
+    report.profile.total_only = "the rules of 2019 know single calls: totals and algorithms are compared";
+  report.profile.warnings.push_back(
+      "times of 2019 are of single calls with their launches, which a whole run may be faster than");
+  if (found.compared > 0)
+    report.profile.warnings.push_back(
+        fmt::format("{} calls of a pass were compared, {} could not be", found.compared, found.not_compared.size()));
+  report.gap = compare(report.bound.models.front(), make_model_layers(graph), report.profile, gap_options);
+}
+
 /// Whether measured / library_fused is at most that; says on stderr why it is not.
 bool holds_ratio(const Gap& gap, double most) {
   const RungRatio& fused = gap.ratio(RungName::library_fused);
@@ -141,17 +171,23 @@ bool holds_ratio(const Gap& gap, double most) {
   return false;
 }
 
+int verdict(const Options& options, const Gap& gap) {
+  if (options.most_ratio > 0 && !holds_ratio(gap, options.most_ratio)) return assertion_failed;
+  return (gap.partial || gap.incomplete) && options.require_complete ? incomplete : done;
+}
+
 int run(const Options& options, const CLI::App& command) {
   check_writable(options.output);
   if (options.prove && !options.results.empty())
     throw UsageError("--prove measures, --results says that nothing is to be measured: give one of them");
   GapOptions gap_options{.rung = rung_of(options.rung)};
   GapReport report{.profile = profile_of(options)};
-  const auto models = load_models(options.models);
-  if (models.size() != 1)
-    throw UsageError(
-        fmt::format("gap compares one model at one size with one run of an engine, not {}", models.size()));
-  const ModelLayers& model = models.front();
+  if (!options.rules.empty()) {
+    compare_2019(options, report);
+    emit(report, options.output);
+    return verdict(options, report.gap);
+  }
+  const ModelLayers model = the_one(load_models(options.models));
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   Bounds bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);
@@ -173,8 +209,7 @@ int run(const Options& options, const CLI::App& command) {
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
   if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;
-  if (options.most_ratio > 0 && !holds_ratio(report.gap, options.most_ratio)) return assertion_failed;
-  return (report.gap.partial || report.gap.incomplete) && options.require_complete ? incomplete : done;
+  return verdict(options, report.gap);
 }
 
 }  // namespace
@@ -215,6 +250,16 @@ void add_gap(CLI::App& app, int& exit_code) {
   command->add_option("--results", options->results, "results files or folders instead of measuring (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--rules", options->rules,
+                   "2019: the accounting of the original Benanza, for its databases: totals and algorithms")
+      ->type_name("YEAR")
+      ->check(CLI::IsMember({"2019"}))
+      ->needs("--results")
+      ->excludes("--what-if");
+  command->add_option("--device", options->device, "with --rules: the GPU whose rows of a table to take")
+      ->type_name("NAME")
+      ->needs("--rules");
   const auto* budget =
       command->add_option("--budget", options->budget, "time to spend on measuring, and again with --prove")
           ->type_name("TIME")

@@ -63,6 +63,12 @@ void warn_of_left_out(const ResultDatabase& results) {
                      "; `benanza db verify` shows all");
 }
 
+Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device) {
+  const auto files = files_of(names);
+  if (files.empty()) throw InputError("--results: the files hold no results");
+  return read_results_2019(files, device);
+}
+
 void warn_of_conflicts(const ResultDatabase& results) {
   warn_of_unread(results);
   warn_of_left_out(results);

@@ -4,6 +4,7 @@
 
 #include <benanza/report.hpp>
 #include <benanza/results.hpp>
+#include <benanza/results2019.hpp>
 
 #include <filesystem>
 #include <string>
@@ -25,6 +26,10 @@ struct StoredResults {
 /// unless it is one of a folder, and for results of several machines or of none.
 [[nodiscard]] StoredResults load_results(const std::vector<std::string>& names,
                                          const std::vector<std::string>& backends);
+/// Files and folders of 2019, for `--rules 2019`. Throws InputError as `read_results_2019` does, and where there are
+/// none.
+[[nodiscard]] Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device);
+
 /// A line for each file that was not read.
 void warn_of_unread(const ResultDatabase& results);
 /// A line for each file of which rows were left out since they cannot be true.

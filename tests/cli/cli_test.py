@@ -125,6 +125,34 @@ class Cli(unittest.TestCase):
         (self.at / "foreign.bin").write_bytes(random.Random(7).randbytes(4096))
         self.fails(1, ["foreign.bin"], *gap, "--profile", self.at / "foreign.bin")
 
+    def test_results_of_2019_by_their_own_rules(self):
+        data = pathlib.Path(__file__).parents[1] / "data" / "2019"
+        resnet, results = MODELS / "zoo2019" / "ResNet050-v1.onnx", data / "resnet50_v100_b32.json.gz"
+        log = data / "mxnet_b32_ResNet050-v1.cudnn.log.gz"
+        for command in (["analyze", resnet], ["gap", resnet, "--latency", "40ms"]):
+            self.fails(1, ["resnet50_v100_b32.json.gz", "--rules 2019"], *command, "--results", results)
+        gap = ["gap", resnet, "--batch", "32", "--rules", "2019", "--results", results, "--profile", log]
+        made = run(*gap)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        # Of the database, in ns: 398297 for 370755, three calls of the log.
+        self.assertRegex(made.stdout, r"0\.398 ms +0\.371 ms +x3 +82\.6 us +cudnn implicit_precomp_gemm, cudnn implicit_gemm +resnetv17_stage2_conv4_fwd ")
+        self.assertIn("measured: unknown", made.stdout)
+        self.assertIn("give a trace of the same run beside it", made.stdout)
+        choices = json.loads(run(*gap, "--json", "-").stdout)["gaps"][0]["questions"]["algorithms"]
+        self.assertEqual([choice["count"] for choice in choices], [3, 3])
+        timed = json.loads(run(*gap, "--latency", "40ms", "--json", "-").stdout)["gaps"][0]
+        self.assertEqual(len(timed["advice"]), 2)
+        self.assertAlmostEqual(timed["advice"][0]["predicted_ms"], 3 * (0.398297 - 0.370755), 6)
+        # Of another batch no row is of the model: nothing is known, which is not 0.
+        other = run("analyze", resnet, "--rules", "2019", "--results", results, "--json", "-")
+        self.assertIn("holds of batch 32 does not count", other.stderr)
+        model = json.loads(other.stdout)["models"][0]
+        self.assertEqual({value for value in model["bounds_ms"].values()}, {None})
+        self.assertFalse(model.get("reference_ms"))
+        table = data / "resnet50_v100_b1.csv.gz"
+        self.fails(1, ["a second table"], "analyze", resnet, "--rules", "2019", "--results", table, "--results", data / "mnist_v100_b1.csv.gz")
+        self.assertNotIn("share", run("analyze", resnet, "--rules", "2019", "--results", table).stdout)
+
     def test_gap_ratio(self):
         # library_fused of these results is 37.7 us
         gap = ["gap", MNIST, "--results", MNIST_RESULTS, "--latency", "56.55us", "--quiet"]
