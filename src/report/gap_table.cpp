@@ -28,6 +28,7 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <span>
 
 namespace benanza {
 
@@ -290,11 +291,14 @@ class Table {
     if (gap_.algorithms.empty()) return;
     out_ << fmt::format("\n{:>10} {:>10} {:>6} {:>10}  chosen, best\n", "chosen", "best", "count", "gain");
     const auto text = [](std::optional<Seconds> time) { return time ? time_text(*time) : "unknown"; };
-    for (const auto& choice : gap_.algorithms)
+    const std::size_t shown =
+        options_.all ? gap_.algorithms.size() : std::min<std::size_t>(gap_.algorithms.size(), rows_that_matter);
+    for (const auto& choice : std::span(gap_.algorithms).first(shown))
       out_ << fmt::format("{:>10} {:>10} {:>6} {:>10}  {} {}, {}  {}{}\n", text(choice.chosen_time),
                           text(choice.best_time), fmt::format("x{}", choice.count), text(choice.gain()), choice.library,
                           choice.chosen, choice.best.empty() ? "-" : choice.best,
                           choice.layer.empty() ? "" : clipped(choice.layer, 80) + "  ", choice.signature);
+    if (shown < gap_.algorithms.size()) out_ << fmt::format("  ({} more: --all)\n", gap_.algorithms.size() - shown);
   }
 
   void fusions() {
