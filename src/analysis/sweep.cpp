@@ -48,7 +48,7 @@ std::string rest_of(const Analysis& a, const std::string& axis, const std::vecto
 SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
   const std::int64_t value = sizes(a).at(axis);
   SweepPoint point{.value = value,
-                   .latency = a[rung].median,
+                   .latency = a.analytic ? a[rung].bound : a[rung].median,
                    .bound = a[rung].bound,
                    .uncertainty = a[rung].uncertainty,
                    .model_floor = a[RungName::model_floor].bound,
@@ -61,6 +61,7 @@ SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
 }  // namespace
 
 RungName headline(const Analysis& analysis) {
+  if (analysis.analytic) return RungName::model_floor;
   return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;
 }
 

@@ -158,13 +158,15 @@ Json page_json(const BoundReport& report) {
   for (const auto& model : report.models) models.push_back(model_json(model, texts));
   for (const auto& run : report.runs)
     runs.push_back({{"name", run.name}, {"started", run.started}, {"tool", run.tool}, {"rows", run.rows}});
+  Json machine = machine_json(report.machine);
+  if (!report.declared.empty()) machine["declared"] = report.declared;
   for (const auto& column : columns) {
     names.push_back(column.name);
     if (column.is_text) text_names.push_back(column.name);
   }
   return {{"schema", 1},
           {"tool", version},
-          {"machine", machine_json(report.machine)},
+          {"machine", std::move(machine)},
           {"backends", backends_json(report.backends)},
           {"runs", runs},
           {"footer", report.footer},

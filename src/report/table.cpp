@@ -182,6 +182,12 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
   std::string backends;
   for (const auto& backend : report.backends)
     backends += (backends.empty() ? "" : ", ") + backend.name + " " + backend.version;
+  const std::string declared =
+      report.declared.empty()
+          ? ""
+          : clipped(fmt::format("{}: declared in {}, not measured", report.machine.device, report.declared), 300) +
+                '\n';
+  if (!report.sweeps.empty()) out << declared;
   write_sweep_table(out, report.sweeps);
   for (const auto& a : report.models) {
     if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
@@ -190,9 +196,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
                        a.analytic || report.machine.is_device()
                            ? ""
                            : fmt::format(", {} thread{}", a.threads, a.threads == 1 ? "" : "s"));
-    if (!report.declared.empty())
-      out << clipped(fmt::format("{}: declared in {}, not measured", report.machine.device, report.declared), 300)
-          << '\n';
+    if (!declared.empty()) out << declared;
     else
       out << clipped(fmt::format("{} {}", report.machine.device, report.machine.isa), 78) << "    " << backends << '\n';
     out << fmt::format("{} layers, {} unique    {}MAC    {}B of weights\n", a.layers, a.unique_layers,
@@ -221,7 +225,13 @@ std::vector<std::string> warnings_of(const ResultDatabase& results) {
 void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options) {
   out << fmt::format("{:<28} {:>7} {:>7} {:>7} {:>6} {:>10} {:>9}\n", "model", "layers", "unique", "share", "groups",
                      "MACs", "weights");
+  const auto is_swept = [&report](const ModelSummary& m) {
+    return std::any_of(report.models.begin(), report.models.end(), [&m](const ModelSummary& other) {
+      return other.file == m.file && (other.batch != m.batch || other.dims != m.dims);
+    });
+  };
   for (const auto& m : report.models) {
+    if (is_swept(m)) out << sizes(m.batch, m.dims) << ":\n";
     out << fmt::format("{:<28} {:>7} {:>7} {:>6.1f}% {:>6} {:>10} {:>9}\n", clipped(m.model, 28), m.layers,
                        m.unique_layers,
                        m.layers ? 100.0 * static_cast<double>(m.unique_layers) / static_cast<double>(m.layers) : 0.0,

@@ -5,8 +5,8 @@
 #include "declared.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include "positive_number.hpp"
 #include "stored.hpp"
+#include "validators.hpp"
 #include <benanza/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
@@ -64,11 +64,11 @@ int run(const Options& options) {
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (options.machine.empty() == options.results.empty())
     throw UsageError("either --results or --machine says what to analyse the models with");
-  const BoundReport report = !options.machine.empty() ? declared_report(options.machine, load_models(options.models))
+  const BoundReport report = !options.machine.empty() ? declared_report(options.machine, options.models)
                              : options.rules.empty()  ? stored_report(options)
                                                       : report_2019(options);
   const bool partial =
-      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial(); });
+      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial() || m.analytic; });
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
@@ -93,7 +93,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->add_option("-t,--threads", options->threads,
                    "the most threads an engine would use (default: the machine's cores)")
       ->type_name("N")
-      ->check(positive_number);
+      ->check(positive_number());
   command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most that")
       ->type_name("RUNG=12ms")
       ->delimiter(',')

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include "validators.hpp"
 #include <benanza/db_report.hpp>
 
 #include <CLI/CLI.hpp>
@@ -116,7 +117,7 @@ ResultDatabase read_places(const std::vector<std::string>& places) {
 void add_tolerance(CLI::App& command, double& percent) {
   command.add_option("--tolerance", percent, "a change up to so many percent is none (default: 3)")
       ->type_name("PERCENT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
 }
 
 void add_db(CLI::App& app, int& exit_code) {

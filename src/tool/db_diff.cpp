@@ -4,7 +4,7 @@
 #include "db.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include "positive_number.hpp"
+#include "validators.hpp"
 #include <benanza/db_report.hpp>
 #include <benanza/layer_signature.hpp>
 
@@ -141,7 +141,7 @@ void add_db_diff(CLI::App& db, int& exit_code) {
   options->models.add_to(*command, "--model");
   command->add_option("-t,--threads", options->threads, "the most threads that count (default: the machine's cores)")
       ->type_name("N")
-      ->check(positive_number);
+      ->check(positive_number());
   command
       ->add_option(
           "--fail-on", options->fail_on,

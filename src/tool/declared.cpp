@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "declared.hpp"
 
+#include "models.hpp"
 #include <benanza/machine_file.hpp>
 
 #include <CLI/CLI.hpp>
@@ -16,12 +17,14 @@ void add_declared(CLI::App& command, std::string& file, const std::vector<std::s
   for (const auto& name : excluded) option->excludes(command.get_option(name));
 }
 
-BoundReport declared_report(const std::string& file, const std::vector<ModelLayers>& models) {
+BoundReport declared_report(const std::string& file, const ModelOptions& models) {
   Run run = read_machine_file(file);
   BoundReport report{.machine = run.machine, .declared = file};
   ResultDatabase results;
   results.add(std::move(run));
-  for (const auto& model : models) report.models.push_back(analyze(model, results, {.threads = 1, .analytic = true}));
+  for (const auto& model : load_models(models))
+    report.models.push_back(analyze(model, results, {.threads = 1, .analytic = true}));
+  if (models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }
 

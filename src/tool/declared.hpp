@@ -2,7 +2,7 @@
 // `--machine FILE`: the analytic rungs for a machine that is declared, not measured.
 #pragma once
 
-#include <benanza/model_layers.hpp>
+#include "options.hpp"
 #include <benanza/report.hpp>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace benanza::tool {
 
 /// `--machine FILE`; `excluded`: options that the command has and that say nothing of a declared machine.
 void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded);
-/// Model floor and roofline rungs by the file's peaks. Throws InputError.
-[[nodiscard]] BoundReport declared_report(const std::string& file, const std::vector<ModelLayers>& models);
+/// Model floor and roofline rungs by the file's peaks, and sweeps if they are asked for. Throws InputError.
+[[nodiscard]] BoundReport declared_report(const std::string& file, const ModelOptions& models);
 
 }  // namespace benanza::tool

@@ -5,9 +5,9 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include "positive_number.hpp"
 #include "prove.hpp"
 #include "stored.hpp"
+#include "validators.hpp"
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/engine_profile.hpp>
 #include <benanza/gap_report.hpp>
@@ -232,12 +232,12 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--warm-ups", options->warm_ups, "passes to drop (default: found from their times)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   command
       ->add_option("--passes", options->passes,
                    "passes in a profile that does not mark them (default: found by repetition)")
       ->type_name("N")
-      ->check(positive_number);
+      ->check(positive_number());
   command->add_option("--rung", options->rung, "the bound to explain the gap to")
       ->type_name("RUNG")
       ->capture_default_str();
@@ -269,7 +269,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->add_option("--assert-ratio", options->most_ratio,
                    "fails with exit code 4 unless measured / library_fused is at most that")
       ->type_name("1.3")
-      ->check(positive_number);
+      ->check(positive_number());
   command->add_flag("--require-complete", options->require_complete,
                     "exit code 3 when the bound or the profile lacks layers");
   options->measuring.add_to(*command);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "positive_number.hpp"
+#include "validators.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -28,6 +28,13 @@ std::pair<std::string, std::string> split_pair(const std::string& text, const st
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
     throw UsageError(option + ": '" + text + "', expected NAME=VALUE");
   return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::vector<std::int64_t> each_once(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> result;
+  for (const auto size : sizes)
+    if (std::find(result.begin(), result.end(), size) == result.end()) result.push_back(size);
+  return result;
 }
 
 /// `seq=128`, `512`, `width=3`: a bare number is one more size of the name before it.
@@ -76,7 +83,7 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
         ->allow_extra_args(false);
   app.add_option("-b,--batch", batches, "batch size, written through the whole graph; several are a sweep")
       ->type_name("N,...")
-      ->check(positive_number)
+      ->check(positive_number())
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("-d,--dim", dims, "binds a symbolic dimension; several sizes, NAME=128,512, are a sweep")
@@ -124,13 +131,13 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
   for (const auto& [name, sizes] : sizes_by_name(dims)) {
     std::vector<ImportOptions> next;
     for (const auto& point : points)
-      for (auto size : sizes) (next.emplace_back(point)).dims[name] = size;
+      for (auto size : each_once(sizes)) (next.emplace_back(point)).dims[name] = size;
     points = std::move(next);
   }
   if (batches.empty()) return points;
   std::vector<ImportOptions> next;
   for (const auto& point : points)
-    for (auto batch : batches) (next.emplace_back(point)).batch = batch;
+    for (auto batch : each_once(batches)) (next.emplace_back(point)).batch = batch;
   return next;
 }
 
@@ -152,18 +159,23 @@ void MeasuringOptions::add_to(CLI::App& app) {
   app.add_option("-t,--threads", threads,
                  "the most threads an engine would use (default: one for each physical core of one NUMA node)")
       ->type_name("N")
-      ->check(positive_number);
-  std::map<std::string, CacheState> states;
-  for (const auto cache : cache_states) states.emplace(enum_names(cache)[static_cast<std::size_t>(cache)], cache);
+      ->check(positive_number());
+  const auto to_state = [](std::string& text) {
+    for (const auto cache : cache_states)
+      if (text == enum_names(cache)[static_cast<std::size_t>(cache)]) {
+        text = std::to_string(static_cast<int>(cache));  // as CLI11 reads an enumeration
+        return std::string();
+      }
+    return "'" + text + "', expected hot, cold-weights or cold";
+  };
   app.add_option("--cache", caches, "states to measure: hot, cold-weights, cold (default: the first two)")
       ->type_name("STATE,...")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->transform(CLI::CheckedTransformer(states).description(""));
-  app.add_flag(
-      "--isolate,!--no-isolate", isolate,
-      "measures in a process of its own, so that what crashes, hangs or eats the memory costs its row only (the "
-      "default; always so on a GPU)");
+      ->transform(CLI::Validator(to_state, ""));
+  app.add_flag("--isolate", isolate,
+               "measures in a process of its own: what crashes, hangs or eats the memory costs its row only (always so "
+               "on a GPU)");
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());

@@ -35,7 +35,13 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
   if (machines.size() > 1) {
     std::string text =
         "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
-    for (const auto& machine : machines) text += " [" + machine.id() + "]";
+    for (const auto& machine : machines) {
+      const auto& runs = database.runs();
+      const auto of_it =
+          std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.machine.id() == machine.id(); });
+      text += " [" + machine.id() + "], e.g. " + of_it->file + ";";
+    }
+    text += " give the files of one of them";
     throw InputError(text);
   }
   auto versions = database.newest_versions(machines.front());

@@ -94,6 +94,21 @@ class Cli(unittest.TestCase):
         self.fails(5, ["/proc/nowhere"], "bound", MNIST, "--database", "/proc/nowhere", "--budget", "60s", "--quiet")
         self.fails(5, ["/proc/nowhere"], "measure", "Unary/f32/x=4096", "--database", "/proc/nowhere", "--quiet")
 
+    def test_values_out_of_range_say_what_is_expected(self):
+        self.fails(2, ["--batch", "'0', expected a number above 0"], "layers", MNIST, "--batch", "0")
+        self.fails(2, ["--tolerance", "'-3', expected 0 or a number above it"], "db", "verify", RESULTS, "--tolerance", "-3")
+        self.fails(2, ["--threads", "expected a number above 0"], "bound", MNIST, "--threads", "0")
+        self.fails(2, ["--cache", "'warm', expected hot, cold-weights or cold"], "bound", MNIST, "--cache", "warm")
+
+    def test_a_sweep_has_each_size_once_and_layers_name_it(self):
+        models = json.loads(run("layers", MNIST, "--batch", "4,1,1,2", "--json", "-").stdout)["models"]
+        self.assertEqual([model["batch"] for model in models], [4, 1, 2])
+        self.assertIn("batch 4:\nMNIST", run("layers", MNIST, "--batch", "4,1").stdout)
+
+    def test_results_of_two_machines_name_both_and_a_way_out(self):
+        other = self.copy("mnist.json", "other.json", ("A machine with invented figures", "Another machine"))
+        self.fails(1, ["A machine with", "Another machine", str(other), "mnist.json", "give the files of one"], "analyze", MNIST, "--results", MNIST_RESULTS, "--results", other)
+
     def test_signatures_that_cannot_be_measured_are_1(self):
         self.fails(1, ["View/f32/x=3", "costs nothing"], "measure", "View/f32/x=3", "--database", self.at)
 
@@ -611,6 +626,14 @@ class Cli(unittest.TestCase):
         # FLOPs over 8.1 TFLOP/s, which is more than (weights - 18 MB on the chip) / 320 GB/s
         self.assertGreaterEqual(model["bounds_ms"]["model_floor"], 2 * 0.9 * model["macs"] / 8.1e12 * 1e3)
         self.assertEqual(json.loads(run("analyze", resnet, "--machine", machine, "--json", "-").stdout), document)
+        self.assertEqual(run("bound", resnet, "--machine", machine, "--require-complete").returncode, 3)   # no library was timed
+        swept = run("bound", resnet, "--machine", machine, "--batch", "1,8").stdout
+        self.assertIn("declared in", swept)
+        self.assertRegex(swept, r"over batch +model floor\n")
+        page = self.at / "declared.html"
+        run("bound", resnet, "--machine", machine, "--html", page)
+        self.assertIn('"headline":"model_floor"', page.read_text())
+        self.assertIn('"declared":', page.read_text())
         self.fails(2, ["--machine"], "bound", resnet, "--machine", machine, "--threads", 2)
         self.fails(2, ["--results or --machine"], "analyze", resnet)
         self.fails(1, ["absent.json"], "bound", resnet, "--machine", "absent.json")

@@ -21,13 +21,13 @@ const overviewColumns = [
   { title: "layers", number: true, optional: true, value: (m) => m.layers, cell: (m) => String(m.layers) },
   { title: "model floor", number: true, optional: true, value: (m) => m.bounds_ms.model_floor, cell: (m) => timeText(m.bounds_ms.model_floor) },
   { title: "roofline", number: true, optional: true, value: (m) => m.bounds_ms.roofline, cell: (m) => timeText(m.bounds_ms.roofline) },
-  { title: "HEADLINE", number: true, value: (m) => m.bounds_ms[m.headline], cell: (m) => [timeText(m.bounds_ms[m.headline]), el("small", {}, `± ${percent(m.uncertainty[m.headline] || 0)}`)] },
+  { title: "HEADLINE", number: true, value: (m) => m.bounds_ms[m.headline], cell: (m) => [timeText(m.bounds_ms[m.headline]), el("small", {}, data.machine.declared ? "declared" : `± ${percent(m.uncertainty[m.headline] || 0)}`)] },
   { title: "library", number: true, optional: true, value: (m) => m.bounds_ms.library, cell: (m) => timeText(m.bounds_ms.library) },
   { title: "ladder", bar: true, value: (m) => (m.bounds_ms.model_floor || 0) / (m.bounds_ms[m.headline] || 1), cell: (m) => miniLadder(m) },
 ];
 
 function overviewSection() {
-  const columns = overviewColumns.map((column) => (column.title === "HEADLINE" ? { ...column, title: spaced(data.models[0].headline) } : column));
+  const columns = overviewColumns.filter((column) => !data.machine.declared || !["model floor", "library"].includes(column.title)).map((column) => (column.title === "HEADLINE" ? { ...column, title: spaced(data.models[0].headline) } : column));
   let key = -1, down = false;
   const body = el("tbody");
   const headers = columns.map((column, i) => el("th", { scope: "col", class: classOf(column), "aria-sort": "none" }, el("button", { type: "button", onclick: () => {
@@ -50,7 +50,7 @@ function overviewSection() {
   }
   fill();
   return el("section", { class: "overview" }, el("h2", {}, "Overview"),
-    el("ul", { class: "legend" }, [["floor", "model floor"], ["roofline", "roofline"], ["fused", spaced(data.models[0].headline)], ["library", "library"]].map(([k, text]) =>
+    el("ul", { class: "legend" }, [["floor", "model floor"], ["roofline", "roofline"], ["fused", spaced(data.models[0].headline)], ["library", "library"]].filter(([k]) => !data.machine.declared || k === "fused" || k === "roofline").map(([k, text]) =>
       el("li", {}, el("span", { class: `key mini-${k}` }), text))),
     el("table", { class: "models" }, el("thead", {}, el("tr", {}, headers)), body));
 }

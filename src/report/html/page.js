@@ -4,10 +4,11 @@
 function modelHead(model) {
   const b = model.bounds_ms, main = model.headline;
   return el("div", { class: "lead" },
+    data.machine.declared ? el("p", { class: "answer" }, "By the figures declared for this machine, no engine can take less than ", el("b", { "data-bound": main }, timeText(b[main])), ".") :
     el("p", { class: "answer" }, `The best library calls, fused${main.endsWith("_resident") ? ", weights as the caches hold them" : ""}, take `, el("b", { "data-bound": main }, timeText(b[main])),
       model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
-    el("p", { class: "note" }, `${sizesText(model)}, ${model.type}, ${plural(model.threads, "thread")} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
+    el("p", { class: "note" }, `${sizesText(model)}, ${model.type}${data.machine.declared ? "" : `, ${plural(model.threads, "thread")}`} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
     model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`));
 }
 
@@ -33,7 +34,12 @@ function howMeasured() {
   const raised = [...Object.entries(ceilings.reached_by).map(([type, row]) => [`${type} peak`, row]), ...ceilings.levels.map((level) => [level.name, level.reached_by])]
     .filter(([, row]) => data.caches.some((cache) => row.includes(`/${cache}/`)));
   const noisy = rows.filter((row) => row.noisy).length, contended = rows.filter((row) => row.contended).length;
-  const facts = [
+  const declared = machine.declared, source = (figure, from) => el("li", {}, `${figure}: ${from}`);
+  const facts = declared ? [
+    ["machine", `${machine.device}, declared in ${declared}: nothing was measured`],
+    ["arithmetic peak", el("ul", { class: "runs" }, Object.entries(ceilings.peaks).map(([type, peak]) => source(`${type} ${scaled(peak, "FLOP/s")}`, ceilings.reached_by[type])))],
+    ["bandwidth", el("ul", { class: "runs" }, ceilings.levels.map((level) => source(`${level.name} ${scaled(level.bytes_per_s, "B/s")}`, level.reached_by)))],
+  ] : [
     ["machine", `${machine.device}, ${machine.isa}, ${plural(machine.cores, "core")} (processors ${machine.affinity}), ${digits(machine.memory_bytes / 2 ** 30)} GiB, ${machine.system}`],
     machine.caches.length && ["caches", machine.caches.map((cache) => `L${cache.level} ${digits(cache.total_bytes / 2 ** 20)} MiB`).join(", ") + " over the cores in use"],
     ["libraries", data.backends.map((backend) => `${backend.name} ${backend.version}`).join(", ")],
@@ -45,8 +51,8 @@ function howMeasured() {
     ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` : "nothing was measured"],
     data.runs.length && ["runs", el("ul", { class: "runs" }, data.runs.map((run) => el("li", {}, `${run.started.replace("T", " ").replace("Z", " UTC")} · ${run.name} · ${plural(run.rows, "row")} · Benanza ${run.tool}`)))],
     data.footer && ["this call", data.footer],
-  ].filter(Boolean);
-  return [el("h2", {}, "How it was measured"), el("dl", { class: "facts" }, facts.map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+  ];
+  return [el("h2", {}, declared ? "What was declared" : "How it was measured"), el("dl", { class: "facts" }, facts.filter(Boolean).map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
     el("p", { class: "note" }, `Made by Benanza ${data.tool}. All figures are lower bounds on the latency of one request with nothing else in flight; each rung says for whom it holds.`)];
 }
 
@@ -57,7 +63,7 @@ function build() {
   const title = hasGap() ? `Gap of ${data.models[0].model}` : swept.length ? swept.join(", ") : several ? `Lower bounds of ${data.models.length} models` : data.models.length ? data.models[0].model : "Lower bounds";
   document.title = `${title} – Benanza`;
   document.getElementById("top").replaceChildren(el("p", { class: "brand" }, "Benanza · lower bounds on latency"), el("h1", {}, title),
-    el("p", { class: "note" }, `${data.machine.device} · ${data.machine.isa} · ${data.backends.map((b) => `${b.name} ${b.version}`).join(", ")}`));
+    el("p", { class: "note" }, data.machine.declared ? `${data.machine.device} · declared in ${data.machine.declared}, not measured` : `${data.machine.device} · ${data.machine.isa} · ${data.backends.map((b) => `${b.name} ${b.version}`).join(", ")}`));
   const main = document.getElementById("content");
   main.replaceChildren(...data.sweeps.map(sweepSection));
   if (several) main.append(overviewSection(), el("h2", {}, "Models"), ...data.models.map(modelDetails));
