@@ -2,6 +2,7 @@
 // JSON of a gap; the keys are documented in README.md ("Gap") and keep their meaning. Times are in ms.
 #include "gap_json.hpp"
 
+#include "drawn_run.hpp"
 #include "tensor_cores.hpp"
 
 #include <ostream>
@@ -43,10 +44,12 @@ Json parts_json(const Gap& gap) {
   return result;
 }
 
-Json records_json(const GapReport& report) {
+Json records_json(const GapReport& report, const DrawnRun& drawn) {
   Json result = Json::array();
-  for (const auto& record : report.gap.records) {
+  for (std::size_t i = 0; i < report.gap.records.size(); ++i) {
+    const MatchedRecord& record = report.gap.records[i];
     const ProfileRecord& said = report.profile.records[record.record];
+    const auto& span = drawn.spans[i];
     Json entry{{"name", said.name},
                {"op", said.op},
                {"activity", name_of(said.activity)},
@@ -55,6 +58,8 @@ Json records_json(const GapReport& report) {
                {"lane", said.lane},
                {"start_ms", ms(said.start)},
                {"time_ms", ms(record.time)},
+               {"drawn_start_ms", span ? ms(span->start) : Json(nullptr)},
+               {"drawn_ms", span ? ms(span->time) : Json(nullptr)},
                {"uncertainty_ms", ms(record.uncertainty)},
                {"counted", record.counted},
                {"matched_by", name_of(record.by)},
@@ -213,6 +218,7 @@ Json advice_json(const GapReport& report) {
 Json gap_json(const GapReport& report) {
   const Gap& gap = report.gap;
   const TensorCoreUse use = tensor_core_use(report);
+  const DrawnRun drawn = drawn_run(report);
   Json result{{"model", gap.model},
               {"file", gap.file},
               {"engine", gap.engine},
@@ -235,11 +241,13 @@ Json gap_json(const GapReport& report) {
               {"gap_ms", ms(gap.gap)},
               {"outside", gap.outside},
               {"total_only", gap.total_only},
+              {"incomplete", gap.incomplete},
               {"explained", ratio(gap.explained())},
               {"rungs", ratios_json(gap)},
               {"parts", parts_json(gap)},
               {"groups", groups_json(gap)},
-              {"records", records_json(report)},
+              {"drawn", drawn.what},
+              {"records", records_json(report, drawn)},
               {"not_found", gap.not_found},
               {"deviations", gap.deviations},
               {"warnings", gap.warnings}};

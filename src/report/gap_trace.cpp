@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine and bound side by side in the trace-event format: the engine's records on their lanes, the bound's fused calls
-// in the same order below, and its parallel schedule. Where a profile has no starts, records follow one another.
+// in the same order below, and its parallel schedule.
+#include "drawn_run.hpp"
 #include "trace_events.hpp"
 #include <benanza/gap_report.hpp>
 #include <benanza/schedule.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <vector>
 
 namespace benanza {
 
@@ -19,13 +19,7 @@ namespace {
 
 using namespace report;
 
-Seconds whole_time(const ProfileRecord& record) {
-  std::vector<Seconds> times = record.times;
-  std::sort(times.begin(), times.end());
-  return times.empty() ? Seconds{} : times[times.size() / 2];
-}
-
-void add_engine(Json& events, std::size_t process, const GapReport& report) {
+void add_engine(Json& events, std::size_t process, const GapReport& report, const DrawnRun& drawn) {
   std::map<std::int64_t, std::size_t> lanes;
   for (const auto& record : report.profile.records) lanes.try_emplace(record.lane, 0);
   std::size_t next = 0;
@@ -34,13 +28,12 @@ void add_engine(Json& events, std::size_t process, const GapReport& report) {
               report.gap.format, 0);
   for (const auto& [lane, track] : lanes)
     events.push_back(metadata("thread_name", process, track, {{"name", fmt::format("lane {}", lane)}}));
-  std::map<std::int64_t, Seconds> end;
-  for (const auto& record : report.gap.records) {
+  for (std::size_t i = 0; i < report.gap.records.size(); ++i) {
+    const MatchedRecord& record = report.gap.records[i];
     const ProfileRecord& said = report.profile.records[record.record];
-    const Seconds time = said.start ? whole_time(said) : record.time;
-    const Seconds start = said.start ? *said.start : end[said.lane];
-    end[said.lane] = std::max(end[said.lane], start + time);
-    const double from = whole_nanoseconds(start), to = whole_nanoseconds(start + time);
+    const auto& span = drawn.spans[i];
+    if (!span) continue;
+    const double from = whole_nanoseconds(span->start), to = whole_nanoseconds(span->start + span->time);
     Json arguments{{"matched_by", enum_names(record.by)[static_cast<std::size_t>(record.by)]},
                    {"cause", enum_names(record.cause)[static_cast<std::size_t>(record.cause)]}};
     if (!said.algorithm.empty()) arguments["algorithm"] = said.algorithm;
@@ -66,7 +59,8 @@ void add_engine(Json& events, std::size_t process, const GapReport& report) {
 void write_trace(std::ostream& out, const GapReport& report) {
   const Analysis& a = report.bound.models.front();
   Json events = Json::array();
-  add_engine(events, 1, report);
+  const DrawnRun drawn = drawn_run(report);
+  add_engine(events, 1, report, drawn);
   const auto graph =
       std::find_if(a.graphs.begin(), a.graphs.end(), [](const auto& g) { return g.form == Form::fused; });
   if (graph != a.graphs.end()) {
@@ -81,6 +75,7 @@ void write_trace(std::ostream& out, const GapReport& report) {
                        {{"tool", fmt::format("Benanza {}", version)},
                         {"engine", report.gap.engine},
                         {"latency_ms", ms(report.gap.latency)},
+                        {"drawn", drawn.what},
                         {"rung", enum_names(report.gap.rung)[static_cast<std::size_t>(report.gap.rung)]},
                         {"bound_ms", ms(report.gap.bound)}}},
                       {"traceEvents", events}};

@@ -65,8 +65,8 @@ enum class Again : std::uint8_t {
                                               const MeasuringOptions& options, bool quiet,
                                               Again again = Again::nothing);
 /// Measures these layers, known ones in rounds only, and adds the run, called `name`, to both the session and the
-/// folder. `earlier`: rows of layers that are selected once more. Throws EnvironmentError before anything is measured if
-/// the folder cannot be written to.
+/// folder. `earlier`: rows of layers that are selected once more. Throws EnvironmentError before anything is measured
+/// if the folder cannot be written to.
 [[nodiscard]] MeasuringResult measure_layers(Session& session, const std::vector<bench::Wanted>& layers,
                                              const std::string& name, Seconds budget, const MeasuringOptions& options,
                                              bool quiet, std::vector<Measurement> earlier = {});

@@ -95,9 +95,9 @@ class Cli(unittest.TestCase):
         self.fails(5, ["/proc/nowhere"], "measure", "Unary/f32/x=4096", "--database", "/proc/nowhere", "--quiet")
 
     def test_values_out_of_range_say_what_is_expected(self):
-        self.fails(2, ["--batch", "'0', expected a number above 0"], "layers", MNIST, "--batch", "0")
+        self.fails(2, ["--batch", "'0', expected a positive number"], "layers", MNIST, "--batch", "0")
         self.fails(2, ["--tolerance", "'-3', expected 0 or a number above it"], "db", "verify", RESULTS, "--tolerance", "-3")
-        self.fails(2, ["--threads", "expected a number above 0"], "bound", MNIST, "--threads", "0")
+        self.fails(2, ["--threads", "expected a positive number"], "bound", MNIST, "--threads", "0")
         self.fails(2, ["--cache", "'warm', expected hot, cold-weights or cold"], "bound", MNIST, "--cache", "warm")
 
     def test_a_sweep_has_each_size_once_and_layers_name_it(self):

@@ -31,9 +31,10 @@ function digits(value) {
 function timeText(ms) {
   if (ms === null || ms === undefined) return "unknown";
   if (ms === 0) return "0 ms";
-  if (ms >= 1000) return digits(ms / 1000) + " s";
-  if (ms >= 0.1) return digits(ms) + " ms";
-  if (ms >= 1e-4) return digits(ms * 1e3) + " µs";
+  const size = Math.abs(ms);
+  if (size >= 1000) return digits(ms / 1000) + " s";
+  if (size >= 0.1) return digits(ms) + " ms";
+  if (size >= 1e-4) return digits(ms * 1e3) + " µs";
   return digits(ms * 1e6) + " ns";
 }
 function scaled(value, unit = "") {

@@ -67,13 +67,8 @@ function partsTable(gap) {
 /// The engine's groups in the order of its records, each above the bound of the same group.
 function engineTimeline(gap) {
   const lanes = [...new Set(gap.records.filter((record) => record.counted).map((record) => record.lane))];
-  const placed = [], ends = new Map();
-  for (const record of gap.records) {
-    if (!record.counted || record.time_ms <= 0) continue;
-    const start = record.start_ms !== null ? record.start_ms : ends.get(record.lane) || 0;
-    ends.set(record.lane, Math.max(ends.get(record.lane) || 0, start + record.time_ms));
-    placed.push({ ...record, start, track: lanes.indexOf(record.lane) });
-  }
+  const placed = gap.records.filter((record) => record.counted && record.drawn_ms > 0)
+    .map((record) => ({ ...record, start: record.drawn_start_ms, time: record.drawn_ms, track: lanes.indexOf(record.lane) }));
   let at = 0;
   const seen = new Set(), bounds = [];
   for (const record of placed.slice().sort((a, b) => a.start - b.start)) {
@@ -84,7 +79,7 @@ function engineTimeline(gap) {
     bounds.push({ group, start: at });
     at += group.bound_ms;
   }
-  return { placed, bounds, lanes: Math.max(1, lanes.length), length: Math.max(at, ...placed.map((record) => record.start + record.time_ms), gap.latency_ms || 0) };
+  return { placed, bounds, lanes: Math.max(1, lanes.length), length: Math.max(at, ...placed.map((record) => record.start + record.time), gap.latency_ms || 0) };
 }
 
 function drawEngineTimeline(gap, width) {
@@ -104,8 +99,8 @@ function drawEngineTimeline(gap, width) {
   };
   for (const record of line.placed) {
     const group = record.group === null ? null : gap.groups[record.group];
-    box(record.start, record.time_ms, record.track, group ? `k${familyOf(group.signatures.length ? group.signatures[0].split("/")[0] : "")}` : "beside",
-      [record.name, record.op, `${timeText(record.time_ms)} from ${timeText(record.start)}`, group ? `${group.pattern}: bound ${timeText(group.bound_ms)}, engine ${timeText(group.engine_ms)}` : spaced(record.cause), `matched by ${spaced(record.matched_by)}`]);
+    box(record.start, record.time, record.track, group ? `k${familyOf(group.signatures.length ? group.signatures[0].split("/")[0] : "")}` : "beside",
+      [record.name, record.op, `${timeText(record.time)} from ${timeText(record.start)}`, group ? `${group.pattern}: bound ${timeText(group.bound_ms)}, engine ${timeText(group.engine_ms)}` : spaced(record.cause), `matched by ${spaced(record.matched_by)}`]);
   }
   for (const bound of line.bounds)
     box(bound.start, bound.group.bound_ms, line.lanes, `k${familyOf(bound.group.signatures[0].split("/")[0])} bounded`, [bound.group.pattern, bound.group.name, `bound ${timeText(bound.group.bound_ms)}, engine ${timeText(bound.group.engine_ms)}`]);
@@ -170,7 +165,7 @@ function questionSections(gap) {
 function gapSections(gap) {
   return [gapHead(gap),
     gap.parts.length > 0 && section("From the measured time down to the bound", gap.explained !== null && `Named causes make up ${percent(gap.explained, 0)} of the gap.`, responsive((width) => drawWaterfall(gap, width)), partsTable(gap)),
-    gap.records.length > 0 && gap.groups.length > 0 && section("Engine against bound", "Above, the engine's records; grey ones serve no layer of the model. The last lane has the bound of the same layers, one after the other.",
+    gap.records.length > 0 && gap.groups.length > 0 && section("Engine against bound", `Above, the engine's records (${gap.drawn}); grey ones serve no layer of the model. The last lane has the bound of the same layers, one after the other.`,
       el("div", { class: "wide" }, responsive((width) => drawEngineTimeline(gap, width)))),
     gap.advice.length > 0 && section("Advice", "By predicted gain. Gains are no sum: two may concern the same time.", adviceTable(gap)),
     ...questionSections(gap)];
