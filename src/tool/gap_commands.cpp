@@ -34,7 +34,7 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
   for (const CacheState cache : measuring.caches)
     if (gap.count("--cache") > 0)
       session += " --cache " + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]);
-  if (measuring.isolate) session += " --isolate";
+  if (!measuring.isolate) session += " --no-isolate";
 
   const std::string backends = given(gap, {"--backend"});
   const std::string bound = (stored ? "benanza analyze" : "benanza bound") + model;

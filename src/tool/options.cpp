@@ -173,9 +173,10 @@ void MeasuringOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(CLI::Validator(to_state, ""));
-  app.add_flag("--isolate", isolate,
-               "measures in a process of its own: what crashes, hangs or eats the memory costs its row only (always so "
-               "on a GPU)");
+  app.add_flag(
+      "--isolate,!--no-isolate", isolate,
+      "measures in a process of its own, so that what crashes, hangs or eats the memory costs its row only (the "
+      "default; always so on a GPU)");
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());
