@@ -59,7 +59,7 @@ class Device : public Memory {
   virtual void stop() = 0;
   /// Waits for the stop event.
   [[nodiscard]] virtual Seconds elapsed() = 0;
-  /// Clock of the processors while the last block lasted; 0 where that was too short to tell.
+  /// Mean clock of the processors from the last block's end to the stop event; 0 where that was too short to tell.
   [[nodiscard]] virtual double clock_hz() = 0;
   /// Enqueues so many kernels that do nothing.
   virtual void launch_empty(std::int64_t kernels) = 0;

@@ -86,7 +86,8 @@ class CudaDevice final : public Device {
     check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
     check(cudaDeviceGetAttribute(&clock_khz_, cudaDevAttrClockRate, 0), "cudaDeviceGetAttribute");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    for (cudaEvent_t* event : {&start_, &stop_, &block_over_}) check(cudaEventCreate(event), "cudaEventCreate");
+    for (cudaEvent_t* event : {&start_, &stop_, &block_over_, &sampled_})
+      check(cudaEventCreate(event), "cudaEventCreate");
     void* shared = nullptr;
     check(cudaHostAlloc(&shared, sizeof(BlockState), cudaHostAllocMapped), "cudaHostAlloc");
     block_ = new (shared) BlockState();
@@ -94,6 +95,8 @@ class CudaDevice final : public Device {
     check(cudaMalloc(&cycles, sizeof(long long)), "cudaMalloc");
     cycles_ = static_cast<long long*>(cycles);
     machine_ = describe(0, properties_);
+    stop();  // a kernel is loaded at its first launch, which may wait for all others: not behind a block
+    finish();
   }
 
   [[nodiscard]] const Machine& machine() const override { return machine_; }
@@ -147,8 +150,8 @@ class CudaDevice final : public Device {
   void block(Seconds time_out) override {
     block_->go = 0;
     block_->timed_out = 0;
-    block_->cycles = 0;
-    block_->ns = 0;
+    block_->released.ns = 0;
+    block_->done.ns = 0;
     __sync_synchronize();
     launch_block(block_, static_cast<unsigned long long>(time_out.value * 1e9), stream_);
     check(cudaGetLastError(), "the launch of the block");
@@ -161,7 +164,12 @@ class CudaDevice final : public Device {
     return block_->timed_out == 0;
   }
   void start() override { check(cudaEventRecord(start_, stream_), "cudaEventRecord"); }
-  void stop() override { check(cudaEventRecord(stop_, stream_), "cudaEventRecord"); }
+  void stop() override {
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    launch_clock(&block_->done, stream_);
+    check(cudaGetLastError(), "the launch of the clock's sample");
+    check(cudaEventRecord(sampled_, stream_), "cudaEventRecord");
+  }
   [[nodiscard]] Seconds elapsed() override {
     check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
     float ms = 0;
@@ -169,8 +177,11 @@ class CudaDevice final : public Device {
     return milliseconds(static_cast<double>(ms));
   }
   [[nodiscard]] double clock_hz() override {
+    check(cudaEventSynchronize(sampled_), "cudaEventSynchronize");
     constexpr unsigned long long least_ns = 500'000;  // the timer steps by a microsecond, a clock differs by 2 %
-    return block_->ns < least_ns ? 0 : static_cast<double>(block_->cycles) / static_cast<double>(block_->ns) * 1e9;
+    const ClockSample &from = block_->released, &to = block_->done;
+    const bool tells = from.ns != 0 && to.ns >= from.ns + least_ns && from.processor == to.processor;
+    return tells ? static_cast<double>(to.cycles - from.cycles) / static_cast<double>(to.ns - from.ns) * 1e9 : 0;
   }
   void launch_empty(std::int64_t kernels) override {
     for (std::int64_t i = 0; i < kernels; ++i) cuda::launch_empty(stream_);
@@ -230,7 +241,7 @@ class CudaDevice final : public Device {
   cudaDeviceProp properties_{};
   int clock_khz_ = 0;
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr, block_over_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr, block_over_ = nullptr, sampled_ = nullptr;
   BlockState* block_ = nullptr;
   long long* cycles_ = nullptr;
   Machine machine_{};

@@ -9,16 +9,24 @@
 
 namespace benanza::cuda {
 
+/// One multiprocessor's cycles and the time, at one moment.
+struct ClockSample {
+  volatile unsigned long long ns = 0;  ///< 0: not taken
+  volatile long long cycles = 0;
+  volatile unsigned processor = 0;  ///< each counts for itself
+};
+
 /// Shared with the processor, in mapped memory.
 struct BlockState {
-  volatile int go = 0;                 ///< set by the processor
-  volatile int timed_out = 0;          ///< set by the kernel
-  volatile unsigned long long cycles;  ///< that the kernel took
-  volatile unsigned long long ns;      ///< likewise
+  volatile int go = 0;         ///< set by the processor
+  volatile int timed_out = 0;  ///< set by the kernel
+  ClockSample released{};      ///< set by the kernel when it ends
+  ClockSample done{};          ///< set by what `launch_clock` enqueues
 };
 
 /// Ends when `state->go` is set or so much time has passed.
 void launch_block(BlockState* state, unsigned long long time_out_ns, cudaStream_t stream);
+void launch_clock(ClockSample* sample, cudaStream_t stream);
 void launch_empty(cudaStream_t stream);
 
 /// The kinds of multiply-adds that a peak is measured with.
