@@ -49,7 +49,7 @@ Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
                   .first = *first.row,
                   .second = *second.row};
   if (second.row->excluded) result.comparison.reason = *second.row->excluded;
-  else result.comparison = compare(timing_of(*first.row), timing_of(*second.row), tolerance);
+  else result.comparison = compare(timing_of_session(*first.row), timing_of_session(*second.row), tolerance);
   return result;
 }
 
