@@ -2,6 +2,8 @@
 #include "reproducer.hpp"
 
 #include "options.hpp"
+#include "terminal.hpp"
+#include <benanza/bench/backends.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
@@ -10,6 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <variant>
 
 namespace benanza::tool {
 
@@ -33,13 +38,39 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
         throw UsageError(folder.string() + ": holds results of " + device + " and of " + run.machine.id() + " for '" +
                          signature + "'; give --plan");
       if (run.machine.is_device()) device = run.machine.id();
-      if (!best || row.median < best->median) best = &row;
+      if (!best || row.p10 < best->p10) best = &row;
     }
   }
   if (!best)
     throw InputError(folder.string() + ": holds no result of this machine for '" + signature +
-                     "'; measure it (benanza bound), or give --plan");
+                     "'; measure it (benanza measure " + signature + "), or give --plan");
   return *best;
+}
+
+/// Warns of a plan that the library at hand does not offer here: a result of another machine may name it.
+void check_plan(const Reproducer& reproducer) {
+  const auto all = bench::all_backends();
+  const auto backend =
+      std::find_if(all.begin(), all.end(), [&](const auto& b) { return b->name() == reproducer.backend; });
+  if (backend == all.end() || std::holds_alternative<Unsupported>((*backend)->availability())) return;
+  const std::string_view key = "threads=";
+  const auto at = reproducer.plan.rfind(key);
+  const int threads = at == std::string::npos ? 1 : std::atoi(reproducer.plan.c_str() + at + key.size());
+  const int cores = (*backend)->on_device() ? 1 : bench::this_machine().cores;
+  if (threads > cores) {
+    terminal::warn("--plan: " + std::to_string(threads) + " threads, this machine has " + std::to_string(cores) +
+                   " cores");
+    return;
+  }
+  const auto answer = (*backend)->plans(reproducer.layer, std::max(threads, 1));
+  const std::string who = "--plan: " + reproducer.backend + " " + (*backend)->version() + " ";
+  if (const auto* unsupported = std::get_if<Unsupported>(&answer)) return terminal::warn(who + unsupported->reason);
+  std::string offered;
+  for (const auto& plan : std::get<Plans>(answer)) {
+    if (plan->algorithm() == reproducer.plan) return;
+    offered += "\n  " + plan->algorithm();
+  }
+  terminal::warn(who + "has no '" + reproducer.plan + "' for this layer here; it has" + offered);
 }
 
 }  // namespace
@@ -59,6 +90,9 @@ void ReproducerOptions::add_to(CLI::App& app) {
 Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends) {
   Reproducer result{.layer = parse_layer(options.signature)};
   const std::string signature = LayerSignature(result.layer).text();
+  if (!std::holds_alternative<op::Conv>(result.layer) && !std::holds_alternative<op::MatMul>(result.layer))
+    throw UsageError(std::string(kind(result.layer)) +
+                     " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
   if (options.plan.empty()) {
     const Measurement best = best_known(signature, options.database, backends);
     result.backend = best.backend;
@@ -69,6 +103,7 @@ Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<s
       throw UsageError("--plan: '" + options.plan + "', expected BACKEND/ALGORITHM, e.g. onednn/jit:avx2,threads=1");
     result.backend = options.plan.substr(0, at);
     result.plan = options.plan.substr(at + 1);
+    check_plan(result);
   }
   result.command = "benanza generate --reproducer " + signature + " --plan " + result.backend + "/" + result.plan;
   return result;

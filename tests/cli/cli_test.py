@@ -417,7 +417,11 @@ class Cli(unittest.TestCase):
         conv, out = "Conv/f32/x=1x3x8x8/w=8x3x3x3", ["-o", "-"]
         self.assertIn("jit:avx2", run("generate", "--reproducer", conv, "--plan", "onednn/jit:avx2,threads=1", *out).stdout)
         self.fails(1, ["character 1", "Cnv"], "generate", "--reproducer", "Cnv/f32", "--plan", "onednn/jit", *out)
-        self.fails(1, ["no result", "--plan"], "generate", "--reproducer", conv, "--database", self.at, *out)
+        self.fails(1, ["no result", "benanza measure", "--plan"], "generate", "--reproducer", conv, "--database", self.at, *out)
+        foreign = run("generate", "--reproducer", conv, "--plan", "onednn/nonsense,threads=1", *out)  # another machine may have it
+        self.assertEqual(foreign.returncode, 0)
+        self.assertRegex(foreign.stderr, r"warning: --plan: onednn .* has no 'nonsense,threads=1'.*\n  .*threads=1")
+        self.fails(2, ["Unary has no reproducer"], "generate", "--reproducer", "Unary/f32/fn=relu/x=64", "--database", self.at, *out)
         self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
         self.fails(2, ["no models"], "generate", MNIST, "--reproducer", conv, *out)
         self.fails(2, ["--reproducer"], "generate", *out)
