@@ -37,12 +37,15 @@ struct Machine {
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// Canonical text of the identity; rows of different ids never share a total.
+  /// Canonical text of the identity; rows of different ids never share a total. Of the memory only between which powers
+  /// of two it lies, in GiB: what a virtual machine has of it may change while it runs.
   [[nodiscard]] std::string id() const {
     std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
     for (const auto& cache : caches)
       text += "|L" + std::to_string(cache.level) + "=" + std::to_string(static_cast<std::int64_t>(cache.total.value));
-    text += "|memory_gib=" + std::to_string(static_cast<std::int64_t>(memory.value / (1 << 30) + 0.5));
+    std::int64_t most_gib = 1;
+    while (static_cast<double>(most_gib) * (1 << 30) < memory.value) most_gib *= 2;
+    text += "|memory_gib<=" + std::to_string(most_gib);
     return driver.empty() ? text : text + "|driver=" + driver;
   }
   bool operator==(const Machine&) const = default;

@@ -225,3 +225,13 @@ TEST_CASE("ceilings are running maxima at one thread count, the timer's floor th
   CHECK(database.ceilings(2).peaks.at(DataType::f32).value == 1e11);
   CHECK(database.ceilings(3).peaks.empty());
 }
+
+TEST_CASE("a virtual machine whose memory grows a little while it runs is the same machine") {
+  Machine machine = small_run().machine;
+  machine.memory = {24522215424};  // 22.8 GiB
+  Machine later = machine, other = machine;
+  later.memory = {25276510208};  // 23.5 GiB, ten minutes later
+  other.memory = {12884901888};  // half of its modules
+  CHECK(machine.id() == later.id());
+  CHECK(machine.id() != other.id());
+}
