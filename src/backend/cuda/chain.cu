@@ -100,24 +100,17 @@ __device__ std::int64_t offset(const Chain& chain, int operand, std::int64_t i) 
 }
 
 template <class T, int n>
-__device__ void load(const Chain& chain, const ChainBuffers& buffers, int operand, std::int64_t i, float (&value)[n]) {
+__device__ void load_operand(const Chain& chain, const ChainBuffers& buffers, int operand, std::int64_t i,
+                             float (&value)[n]) {
   const void* const data = buffers.operand[operand];
   if (chain.truth[operand]) {
     const auto* bytes = static_cast<const std::uint8_t*>(data);
-    if (chain.flat[operand]) {
-      const auto pack = *reinterpret_cast<const Pack<std::uint8_t, n>*>(bytes + i);
-      for (int j = 0; j < n; ++j) value[j] = pack.value[j];
-    } else {
-      for (int j = 0; j < n; ++j) value[j] = bytes[offset(chain, operand, i + j)];
-    }
+    if (chain.flat[operand]) return load(bytes + i, value);
+    for (int j = 0; j < n; ++j) value[j] = bytes[offset(chain, operand, i + j)];
     return;
   }
   const auto* elements = static_cast<const T*>(data);
-  if (chain.flat[operand]) {
-    const auto pack = *reinterpret_cast<const Pack<T, n>*>(elements + i);
-    for (int j = 0; j < n; ++j) value[j] = to_f32(pack.value[j]);
-    return;
-  }
+  if (chain.flat[operand]) return load(elements + i, value);
   // All n elements lie in one row of y: their places in the operand go on by its innermost stride.
   const std::int64_t at = offset(chain, operand, i), step = chain.strides[operand][chain.rank - 1];
   for (int j = 0; j < n; ++j) value[j] = to_f32(elements[at + j * step]);
@@ -128,13 +121,13 @@ template <class T, int n>
 __global__ void chain_kernel(Chain chain, ChainBuffers buffers) {
   for (std::int64_t i = first_item() * n; i < chain.elements; i += item_step() * n) {
     float value[n], other[n];
-    load<T, n>(chain, buffers, 0, i, value);
+    load_operand<T>(chain, buffers, 0, i, value);
     for (int s = 0; s < chain.steps; ++s) {
       const ChainStep step = chain.step[s];
-      if (step.operand >= 0) load<T, n>(chain, buffers, step.operand, i, other);
+      if (step.operand >= 0) load_operand<T>(chain, buffers, step.operand, i, other);
       if (step.fn == step_select) {
         float no[n];
-        load<T, n>(chain, buffers, step.operand + 1, i, no);
+        load_operand<T>(chain, buffers, step.operand + 1, i, no);
         for (int j = 0; j < n; ++j) value[j] = value[j] != 0 ? other[j] : no[j];
       } else if (step.fn == step_rsqrt) {
         for (int j = 0; j < n; ++j) value[j] *= rsqrtf(other[j] + step.alpha);
@@ -149,22 +142,18 @@ __global__ void chain_kernel(Chain chain, ChainBuffers buffers) {
           value[j] = unary(static_cast<ElementwiseFn>(step.fn), value[j], step.alpha, step.beta);
       }
     }
-    Pack<T, n> pack;
-    for (int j = 0; j < n; ++j) pack.value[j] = from_f32<T>(value[j]);
-    *reinterpret_cast<Pack<T, n>*>(static_cast<T*>(buffers.y) + i) = pack;
+    store(static_cast<T*>(buffers.y) + i, value);
   }
 }
 
 }  // namespace
 
 void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers, cudaStream_t stream) {
-  const std::int64_t inner = chain.sizes[chain.rank - 1];
   with_element(element, [&](auto zero) {
     using T = decltype(zero);
-    constexpr int wide = 16 / sizeof(T);
-    if (inner % wide == 0)
-      chain_kernel<T, wide><<<blocks_for(chain.elements / wide), threads_per_block, 0, stream>>>(chain, buffers);
-    else chain_kernel<T, 1><<<blocks_for(chain.elements), threads_per_block, 0, stream>>>(chain, buffers);
+    with_pack<T>(chain.elements, chain.sizes[chain.rank - 1], [&](auto n, unsigned blocks) {
+      chain_kernel<T, n><<<blocks, threads_per_block, 0, stream>>>(chain, buffers);
+    });
   });
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of one type to another, several neighbours a thread where they have one scale.
-#include "block.cuh"
-#include "launch.cuh"
-
-#include <algorithm>
+#include "team.cuh"
 
 namespace benanza::cuda {
 
@@ -12,10 +9,9 @@ namespace {
 template <class From, class To, int n>
 __global__ void cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
   for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
-    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
-    Pack<To, n> to;
-    for (int j = 0; j < n; ++j) to.value[j] = from_f32<To>(to_f32(from.value[j]));
-    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+    float value[n];
+    load(x + i, value);
+    store(y + i, value);
   }
 }
 
@@ -31,14 +27,14 @@ template <class From, class To, int n>
 __global__ void quantize_kernel(QuantizeShape shape, const From* __restrict__ x, const From* __restrict__ scale,
                                 const To* __restrict__ zero, To* __restrict__ y) {
   for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
-    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
     const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
-    Pack<To, n> to;
-    for (int j = 0; j < n; ++j) {
-      const float quotient = by == 0 ? 0 : to_f32(from_f32<From>(to_f32(from.value[j]) / by));
-      to.value[j] = from_f32<To>((std::is_integral_v<To> ? rintf(quotient) : quotient) + shift);
+    float value[n];
+    load(x + i, value);
+    for (float& v : value) {
+      const float quotient = by == 0 ? 0 : to_f32(from_f32<From>(v / by));
+      v = (std::is_integral_v<To> ? rintf(quotient) : quotient) + shift;
     }
-    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+    store(y + i, value);
   });
 }
 
@@ -46,24 +42,28 @@ template <class From, class To, int n>
 __global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ x, const To* __restrict__ scale,
                                   const From* __restrict__ zero, To* __restrict__ y) {
   for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
-    const auto from = *reinterpret_cast<const Pack<From, n>*>(x + i);
     const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
-    Pack<To, n> to;
-    for (int j = 0; j < n; ++j) to.value[j] = from_f32<To>((to_f32(from.value[j]) - shift) * by);
-    *reinterpret_cast<Pack<To, n>*>(y + i) = to;
+    float value[n];
+    load(x + i, value);
+    for (float& v : value) v = (v - shift) * by;
+    store(y + i, value);
   });
 }
 
 /// Each block its share of x: parts[2 b] = min(x, 0), parts[2 b + 1] = max(x, 0).
-template <class From>
+template <class From, int n>
 __global__ void extremes_kernel(std::int64_t elements, const From* __restrict__ x, float* __restrict__ parts) {
   float low = 0, high = 0;
-  for (std::int64_t i = first_item(); i < elements; i += item_step()) {
-    low = fminf(low, to_f32(x[i]));
-    high = fmaxf(high, to_f32(x[i]));
+  for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
+    float value[n];
+    load(x + i, value);
+    for (const float v : value) {
+      low = fminf(low, v);
+      high = fmaxf(high, v);
+    }
   }
-  low = of_block(low, 0, Least());
-  high = of_block(high, 0, Most());
+  low = Block::all(low, 0, Least());
+  high = Block::all(high, 0, Most());
   if (threadIdx.x == 0) {
     parts[2 * blockIdx.x] = low;
     parts[2 * blockIdx.x + 1] = high;
@@ -79,20 +79,12 @@ __global__ void range_kernel(int count, const float* __restrict__ parts, double 
     low = fminf(low, parts[2 * i]);
     high = fmaxf(high, parts[2 * i + 1]);
   }
-  low = of_block(low, 0, Least());
-  high = of_block(high, 0, Most());
+  low = Block::all(low, 0, Least());
+  high = Block::all(high, 0, Most());
   if (threadIdx.x != 0) return;
   *scale = from_f32<From>(static_cast<float>((static_cast<double>(high) - low) / (largest - least)));
   const double by = to_f32(*scale);
   *zero = from_f32<To>(by == 0 ? 0.0F : static_cast<float>(rint(least - low / by)));
-}
-
-/// As many elements as 16 bytes of the wider type hold, or one where they do not divide what has one scale.
-template <class From, class To, class Launch>
-void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) {
-  constexpr int wide = 16 / std::max(sizeof(From), sizeof(To));
-  if (inner % wide == 0) launch(std::integral_constant<int, wide>{}, blocks_for(elements / wide));
-  else launch(std::integral_constant<int, 1>{}, blocks_for(elements));
 }
 
 }  // namespace
@@ -127,16 +119,19 @@ void quantize(const QuantizeShape& shape, Element from, Element to, const void* 
 
 void quantize_dynamic(std::int64_t elements, Element from, Element to, const void* x, void* scale, void* zero, void* y,
                       float* parts, cudaStream_t stream) {
-  const unsigned blocks = std::min<unsigned>(most_parts, blocks_for(elements));
   const bool is_signed = to == Element::i8;
   const double least = is_signed ? -128 : 0, largest = is_signed ? 127 : 255;
   with_wide(from, [&](auto source) {
     with_8_bits(to, [&](auto target) {
       using From = decltype(source);
       using To = decltype(target);
-      extremes_kernel<From><<<blocks, threads_per_block, 0, stream>>>(elements, static_cast<const From*>(x), parts);
-      range_kernel<From, To><<<1, threads_per_block, 0, stream>>>(static_cast<int>(blocks), parts, least, largest,
-                                                                  static_cast<From*>(scale), static_cast<To*>(zero));
+      with_pack<From>(elements, elements, [&](auto n, unsigned wanted) {
+        const unsigned blocks = std::min(most_parts, wanted);
+        extremes_kernel<From, n>
+            <<<blocks, threads_per_block, 0, stream>>>(elements, static_cast<const From*>(x), parts);
+        range_kernel<From, To><<<1, threads_per_block, 0, stream>>>(static_cast<int>(blocks), parts, least, largest,
+                                                                    static_cast<From*>(scale), static_cast<To*>(zero));
+      });
     });
   });
   quantize({.elements = elements, .inner = elements}, from, to, x, scale, zero, y, stream);

@@ -55,13 +55,17 @@ struct ChainBuffers {
 void run_chain(const Chain& chain, Element element, const ChainBuffers& buffers, cudaStream_t stream);
 
 enum class RowFunction : std::uint8_t { softmax, log_softmax, layer_norm, rms_norm };
-/// One block a row of `length` contiguous elements. `period`: scale and bias have one element for each of
-/// `scale_length` consecutive ones and start again after `scale_count`; null: none.
+/// Rows of `length` contiguous elements. Scale and bias have one element for each of `scale_length` consecutive ones
+/// and start again after `scale_count`; null: none.
 struct RowShape {
   std::int64_t rows = 1, length = 1;
   std::int64_t scale_length = 1, scale_count = 1;
   float epsilon = 1e-5F;
 };
+/// Whether each row has all scales once.
+constexpr bool along_rows(const RowShape& shape) {
+  return shape.scale_length == 1 && shape.scale_count == shape.length;
+}
 void run_rows(RowFunction function, const RowShape& shape, Element element, const void* x, const void* scale,
               const void* bias, void* y, cudaStream_t stream);
 /// Softmax along the middle of outer x axis x inner, a thread a column.
@@ -69,15 +73,16 @@ void softmax_columns(std::int64_t outer, std::int64_t axis, std::int64_t inner, 
                      const void* x, void* y, cudaStream_t stream);
 
 enum class Reduction : std::uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
-/// `kept` walks the outputs, `reduced` what goes into each (sizes and strides in x).
+/// `kept` walks the outputs, `reduced` what goes into each (sizes and strides in x, which is row-major).
 struct ReduceShape {
   int kept_rank = 1, reduced_rank = 1;
   std::int64_t kept_sizes[most_dims]{}, kept_strides[most_dims]{}, reduced_sizes[most_dims]{},
       reduced_strides[most_dims]{};
   std::int64_t outputs = 1, length = 1;
 };
+[[nodiscard]] std::size_t reduce_workspace(Reduction reduction, const ReduceShape& shape);
 /// Takes integers.
-void reduce(Reduction reduction, const ReduceShape& shape, Element element, const void* x, void* y,
+void reduce(Reduction reduction, const ReduceShape& shape, Element element, const void* x, void* y, void* workspace,
             cudaStream_t stream);
 
 /// Rows of `row_bytes` from outer x axis, at `count` indices for each outer one.

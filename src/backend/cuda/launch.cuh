@@ -8,6 +8,9 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
+#include <algorithm>
+#include <type_traits>
+
 namespace benanza::cuda {
 
 inline constexpr int threads_per_block = 256;
@@ -66,6 +69,34 @@ template <class T, int n>
 struct alignas(sizeof(T) * n) Pack {
   T value[n];
 };
+
+template <class T, int n>
+__device__ void load(const T* from, float (&value)[n]) {
+  const auto pack = *reinterpret_cast<const Pack<T, n>*>(from);
+  for (int j = 0; j < n; ++j) value[j] = to_f32(pack.value[j]);
+}
+template <class T, int n>
+__device__ void store(T* to, const float (&value)[n]) {
+  Pack<T, n> pack;
+  for (int j = 0; j < n; ++j) pack.value[j] = from_f32<T>(value[j]);
+  *reinterpret_cast<Pack<T, n>*>(to) = pack;
+}
+
+/// Calls `launch` with the neighbours that one thread takes, as many as 16 bytes hold of the widest type, or 1 where
+/// that does not divide `inner`; and with the blocks for so many elements.
+template <class... Types, class Launch>
+void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) {
+  constexpr int wide = 16 / std::max({sizeof(Types)...});
+  if (inner % wide == 0) launch(std::integral_constant<int, wide>{}, blocks_for(elements / wide));
+  else launch(std::integral_constant<int, 1>{}, blocks_for(elements));
+}
+
+/// Of so many neighbouring columns, a thread each, how many may share one: enough threads have to be left to fill a
+/// device.
+inline std::int64_t columns_together(std::int64_t columns, std::int64_t neighbours) {
+  constexpr std::int64_t enough = 1 << 19;
+  return columns >= enough ? neighbours : 1;
+}
 
 /// An element that is only moved.
 template <std::size_t bytes>

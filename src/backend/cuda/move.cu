@@ -53,20 +53,6 @@ __global__ void transpose_kernel(CopyShape shape, std::int64_t across, std::int6
 }
 
 template <class T>
-__global__ void pad_kernel(ResizeShape shape, const T* __restrict__ x, T* __restrict__ y) {
-  for (std::int64_t i = first_item(); i < shape.elements; i += item_step()) {
-    std::int64_t rest = i, from = 0;
-    bool inside = true;
-    for (int k = shape.rank - 1; k >= 0; --k) {
-      const std::int32_t at = shape.at[k][take(rest, shape.sizes[k])];
-      inside = inside && at >= 0;
-      from += at * shape.x_strides[k];
-    }
-    y[i] = inside ? x[from] : T{};
-  }
-}
-
-template <class T>
 __global__ void gather_rows_kernel(const T* __restrict__ x, const void* __restrict__ indices, bool wide,
                                    T* __restrict__ y, std::int64_t elements, std::int64_t axis, std::int64_t count,
                                    std::int64_t row) {
@@ -122,28 +108,42 @@ __global__ void scatter_add_kernel(Shape shape, const void* __restrict__ indices
     atomicAdd(y + place(shape, indices, i), updates[i]);
 }
 
+/// The widest access that divides so many bytes.
+std::size_t cell_of(std::size_t bytes) {
+  std::size_t cell = 16;
+  while (bytes % cell != 0) cell /= 2;
+  return cell;
+}
+/// Slices counted in cells, at least an element each.
+TupleShape in_cells(TupleShape shape, std::size_t element_bytes, std::size_t cell_bytes) {
+  const auto elements = static_cast<std::int64_t>(cell_bytes / element_bytes);
+  shape.slice /= elements;
+  shape.batch_elements /= elements;
+  return shape;
+}
+
 template <class Shape>
 void gather(const Shape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
             cudaStream_t stream) {
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
-    gather_kernel<<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
-                                                                                   indices, static_cast<T*>(y));
+    gather_kernel<Shape, T><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
+        shape, static_cast<const T*>(x), indices, static_cast<T*>(y));
   });
 }
 template <class Shape>
 void scatter(const Shape& shape, std::size_t element_bytes, const void* indices, const void* updates,
              std::int32_t* winners, void* y, cudaStream_t stream) {
-  winner_kernel<<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(shape, indices, winners);
+  winner_kernel<Shape><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(shape, indices, winners);
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
-    scatter_kernel<<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
+    scatter_kernel<Shape, T><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
         shape, indices, static_cast<const T*>(updates), winners, static_cast<T*>(y));
   });
 }
 template <class Shape>
 void scatter_add(const Shape& shape, const void* indices, const void* updates, void* y, cudaStream_t stream) {
-  scatter_add_kernel<<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
+  scatter_add_kernel<Shape><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
       shape, indices, static_cast<const float*>(updates), static_cast<float*>(y));
 }
 
@@ -152,8 +152,8 @@ void scatter_add(const Shape& shape, const void* indices, const void* updates, v
 void copy_strided(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream) {
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
-    strided_kernel<<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
-                                                                                 static_cast<T*>(y));
+    strided_kernel<T><<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
+                                                                                    static_cast<T*>(y));
   });
 }
 
@@ -163,27 +163,18 @@ void copy_transposed(const CopyShape& shape, std::size_t element_bytes, const vo
   const std::int64_t across = shape.elements / (a * b) * tiles_a * tiles_b;
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
-    transpose_kernel<<<blocks_for(across, 1), dim3(tile, tile_rows), 0, stream>>>(
+    transpose_kernel<T><<<blocks_for(across, 1), dim3(tile, tile_rows), 0, stream>>>(
         shape, across, tiles_a, tiles_b, static_cast<const T*>(x), static_cast<T*>(y));
-  });
-}
-
-void pad(const ResizeShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream) {
-  with_cell(element_bytes, [&](auto cell) {
-    using T = decltype(cell);
-    pad_kernel<<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
-                                                                             static_cast<T*>(y));
   });
 }
 
 void gather_rows(const void* x, const void* indices, bool wide_index, void* y, std::int64_t outer, std::int64_t axis,
                  std::int64_t count, std::size_t row_bytes, cudaStream_t stream) {
-  std::size_t cell_bytes = 16;  // the widest access that divides a row
-  while (row_bytes % cell_bytes != 0) cell_bytes /= 2;
+  const std::size_t cell_bytes = cell_of(row_bytes);
   const auto row = static_cast<std::int64_t>(row_bytes / cell_bytes);
   with_cell(cell_bytes, [&](auto cell) {
     using T = decltype(cell);
-    gather_rows_kernel<<<blocks_for(outer * count * row), threads_per_block, 0, stream>>>(
+    gather_rows_kernel<T><<<blocks_for(outer * count * row), threads_per_block, 0, stream>>>(
         static_cast<const T*>(x), indices, wide_index, static_cast<T*>(y), outer * count * row, axis, count, row);
   });
 }
@@ -194,7 +185,8 @@ void gather_elements(const IndexShape& shape, std::size_t element_bytes, const v
 }
 void gather_tuples(const TupleShape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
                    cudaStream_t stream) {
-  gather(shape, element_bytes, x, indices, y, stream);
+  const std::size_t cell_bytes = cell_of(static_cast<std::size_t>(shape.slice) * element_bytes);
+  gather(in_cells(shape, element_bytes, cell_bytes), cell_bytes, x, indices, y, stream);
 }
 void scatter_elements(const IndexShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
                       std::int32_t* winners, void* y, cudaStream_t stream) {
@@ -202,7 +194,8 @@ void scatter_elements(const IndexShape& shape, std::size_t element_bytes, const 
 }
 void scatter_tuples(const TupleShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
                     std::int32_t* winners, void* y, cudaStream_t stream) {
-  scatter(shape, element_bytes, indices, updates, winners, y, stream);
+  const std::size_t cell_bytes = cell_of(static_cast<std::size_t>(shape.slice) * element_bytes);
+  scatter(in_cells(shape, element_bytes, cell_bytes), cell_bytes, indices, updates, winners, y, stream);
 }
 void scatter_elements_add(const IndexShape& shape, const void* indices, const void* updates, void* y,
                           cudaStream_t stream) {

@@ -97,21 +97,30 @@ Result plans(const op::Reduce& op, const Context& context) {
                     reduction == Reduction::min;  // sums of integers would wrap around
   if (!element || !reduction || !fits) return unsupported(op.kind, op.type);
   const TensorShape strides = detail::row_major_strides(op.x);
+  const auto is_reduced = [&](std::size_t k) {
+    return std::find(op.axes.begin(), op.axes.end(), static_cast<std::int64_t>(k)) != op.axes.end();
+  };
   ReduceShape shape{.kept_rank = 0, .reduced_rank = 0};
+  std::optional<bool> before;  // neighbours of one kind are one dimension
   for (std::size_t k = 0; k < op.x.size(); ++k) {
-    const bool reduced = std::find(op.axes.begin(), op.axes.end(), static_cast<std::int64_t>(k)) != op.axes.end();
+    if (op.x[k] == 1) continue;
+    const bool reduced = is_reduced(k);
     int& rank = reduced ? shape.reduced_rank : shape.kept_rank;
-    (reduced ? shape.reduced_sizes : shape.kept_sizes)[rank] = op.x[k];
-    (reduced ? shape.reduced_strides : shape.kept_strides)[rank] = strides[k];
+    auto& sizes = reduced ? shape.reduced_sizes : shape.kept_sizes;
+    if (before != reduced) sizes[rank++] = 1;
+    sizes[rank - 1] *= op.x[k];
+    (reduced ? shape.reduced_strides : shape.kept_strides)[rank - 1] = strides[k];
     (reduced ? shape.length : shape.outputs) *= op.x[k];
-    ++rank;
+    before = reduced;
   }
+  shape.kept_rank = std::max(shape.kept_rank, 1);  // of one element, where all have one
+  shape.reduced_rank = std::max(shape.reduced_rank, 1);
   return one_plan(
       context, op.operands(), "reduce",
       [shape, reduction = *reduction, element = *element, stream = context.stream()](const Arguments& a) {
-        reduce(reduction, shape, element, a.inputs[0], a.outputs[0], stream);
+        reduce(reduction, shape, element, a.inputs[0], a.outputs[0], a.workspace, stream);
       },
-      tolerance_of(*element));
+      tolerance_of(*element), reduce_workspace(*reduction, shape));
 }
 
 }  // namespace benanza::cuda

@@ -15,13 +15,13 @@ Result whole_planes(const op::Pool& op, Element element, const Context& context)
   shape.kept_strides[0] = shape.length;
   shape.reduced_sizes[0] = shape.length;
   shape.reduced_strides[0] = 1;
+  const Reduction reduction = op.mode == op::PoolMode::max ? Reduction::max : Reduction::mean;
   return one_plan(
       context, op.operands(), "pool:reduce",
-      [shape, element, reduction = op.mode == op::PoolMode::max ? Reduction::max : Reduction::mean,
-       stream = context.stream()](const Arguments& a) {
-        reduce(reduction, shape, element, a.inputs[0], a.outputs[0], stream);
+      [shape, element, reduction, stream = context.stream()](const Arguments& a) {
+        reduce(reduction, shape, element, a.inputs[0], a.outputs[0], a.workspace, stream);
       },
-      tolerance_of(element));
+      tolerance_of(element), reduce_workspace(reduction, shape));
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ __global__ void pool_kernel(PoolShape shape, const T* __restrict__ x, T* __restr
 void pool(const PoolShape& shape, Element element, const void* x, void* y, cudaStream_t stream) {
   with_element(element, [&](auto zero) {
     using T = decltype(zero);
-    pool_kernel<<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
-                                                                              static_cast<T*>(y));
+    pool_kernel<T><<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
+                                                                                 static_cast<T*>(y));
   });
 }
 
