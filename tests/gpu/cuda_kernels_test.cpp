@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled twice: into the program for a device, and into the one whose device is tests/emulated.
+#include "support/device_support.hpp"
+#include <benanza/backend/cuda.hpp>
+#include <benanza/layer_signature.hpp>
+
+using namespace benanza;
+
+TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  const std::vector<Layer> layers{
+      op::Unary{.fn = ElementwiseFn::relu, .x = {1003}},
+      op::Unary{.fn = ElementwiseFn::gelu, .x = {8, 128}, .post = {{ElementwiseFn::mul, TensorShape{1, 128}}}},
+      op::Unary{.fn = ElementwiseFn::hard_swish, .x = {4096}},
+      op::Binary{.fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {1, 64, 1}},
+      op::Binary{.fn = ElementwiseFn::div, .a = {7, 1, 5}, .b = {1, 3, 5}},
+      op::Nary{.x = {4, 100}, .count = 3, .mean = true},
+      op::Where{.c = {1, 12}, .x = {8, 12}, .y = {8, 12}},
+      op::BatchNorm{.x = {2, 16, 49}, .post = {ElementwiseFn::relu}},
+      op::Transpose{.x = {12, 34, 56}, .perm = {0, 2, 1}},
+      op::Transpose{.x = {5, 6, 7, 8}, .perm = {3, 1, 0, 2}},
+      op::Transpose{.type = DataType::f16, .x = {64, 48}, .perm = {1, 0}},
+      op::Slice{.x = {9, 20}, .starts = {8, 3}, .y = {3, 10}, .steps = {-2, 1}},
+      op::Concat{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Expand{.x = {1, 7, 1}, .y = {5, 7, 6}},
+      op::Tile{.x = {3, 4}, .repeats = {2, 3}},
+      op::Pad{.x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 3}},
+      op::Pad{.x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 3}, .mode = op::PadMode::reflect},
+      op::Resize{.x = {1, 3, 7, 9}, .y = {1, 3, 14, 18}},
+      op::Resize{.x = {1, 3, 7, 9}, .y = {1, 3, 13, 18}, .mode = op::ResizeMode::linear},
+      op::Gather{.x = {2, 50, 12}, .indices = 9},
+      op::GatherElements{.x = {4, 30, 5}, .indices = {4, 11, 5}, .axis = 1},
+      op::GatherNd{.x = {6, 7, 8}, .indices = {5, 2}},
+      op::ScatterElements{.x = {4, 30}, .indices = {4, 11}, .axis = 1},
+      op::ScatterElements{.x = {4, 30}, .indices = {4, 11}, .axis = 1, .reduction = op::ScatterReduction::add},
+      op::ScatterNd{.x = {6, 7, 8}, .indices = {5, 1}},
+      op::Softmax{.x = {12, 100, 1}},
+      op::Softmax{.x = {3, 10, 33}, .log = true},
+      op::LayerNorm{.x = {16, 96}, .bias = true},
+      op::LayerNorm{.x = {16, 96}, .rms = true},
+      op::GroupNorm{.x = {2, 12, 25}, .groups = 3},
+      op::Lrn{.x = {2, 16, 30}},
+      op::Reduce{.x = {12, 100}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {6, 10, 7}, .axes = {1}},
+      // Rows by warps and by blocks, with and without accesses of 16 bytes; scales along rows, and one for each
+      // channel.
+      op::Softmax{.x = {3, 4096, 1}},
+      op::Softmax{.type = DataType::f16, .x = {5, 1003, 1}, .log = true},
+      op::Softmax{.type = DataType::bf16, .x = {8200, 136, 1}},
+      op::Softmax{.type = DataType::f16, .x = {2, 3, 262144}},
+      op::LayerNorm{.type = DataType::f16, .x = {3, 3000}, .bias = true},
+      op::LayerNorm{.x = {9, 77}, .bias = true},
+      op::GroupNorm{.x = {2, 12, 256}, .groups = 3},
+      op::GroupNorm{.type = DataType::bf16, .x = {2, 4, 6000}, .groups = 2},
+      op::Lrn{.x = {2, 16, 32}, .size = 4},
+      // Reductions by rows, split over blocks and not; by columns, one and several a thread; of several dimensions.
+      op::Reduce{.x = {7, 40000}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::l2, .x = {300001}, .axes = {0}},
+      op::Reduce{.type = DataType::f16, .fn = op::ReduceFn::max, .x = {2, 3, 262144}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {2, 3, 262144}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {2, 70000}, .axes = {1}},
+      op::Reduce{.fn = op::ReduceFn::sum, .x = {3, 5, 14, 14}, .axes = {2, 3}},
+      op::Reduce{.fn = op::ReduceFn::prod, .x = {3, 5, 4, 6}, .axes = {0, 2}},
+      op::Reduce{.fn = op::ReduceFn::min, .x = {64, 30}, .axes = {0}},
+      op::Reduce{.fn = op::ReduceFn::l1, .x = {1, 1}, .axes = {0, 1}},
+      op::Pool{.mode = op::PoolMode::average, .x = {1, 2, 112, 112}, .kernel = {112, 112}},
+      // Slices and rows in wider cells.
+      op::GatherNd{.x = {6, 7, 9}, .indices = {5, 1}},
+      op::GatherNd{.type = DataType::f16, .x = {3, 6, 16}, .indices = {3, 4, 1}, .batch_dims = 1},
+      op::ScatterNd{.x = {6, 7, 3}, .indices = {5, 2}},
+      op::Pad{.type = DataType::f16, .x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 9}},
+      op::Resize{.type = DataType::f16, .x = {1, 3, 7, 9}, .y = {1, 3, 13, 32}, .mode = op::ResizeMode::cubic},
+      op::Quantize{.type = DataType::f16, .to = DataType::u8, .x = {1, 4000, 1}, .dynamic = true},
+      op::Cast{.to = DataType::f16, .x = {1000}},
+      op::Cast{.to = DataType::f8e4m3, .x = {1000}},
+      op::Unary{.type = DataType::f8e4m3, .fn = ElementwiseFn::relu, .x = {4096}},
+      op::Binary{.type = DataType::f8e5m2, .fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {1, 64, 1}},
+      op::Softmax{.type = DataType::f8e4m3, .x = {12, 1000, 1}},
+      op::Unary{.type = DataType::i8, .fn = ElementwiseFn::relu, .x = {4096}},
+      op::Unary{.type = DataType::u8, .fn = ElementwiseFn::sigmoid, .x = {1003}},
+      op::Binary{.type = DataType::i8, .fn = ElementwiseFn::add, .a = {4, 64, 49}, .b = {4, 64, 49}, .scaled = true},
+      op::Binary{.type = DataType::i8,
+                 .fn = ElementwiseFn::add,
+                 .a = {4, 640},
+                 .b = {4, 640},
+                 .scaled = true,
+                 .post = {ElementwiseFn::relu}},
+      op::Where{.type = DataType::i8, .c = {8, 32}, .x = {8, 32}, .y = {8, 32}},
+      op::Reduce{.type = DataType::i8, .x = {12, 100}, .axes = {1}},
+      op::Pool{.x = {2, 5, 13, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+      op::Pool{.type = DataType::i8, .x = {2, 5, 13, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+      op::Pool{.mode = op::PoolMode::average, .x = {2, 5, 13}, .kernel = {3}, .pads = {1, 1}, .include_pad = true},
+      op::Pool{.type = DataType::i8, .mode = op::PoolMode::average, .x = {2, 16, 7, 7}, .kernel = {7, 7}},
+      op::Quantize{.to = DataType::i8, .x = {1, 4096, 1}},
+      op::Quantize{.to = DataType::u8, .x = {2, 3, 35}},
+      op::Quantize{.type = DataType::f16, .to = DataType::f8e4m3, .x = {1, 1000, 1}},
+      op::Quantize{.to = DataType::u8, .x = {1, 300000, 1}, .dynamic = true},
+      op::Quantize{.to = DataType::i8, .x = {1, 77, 1}, .dynamic = true},
+      op::Dequantize{.type = DataType::i8, .x = {1, 4096, 1}},
+      op::Dequantize{.type = DataType::u8, .to = DataType::bf16, .x = {2, 3, 32}},
+  };
+  for (const auto& layer : layers) {
+    INFO(LayerSignature(layer).text());
+    CHECK(test::check_device_plans(*backend, layer) > 0);
+  }
+}
+
+TEST_CASE("Every function of the CUDA kernels agrees with the reference", "[gpu]") {
+  using enum ElementwiseFn;
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  for (auto fn = abs; fn <= sub; fn = static_cast<ElementwiseFn>(static_cast<int>(fn) + 1)) {
+    const bool is_bitwise = fn == bitwise_not || fn == bitwise_and || fn == bitwise_or || fn == bitwise_xor ||
+                            fn == shift_left || fn == shift_right;
+    if (is_predicate(fn) || is_bitwise || fn == acosh || fn == atanh) continue;  // NaN of what operands hold
+    INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+    if (is_binary(fn)) {
+      CHECK(test::check_device_plans(*backend, op::Binary{.fn = fn, .a = {12, 40}, .b = {12, 40}}) > 0);
+      CHECK(test::check_device_plans(*backend, op::Binary{.fn = fn, .a = {7, 53}, .b = {7, 1}}) > 0);
+      CHECK(test::check_device_plans(*backend, op::Unary{.x = {7, 53}, .post = {{fn, TensorShape{1, 53}}}}) > 0);
+    } else {
+      const double alpha = fn == clip ? -0.25 : 0.75;
+      CHECK(test::check_device_plans(*backend, op::Unary{.fn = fn, .x = {1037}, .alpha = alpha, .beta = 0.5}) > 0);
+    }
+  }
+}
+
+TEST_CASE("Every reduction of the CUDA kernels agrees with the reference", "[gpu]") {
+  using enum op::ReduceFn;
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  for (const auto fn : {mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp}) {
+    INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+    for (const std::int64_t axis : {0, 1, 2})
+      CHECK(test::check_device_plans(*backend, op::Reduce{.fn = fn, .x = {6, 40, 12}, .axes = {axis}}) > 0);
+  }
+}
