@@ -115,7 +115,7 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
     result.macs += c.macs * at.repeat;
     result.flops += c.flops * repeat;
     result.bytes += (at.read_weights + at.read_activations + at.written) * repeat;
-    by_type[arithmetic_type(at.layer)] += repeat * static_cast<double>(c.macs);
+    by_type[type(at.layer)] += repeat * static_cast<double>(c.macs);
   }
   for (const auto& [type, macs] : by_type)
     if (macs > by_type[result.type]) result.type = type;

@@ -104,6 +104,7 @@ bool is_on_gpu(const EngineProfile& profile) {
 
 std::string_view engine_option(const EngineProfile& profile, Change change, std::optional<DataType> type) {
   const bool on_gpu = is_on_gpu(profile);
+  if (type == DataType::u8) type = DataType::i8;  // one way to quantise
   for (const Option& option : options) {
     const bool here = option.device == Device::any || (option.device == Device::gpu) == on_gpu;
     if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;

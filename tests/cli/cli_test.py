@@ -246,6 +246,9 @@ class Cli(unittest.TestCase):
         for text in products:
             self.assertIn("/u8/", text)
             self.assertIn("_type=i8", text)
+        for asked in ("u8", "i8", "bf16"):
+            document = json.loads(run("bound", MNIST, "--type", asked, "--machine", MODELS.parent / "machines" / "t4.json", "--json", "-").stdout)
+            self.assertEqual(document["models"][0]["type"], asked)
         suite = run("generate", MNIST, "--type", "bf16", "-o", "-")
         self.assertIn("--type bf16", suite.stdout.splitlines()[0])
         self.assertIn(".type = DataType::bf16", suite.stdout)
