@@ -8,8 +8,8 @@ Installs both engines from PyPI into a user cache (once), measures the layers wi
 (`--rounds`), and both engines, one process an engine, turn by turn, so that a slow phase of the machine meets all of them. Times
 are the 10th percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
 
-Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Prints a table and
-writes all of it with --json, anew after each model.
+Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Models get random
+weights first: those of examples/models have none. Prints a table and writes all of it with --json, anew after each model.
 """
 import argparse
 import glob
@@ -56,6 +56,33 @@ def inputs_of(path):
         else:
             feed[value.name] = random.integers(0, 2, shape).astype(dtype)
     return feed
+
+
+def with_weights(path, folder):
+    """A copy of the model in `folder` in which every tensor that a ConstantOfShape fills is one of random numbers: files of examples/models come without
+    their weights, and engines would make one product of several whose weights are all equal. Spread as He initialisation spreads them, what has one
+    number for each channel around the value that was there, so that no number overflows or becomes denormal on its way through the network."""
+    import numpy
+    import onnx
+
+    numbers = numpy.random.default_rng(2020).standard_normal(1_000_003, numpy.float32)
+    model = onnx.load(path)
+    graph = model.graph
+    shapes = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.name.startswith("shape_")}
+    filled = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in shapes]
+    for i, node in enumerate(filled):
+        value = onnx.numpy_helper.to_array(node.attribute[0].t) if node.attribute else numpy.zeros(1, numpy.float32)
+        shape = shapes[node.input[0]]
+        own = numpy.resize(numpy.roll(numbers, 7919 * i), shape)  # another order for each
+        if len(shape) < 2:
+            array = value[0] * (1 + 0.1 * numpy.clip(own, -5, 5))
+        else:
+            array = own * numpy.float32((2 / (numpy.prod(shape[1:]) if len(shape) > 2 else shape[0])) ** 0.5)
+        graph.initializer.append(onnx.numpy_helper.from_array(array.astype(value.dtype), node.output[0]))
+        graph.node.remove(node)
+    copy = str(pathlib.Path(folder) / pathlib.Path(path).name)
+    onnx.save(model, copy, save_as_external_data=True, location="weights")
+    return copy
 
 
 def onnxruntime_session(path, threads, profile=None):
@@ -216,7 +243,8 @@ def compare(arguments):
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
         seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
         bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s")[1].values()))
-        times = measure(path, arguments.cpus, arguments.seconds)
+        with tempfile.TemporaryDirectory() as folder:
+            times = measure(with_weights(path, folder), arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
         for engine, value in times.items():
             if isinstance(value, str):

@@ -127,7 +127,8 @@ def work(engine, path, cpus, seconds, folder):
 def gap_of(path, engine, arguments):
     """The gap's JSON, or the reason why there is none."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--worker", engine, "--cpus", compare.text_of(arguments.cpus), "--seconds", str(arguments.seconds), "--folder", folder, path]
+        own = path if engine == "pytorch" else compare.with_weights(path, folder)
+        command = [sys.executable, __file__, "--worker", engine, "--cpus", compare.text_of(arguments.cpus), "--seconds", str(arguments.seconds), "--folder", folder, own]
         worker = subprocess.run(command, capture_output=True, text=True, check=False)
         if worker.returncode:
             return (worker.stderr.strip().splitlines() or ["it ended"])[-1]
