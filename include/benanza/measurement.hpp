@@ -64,6 +64,14 @@ struct Measurement {
   return row.excluded && row.algorithm.starts_with("none,") && !row.excluded->starts_with("failed: ");
 }
 
+/// How the reason of a row begins that nobody got round to.
+inline constexpr std::string_view not_tried = "not tried: ";
+/// The whole reason, where the budget was why: with more time the plan might have been the best.
+inline constexpr std::string_view out_of_time = "not tried: the budget gave this layer no more time";
+[[nodiscard]] inline bool was_tried(const Measurement& row) {
+  return !row.excluded || !row.excluded->starts_with(not_tried);
+}
+
 /// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
 /// otherwise. The same time where there are no launches.
 [[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {

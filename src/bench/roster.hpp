@@ -40,14 +40,6 @@ class Roster {
   std::map<std::string, const Measurement*> earlier_{};  ///< by row names
 };
 
-/// How the reason of a row begins that nobody got round to.
-inline constexpr std::string_view not_tried = "not tried: ";
-/// The whole reason, where the budget was why.
-inline constexpr std::string_view out_of_time = "not tried: the budget gave this layer no more time";
-[[nodiscard]] inline bool was_tried(const Measurement& row) {
-  return !row.excluded || !row.excluded->starts_with(not_tried);
-}
-
 /// 1, 2, 4 ... and `most` itself.
 [[nodiscard]] std::vector<int> thread_counts(int most);
 

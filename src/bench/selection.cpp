@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace benanza::bench {
@@ -46,11 +48,22 @@ bool is_last_resort(const Measurement& row) {
                      [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
 }
 
+/// The reason of one where others were tried.
+constexpr std::string_view no_time_for_last_resort =
+    "not tried: a last resort by its name, and the budget gave this layer no more time";
+
 /// The rivals of a cache state and thread count, last resorts or others, those first whose plan was the fastest where
-/// it was tried before: with more threads, or with everything in the caches.
+/// it was tried before: with more threads, or with everything in the caches. Of others the first of each library, then
+/// the second of each: one that offers many plans does not keep the only one of another from being tried.
 std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, bool last_resorts,
                                const Sampler& sampler) {
-  std::vector<std::pair<double, Rival*>> order;
+  struct Turn {
+    double before;  // its time where it was tried before
+    int of_library;
+    Rival* rival;
+  };
+  std::vector<Turn> order;
+  std::map<std::string_view, int> seen;  // plans of a library
   for (auto& rival : contest.rivals) {
     if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes() ||
         is_last_resort(rival.row) != last_resorts)
@@ -65,11 +78,13 @@ std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, 
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    order.emplace_back(before, &rival);
+    order.push_back({before, seen[rival.row.backend]++, &rival});
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(order.begin(), order.end(), [](const Turn& a, const Turn& b) {
+    return std::tie(a.before, a.of_library) < std::tie(b.before, b.of_library);
+  });
   std::vector<Rival*> result;
-  for (const auto& entry : order) result.push_back(entry.second);
+  for (const auto& turn : order) result.push_back(turn.rival);
   return result;
 }
 
@@ -119,6 +134,7 @@ void Selection::admit(Contest& contest, Seconds until) {
   }
   std::set<std::pair<CacheState, int>> tried;  // one is tried in any case
   for (const bool last_resorts : {false, true}) {
+    const std::string_view reason = last_resorts && !tried.empty() ? no_time_for_last_resort : out_of_time;
     for (const CacheState cache : cache_states) {
       // Most threads first: what is slow there need not be tried with fewer.
       for (auto threads = roster_.thread_counts().rbegin(); threads != roster_.thread_counts().rend(); ++threads) {
@@ -127,7 +143,7 @@ void Selection::admit(Contest& contest, Seconds until) {
             const Rival* hot = cache == CacheState::hot ? nullptr : hotter(contest, *rival);
             if (rival->row.samples > 0 || (hot != nullptr && hot->row.excluded))
               rival->plan.reset();  // its earlier row stands, or that of the plan in the caches says why
-            else rival->exclude(std::string(out_of_time));
+            else rival->exclude(std::string(reason));
             continue;
           }
           if (cache == CacheState::hot) try_out(contest, *rival, expected);

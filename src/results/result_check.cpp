@@ -23,15 +23,12 @@ struct Seen {
   const Measurement* row = nullptr;
 };
 
-/// A row that a session had no time for says nothing against one that has a time.
-bool was_tried(const Measurement& row) { return !row.excluded || !row.excluded->starts_with("not tried: "); }
-
 /// Of valid rows the fastest and the slowest, and a refused one.
 struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
     const Seen seen{&run, &row};
-    if (!was_tried(row)) return;
+    if (!was_tried(row)) return;  // says nothing against a row that has a time
     if (row.excluded) {
       refused = seen;
       return;

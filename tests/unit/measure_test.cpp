@@ -379,6 +379,29 @@ TEST_CASE("the budget is kept, and a slow model gets fewer rounds") {
   }
 }
 
+TEST_CASE("where time runs out, the many plans of one library do not keep those of another from being tried") {
+  FakeHost host;
+  std::vector<FakePlan> plans;
+  for (const char* name : {"m0", "m1", "m2", "m3", "m4", "m5"}) plans.push_back({.name = name, .seconds = 0.1});
+  const auto many = std::make_shared<FakeBackend>(host, plans, "many");
+  const auto few = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "only", .seconds = 0.06}}, "few");
+  const auto rows = run(host, {many, few}, {.budget = {0.7}});
+  CHECK(many->calls("m5") == 0);
+  CHECK(row(rows, "m5,threads=1").excluded == std::string(out_of_time));
+  CHECK(row(rows, "only,threads=1").p10.value == Approx(0.06));
+}
+
+TEST_CASE("what time is left for last is a plan that its library calls by the name of a last resort") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "simple:any", .seconds = 0.1}, {.name = "jit", .seconds = 0.1}});
+  const auto rows = run(host, {backend}, {.budget = {1e-6}});
+  CHECK_FALSE(row(rows, "jit,threads=1").excluded);
+  REQUIRE(row(rows, "simple:any,threads=1").excluded);
+  CHECK_FALSE(was_tried(row(rows, "simple:any,threads=1")));
+  CHECK(row(rows, "simple:any,threads=1").excluded != std::string(out_of_time));  // its layer is not doubtful for it
+}
+
 TEST_CASE("a cancelled session returns what it has") {
   for (const double after : {0.5, 2.0, 6.0}) {
     FakeHost host;
