@@ -55,6 +55,7 @@ struct LayerRow {
   std::string reason{};                 ///< why it is modelled or missing
   std::optional<Measurement> chosen{};  ///< the best row
   std::optional<Measurement> cold{};    ///< the best row with its weights out of the caches, if it has any
+  std::int64_t untried = 0;             ///< rows that a budget left no time for: one of their plans may be faster
   std::vector<Measurement> rivals{};    ///< every row, fastest first, excluded ones last; only where asked for
   Seconds p10{}, median{};              ///< of one call: measured, or the floor when modelled
   Seconds floor{};                      ///< analytic: max(FLOPs / peak, memory floor)

@@ -33,6 +33,7 @@ std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, c
         row.status = part.status;
         row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
         row.p10 = row.median = part.floor;
+        row.untried = times.untried(part.signature);
         if (part.best) {
           row.chosen = *part.best->fastest;
           if (part.best->cold) row.cold = *part.best->cold;

@@ -55,6 +55,8 @@ bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
 RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
                    std::span<const std::string> backends) {
   RowsOfLayers all;
+  std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
+  std::map<std::string, const Measurement*> had_none;
   const Run* common = nullptr;
   using State = std::pair<std::string, CacheState>;  // of a layer
   std::set<State> states;                            // of which any run has rounds
@@ -63,6 +65,8 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     std::set<State> timed;
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
+      if (row.excluded && *row.excluded == out_of_time) had_none[row.name()] = &row;
+      else if (was_tried(row)) had_time.insert(row.name());
       if (row.excluded) {
         if (!is_unsupported(row)) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
@@ -78,6 +82,8 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
       common = &run;
     }
   }
+  for (const auto& [name, row] : had_none)
+    if (!had_time.contains(name)) ++untried_[row->signature];
   RowsOfLayers together;
   if (common && most == states.size())
     for (const auto& row : common->rows)
@@ -146,6 +152,11 @@ const BestRows* RowTimes::find(const std::string& signature) const {
 std::string RowTimes::reason(const std::string& signature) const {
   const auto found = reasons_.find(signature);
   return found == reasons_.end() ? reason_of_all_ : found->second;
+}
+
+std::int64_t RowTimes::untried(const std::string& signature) const {
+  const auto found = untried_.find(signature);
+  return found == untried_.end() ? 0 : found->second;
 }
 
 bool RowTimes::unsupported(const std::string& signature) const {

@@ -4,6 +4,7 @@
 
 #include <benanza/analysis.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,9 @@ class RowTimes {
   [[nodiscard]] const BestRows* find(const std::string& signature) const;
   /// Why a signature has no valid row; empty if nothing was ever tried.
   [[nodiscard]] std::string reason(const std::string& signature) const;
+  /// How many plans of a signature, each thread count and cache state for itself, a budget left untried that might be
+  /// the best.
+  [[nodiscard]] std::int64_t untried(const std::string& signature) const;
   /// Whether no library has it: there are rows, and none is of a plan, failed or not.
   [[nodiscard]] bool unsupported(const std::string& signature) const;
 
@@ -63,6 +67,7 @@ class RowTimes {
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
   std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
+  std::map<std::string, std::int64_t> untried_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
   double wander_ = 0;

@@ -144,6 +144,7 @@ Json row_json(const LayerRow& row) {
   result["flops"] = number(row.cost.flops.value);
   result["bytes"] = number(row.cost.bytes().value);
   result["critical"] = row.critical;
+  if (row.untried > 0) result["untried"] = row.untried;
   if (!row.rivals.empty()) result["plans"] = rivals_json(row.rivals);
   return result;
 }

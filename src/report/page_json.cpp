@@ -56,7 +56,7 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"p10_ms", false},   {"median_ms", false}, {"cv", false},       {"samples", false},
                               {"flags", false},    {"floor_ms", false},  {"flops", false},    {"bytes", false},
                               {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
-                              {"rivals", false}};
+                              {"untried", false},  {"rivals", false}};
 
 /// Backend, algorithm, cache state, time of a call or null, why it does not count.
 Json rivals_json(const std::vector<Measurement>& rivals, Texts& texts) {
@@ -92,6 +92,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           texts(row.reason),
           row.cold ? six_ms(row.cold->p10) : Json(nullptr),
           row.cold ? Json(texts(row.cold->backend + " " + row.cold->algorithm)) : Json(nullptr),
+          row.untried,
           rivals_json(row.rivals, texts)};
 }
 

@@ -160,6 +160,16 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_doubtful(*row); });
   if (doubtful > 0)
     out << fmt::format("  ~ {} of {} layers: noisy when the budget ended, or contended\n", doubtful, fused.size());
+  Seconds untried{};
+  std::int64_t with_untried = 0;
+  for (const auto* row : fused)
+    if (row->untried > 0) {
+      ++with_untried;
+      untried += row->total();
+    }
+  if (with_untried > 0 && total.value > 0)
+    out << fmt::format("  {} of {} layers, {:.0f} % of the time: the budget left some plans untried\n", with_untried,
+                       fused.size(), 100 * (untried / total));
 }
 
 void missing(std::ostream& out, const Analysis& a, const TableOptions& options) {

@@ -480,6 +480,21 @@ class Cli(unittest.TestCase):
         self.assertEqual(partial.returncode, 3)
         self.assertIn("partial", partial.stdout)
 
+    def test_what_a_budget_left_untried_is_said(self):
+        results = json.loads(MNIST_RESULTS.read_text())
+        timed = next(row for row in results["benchmarks"] if row["name"].endswith("/post=bias,relu") and "rounds_ns" in row)
+        backend, _, rest = timed["name"].partition("/")
+        untried = "not tried: the budget gave this layer no more time"
+        row = {"name": f"{backend}/another,{rest.split(',', 1)[1]}", "run_type": "iteration", "threads": timed["threads"], "error_occurred": True, "error_message": untried}
+        results["benchmarks"].append(row)
+        (self.at / "some.json").write_text(json.dumps(results))
+        result = run("analyze", MNIST, "--results", self.at / "some.json", "--plans", "--json", self.at / "bound.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for row in json.loads((self.at / "bound.json").read_text())["models"][0]["rows"]:
+            self.assertEqual(row.get("untried", 0), sum(plan.get("excluded") == untried for plan in row.get("plans", [])))
+        self.assertRegex(result.stdout, r"  1 of \d+ layers, \d+ % of the time: the budget left some plans untried\n")
+        self.assertNotIn("untried", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
+
     def test_known_layers_are_timed_again(self):
         database = self.at / "results"
         self.assertEqual(run("bound", MNIST, "--database", database, "--budget", "4s").returncode, 0)

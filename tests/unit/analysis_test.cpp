@@ -248,6 +248,23 @@ TEST_CASE("rows of more threads than allowed, of the reference and excluded ones
   }
 }
 
+TEST_CASE("plans that a budget had no time for are counted until some run has time for them") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.input({10, 100})}));
+  Results r;
+  r.add(relu, 10 * us);
+  const auto other = [&]() -> Measurement& {
+    Measurement& row = r.add(relu, 9 * us);
+    row.algorithm = "other,threads=1";
+    return row;
+  };
+  CHECK(analyzed(g, r.database()).rows.front().untried == 0);
+  other().excluded = std::string(out_of_time);
+  CHECK(analyzed(g, r.database()).rows.front().untried == 1);
+  other();
+  CHECK(analyzed(g, r.database()).rows.front().untried == 0);
+}
+
 TEST_CASE("machines and versions never share a total") {
   GraphBuilder g;
   g.output(g.map("Relu", {g.input({10, 100})}));

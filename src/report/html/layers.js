@@ -37,6 +37,7 @@ function rowFacts(row) {
   if (row.cold_ms !== null) facts.push(["weights from memory", `${timeText(row.cold_ms)}: ${row.cold_algorithm}`]);
   facts.push(["roofline", `${timeText(row.floor_ms)} a call`],
     ["work", `${scaled(row.flops, "FLOP")}, ${scaled(row.bytes, "B")}` + (row.flops > 0 ? `, ${digits(row.flops / row.bytes)} FLOP/B` : "")]);
+  if (row.untried > 0) facts.push(["not tried", `${plural(row.untried, "plan")}: the budget ended; one may be faster`]);
   if (row.rivals.length) facts.push([plural(row.rivals.length, "plan"), rivalsList(row)]);
   const shown = row.nodes.slice(0, 60);
   facts.push([plural(row.nodes.length, "node"), shown.join(", ") + (shown.length < row.nodes.length ? `, and ${row.nodes.length - shown.length} more` : "")]);
