@@ -6,7 +6,6 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include <benanza/detail/parse_duration.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -31,9 +30,6 @@ struct Options {
   bool rounds = false;
   bool require_complete = false;
 };
-
-/// A model of ordinary size within a minute, a whole zoo within half an hour.
-Seconds default_budget(std::size_t models) { return Seconds{models == 1 ? 45.0 : 36.0 * static_cast<double>(models)}; }
 
 std::string how_measured(const MeasuringResult& result, const std::filesystem::path& database) {
   return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", result.measured, result.took.value,
@@ -101,11 +97,11 @@ int run(const Options& options) {
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (!options.machine.empty()) return declared(options, assertions);
-  const Seconds given = options.budget.empty() ? Seconds{} : detail::parse_duration(options.budget);
+  const auto given = parse_budget(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring, options.output.quiet);
   session.analysis.rivals = options.plans;
-  const Seconds budget = options.budget.empty() ? default_budget(models.size()) : given;
+  const Seconds budget = given.value_or(default_budget(models));
   const Again again = options.rounds                              ? Again::all
                       : options.repeat || !options.budget.empty() ? Again::uncertain
                                                                   : Again::nothing;
@@ -142,7 +138,8 @@ void add_bound(CLI::App& app, int& exit_code) {
   options->output.add_pictures_to(*command);
   command
       ->add_option("--budget", options->budget,
-                   "time to spend on measuring (default: 45s for one model, 36s for each of several)")
+                   "time to spend on measuring (default: 45s for one model, 36s for each of several, more for one of "
+                   "some 100 GMAC)")
       ->type_name("60s");
   command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most that")
       ->type_name("RUNG=12ms")

@@ -34,8 +34,7 @@ struct Options {
   std::vector<std::string> profiles{}, latencies{}, results{}, types{};
   std::string rules{}, device{};
   std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
-  std::string budget = "45s";
-  bool budget_given = false;
+  std::string budget{};
   std::optional<std::int64_t> warm_ups{}, passes{};
   double most_ratio = 0;
   bool prove = false;
@@ -105,6 +104,10 @@ struct Bounds {
   MeasuringResult measured{};
 };
 
+Seconds budget_of(const Options& options, const ModelLayers& model) {
+  return parse_budget(options.budget).value_or(default_budget(std::span(&model, 1)));
+}
+
 Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) {
   Bounds made;
   if (!options.results.empty()) {
@@ -118,8 +121,8 @@ Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) 
     MeasuringOptions measuring = options.measuring;
     measuring.threads = threads;
     made.session = open_session(measuring, options.output.quiet);
-    made.measured = measure_missing(*made.session, {model}, detail::parse_duration(options.budget), measuring,
-                                    options.output.quiet, options.budget_given ? Again::uncertain : Again::nothing);
+    made.measured = measure_missing(*made.session, {model}, budget_of(options, model), measuring, options.output.quiet,
+                                    options.budget.empty() ? Again::nothing : Again::uncertain);
     made.results = made.session->database;
     made.analysis = made.session->analysis;
     made.report = {.machine = made.session->machine,
@@ -201,7 +204,7 @@ int run(const Options& options, const CLI::App& command) {
   }
   report.gap = compare(analysis, model, report.profile, gap_options);
   if (options.prove && bounds.session && bounds.measured.interrupted == 0) {
-    Proved proved = prove(report, model, *bounds.session, detail::parse_duration(options.budget), options.measuring,
+    Proved proved = prove(report, model, *bounds.session, budget_of(options, model), options.measuring,
                           options.output.quiet, [&](DataType type) { return in_type(options, type); });
     report.proofs = std::move(proved.proofs);
     bounds.measured.interrupted = proved.interrupted;
@@ -260,10 +263,11 @@ void add_gap(CLI::App& app, int& exit_code) {
   command->add_option("--device", options->device, "with --rules: the GPU whose rows of a table to take")
       ->type_name("NAME")
       ->needs("--rules");
-  const auto* budget =
-      command->add_option("--budget", options->budget, "time to spend on measuring, and again with --prove")
-          ->type_name("TIME")
-          ->capture_default_str();
+  command
+      ->add_option(
+          "--budget", options->budget,
+          "time to spend on measuring, and again with --prove (default: 45s, more for a model of some 100 GMAC)")
+      ->type_name("TIME");
   command->add_flag("--prove", options->prove, "measures again what the advice would run; predicted beside achieved");
   command
       ->add_option("--assert-ratio", options->most_ratio,
@@ -275,8 +279,7 @@ void add_gap(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
-  command->callback([options, budget, command, &exit_code] {
-    options->budget_given = budget->count() > 0;
+  command->callback([options, command, &exit_code] {
     const auto command_itself = [&] { return run(*options, *command); };
     exit_code = options->results.empty() ? run_measuring(options->measuring, command_itself) : command_itself();
   });

@@ -9,6 +9,8 @@
 #include <benanza/bench/known.hpp>
 #include <benanza/bench/measure.hpp>
 #include <benanza/bench/supervisor.hpp>
+#include <benanza/cost.hpp>
+#include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
 #include <benanza/layer_signature.hpp>
 #include <benanza/whole_file.hpp>
@@ -180,6 +182,24 @@ Session open_session(const MeasuringOptions& options, bool quiet) {
   take_back();
   session.database = open_database(options, session.machine, versions_of(session.backends), quiet);
   return session;
+}
+
+std::optional<Seconds> parse_budget(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(detail::parse_duration(text));
+}
+
+Seconds default_budget(std::span<const ModelLayers> models) {
+  constexpr FlopsPerSecond pace{8e9};  // a processor of 100 GFLOP/s calls each layer a dozen times
+  const Seconds least{models.size() == 1 ? 45.0 : 36.0};
+  Seconds budget{};
+  for (const auto& model : models) {
+    LayerSet layers;
+    add_measurable(model, layers);
+    Flops once{};
+    for (const auto& [signature, unique] : layers.layers()) once += cost(unique.layer).flops;
+    budget += std::max(least, once / pace);
+  }
+  return budget;
 }
 
 MeasuringResult measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,11 @@ enum class Again : std::uint8_t {
   uncertain,  ///< layers that a budget left noisy or with untried plans are selected once more
   all         ///< every layer gets new rounds, even if no total lacks them
 };
+
+/// The time of a `--budget`; nothing where it was not given.
+[[nodiscard]] std::optional<Seconds> parse_budget(const std::string& text);
+/// A model of ordinary size within a minute, a whole zoo within half an hour; a heavy one gets as many passes.
+[[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
 
 /// Measures what the models need and the database lacks, and adds it to both the session and the folder; what there is
 /// so far goes to the folder every few seconds.
