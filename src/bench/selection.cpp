@@ -54,20 +54,29 @@ constexpr std::string_view no_time_for_last_resort =
 
 /// The rivals of a cache state and thread count, last resorts or others, those first whose plan was the fastest where
 /// it was tried before: with more threads, or with everything in the caches. Of others the first of each library, then
-/// the second of each: one that offers many plans does not keep the only one of another from being tried.
+/// the second of each: one that offers many plans does not keep the only one of another from being tried. Of those that
+/// an earlier try of the session knows, the fastest goes first and the others last: time is for the untried ones.
 std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, bool last_resorts,
                                const Sampler& sampler) {
+  enum class Known { fastest, untried, slower };
   struct Turn {
+    Known known;
     double before;  // its time where it was tried before
     int of_library;
     Rival* rival;
   };
   std::vector<Turn> order;
   std::map<std::string_view, int> seen;  // plans of a library
+  const auto takes_part = [&](const Rival& rival) {
+    return rival.row.cache == cache && rival.row.threads == threads && rival.competes() &&
+           is_last_resort(rival.row) == last_resorts;
+  };
+  const Rival* fastest = nullptr;
+  for (const auto& rival : contest.rivals)
+    if (takes_part(rival) && rival.row.samples > 0 && (fastest == nullptr || rival.row.p10 < fastest->row.p10))
+      fastest = &rival;
   for (auto& rival : contest.rivals) {
-    if (rival.row.cache != cache || rival.row.threads != threads || !rival.competes() ||
-        is_last_resort(rival.row) != last_resorts)
-      continue;
+    if (!takes_part(rival)) continue;
     double before = std::numeric_limits<double>::infinity();
     for (const auto& other : contest.rivals) {
       const bool same_plan = other.row.backend == rival.row.backend &&
@@ -78,10 +87,11 @@ std::vector<Rival*> best_first(Contest& contest, CacheState cache, int threads, 
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    order.push_back({before, seen[rival.row.backend]++, &rival});
+    const Known known = &rival == fastest ? Known::fastest : rival.row.samples == 0 ? Known::untried : Known::slower;
+    order.push_back({known, before, seen[rival.row.backend]++, &rival});
   }
   std::stable_sort(order.begin(), order.end(), [](const Turn& a, const Turn& b) {
-    return std::tie(a.before, a.of_library) < std::tie(b.before, b.of_library);
+    return std::tie(a.known, a.before, a.of_library) < std::tie(b.known, b.before, b.of_library);
   });
   std::vector<Rival*> result;
   for (const auto& turn : order) result.push_back(turn.rival);

@@ -58,6 +58,22 @@ TEST_CASE("a rival that the budget left untried is tried by whoever asks for mor
   CHECK(is_known(relu(), rows, question(true)));
 }
 
+TEST_CASE("where an earlier session ran out of time, the next one tries what it left, beside the best it found") {
+  FakeHost host;
+  const std::vector<test::FakePlan> tried{{.name = "a", .seconds = 0.12}, {.name = "b", .seconds = 0.1}};
+  auto earlier = std::make_shared<Run>();
+  earlier->rows = run(host, std::make_shared<FakeBackend>(host, tried), {});
+  FakeHost other;
+  const auto again = std::make_shared<FakeBackend>(
+      other, std::vector<test::FakePlan>{tried[0], tried[1], {.name = "new", .seconds = 0.09}});
+  const auto rows = run(other, again, {.budget = {0.7}, .earlier = earlier});
+  CHECK(again->calls("b") > 0);
+  CHECK(again->calls("new") > 0);
+  CHECK(again->calls("a") == 0);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].p10.value == Approx(0.12));  // as it was
+}
+
 TEST_CASE("a noisy row does for all but those who ask for more") {
   std::vector<Measurement> rows{timed()};
   CHECK(is_known(relu(), rows, question(true)));
