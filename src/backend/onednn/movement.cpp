@@ -9,6 +9,15 @@ namespace {
 
 using dnnl::memory;
 
+/// Takes over what the C interface made. The constructor from such a handle would clone it, and nobody would own the
+/// original.
+template <class Descriptor>
+[[nodiscard]] Descriptor owned(dnnl_primitive_desc_t raw) {
+  Descriptor descriptor;
+  descriptor.reset(raw);
+  return descriptor;
+}
+
 /// A reorder of one tensor as the whole plan.
 void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Rivals& rivals) {
   dnnl_primitive_desc_t raw = nullptr;
@@ -16,7 +25,7 @@ void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Rivals& r
   if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
                                          attr.get()) != dnnl_success)
     return;
-  for_each_implementation(dnnl::reorder::primitive_desc(raw),
+  for_each_implementation(owned<dnnl::reorder::primitive_desc>(raw),
                           [&](const auto& descriptor, const std::string& implementation) {
                             Draft draft{.algorithm = "reorder:" + implementation};
                             draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output()}});
@@ -66,7 +75,7 @@ void add_plans(const op::Split& op, Rivals& rivals) {
     if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
                                            attr.get()) != dnnl_success)
       return;
-    const dnnl::reorder::primitive_desc descriptor(raw);
+    const auto descriptor = owned<dnnl::reorder::primitive_desc>(raw);
     const std::string implementation = descriptor.impl_info_str();
     if (is_reference(implementation)) return;
     if (i == 0) draft.algorithm = "reorders:" + implementation;
@@ -98,7 +107,7 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
     if (dnnl_concat_primitive_desc_create(&raw, rivals.engine().get(), target->get(), static_cast<int>(sources.size()),
                                           1, raw_sources.data(), attr.get()) != dnnl_success)
       continue;
-    for_each_implementation(dnnl::concat::primitive_desc(raw),
+    for_each_implementation(owned<dnnl::concat::primitive_desc>(raw),
                             [&](const auto& descriptor, const std::string& implementation) {
                               std::vector<Use> uses{{DNNL_ARG_DST, output(), row_major(y, type)}};
                               for (std::size_t i = 0; i < sources.size(); ++i)
