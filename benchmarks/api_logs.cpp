@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast API logs are read: the real one of cuDNN, repeated to 100 MB, and lines of cuBLASLt. Two seconds is the most
 // that 100 MB may take.
-#include <benanza/engine_profile.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/profile/engine_profile.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <benchmark/benchmark.h>
 

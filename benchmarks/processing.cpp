@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Benanza itself costs: import, fusion and deduplication of the 44 models, emission of their suite, loading and
 // analysing results.
-#include <benanza/analysis.hpp>
+#include <benanza/bounds/analysis.hpp>
 #include <benanza/codegen.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <benchmark/benchmark.h>

@@ -3,8 +3,8 @@
 // (`peak_MB`, the most beyond what was there before); and recording a layer in process. Files are made in the system's
 // temporary folder (TMPDIR chooses another) and removed.
 #include "peak_memory.hpp"
-#include <benanza/recorder.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/profile/recorder.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <benchmark/benchmark.h>
 

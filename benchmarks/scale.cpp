@@ -4,9 +4,9 @@
 // folder (TMPDIR chooses another), 3.2 GB in all, and removed.
 #include "big_model.hpp"
 #include "peak_memory.hpp"
-#include <benanza/analysis.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 
 #include <benchmark/benchmark.h>

@@ -4,7 +4,7 @@
 #include "reproducer_templates.hpp"
 #include "writer.hpp"
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/codegen.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <cstdint>
 #include <map>

@@ -3,9 +3,9 @@
 // of the plan's configuration.
 #include "emit_reproducer.hpp"
 #include "reproducer_templates.hpp"
-#include <benanza/bench/quantization.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/model/quantization.hpp>
 
 #include <algorithm>
 #include <array>

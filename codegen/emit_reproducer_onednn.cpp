@@ -4,11 +4,11 @@
 #include "emit_reproducer.hpp"
 #include "reproducer_templates.hpp"
 #include "writer.hpp"
-#include <benanza/bench/quantization.hpp>
 #include <benanza/detail/fold_leading.hpp>
 #include <benanza/detail/window.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/model/quantization.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <benanza/detail/field_text.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <charconv>
 #include <cmath>

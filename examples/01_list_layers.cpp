@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of a model, each once, with how often it occurs and what it computes.
-#include <benanza/layer_graph.hpp>
-#include <benanza/layer_set.hpp>
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/layer_set.hpp>
 #include <benanza/onnx.hpp>
 
 #include <cstdio>

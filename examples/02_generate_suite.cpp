@@ -2,7 +2,7 @@
 // A model's layers as a Google Benchmark program: C++ that compiles where neither ONNX nor Python is. The program
 // `benanza generate` does the same for any number of models.
 #include <benanza/codegen.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <iostream>

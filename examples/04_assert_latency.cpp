@@ -2,7 +2,7 @@
 // An engine's unit test that fails when the engine falls behind what the libraries can do. For GoogleTest include
 // benanza/gtest.hpp and write EXPECT_THAT.
 #define CATCH_CONFIG_MAIN
-#include <benanza/analysis.hpp>
+#include <benanza/bounds/analysis.hpp>
 #include <benanza/catch2.hpp>
 #include <benanza/onnx.hpp>
 

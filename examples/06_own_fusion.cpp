@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fusion of one's own: the logarithm of a softmax is one call, log-softmax. A pattern looks at one layer and says
 // which group begins there; that nothing inside is used outside, `fuse` checks by itself.
-#include <benanza/layer_signature.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cstdio>
 #include <vector>

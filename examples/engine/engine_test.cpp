@@ -2,9 +2,9 @@
 // The engine's unit test: it is right about what it runs, and not too far from what the best library calls take.
 #define CATCH_CONFIG_MAIN
 #include "mnist_engine.hpp"
-#include <benanza/analysis.hpp>
+#include <benanza/bounds/analysis.hpp>
 #include <benanza/catch2.hpp>
-#include <benanza/gap.hpp>
+#include <benanza/gap/gap.hpp>
 #include <benanza/onnx.hpp>
 
 #include <algorithm>

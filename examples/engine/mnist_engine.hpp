@@ -3,7 +3,7 @@
 // computes in loops that are easy to read, which is why its gap is easy to find.
 #pragma once
 
-#include <benanza/recorder.hpp>
+#include <benanza/profile/recorder.hpp>
 
 #include <array>
 #include <functional>

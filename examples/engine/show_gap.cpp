@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the gap of the engine: show_gap MODEL.onnx RESULTS
 #include "mnist_engine.hpp"
-#include <benanza/gap_report.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <array>
 #include <cstdio>

@@ -2,17 +2,17 @@
 // Everything that benanza::analyzer offers, with the recorder.
 #pragma once
 
-#include <benanza/analysis.hpp>
-#include <benanza/bound.hpp>
-#include <benanza/engine_profile.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/bound.hpp>
+#include <benanza/bounds/schedule.hpp>
+#include <benanza/bounds/sweep.hpp>
 #include <benanza/error.hpp>
-#include <benanza/gap.hpp>
-#include <benanza/layer_set.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/gap/gap.hpp>
+#include <benanza/model/layer_set.hpp>
+#include <benanza/model/retype.hpp>
 #include <benanza/onnx.hpp>
-#include <benanza/recorder.hpp>
-#include <benanza/results.hpp>
-#include <benanza/retype.hpp>
-#include <benanza/schedule.hpp>
-#include <benanza/sweep.hpp>
+#include <benanza/profile/engine_profile.hpp>
+#include <benanza/profile/recorder.hpp>
+#include <benanza/results/results.hpp>
 #include <benanza/version.hpp>

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 #endif
 
-#include <benanza/bound.hpp>
+#include <benanza/bounds/bound.hpp>
 
 namespace benanza {
 

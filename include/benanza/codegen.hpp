@@ -12,7 +12,7 @@
 // inserts lines and edits none but the banner.
 #pragma once
 
-#include <benanza/layer_set.hpp>
+#include <benanza/model/layer_set.hpp>
 
 #include <iosfwd>
 #include <string>

@@ -2,7 +2,7 @@
 // GoogleTest (with its matchers of GoogleMock): `EXPECT_THAT(measured_latency, benanza::is_within(1.2).of(bound))`.
 #pragma once
 
-#include <benanza/bound.hpp>
+#include <benanza/bounds/bound.hpp>
 
 #include <gmock/gmock-matchers.h>
 

@@ -2,7 +2,7 @@
 // import_onnx: from an ONNX file to a Graph. No protobuf in sight: the ONNX library lives in src/onnx alone.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // What a suite that is run again keeps of the layers that it has finished (--benanza_done).
 #pragma once
 
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <set>
 #include <string>

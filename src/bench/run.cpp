@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "finished_layers.hpp"
-#include "roster.hpp"
 #include "suite_flags.hpp"
-#include "this_host.hpp"
-#include <benanza/bench/interrupt.hpp>
-#include <benanza/bench/measure.hpp>
 #include <benanza/bench/run.hpp>
-#include <benanza/bench/supervisor.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/isolation/interrupt.hpp>
+#include <benanza/isolation/supervisor.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -96,19 +94,6 @@ std::shared_ptr<const Run> read_earlier(const std::string& file) {
   return nullptr;
 }
 
-void list_names(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options) {
-  ThisHost host(options.threads);
-  Workplace place(host, options);
-  const bool device = machine_of(backends).is_device();
-  const Roster roster(place, backends, thread_counts(device ? 1 : static_cast<int>(host.cpus().size())));
-  for (const auto& entry : wanted) {
-    auto contests = roster.enlist(std::span(&entry, 1));
-    roster.find_rivals(contests.front());
-    for (const auto& rival : contests.front().rivals)
-      if (!options.accept || options.accept(rival.row.name())) std::cout << rival.row.name() << '\n';
-  }
-}
-
 void show_progress(const Progress& progress) {
   std::fprintf(stderr, "\r\033[K%.*s %zu/%zu, %.0f s, at most %.0f s left  %.*s",
                static_cast<int>(progress.phase.size()), progress.phase.data(), progress.done, progress.total,
@@ -179,8 +164,8 @@ int run_suite(const Suite& suite, int argc, char** argv) {
                          .cancelled = &interrupt.interrupted()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   if (flags.list) {
-    list_names(wanted, suite.backends, options);
-    return 0;
+    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '
+'; return 0;
   }
   const bool none = std::all_of(suite.backends.begin(), suite.backends.end(), [](const auto& backend) {
     return std::holds_alternative<Unsupported>(backend->availability());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite_flags.hpp"
 
-#include <benanza/data_type.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
+#include <benanza/model/data_type.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -3,8 +3,8 @@
 // names before anything is registered, or a file in Benanza's form.
 #pragma once
 
-#include <benanza/measurement.hpp>
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/measurement.hpp>
 
 #include <functional>
 #include <optional>

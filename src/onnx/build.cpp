@@ -5,7 +5,7 @@
 #include "guard.hpp"
 #include "infer.hpp"
 #include "proto.hpp"
-#include <benanza/fold_quantization.hpp>
+#include <benanza/model/fold_quantization.hpp>
 
 #include <algorithm>
 #include <array>

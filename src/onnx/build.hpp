@@ -8,7 +8,7 @@
 #include "frame.hpp"
 #include "rebatch.hpp"
 #include "rules.hpp"
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>

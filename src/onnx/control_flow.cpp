@@ -4,7 +4,7 @@
 #include "build.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
-#include <benanza/fold_quantization.hpp>
+#include <benanza/model/fold_quantization.hpp>
 
 #include <algorithm>
 

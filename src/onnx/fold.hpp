@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tensor.hpp"
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <optional>
 #include <span>

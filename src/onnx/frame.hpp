@@ -4,7 +4,7 @@
 // around it.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -2,7 +2,7 @@
 // What the ONNX library's shape rules take on trust and would crash on, refused before they are asked.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <span>
 

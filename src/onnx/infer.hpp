@@ -3,7 +3,7 @@
 #pragma once
 
 #include "frame.hpp"
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <onnx/defs/schema.h>
 

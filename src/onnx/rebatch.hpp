@@ -4,7 +4,7 @@
 // file's own batch, to learn where it stands, and at the wanted one, where each frozen number is replaced.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <map>
 #include <optional>

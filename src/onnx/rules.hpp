@@ -3,7 +3,7 @@
 // of ONNX for which it has no rule, or none that binds a frozen batch (Reshape, Expand: rebatch.hpp).
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <optional>
 #include <span>

@@ -2,9 +2,9 @@
 #include "scan.hpp"
 
 #include "wire.hpp"
-#include <benanza/data_type.hpp>
 #include <benanza/error.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // Tensor: a small constant with its numbers, what shape arithmetic works on.
 #pragma once
 
-#include <benanza/data_type.hpp>
-#include <benanza/graph.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "logged_layer.hpp"
 #include "reader.hpp"
 #include "seen_calls.hpp"
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // What the events of PyTorch's traces are, by their categories and names.
 #pragma once
 
-#include <benanza/engine_profile.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "logged_layer.hpp"
 
 #include <benanza/detail/window_axes.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <utility>

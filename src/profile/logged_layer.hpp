@@ -2,7 +2,7 @@
 // Signatures of layers from what API logs say about a call, spelled as the layers of a model are.
 #pragma once
 
-#include <benanza/data_type.hpp>
+#include <benanza/model/data_type.hpp>
 #include <benanza/op/conv.hpp>
 #include <benanza/op/mat_mul.hpp>
 

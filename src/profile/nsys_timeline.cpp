@@ -2,7 +2,7 @@
 #include "nsys_timeline.hpp"
 
 #include "passes.hpp"
-#include <benanza/kernel_class.hpp>
+#include <benanza/profile/kernel_class.hpp>
 
 #include <algorithm>
 #include <array>

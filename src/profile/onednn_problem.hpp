@@ -2,7 +2,7 @@
 // What a primitive of oneDNN computes on, from the problem and the memory descriptors of a line of its log.
 #pragma once
 
-#include <benanza/engine_profile.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <string_view>
 

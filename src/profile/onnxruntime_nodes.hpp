@@ -2,7 +2,7 @@
 // What the nodes of ONNX Runtime's profiles are, by their operators, providers and types.
 #pragma once
 
-#include <benanza/engine_profile.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "source.hpp"
-#include <benanza/engine_profile.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <cstdint>
 #include <optional>

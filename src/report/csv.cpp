@@ -2,8 +2,8 @@
 // CSV reports (RFC 4180): one line a row, units in the column's name.
 #include "format.hpp"
 #include "sweep.hpp"
-#include <benanza/layer_signature.hpp>
-#include <benanza/report.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/report/report.hpp>
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ void write_csv(std::ostream& out, const PlansReport& report) {
   out << "signature,backend,algorithm,cache,p10_ms,median_ms,p90_ms,cv,samples,chosen,floor_ms,excluded,noisy,"
          "contended\n";
   for (const auto& layer : report.layers)
-    for (const auto& row : layer.rivals)
+    for (const auto& row : layer.candidates)
       out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
                          csv_field(row.algorithm), enum_names(row.cache)[static_cast<std::size_t>(row.cache)],
                          row.excluded ? "" : fmt::format("{}", row.p10.value * 1e3),

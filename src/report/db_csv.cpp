@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV reports of `benanza db` (RFC 4180): one line a row, units in the column's name.
 #include "format.hpp"
-#include <benanza/db_report.hpp>
+#include <benanza/report/db_report.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports of `benanza db`; the keys are documented in README.md ("JSON") and keep their meaning.
-#include <benanza/db_report.hpp>
+#include <benanza/report/db_report.hpp>
 
 #include <nlohmann/json.hpp>
 

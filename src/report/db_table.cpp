@@ -11,8 +11,8 @@
 //   verdict   change   noise     before      after  layer
 //   slower    +7.3 %   0.5 %    10.0 us    10.7 us  Conv 1x256x14x14, 256 of 3x3, +bias +relu
 #include "format.hpp"
-#include <benanza/db_report.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/report/db_report.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/layer_signature.hpp>
-#include <benanza/report.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/report/report.hpp>
 
 namespace benanza {
 

@@ -8,7 +8,7 @@
 // The critical path of the parallel rung is red; a fill tells a layer's share of the time; a dashed edge brings an
 // operand that delays only the end.
 #include "format.hpp"
-#include <benanza/report.hpp>
+#include <benanza/report/report.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 // known of each pass, the times of the table one after the other.
 #pragma once
 
-#include <benanza/gap_report.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // Numbers and bars as tables print them.
 #pragma once
 
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format.hpp"
 #include "tensor_cores.hpp"
-#include <benanza/gap_report.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <fmt/format.h>
 

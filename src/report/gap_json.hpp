@@ -2,7 +2,7 @@
 #pragma once
 
 #include "json.hpp"
-#include <benanza/gap_report.hpp>
+#include <benanza/report/gap_report.hpp>
 
 namespace benanza::report {
 

@@ -20,7 +20,7 @@
 #include "format.hpp"
 #include "tensor_cores.hpp"
 #include "text.hpp"
-#include <benanza/gap_report.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 // in the same order below, and its parallel schedule.
 #include "drawn_run.hpp"
 #include "trace_events.hpp"
-#include <benanza/gap_report.hpp>
-#include <benanza/schedule.hpp>
+#include <benanza/bounds/schedule.hpp>
+#include <benanza/report/gap_report.hpp>
 #include <benanza/version.hpp>
 
 #include <fmt/format.h>

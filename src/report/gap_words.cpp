@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/gap_report.hpp>
+#include <benanza/report/gap_report.hpp>
 
 namespace benanza {
 

@@ -2,7 +2,7 @@
 // JSON reports; the keys are documented in README.md ("JSON") and keep their meaning.
 #include "json.hpp"
 
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cmath>
 #include <ostream>
@@ -87,28 +87,28 @@ void add_timing(Json& result, const Measurement& row) {
   }
 }
 
-Json rivals_json(const std::vector<Measurement>& rivals) {
+Json candidates_json(const std::vector<Measurement>& candidates) {
   Json result = Json::array();
-  for (const auto& row : rivals) {
-    Json rival{{"backend", row.backend},
-               {"algorithm", row.algorithm},
-               {"cache", enum_names(row.cache)[static_cast<std::size_t>(row.cache)]}};
+  for (const auto& row : candidates) {
+    Json candidate{{"backend", row.backend},
+                   {"algorithm", row.algorithm},
+                   {"cache", enum_names(row.cache)[static_cast<std::size_t>(row.cache)]}};
     if (row.excluded) {
-      rival["excluded"] = *row.excluded;
+      candidate["excluded"] = *row.excluded;
     } else {
-      rival["p10_ms"] = ms(row.p10);
-      rival["median_ms"] = ms(row.median);
-      rival["p90_ms"] = ms(row.p90);
-      rival["cv"] = number(row.cv);
-      rival["samples"] = row.samples;
-      rival["chosen"] = !row.rounds_s.empty();
-      rival["noisy"] = row.noisy;
-      rival["contended"] = row.contended;
-      rival["workspace_bytes"] = row.workspace_bytes;
-      rival["difference"] = number(row.difference);
-      add_timing(rival, row);
+      candidate["p10_ms"] = ms(row.p10);
+      candidate["median_ms"] = ms(row.median);
+      candidate["p90_ms"] = ms(row.p90);
+      candidate["cv"] = number(row.cv);
+      candidate["samples"] = row.samples;
+      candidate["chosen"] = !row.rounds_s.empty();
+      candidate["noisy"] = row.noisy;
+      candidate["contended"] = row.contended;
+      candidate["workspace_bytes"] = row.workspace_bytes;
+      candidate["difference"] = number(row.difference);
+      add_timing(candidate, row);
     }
-    result.push_back(std::move(rival));
+    result.push_back(std::move(candidate));
   }
   return result;
 }
@@ -145,7 +145,7 @@ Json row_json(const LayerRow& row) {
   result["bytes"] = number(row.cost.bytes().value);
   result["critical"] = row.critical;
   if (row.untried > 0) result["untried"] = row.untried;
-  if (!row.rivals.empty()) result["plans"] = rivals_json(row.rivals);
+  if (!row.candidates.empty()) result["plans"] = candidates_json(row.candidates);
   return result;
 }
 
@@ -257,7 +257,7 @@ void write_json(std::ostream& out, const PlansReport& report) {
   Json layers = Json::array();
   for (const auto& layer : report.layers)
     layers.push_back(
-        {{"signature", layer.signature}, {"floor_ms", ms(layer.floor)}, {"plans", rivals_json(layer.rivals)}});
+        {{"signature", layer.signature}, {"floor_ms", ms(layer.floor)}, {"plans", candidates_json(layer.candidates)}});
   write(out, {{"schema", 1}, {"machine", machine}, {"layers", layers}});
 }
 

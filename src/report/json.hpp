@@ -2,7 +2,7 @@
 // Parts of JSON documents that several reports share.
 #pragma once
 
-#include <benanza/report.hpp>
+#include <benanza/report/report.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -56,14 +56,15 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"p10_ms", false},   {"median_ms", false}, {"cv", false},       {"samples", false},
                               {"flags", false},    {"floor_ms", false},  {"flops", false},    {"bytes", false},
                               {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
-                              {"untried", false},  {"rivals", false}};
+                              {"untried", false},  {"candidates", false}};
 
 /// Backend, algorithm, cache state, time of a call or null, why it does not count.
-Json rivals_json(const std::vector<Measurement>& rivals, Texts& texts) {
+Json candidates_json(const std::vector<Measurement>& candidates, Texts& texts) {
   Json result = Json::array();
-  for (const auto& rival : rivals)
-    result.push_back({texts(rival.backend), texts(rival.algorithm), rival.cache,
-                      rival.excluded ? Json(nullptr) : six_ms(rival.p10), texts(rival.excluded.value_or(""))});
+  for (const auto& candidate : candidates)
+    result.push_back({texts(candidate.backend), texts(candidate.algorithm), candidate.cache,
+                      candidate.excluded ? Json(nullptr) : six_ms(candidate.p10),
+                      texts(candidate.excluded.value_or(""))});
   return result;
 }
 
@@ -93,7 +94,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           row.cold ? six_ms(row.cold->p10) : Json(nullptr),
           row.cold ? Json(texts(row.cold->backend + " " + row.cold->algorithm)) : Json(nullptr),
           row.untried,
-          rivals_json(row.rivals, texts)};
+          candidates_json(row.candidates, texts)};
 }
 
 /// A late predecessor p is written as -p - 1.

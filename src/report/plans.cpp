@@ -35,9 +35,9 @@ std::string marks(const Measurement& row) {
 
 }  // namespace
 
-void write_rivals(std::ostream& out, const std::vector<Measurement>& rivals, Seconds floor) {
+void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds floor) {
   out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {}\n", "time", "median", "samples", "of roof", "caches", "plan");
-  for (const auto& row : rivals) {
+  for (const auto& row : candidates) {
     const auto cache = enum_names(row.cache)[static_cast<std::size_t>(row.cache)];
     if (row.excluded) {
       const bool no_plan = row.algorithm.starts_with("none,");
@@ -60,7 +60,7 @@ void write_table(std::ostream& out, const PlansReport& report, const TableOption
   for (const auto& layer : report.layers) {
     const std::string title = report::clipped(describe(layer.layer), 300);
     out << (options.color ? "\033[1m" + title + "\033[0m" : title) << '\n' << layer.signature << '\n';
-    report::write_rivals(out, layer.rivals, layer.floor);
+    report::write_candidates(out, layer.candidates, layer.floor);
     out << '\n';
   }
   if (!report.footer.empty()) out << report.footer << '\n';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/report.hpp>
+#include <benanza/report/report.hpp>
 
 namespace benanza {
 

@@ -2,7 +2,7 @@
 // Sweeps as the table and the CSV of a report show them, in place of their points one by one.
 #pragma once
 
-#include <benanza/sweep.hpp>
+#include <benanza/bounds/sweep.hpp>
 
 #include <iosfwd>
 #include <vector>

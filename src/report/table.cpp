@@ -14,8 +14,8 @@
 #include "format.hpp"
 #include "plans.hpp"
 #include "sweep.hpp"
-#include <benanza/layer_signature.hpp>
-#include <benanza/report.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/report/report.hpp>
 
 #include <fmt/format.h>
 
@@ -150,9 +150,9 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
                        is_doubtful(row) ? '~' : ' ', fmt::format("x{}", row.count),
                        share ? fmt::format("{:.0f} %", 100 * *share) : "-", clipped(describe(row.layer), layer_width),
                        layer_width, options.all ? plan : clipped(plan, rest - layer_width - 1));
-    if (row.rivals.empty()) continue;
+    if (row.candidates.empty()) continue;
     out << row.signature << '\n';
-    write_rivals(out, row.rivals, row.floor);
+    write_candidates(out, row.candidates, row.floor);
     out << '\n';
   }
   if (shown < fused.size()) out << fmt::format("  ({} more: --all)\n", fused.size() - shown);

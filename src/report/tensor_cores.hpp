@@ -2,8 +2,8 @@
 // Which records of a profile ran on tensor cores, by the names of their kernels.
 #pragma once
 
-#include <benanza/gap_report.hpp>
-#include <benanza/kernel_class.hpp>
+#include <benanza/profile/kernel_class.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <optional>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "json.hpp"
-#include <benanza/schedule.hpp>
+#include <benanza/bounds/schedule.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/ceiling_rows.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/results/ceiling_rows.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "context.hpp"
 
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <array>

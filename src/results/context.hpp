@@ -3,7 +3,7 @@
 // this reads it back.
 #pragma once
 
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <string_view>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_text.hpp"
-#include <benanza/ceiling_rows.hpp>
 #include <benanza/error.hpp>
-#include <benanza/results.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <algorithm>
 #include <chrono>

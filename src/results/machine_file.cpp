@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
-#include <benanza/machine_file.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/results/machine_file.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -4,9 +4,9 @@
 #include "root_object.hpp"
 #include "row_name.hpp"
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/results.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <simdjson.h>
 

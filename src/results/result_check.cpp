@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/ceiling_rows.hpp>
-#include <benanza/result_check.hpp>
+#include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/result_check.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
-#include <benanza/result_merge.hpp>
-#include <benanza/results.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/results/result_merge.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <functional>
 #include <unordered_map>

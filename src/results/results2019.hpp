@@ -2,7 +2,7 @@
 // The two kinds of files that the original Benanza left, each read by a file of its own.
 #pragma once
 
-#include <benanza/results2019.hpp>
+#include <benanza/results/results2019.hpp>
 
 #include <filesystem>
 #include <string>

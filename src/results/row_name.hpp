@@ -3,7 +3,7 @@
 // a ceiling, whose backend is `machine`: `machine/fma:avx2,threads=1/hot/Peak/f32`.
 #pragma once
 
-#include <benanza/measurement.hpp>
+#include <benanza/results/measurement.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <string>
 

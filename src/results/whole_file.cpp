@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <zlib.h>
 

@@ -3,8 +3,8 @@
 // or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
 #include "row_name.hpp"
 #include "run_text.hpp"
-#include <benanza/results.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <nlohmann/json.hpp>
 

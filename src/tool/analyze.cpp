@@ -7,7 +7,7 @@
 #include "output.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
-#include <benanza/rules2019.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -52,8 +52,8 @@ BoundReport stored_report(const Options& options) {
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   BoundReport report = std::move(stored.report);
   for (const auto& model : load_models(options.models))
-    report.models.push_back(
-        analyze(model, stored.results, {.threads = options.threads, .backends = backends, .rivals = options.plans}));
+    report.models.push_back(analyze(model, stored.results,
+                                    {.threads = options.threads, .backends = backends, .candidates = options.plans}));
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }
@@ -98,7 +98,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
+  command->add_flag("--plans", options->plans, "every candidate of each layer shown, or why it is excluded");
   command
       ->add_option("--rules", options->rules,
                    "2019: the accounting of the original Benanza, for its databases (JSON) and printed tables (CSV)")

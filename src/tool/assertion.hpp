@@ -2,7 +2,7 @@
 // Assertion: `--assert-latency RUNG=12ms`.
 #pragma once
 
-#include <benanza/analysis.hpp>
+#include <benanza/bounds/analysis.hpp>
 
 #include <string>
 #include <vector>

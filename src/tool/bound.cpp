@@ -57,12 +57,12 @@ bool agree(const Analyses& a, const Analyses& b) {
   return true;
 }
 
-/// Every rival that any session timed, beside what the last one says of the chosen ones.
-void show_rivals(Analyses& analyses, const ResultDatabase& results) {
+/// Every candidate that any session timed, beside what the last one says of the chosen ones.
+void show_candidates(Analyses& analyses, const ResultDatabase& results) {
   const auto all = results.newest_rows();
   for (auto& analysis : analyses)
     for (auto& row : analysis.rows)
-      if (const auto found = all.find(row.signature); found != all.end()) row.rivals = found->second;
+      if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
 }
 
 /// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
@@ -100,7 +100,7 @@ int run(const Options& options) {
   const auto given = parse_budget(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring, options.output.quiet);
-  session.analysis.rivals = options.plans;
+  session.analysis.candidates = options.plans;
   const Seconds budget = given.value_or(default_budget(models));
   const Again again = options.rounds                              ? Again::all
                       : options.repeat || !options.budget.empty() ? Again::uncertain
@@ -108,7 +108,7 @@ int run(const Options& options) {
   MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet, again);
   Analyses analyses = analyze_all(models, session.database, session.analysis);
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
-  if (options.repeat && options.plans) show_rivals(analyses, session.database);
+  if (options.repeat && options.plans) show_candidates(analyses, session.database);
   const bool partial =
       std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
   BoundReport report{.machine = session.machine,
@@ -151,7 +151,7 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->add_flag("--rounds", options->rounds,
                  "times known layers again, by the plans that were best, and selects none of them anew")
       ->excludes("--repeat");
-  command->add_flag("--plans", options->plans, "every rival of each layer shown, or why it is excluded");
+  command->add_flag("--plans", options->plans, "every candidate of each layer shown, or why it is excluded");
   add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback(

@@ -6,7 +6,7 @@
 #include "output.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
-#include <benanza/db_report.hpp>
+#include <benanza/report/db_report.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,7 @@
 // What the subcommands of `benanza db` share.
 #pragma once
 
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <string>
 #include <vector>

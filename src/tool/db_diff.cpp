@@ -5,8 +5,8 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "validators.hpp"
-#include <benanza/db_report.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/report/db_report.hpp>
 
 #include <CLI/CLI.hpp>
 

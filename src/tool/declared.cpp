@@ -2,7 +2,7 @@
 #include "declared.hpp"
 
 #include "models.hpp"
-#include <benanza/machine_file.hpp>
+#include <benanza/results/machine_file.hpp>
 
 #include <CLI/CLI.hpp>
 

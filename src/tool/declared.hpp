@@ -3,7 +3,7 @@
 #pragma once
 
 #include "options.hpp"
-#include <benanza/report.hpp>
+#include <benanza/report/report.hpp>
 
 #include <string>
 #include <vector>

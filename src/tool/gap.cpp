@@ -9,9 +9,9 @@
 #include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/detail/parse_duration.hpp>
-#include <benanza/engine_profile.hpp>
-#include <benanza/gap_report.hpp>
-#include <benanza/rules2019.hpp>
+#include <benanza/profile/engine_profile.hpp>
+#include <benanza/report/gap_report.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -133,7 +133,7 @@ Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) 
                    .warnings = warnings_of(made.results),
                    .runs = summarise_runs(made.results)};
   }
-  made.analysis.rivals = true;
+  made.analysis.candidates = true;
   made.report.models = {analyze(model, made.results, made.analysis)};
   return made;
 }
@@ -199,7 +199,7 @@ int run(const Options& options, const CLI::App& command) {
   const Analysis& analysis = report.bound.models.front();
   for (const DataType type : other_types(options, analysis)) {
     AnalysisOptions plain = bounds.analysis;
-    plain.rivals = false;
+    plain.candidates = false;
     gap_options.other_types.push_back(analyze(in_type(options, type), bounds.results, plain));
   }
   report.gap = compare(analysis, model, report.profile, gap_options);

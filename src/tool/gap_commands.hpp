@@ -3,7 +3,7 @@
 #pragma once
 
 #include "options.hpp"
-#include <benanza/gap.hpp>
+#include <benanza/gap/gap.hpp>
 
 namespace benanza::tool {
 

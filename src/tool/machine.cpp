@@ -3,9 +3,9 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
-#include <benanza/bench/backends.hpp>
-#include <benanza/bench/measure.hpp>
-#include <benanza/ceiling_rows.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/plan/backends.hpp>
+#include <benanza/results/ceiling_rows.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -4,8 +4,8 @@
 #include "measuring.hpp"
 #include "output.hpp"
 #include <benanza/detail/parse_duration.hpp>
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ int run(const Options& options) {
     LayerPlans plans{.layer = entry.layer,
                      .signature = LayerSignature(entry.layer).text(),
                      .floor = layer_floor(entry.layer, ceilings)};
-    if (const auto found = rows.find(plans.signature); found != rows.end()) plans.rivals = found->second;
+    if (const auto found = rows.find(plans.signature); found != rows.end()) plans.candidates = found->second;
     report.layers.push_back(std::move(plans));
   }
   emit(report, options.output);

@@ -4,16 +4,16 @@
 #include "models.hpp"
 #include "stored.hpp"
 #include "terminal.hpp"
-#include <benanza/bench/backends.hpp>
-#include <benanza/bench/interrupt.hpp>
-#include <benanza/bench/known.hpp>
-#include <benanza/bench/measure.hpp>
-#include <benanza/bench/supervisor.hpp>
-#include <benanza/cost.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/isolation/interrupt.hpp>
+#include <benanza/isolation/supervisor.hpp>
+#include <benanza/measure/known.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/cost.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/backends.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <fmt/format.h>
 

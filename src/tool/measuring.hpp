@@ -3,10 +3,10 @@
 #pragma once
 
 #include "options.hpp"
-#include <benanza/analysis.hpp>
-#include <benanza/bench/measure.hpp>
-#include <benanza/results.hpp>
-#include <benanza/units.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/results.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models.hpp"
 
-#include <benanza/retype.hpp>
+#include <benanza/model/retype.hpp>
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 
 #include "in_parallel.hpp"
 #include "options.hpp"
-#include <benanza/layer_set.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_set.hpp>
 #include <benanza/onnx.hpp>
 
 #include <filesystem>

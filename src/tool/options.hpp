@@ -2,9 +2,9 @@
 // Options that subcommands share: the same option means the same everywhere.
 #pragma once
 
-#include <benanza/data_type.hpp>
-#include <benanza/measurement.hpp>
+#include <benanza/model/data_type.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/results/measurement.hpp>
 
 #include <filesystem>
 #include <map>

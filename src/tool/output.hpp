@@ -5,9 +5,9 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <benanza/error.hpp>
-#include <benanza/gap_report.hpp>
-#include <benanza/report.hpp>
-#include <benanza/whole_file.hpp>
+#include <benanza/report/gap_report.hpp>
+#include <benanza/report/report.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <filesystem>
 #include <fstream>

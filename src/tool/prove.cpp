@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prove.hpp"
 
-#include <benanza/comparison.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/results/comparison.hpp>
 
 #include <algorithm>
 #include <cmath>

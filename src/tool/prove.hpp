@@ -3,8 +3,8 @@
 #pragma once
 
 #include "measuring.hpp"
-#include <benanza/gap_report.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/report/gap_report.hpp>
 
 #include <functional>
 #include <vector>

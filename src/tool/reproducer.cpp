@@ -3,11 +3,11 @@
 
 #include "options.hpp"
 #include "terminal.hpp"
-#include <benanza/bench/backends.hpp>
-#include <benanza/bench/measure.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/results.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/backends.hpp>
+#include <benanza/results/results.hpp>
 
 #include <CLI/CLI.hpp>
 

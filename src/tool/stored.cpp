@@ -3,7 +3,7 @@
 
 #include "terminal.hpp"
 #include <benanza/error.hpp>
-#include <benanza/result_check.hpp>
+#include <benanza/results/result_check.hpp>
 
 #include <algorithm>
 #include <filesystem>

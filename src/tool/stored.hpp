@@ -2,9 +2,9 @@
 // Stored results instead of measured ones: `--results FILE`.
 #pragma once
 
-#include <benanza/report.hpp>
-#include <benanza/results.hpp>
-#include <benanza/results2019.hpp>
+#include <benanza/report/report.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/results/results2019.hpp>
 
 #include <filesystem>
 #include <string>

@@ -2,7 +2,7 @@
 // What the terminal can show, and the progress bar on it.
 #pragma once
 
-#include <benanza/bench/measure.hpp>
+#include <benanza/measure/measure.hpp>
 
 #include <string>
 

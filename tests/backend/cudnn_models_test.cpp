@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/cudnn_shapes.hpp"
-#include <benanza/layer_graph.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 
 using namespace benanza;

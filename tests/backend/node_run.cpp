@@ -2,7 +2,7 @@
 #include "backend/node_run.hpp"
 
 #include "backend/reference_support.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/node_vector.hpp"
 
-#include <benanza/bench/element.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -3,7 +3,7 @@
 // are expected.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <filesystem>
 #include <map>

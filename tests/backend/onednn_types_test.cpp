@@ -3,7 +3,7 @@
 // plans are checked where there are any, and the reason where there is none.
 #include "backend/plan_support.hpp"
 #include <benanza/backend/onednn.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 using namespace benanza;
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "support/catch.hpp"
-#include <benanza/backend/reference.hpp>
-#include <benanza/bench/backend.hpp>
-#include <benanza/bench/fill.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/plan/fill.hpp>
+#include <benanza/reference/reference.hpp>
 
 #include <cstring>
 #include <limits>

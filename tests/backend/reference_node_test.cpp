@@ -3,7 +3,7 @@
 // ONNX's runner.
 #include "backend/node_run.hpp"
 #include "support/catch.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <algorithm>
 #include <cmath>

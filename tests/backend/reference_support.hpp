@@ -2,9 +2,9 @@
 // Short ways to run the reference on small operands given as numbers.
 #pragma once
 
-#include <benanza/backend/reference.hpp>
-#include <benanza/bench/element.hpp>
-#include <benanza/bench/fill.hpp>
+#include <benanza/plan/element.hpp>
+#include <benanza/plan/fill.hpp>
+#include <benanza/reference/reference.hpp>
 
 #include <cstddef>
 #include <cstdint>

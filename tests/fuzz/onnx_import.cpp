@@ -2,7 +2,7 @@
 // Any bytes are a model or an error of Benanza's family, and a model has layers in both forms.
 #include "memory_file.hpp"
 #include <benanza/error.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

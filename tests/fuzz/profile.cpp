@@ -2,9 +2,9 @@
 // Any bytes are a profile or an error of Benanza's family; what is read holds only times that can be summed and
 // references that lead somewhere.
 #include "memory_file.hpp"
-#include <benanza/engine_profile.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <cmath>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #include "../../src/results/run_text.hpp"
 #include "memory_file.hpp"
 #include <benanza/error.hpp>
-#include <benanza/result_check.hpp>
-#include <benanza/results.hpp>
+#include <benanza/results/result_check.hpp>
+#include <benanza/results/results.hpp>
 
 #include <cstdlib>
 

@@ -2,8 +2,8 @@
 // Any text is a layer's signature or an error of Benanza's family; the canonical text of one is its own, and the layer
 // has a cost.
 #include <benanza/error.hpp>
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cstddef>
 #include <cstdint>

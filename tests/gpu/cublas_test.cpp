@@ -2,8 +2,8 @@
 #include "backend/cublas/problem.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cublas.hpp>
-#include <benanza/bench/quantization.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/model/quantization.hpp>
 
 using namespace benanza;
 

@@ -2,7 +2,7 @@
 // Compiled twice: into the program for a device, and into the one whose device is tests/emulated.
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 using namespace benanza;
 

@@ -2,7 +2,7 @@
 #include "backend/cuda/availability.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
-#include <benanza/bench/shared_library.hpp>
+#include <benanza/plan/shared_library.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cudnn.hpp>
-#include <benanza/bench/shared_library.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/shared_library.hpp>
 
 using namespace benanza;
 using test::has_cudnn;

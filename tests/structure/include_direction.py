@@ -4,7 +4,7 @@
 
     include_direction.py ROOT
 
-A third party is seen in one place only; public headers see none; a low level never includes a higher one; an operator's header never
+A third party is seen in one place only; public headers see none; a room includes itself and the rooms below it; an operator's header never
 includes another's. Each wrong line is printed as `file:line: what, why`.
 """
 import pathlib
@@ -25,25 +25,48 @@ THIRD_PARTIES = [
     ("CUDA", r"cuda|cudnn|cublas|nvml|cupti", ["src/backend/cudnn", "src/backend/cublas", "src/backend/cuda"]),
     ("CLI11", r"CLI/", ["src/tool"]),
     ("fmt", r"fmt/", ["src/report", "src/tool", "codegen"]),
-    ("hwloc", r"hwloc", ["src/bench"]),
+    ("hwloc", r"hwloc", ["src/plan", "src/measure"]),
     ("Catch2", r"catch2/", ["include/benanza/catch2.hpp"]),
     ("GoogleTest", r"(gmock|gtest)/", ["include/benanza/gtest.hpp"]),
 ]
 
-# Public headers from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
+# The rooms of src/ and include/benanza/, each with the rooms right below it. A room includes itself and whatever is below.
+ROOMS = {
+    "model": [],
+    "results": ["model"],
+    "fusion": ["model"],
+    "onnx": ["model"],
+    "codegen": ["model"],
+    "profile": ["results"],
+    "plan": ["results"],
+    "reference": ["plan"],
+    "backend": ["plan"],
+    "measure": ["reference"],
+    "isolation": ["measure"],
+    "bench": ["isolation"],
+    "bounds": ["results", "fusion"],
+    "gap": ["bounds", "profile"],
+    "rules2019": ["gap"],
+    "report": ["rules2019"],
+    "umbrella": ["rules2019", "onnx"],
+    "tool": ["report", "bench", "backend", "codegen", "umbrella"],
+}
+
+# Public headers outside of a room's folder.
+ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "detail": "model", "catch2": "bounds", "gtest": "bounds", "benanza": "umbrella"}
+
+# Within the model: from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
 LEVELS = [
-    r"error|data_type|tensor_shape|units|inline_text|version|elementwise",
-    r"graph|critical_path|op/operator|detail/(?!field_text|consistent).*",
-    r"epilogue|cost",
+    r"error|version|model/(data_type|tensor_shape|units|inline_text|elementwise)",
+    r"model/(graph|critical_path)|op/operator|detail/(?!field_text|consistent).*",
+    r"model/(epilogue|cost)",
     r"op/.*|detail/(field_text|consistent)",
-    r"layer|layer_signature|layer_set|machine|measurement",
-    r"layer_graph|suite",
-    r"fusion|fusion/.*|model_layers|results|bound|onnx|codegen|bench/.*|backend/.*",
+    r"model/(layer|layer_signature|layer_set)",
 ]
 
 # What generated suites include, directly or through others: it compiles in a second where only the libraries themselves are installed.
-LIGHT = ["bench/run", "bench/backend"]
-NOT_LIGHT = ["onnx", "codegen", "results", "analysis", "report", "fusion", "layer_graph", "graph_builder", "catch2", "gtest"]
+LIGHT = ["bench/run", "plan/backend"]
+NOT_LIGHT = ["onnx", "codegen", "results/results", "bounds/analysis", "report/report", "fusion", "model/layer_graph", "catch2", "gtest"]
 
 # Headers of two operators that share a part.
 SHARED_BY_OPERATORS = {"operator", "scatter_reduction"}
@@ -68,6 +91,35 @@ def level(header):
     return len(LEVELS)
 
 
+def room_of_header(header):
+    first = header.split("/")[0]
+    return ROOM_OF_HEADER.get(first, first)
+
+
+def room_of_source(file):
+    found = re.match(r"src/([^/]+)/|(codegen)/", file)
+    return (found[1] or found[2]) if found else None
+
+
+def rooms_below(room):
+    below = set()
+    open_rooms = [room]
+    while open_rooms:
+        for lower in ROOMS[open_rooms.pop()]:
+            if lower not in below:
+                below.add(lower)
+                open_rooms.append(lower)
+    return below
+
+
+def is_upward(here, there):
+    """Whether an include runs from a room to one that is not below it. Rooms that the table does not know are an error."""
+    for room in (here, there):
+        if room not in ROOMS:
+            return f"no room {room}: tests/structure/include_direction.py lists them"
+    return None if there == here or there in rooms_below(here) else f"{here} does not stand on {there}"
+
+
 def is_at(file, place):
     return file == place or file.startswith(place + "/")
 
@@ -85,9 +137,15 @@ def wrong_edge(file, angled, included, root):
     if ours:
         if not (root / "include" / included).exists():
             return "there is no such header"
+        source = room_of_source(file)
+        if source:
+            return is_upward(source, room_of_header(ours[1]))
         if not public:
             return None
         here, there = public[1], ours[1]
+        upward = is_upward(room_of_header(here), room_of_header(there))
+        if upward:
+            return upward
         if level(there) > level(here):
             return "a lower level includes a higher one"
         if here.startswith("op/") and here != "op/ops" and there.startswith("op/") and there[3:] not in SHARED_BY_OPERATORS:

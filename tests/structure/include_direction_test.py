@@ -13,7 +13,7 @@ from include_direction import wrong_edges  # noqa: E402
 def found_in(files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name in ("graph", "layer", "units", "results", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run"):
+        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run"):
             path = root / "include" / "benanza" / f"{name}.hpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#pragma once\n", encoding="utf-8")
@@ -25,16 +25,18 @@ def found_in(files):
 
 
 WRONG = [
-    ("include/benanza/layer.hpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
+    ("include/benanza/model/layer.hpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("include/benanza/onnx.hpp", "#include <onnx/onnx_pb.h>", "ONNX is seen only in"),
-    ("include/benanza/graph.hpp", "#include <sys/mman.h>", "standard library"),
-    ("include/benanza/units.hpp", "#include <benanza/layer.hpp>", "a lower level includes a higher one"),
-    ("include/benanza/graph.hpp", "#include <benanza/results.hpp>", "a lower level includes a higher one"),
+    ("include/benanza/model/graph.hpp", "#include <sys/mman.h>", "standard library"),
+    ("include/benanza/model/units.hpp", "#include <benanza/model/layer.hpp>", "a lower level includes a higher one"),
+    ("include/benanza/model/graph.hpp", "#include <benanza/results/results.hpp>", "model does not stand on results"),
+    ("src/plan/fill.cpp", "#include <benanza/measure/measure.hpp>", "plan does not stand on measure"),
+    ("src/attic/old.cpp", "#include <benanza/model/graph.hpp>", "no room attic"),
     ("include/benanza/op/conv.hpp", "#include <benanza/op/pool.hpp>", "an operator includes another one"),
     ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
-    ("include/benanza/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
-    ("include/benanza/bench/run.hpp", "#include <benanza/results.hpp>", "generated suites must not see results"),
-    ("src/analysis/analyze.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
+    ("include/benanza/model/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
+    ("include/benanza/bench/run.hpp", "#include <benanza/results/results.hpp>", "generated suites must not see results"),
+    ("src/bounds/analyze.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
     ("src/report/table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
     ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
@@ -47,11 +49,12 @@ WRONG = [
 ]
 
 RIGHT = {
-    "include/benanza/layer.hpp": "#include <vector>\n#include <benanza/graph.hpp>\n#include <benanza/op/ops.hpp>\n",
-    "include/benanza/op/conv.hpp": "#include <benanza/op/operator.hpp>\n#include <benanza/units.hpp>\n",
+    "include/benanza/model/layer.hpp": "#include <vector>\n#include <benanza/model/graph.hpp>\n#include <benanza/op/ops.hpp>\n",
+    "include/benanza/op/conv.hpp": "#include <benanza/op/operator.hpp>\n#include <benanza/model/units.hpp>\n",
     "include/benanza/op/ops.hpp": "#include <benanza/op/conv.hpp>\n#include <benanza/op/pool.hpp>\n",
-    "src/onnx/import.cpp": '#include <onnx/onnx_pb.h>\n#include <google/protobuf/arena.h>\n#include <benanza/graph.hpp>\n#include "import.hpp"\n',
+    "src/onnx/import.cpp": '#include <onnx/onnx_pb.h>\n#include <google/protobuf/arena.h>\n#include <benanza/model/graph.hpp>\n#include "import.hpp"\n',
     "src/onnx/import.hpp": "#include <sys/mman.h>\n#include <unistd.h>\n",
+    "src/measure/measure.cpp": "#include <benanza/measure/measure.hpp>\n#include <benanza/model/units.hpp>\n",
     "src/report/json.hpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
     "src/backend/onednn/backend.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n",
 }

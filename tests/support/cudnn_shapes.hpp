@@ -4,7 +4,7 @@
 
 #include "backend/cudnn/descriptors.hpp"
 #include "support/catch.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <optional>
 #include <string>

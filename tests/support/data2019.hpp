@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/onnx.hpp>
-#include <benanza/results2019.hpp>
+#include <benanza/results/results2019.hpp>
 
 #include <filesystem>
 #include <string>

@@ -3,8 +3,8 @@
 // from the buffers of the session, so that what was never uploaded is seen.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
-#include <benanza/bench/device.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/plan/device.hpp>
 
 #include <cstdint>
 #include <cstring>

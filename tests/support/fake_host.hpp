@@ -3,8 +3,8 @@
 // without a clock.
 #pragma once
 
-#include "../../src/bench/host.hpp"
-#include <benanza/bench/backend.hpp>
+#include "../../src/measure/host.hpp"
+#include <benanza/plan/backend.hpp>
 
 #include <cmath>
 #include <cstring>

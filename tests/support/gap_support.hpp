@@ -8,8 +8,8 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/detail/quantile.hpp>
-#include <benanza/gap.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/gap/gap.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <set>
 #include <string>
@@ -65,7 +65,7 @@ inline Case make_case(benanza::testing::GraphBuilder& graph, bool with_ceilings 
     for (const auto& piece : layer.pieces) add(piece.layer);
   run.rows.insert(run.rows.end(), more.begin(), more.end());
   made.results.add(std::move(run));
-  made.analysis = analyze(made.model, made.results, {.threads = 1, .rivals = true});
+  made.analysis = analyze(made.model, made.results, {.threads = 1, .candidates = true});
   return made;
 }
 

@@ -2,7 +2,7 @@
 // GraphBuilder: a Graph by hand, a node a line, for tests of what is made of graphs. No ONNX file in sight.
 #pragma once
 
-#include <benanza/graph.hpp>
+#include <benanza/model/graph.hpp>
 
 #include <cstdint>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows, of its
 // budget and of its forerunners' journal to the file that it is given.
-#include <benanza/bench/interrupt.hpp>
-#include <benanza/bench/supervisor.hpp>
+#include <benanza/isolation/interrupt.hpp>
+#include <benanza/isolation/supervisor.hpp>
 
 #include <csignal>
 #include <cstring>
@@ -29,8 +29,9 @@ int main(int argc, char** argv) {
   if (cut) report += "kept in " + supervised->kept_in() + "\n";
   else supervised->keep_in("the first child's file");
   for (const std::string row : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
-    if (const auto culprit = supervised->culprits().find(row); culprit != supervised->culprits().end()) {
-      report += row + ": " + culprit->second + "\n";
+    if (const auto crashing_plan = supervised->crashing_plans().find(row);
+        crashing_plan != supervised->crashing_plans().end()) {
+      report += row + ": " + crashing_plan->second + "\n";
       continue;
     }
     supervised->trying(row);

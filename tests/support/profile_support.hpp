@@ -3,8 +3,8 @@
 #pragma once
 
 #include "support/catch.hpp"
-#include <benanza/engine_profile.hpp>
 #include <benanza/error.hpp>
+#include <benanza/profile/engine_profile.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "support/catch.hpp"
 #include <benanza/error.hpp>
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <cmath>
 #include <filesystem>

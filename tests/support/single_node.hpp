@@ -3,9 +3,9 @@
 #pragma once
 
 #include "support/catch.hpp"
-#include <benanza/graph.hpp>
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -3,9 +3,9 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include "support/model_files.hpp"
-#include <benanza/analysis.hpp>
+#include <benanza/bounds/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
 #include "support/results_support.hpp"
-#include <benanza/rules2019.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 
 #include <algorithm>
 #include <map>

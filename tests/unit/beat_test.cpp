@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bench/beat.hpp>
+#include <benanza/plan/beat.hpp>
 
 TEST_CASE("signs of life are heard while somebody listens") {
   int heard = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bound.hpp>
+#include <benanza/bounds/bound.hpp>
 #include <benanza/catch2.hpp>
 
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/bench/buffers.hpp"
+#include "../../src/measure/buffers.hpp"
 
 #include "support/catch.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cache states: where calls find their weights, on a host and a backend that only pretend.
-#include "../../src/bench/session.hpp"
+#include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/bench/measure.hpp>
+#include <benanza/measure/measure.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ std::vector<Measurement> run(FakeHost& host, const std::shared_ptr<const Multipl
   options.budget = {2};
   const std::array<std::shared_ptr<const Backend>, 1> backends{backend};
   const std::vector<Wanted> wanted{{.layer = product, .known = std::move(known)}};
-  return run_session(host, wanted, backends, options, 1);
+  return run_tuning_session(host, wanted, backends, options, 1);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/bench/ceilings.hpp"
+#include "../../src/measure/ceilings.hpp"
 
-#include "../../src/bench/peak_kernels.hpp"
+#include "../../src/measure/peak_kernels.hpp"
 #include "support/catch.hpp"
-#include <benanza/ceiling_rows.hpp>
+#include <benanza/results/ceiling_rows.hpp>
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts by hand: the arithmetic stands beside each.
 #include "support/catch.hpp"
-#include <benanza/comparison.hpp>
+#include <benanza/results/comparison.hpp>
 
 #include <limits>
 

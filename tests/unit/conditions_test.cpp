@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder that looks like /proc and /sys, before and after.
-#include "../../src/bench/conditions.hpp"
+#include "../../src/measure/conditions.hpp"
 
 #include "support/results_support.hpp"
 

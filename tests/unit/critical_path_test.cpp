@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/critical_path.hpp>
+#include <benanza/model/critical_path.hpp>
 
 namespace {
 

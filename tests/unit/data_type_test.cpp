@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/data_type.hpp>
+#include <benanza/model/data_type.hpp>
 
 #include <utility>
 

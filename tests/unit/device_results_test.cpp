@@ -2,8 +2,8 @@
 // What rows of an accelerator say beyond those of a processor, in files and in bounds.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
-#include <benanza/analysis.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 using namespace benanza;
 using benanza::testing::GraphBuilder;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing on a device whose time is a counter: an event costs 1 us, a kernel's launch 2 us in a stream and 1 us in a
 // graph (support/fake_device.hpp).
-#include "../../src/bench/device_host.hpp"
-#include "../../src/bench/device_timer.hpp"
-#include "../../src/bench/session.hpp"
+#include "../../src/measure/device_host.hpp"
+#include "../../src/measure/device_timer.hpp"
+#include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_device.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/bench/measure.hpp>
 #include <benanza/error.hpp>
+#include <benanza/measure/measure.hpp>
 
 namespace {
 
@@ -153,7 +153,7 @@ TEST_CASE("a row is marked whose clock is lower than the session's highest") {
                                           {.name = "throttled", .clock_hz = 1.46e9}})};
   DeviceHost host(*device);
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  const auto rows = run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   REQUIRE(rows.size() == 3);
   CHECK_FALSE(rows[0].throttled);
   CHECK_FALSE(rows[1].throttled);  // 1.3 % under
@@ -167,7 +167,7 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
   DeviceHost host(*device);
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  const auto rows = run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   REQUIRE(rows.size() == 2);
   CHECK_FALSE(rows[0].excluded);
   CHECK(rows[0].method == "graph");
@@ -187,7 +187,7 @@ TEST_CASE("plans are ranked as a bound counts them: without the launches of empt
   DeviceHost host(*device);
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  const auto rows = run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].rounds_s.empty());
   CHECK_FALSE(rows[1].rounds_s.empty());
@@ -202,7 +202,7 @@ TEST_CASE("a lost device ends the session and is no row's reason") {
   DeviceHost host(*device);
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  CHECK_THROWS_AS(run_session(host, wanted, backends, {.budget = {0.3}}, 1), DeviceLost);
+  CHECK_THROWS_AS(run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1), DeviceLost);
 }
 
 TEST_CASE("a library's error that took the device along is no row's reason either; one that did not is") {
@@ -213,7 +213,7 @@ TEST_CASE("a library's error that took the device along is no row's reason eithe
         std::vector<FakeDevicePlan>{{.name = "fails", .loses_device = loses_device, .fails = true}, {.name = "good"}})};
     DeviceHost host(*device);
     const std::vector<Wanted> wanted{{.layer = relu(64)}};
-    return run_session(host, wanted, backends, {.budget = {0.3}}, 1);
+    return run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   };
   CHECK_THROWS_WITH(session(true), "failed: an internal error; an illegal address");
   const auto rows = session(false);

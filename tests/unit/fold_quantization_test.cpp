@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
-#include <benanza/fold_quantization.hpp>
 #include <benanza/fusion.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/fold_quantization.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 using namespace benanza;
 using testing::GraphBuilder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
-#include <benanza/layer_signature.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/results_support.hpp"
 #include <benanza/error.hpp>
-#include <benanza/results.hpp>
+#include <benanza/results/results.hpp>
 
 #include <cmath>
 #include <set>

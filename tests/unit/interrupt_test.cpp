@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bench/interrupt.hpp>
+#include <benanza/isolation/interrupt.hpp>
 
 #include <cstdlib>
 #include <sys/wait.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of the database answer for a layer: those of sessions on a fake host, and rows by hand.
-#include "../../src/bench/session.hpp"
+#include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/bench/known.hpp>
-#include <benanza/bench/measure.hpp>
+#include <benanza/measure/known.hpp>
+#include <benanza/measure/measure.hpp>
 
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ std::vector<Measurement> run(FakeHost& host, const std::shared_ptr<const FakeBac
                              const MeasureOptions& options) {
   const std::vector<Wanted> wanted{{.layer = relu()}};
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
-  return run_session(host, wanted, backends, options, 1);
+  return run_tuning_session(host, wanted, backends, options, 1);
 }
 
 Question question(bool certain) {
@@ -37,7 +37,8 @@ Measurement timed() {
 
 }  // namespace
 
-TEST_CASE("a rival that the budget left untried is tried by whoever asks for more, and its layer is known to others") {
+TEST_CASE(
+    "a candidate that the budget left untried is tried by whoever asks for more, and its layer is known to others") {
   // The faster one is behind the one that there was time for.
   const std::vector<test::FakePlan> plans{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}};
   FakeHost host;
@@ -98,7 +99,7 @@ TEST_CASE("of known rows the fastest is timed again, contended or not, if any wa
         host, std::vector<test::FakePlan>{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}});
     const std::vector<std::shared_ptr<const Backend>> backends{backend};
     const std::vector<Wanted> wanted{{.layer = relu(), .known = known}};
-    for (const auto& row : run_session(host, wanted, backends, {}, 1))
+    for (const auto& row : run_tuning_session(host, wanted, backends, {}, 1))
       CHECK(row.rounds_s.empty() == (row.algorithm != "fast,threads=1"));
     return backend->calls("close");
   };

@@ -2,8 +2,8 @@
 // A declared machine, and a model on it by hand.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
-#include <benanza/analysis.hpp>
-#include <benanza/machine_file.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/results/machine_file.hpp>
 
 namespace {
 

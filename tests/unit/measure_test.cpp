@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measuring session on a fake host: nothing here waits or reads a clock.
-#include "../../src/bench/rounds.hpp"
-#include "../../src/bench/session.hpp"
+#include "../../src/measure/rounds.hpp"
+#include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/bench/measure.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ using List = std::vector<std::shared_ptr<const Backend>>;
 
 std::vector<Measurement> run(FakeHost& host, const List& backends, MeasureOptions options = {}, int threads = 1,
                              std::vector<Wanted> wanted = {{.layer = relu(64)}}) {
-  return run_session(host, wanted, backends, options, threads);
+  return run_tuning_session(host, wanted, backends, options, threads);
 }
 
 const Measurement& row(const std::vector<Measurement>& rows, const std::string& algorithm) {
@@ -72,7 +72,7 @@ TEST_CASE("a plan that one call shows to be slow is dropped at once, and not tri
   CHECK_FALSE(row(rows, "fast,threads=1").excluded);
 }
 
-TEST_CASE("a clear loser is timed once, a rival in at least three visits") {
+TEST_CASE("a clear loser is timed once, a candidate in at least three visits") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(
       host, std::vector<FakePlan>{
@@ -81,7 +81,7 @@ TEST_CASE("a clear loser is timed once, a rival in at least three visits") {
   CHECK(row(rows, "loser,threads=1").samples == 1);
   CHECK_FALSE(row(rows, "loser,threads=1").excluded.has_value());
   CHECK(row(rows, "close,threads=1").samples >= 3);
-  // Rivals alternate: after the loser was dropped, no plan is left until the other had its turn, in more than three
+  // Candidates alternate: after the loser was dropped, no plan is left until the other had its turn, in more than three
   // turns each.
   const auto& order = backend->order();
   const auto turns = std::count(order.begin(), order.end(), "close,threads=1");
@@ -293,7 +293,7 @@ TEST_CASE("a wrong result is excluded with its difference") {
   CHECK_FALSE(row(rows, "right,threads=1").rounds_s.empty());
 }
 
-TEST_CASE("what a rival left in the output does not pass for another's result") {
+TEST_CASE("what a candidate left in the output does not pass for another's result") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(
       host, std::vector<FakePlan>{{.name = "right"}, {.name = "idle", .seconds = 1e-5, .leaves_output = true}});
@@ -341,7 +341,7 @@ TEST_CASE("a backend that crashes while it makes plans has failed, which is not 
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}});
   const std::string making = "fake/none,threads=1/hot/" + LayerSignature(relu(64)).text();
-  const auto rows = run(host, {backend}, {.culprits = {{making, "crashed: Segmentation fault"}}});
+  const auto rows = run(host, {backend}, {.crashing_plans = {{making, "crashed: Segmentation fault"}}});
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].excluded == "failed: crashed: Segmentation fault");
   CHECK_FALSE(is_unsupported(rows[0]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/bench/memory_block.hpp"
+#include "../../src/measure/memory_block.hpp"
 
 #include "support/catch.hpp"
 

@@ -2,9 +2,9 @@
 // Both forms of the 44 models.
 #include "support/catch.hpp"
 #include "support/model_files.hpp"
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 
 #include <algorithm>

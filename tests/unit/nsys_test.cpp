@@ -5,8 +5,8 @@
 #include "support/data2019.hpp"
 #include "support/results_support.hpp"
 #include <benanza/detail/quantile.hpp>
-#include <benanza/engine_profile.hpp>
-#include <benanza/kernel_class.hpp>
+#include <benanza/profile/engine_profile.hpp>
+#include <benanza/profile/kernel_class.hpp>
 
 #include <algorithm>
 #include <string>

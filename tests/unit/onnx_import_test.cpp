@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/model_files.hpp"
 #include "support/onnx_text.hpp"
-#include <benanza/layer_graph.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/onnx.hpp>
 
 #include <cstdint>

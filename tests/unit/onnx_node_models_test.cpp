@@ -3,7 +3,7 @@
 // known, but none of them breaks the importer.
 #include "support/catch.hpp"
 #include <benanza/error.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <algorithm>

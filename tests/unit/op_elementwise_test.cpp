@@ -2,7 +2,7 @@
 // Element-wise functions, reductions and normalisations.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cstdint>
 #include <string>

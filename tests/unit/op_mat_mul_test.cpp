@@ -2,7 +2,7 @@
 // Matrix products in all their spellings, Einsum, attention, recurrent layers.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cstdint>
 #include <string>

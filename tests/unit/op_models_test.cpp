@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every node of the 44 models becomes a layer of its own kind, with the multiply-adds that others count.
 #include "support/catch.hpp"
-#include <benanza/layer.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 
 #include <array>

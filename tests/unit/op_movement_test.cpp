@@ -2,7 +2,7 @@
 // What moves or converts elements, and what moves nothing.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // Convolutions and pools: canonical spellings, and exact counts.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cstdint>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // README's table of operators is the list in the code.
 #include "support/catch.hpp"
-#include <benanza/layer.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder, with times that the test makes up.
 #include "support/profile_support.hpp"
-#include <benanza/recorder.hpp>
+#include <benanza/profile/recorder.hpp>
 
 #include <cstdlib>
 #include <new>

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include <benanza/codegen.hpp>
 #include <benanza/error.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <sstream>
 

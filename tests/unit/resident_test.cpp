@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resident rungs, by hand.
-#include "../../src/analysis/resident.hpp"
+#include "../../src/bounds/resident.hpp"
 
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
-#include <benanza/analysis.hpp>
-#include <benanza/layer_signature.hpp>
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <vector>
 

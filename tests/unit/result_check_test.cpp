@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/results_support.hpp"
-#include <benanza/result_check.hpp>
+#include <benanza/results/result_check.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two sets of results of a few rows each; every verdict by hand.
 #include "support/catch.hpp"
-#include <benanza/layer_signature.hpp>
-#include <benanza/result_diff.hpp>
+#include <benanza/bounds/result_diff.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/results_support.hpp"
-#include <benanza/result_merge.hpp>
+#include <benanza/results/result_merge.hpp>
 
 namespace {
 

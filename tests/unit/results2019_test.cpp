@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/results_support.hpp"
-#include <benanza/results2019.hpp>
+#include <benanza/results/results2019.hpp>
 
 #include <string>
 

@@ -2,8 +2,8 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/fusion.hpp>
-#include <benanza/layer_signature.hpp>
-#include <benanza/retype.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/model/retype.hpp>
 
 using namespace benanza;
 using testing::GraphBuilder;

@@ -3,7 +3,7 @@
 // from graph and database by an independent script.
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
-#include <benanza/rules2019.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/schedule.hpp>
+#include <benanza/bounds/schedule.hpp>
 
 namespace {
 

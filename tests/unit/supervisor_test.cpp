@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bench/supervisor.hpp>
+#include <benanza/isolation/supervisor.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -42,4 +42,6 @@ TEST_CASE("a signal to the supervisor alone reaches the child, whose exit code c
   CHECK(stopped_by("2") == 130);   // SIGINT, of `kill`
 }
 
-TEST_CASE("a program that nobody supervises knows of no culprits") { CHECK(bench::Supervised::current() == nullptr); }
+TEST_CASE("a program that nobody supervises knows of no crashing_plans") {
+  CHECK(bench::Supervised::current() == nullptr);
+}

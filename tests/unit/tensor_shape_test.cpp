@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include <benanza/detail/window.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <limits>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host tells of its own processors.
-#include "../../src/bench/this_host.hpp"
+#include "../../src/measure/this_host.hpp"
 
 #include "support/catch.hpp"
-#include <benanza/bench/cpu_set.hpp>
+#include <benanza/plan/cpu_set.hpp>
 
 #include <csignal>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bench/cpu_set.hpp>
-#include <benanza/bench/thread_pool.hpp>
+#include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/thread_pool.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
 
 #include <type_traits>
 

@@ -5,7 +5,7 @@
 // knows, with PTX for the next ones.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <memory>
 #include <variant>

@@ -5,7 +5,7 @@
 // rest as counters. Includes neither ONNX, protobuf nor JSON.
 #pragma once
 
-#include <benanza/suite.hpp>
+#include <benanza/model/suite.hpp>
 
 namespace benanza::bench {
 

@@ -3,7 +3,7 @@
 // one spelling: 1x64x56x56 and 1x64x1x1 become 64x3136 and 64x1.
 #pragma once
 
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <cstdint>
 #include <span>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <benanza/detail/window.hpp>
-#include <benanza/epilogue.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/epilogue.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <cstdint>
 

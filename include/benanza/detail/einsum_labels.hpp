@@ -3,7 +3,7 @@
 // first appearance.
 #pragma once
 
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <optional>

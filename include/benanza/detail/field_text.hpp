@@ -3,10 +3,10 @@
 // functions for each type of field; `for_each_set_field` finds the fields that are worth writing at all.
 #pragma once
 
-#include <benanza/data_type.hpp>
-#include <benanza/epilogue.hpp>
-#include <benanza/inline_text.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/epilogue.hpp>
+#include <benanza/model/inline_text.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
-#include <benanza/graph.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/error.hpp>
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
 
 #include <charconv>
 #include <string>

@@ -4,7 +4,7 @@
 // documentation).
 #pragma once
 
-#include <benanza/data_type.hpp>
+#include <benanza/model/data_type.hpp>
 
 #include <algorithm>
 #include <bit>

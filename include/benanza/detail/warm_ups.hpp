@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/detail/quantile.hpp>
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Sliding windows: output sizes and in-range taps, shared by convolution and pooling.
 #pragma once
 
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // outside, or twice, is never swallowed. A user's pattern is a few lines (examples/06_own_fusion.cpp).
 #pragma once
 
-#include <benanza/layer_graph.hpp>
+#include <benanza/model/layer_graph.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -5,7 +5,7 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <array>
 #include <optional>

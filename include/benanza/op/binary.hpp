@@ -6,8 +6,8 @@
 #include <benanza/detail/collapse.hpp>
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/elementwise.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/elementwise.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <algorithm>
 #include <array>

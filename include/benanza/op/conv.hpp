@@ -6,7 +6,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/detail/window.hpp>
 #include <benanza/detail/window_axes.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <array>
 #include <optional>

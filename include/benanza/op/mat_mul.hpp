@@ -6,7 +6,7 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <algorithm>
 #include <array>

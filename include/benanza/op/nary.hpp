@@ -4,7 +4,7 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/elementwise.hpp>
+#include <benanza/model/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/inline_text.hpp>
+#include <benanza/model/inline_text.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <algorithm>

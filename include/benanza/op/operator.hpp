@@ -7,8 +7,8 @@
 // merge different layers: the worst bug that this design can have.
 #pragma once
 
-#include <benanza/data_type.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -5,8 +5,8 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/elementwise.hpp>
-#include <benanza/epilogue.hpp>
+#include <benanza/model/elementwise.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <array>
 #include <cmath>

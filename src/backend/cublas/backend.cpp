@@ -2,7 +2,7 @@
 #include "plans.hpp"
 #include <benanza/backend/cublas.hpp>
 #include <benanza/backend/cuda.hpp>
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <mutex>
 

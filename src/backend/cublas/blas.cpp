@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plans.hpp"
-#include <benanza/data_type.hpp>
+#include <benanza/model/data_type.hpp>
 
 namespace benanza::cublas {
 

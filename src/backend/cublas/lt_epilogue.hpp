@@ -2,7 +2,7 @@
 // LtEpilogue: what cuBLASLt does behind a product.
 #pragma once
 
-#include <benanza/epilogue.hpp>
+#include <benanza/model/epilogue.hpp>
 
 #include <cublasLt.h>
 

@@ -4,7 +4,7 @@
 
 #include "library.hpp"
 #include "problem.hpp"
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 namespace benanza::cublas {
 

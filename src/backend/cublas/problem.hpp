@@ -3,8 +3,8 @@
 // transpose: y' = b' a', where b is BLAS's first operand.
 #pragma once
 
-#include <benanza/epilogue.hpp>
-#include <benanza/layer.hpp>
+#include <benanza/model/epilogue.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <cublas_v2.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity.hpp"
 
-#include <benanza/bench/shared_library.hpp>
+#include <benanza/plan/shared_library.hpp>
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>

@@ -2,7 +2,7 @@
 // Activity records of CUPTI: what each kernel, copy and fill took by the device's own clock.
 #pragma once
 
-#include <benanza/units.hpp>
+#include <benanza/model/units.hpp>
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,7 @@
 // Element-wise steps in one pass over memory: a thread takes as many neighbouring elements as one access of 16 bytes
 // holds through all steps. What differs between steps is the same for all threads, so nothing diverges.
 #include "launch.cuh"
-#include <benanza/elementwise.hpp>
+#include <benanza/model/elementwise.hpp>
 
 namespace benanza::cuda {
 

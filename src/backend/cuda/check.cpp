@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
-#include <benanza/bench/device.hpp>
+#include <benanza/plan/device.hpp>
 
 #include <new>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels.hpp"
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 // Peaks and bandwidths of a device, by kernels that do nothing else.
 #pragma once
 
-#include <benanza/bench/device.hpp>
+#include <benanza/plan/device.hpp>
 
 #include <cuda_runtime_api.h>
 

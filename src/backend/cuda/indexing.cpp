@@ -2,7 +2,7 @@
 // The gather and scatter families.
 #include "check.hpp"
 #include "context.hpp"
-#include <benanza/bench/index_maps.hpp>
+#include <benanza/plan/index_maps.hpp>
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strided copies, padding and resizing.
 #include "context.hpp"
-#include <benanza/bench/index_maps.hpp>
+#include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 // the NVML API Reference has them.
 #include "nvml.hpp"
 
-#include <benanza/bench/shared_library.hpp>
+#include <benanza/plan/shared_library.hpp>
 
 #include <array>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: of types and windows that cuDNN's calls lack, and as a rival. A window that is the whole plane is a
+// Pooling: of types and windows that cuDNN's calls lack, and as a candidate. A window that is the whole plane is a
 // reduction.
 #include "context.hpp"
 #include <benanza/detail/window.hpp>

@@ -3,7 +3,7 @@
 #include "graphs.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/cudnn.hpp>
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <iterator>
 #include <mutex>
@@ -48,9 +48,9 @@ class CudnnBackend final : public Backend {
   template <class Op>
   [[nodiscard]] std::variant<Plans, Unsupported> legacy_plans(const Op& op) const {
     if constexpr (Offered<Op>) {
-      Rivals rivals(handle(), op);
-      add_plans(op, rivals);
-      return std::move(rivals).result();
+      Candidates candidates(handle(), op);
+      add_plans(op, candidates);
+      return std::move(candidates).result();
     } else {
       return Unsupported{"no " + std::string(Op::kind) + " in cuDNN"};
     }

@@ -86,15 +86,15 @@ struct Problem {
 };
 
 /// Operands and result as the order has them.
-void lay_out(Draft& draft, const Rivals& rivals, Order order) {
+void lay_out(Draft& draft, const Candidates& candidates, Order order) {
   if (order == Order::nchw) return;
-  for (std::size_t i = 0; i < rivals.operands().inputs.size(); ++i)
-    put_channels_last(draft, rivals.operands(), i, false);
-  put_channels_last(draft, rivals.operands(), 0, true);
+  for (std::size_t i = 0; i < candidates.operands().inputs.size(); ++i)
+    put_channels_last(draft, candidates.operands(), i, false);
+  put_channels_last(draft, candidates.operands(), 0, true);
 }
 
 void add_fused(const Problem& p, const op::Conv& op, const FusedEpilogue& epilogue, const ForwardAlgorithm& algorithm,
-               std::size_t workspace, Rivals& rivals) {
+               std::size_t workspace, Candidates& candidates) {
   const Factor one(p.arithmetic, 1), of_z(p.arithmetic, epilogue.has_z ? 1 : 0);
   TensorShape channels = TensorShape::filled(op.y().size(), 1);
   channels[1] = op.y()[1];
@@ -113,19 +113,19 @@ void add_fused(const Problem& p, const op::Conv& op, const FusedEpilogue& epilog
       .workspace_bytes = workspace,
       .saves_multiplications = algorithm.saves_multiplications,
       .tolerance = tolerance(p.arithmetic, algorithm.saves_multiplications)};
-  lay_out(draft, rivals, p.order);
-  rivals.add(std::move(draft));
+  lay_out(draft, candidates, p.order);
+  candidates.add(std::move(draft));
 }
 
-void add_forward(const Problem& p, const op::Conv& op, Rivals& rivals) {
+void add_forward(const Problem& p, const op::Conv& op, Candidates& candidates) {
   std::string why;
   const auto epilogue = epilogue_calls(op.post, op.y(), 1, 2, p.order, p.arithmetic, why);
   const auto fused = fused_epilogue(op.post);
-  if (!epilogue && !fused) return rivals.refuse(why);
+  if (!epilogue && !fused) return candidates.refuse(why);
   const Factor one(p.arithmetic, 1), zero(p.arithmetic, 0);
   for (const auto& algorithm : forward_algorithms) {
     std::size_t workspace = 0;
-    if (calls().cudnnGetConvolutionForwardWorkspaceSize(rivals.handle(), p.x.get(), p.w.get(), p.convolution.get(),
+    if (calls().cudnnGetConvolutionForwardWorkspaceSize(candidates.handle(), p.x.get(), p.w.get(), p.convolution.get(),
                                                         p.y.get(), algorithm.algorithm,
                                                         &workspace) != CUDNN_STATUS_SUCCESS)
       continue;  // cuDNN has no such kernel for this problem
@@ -143,25 +143,25 @@ void add_forward(const Problem& p, const op::Conv& op, Rivals& rivals) {
           .workspace_bytes = workspace,
           .saves_multiplications = algorithm.saves_multiplications,
           .tolerance = tolerance(p.arithmetic, algorithm.saves_multiplications)};
-      lay_out(draft, rivals, p.order);
-      rivals.add(std::move(draft));
+      lay_out(draft, candidates, p.order);
+      candidates.add(std::move(draft));
     }
-    if (fused && fused->goes_with(algorithm.algorithm)) add_fused(p, op, *fused, algorithm, workspace, rivals);
+    if (fused && fused->goes_with(algorithm.algorithm)) add_fused(p, op, *fused, algorithm, workspace, candidates);
   }
 }
 
 }  // namespace
 
-void add_plans(const op::Conv& op, Rivals& rivals) {
+void add_plans(const op::Conv& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how || op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    return rivals.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)) +
-                         " with these types of w and y");
+    return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)) +
+                             " with these types of w and y");
   const std::size_t spatial = op.x.size() - 2;
-  if (spatial < 2 || spatial > 3) return rivals.refuse("cuDNN convolves 2 or 3 dimensions");
+  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 2 or 3 dimensions");
   const auto descriptor = convolution(op.pads, op.strides, op.dilations, spatial, op.group, *how);
   if (!descriptor)
-    return rivals.refuse("cuDNN's convolutions pad both ends of an axis alike, not as pads of begin and end here");
+    return candidates.refuse("cuDNN's convolutions pad both ends of an axis alike, not as pads of begin and end here");
   for (const Order order : {Order::nchw, Order::nhwc})
     add_forward({.x = tensor(how->stored, op.x, order),
                  .y = tensor(how->stored, op.y(), order),
@@ -169,20 +169,20 @@ void add_plans(const op::Conv& op, Rivals& rivals) {
                  .convolution = *descriptor,
                  .arithmetic = *how,
                  .order = order},
-                op, rivals);
+                op, candidates);
 }
 
-void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
+void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)));
+  if (!how) return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)));
   const std::size_t spatial = op.x.size() - 2;
-  if (spatial < 2 || spatial > 3) return rivals.refuse("cuDNN convolves 2 or 3 dimensions");
+  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 2 or 3 dimensions");
   const auto descriptor = convolution(op.pads, op.strides, op.dilations, spatial, op.group, *how);
-  if (!descriptor) return rivals.refuse("cuDNN's convolutions pad both ends of an axis alike");
+  if (!descriptor) return candidates.refuse("cuDNN's convolutions pad both ends of an axis alike");
   std::string why;
   for (const Order order : {Order::nchw, Order::nhwc}) {
     const auto epilogue = epilogue_calls(op.post, op.y(), 1, 2, order, *how, why);
-    if (!epilogue) return rivals.refuse(why);
+    if (!epilogue) return candidates.refuse(why);
     // ONNX ConvTranspose is the gradient of a convolution by its data: x is dy, y is dx, w lies as that one's filter.
     const Problem p{.x = tensor(how->stored, op.x, order),
                     .y = tensor(how->stored, op.y(), order),
@@ -193,7 +193,7 @@ void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
     const Factor one(*how, 1), zero(*how, 0);
     for (const auto& algorithm : backward_algorithms) {
       std::size_t workspace = 0;
-      if (calls().cudnnGetConvolutionBackwardDataWorkspaceSize(rivals.handle(), p.w.get(), p.x.get(),
+      if (calls().cudnnGetConvolutionBackwardDataWorkspaceSize(candidates.handle(), p.w.get(), p.x.get(),
                                                                p.convolution.get(), p.y.get(), algorithm.algorithm,
                                                                &workspace) != CUDNN_STATUS_SUCCESS)
         continue;
@@ -210,8 +210,8 @@ void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
           .workspace_bytes = workspace,
           .saves_multiplications = algorithm.saves_multiplications,
           .tolerance = tolerance(*how, algorithm.saves_multiplications)};
-      lay_out(draft, rivals, order);
-      rivals.add(std::move(draft));
+      lay_out(draft, candidates, order);
+      candidates.add(std::move(draft));
     }
   }
 }

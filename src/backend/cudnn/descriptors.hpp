@@ -3,9 +3,9 @@
 #pragma once
 
 #include "library.hpp"
-#include <benanza/data_type.hpp>
-#include <benanza/elementwise.hpp>
-#include <benanza/tensor_shape.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/elementwise.hpp>
+#include <benanza/model/tensor_shape.hpp>
 
 #include <memory>
 #include <optional>

@@ -17,55 +17,55 @@ constexpr std::size_t most_dimensions = 5;
 
 }  // namespace
 
-void add_plans(const op::Unary& op, Rivals& rivals) {
+void add_plans(const op::Unary& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_function(op.fn, op.type));
+  if (!how) return candidates.refuse(no_function(op.fn, op.type));
   // What depends on no neighbour has any shape that has as many elements.
   const TensorShape shape = op.post.empty() ? TensorShape{element_count(op.x), 1, 1, 1} : with_rank(op.x);
   std::string why;
   const auto epilogue = epilogue_calls(op.post, op.post.empty() ? shape : op.x, 0, 1, Order::nchw, *how, why);
-  if (!epilogue) return rivals.refuse(why);
+  if (!epilogue) return candidates.refuse(why);
   const TensorDescriptor x = tensor(how->stored, shape);
   const Factor one(*how, 1), zero(*how, 0);
   if (const auto function = activation(op.fn, op.alpha, op.beta)) {
-    rivals.add({.algorithm = "activation_forward",
-                .execute =
-                    [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
-                      check(calls().cudnnActivationForward(handle, function->get(), one.get(), x.get(), a.inputs[0],
-                                                           zero.get(), x.get(), a.outputs[0]),
-                            "cudnnActivationForward");
-                      for (const auto& step : steps) step(handle, a, a.outputs[0]);
-                    },
-                .tolerance = how->tolerance});
+    candidates.add({.algorithm = "activation_forward",
+                    .execute =
+                        [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
+                          check(calls().cudnnActivationForward(handle, function->get(), one.get(), x.get(), a.inputs[0],
+                                                               zero.get(), x.get(), a.outputs[0]),
+                                "cudnnActivationForward");
+                          for (const auto& step : steps) step(handle, a, a.outputs[0]);
+                        },
+                    .tolerance = how->tolerance});
   } else if (op.fn == ElementwiseFn::sqrt) {
     const auto root = make_op_tensor(CUDNN_OP_TENSOR_SQRT, *how);
-    rivals.add({.algorithm = "op_tensor:sqrt",
-                .execute =
-                    [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
-                      check(calls().cudnnOpTensor(handle, root.get(), one.get(), x.get(), a.inputs[0], one.get(),
-                                                  x.get(), a.inputs[0], zero.get(), x.get(), a.outputs[0]),
-                            "cudnnOpTensor");
-                      for (const auto& step : steps) step(handle, a, a.outputs[0]);
-                    },
-                .tolerance = how->tolerance});
+    candidates.add({.algorithm = "op_tensor:sqrt",
+                    .execute =
+                        [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
+                          check(calls().cudnnOpTensor(handle, root.get(), one.get(), x.get(), a.inputs[0], one.get(),
+                                                      x.get(), a.inputs[0], zero.get(), x.get(), a.outputs[0]),
+                                "cudnnOpTensor");
+                          for (const auto& step : steps) step(handle, a, a.outputs[0]);
+                        },
+                    .tolerance = how->tolerance});
   } else {
-    rivals.refuse(no_function(op.fn, op.type));
+    candidates.refuse(no_function(op.fn, op.type));
   }
 }
 
-void add_plans(const op::Binary& op, Rivals& rivals) {
+void add_plans(const op::Binary& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   const auto function = op_tensor(op.fn);
-  if (!how || !function) return rivals.refuse(no_function(op.fn, op.type));
+  if (!how || !function) return candidates.refuse(no_function(op.fn, op.type));
   const TensorShape whole = op.y();
   const std::size_t rank = std::max<std::size_t>(4, whole.size());
-  if (rank > most_dimensions) return rivals.refuse("cuDNN's element-wise calls take at most 5 dimensions");
+  if (rank > most_dimensions) return candidates.refuse("cuDNN's element-wise calls take at most 5 dimensions");
   // The first operand must have the result's shape (cuDNN, cudnnOpTensor); all these functions commute but for a sign.
   const bool swapped = !(op.a == whole);
-  if (swapped && !(op.b == whole)) return rivals.refuse("cuDNN broadcasts one of two operands only");
+  if (swapped && !(op.b == whole)) return candidates.refuse("cuDNN broadcasts one of two operands only");
   std::string why;
   const auto epilogue = epilogue_calls(op.post, whole, 0, op.same ? 1 : 2, Order::nchw, *how, why);
-  if (!epilogue) return rivals.refuse(why);
+  if (!epilogue) return candidates.refuse(why);
   const TensorDescriptor y = tensor(how->stored, with_rank(whole, rank)),
                          small = tensor(how->stored, with_rank(swapped ? op.a : op.b, rank));
   const auto descriptor = make_op_tensor(*function, *how);
@@ -73,45 +73,46 @@ void add_plans(const op::Binary& op, Rivals& rivals) {
   const Factor of_first(*how, subtracts && swapped ? -1 : 1), of_second(*how, subtracts && !swapped ? -1 : 1),
       zero(*how, 0);
   const std::size_t first = swapped ? 1 : 0, second = op.same ? 0 : 1 - first;
-  rivals.add({.algorithm = "op_tensor",
-              .execute =
-                  [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
-                    check(calls().cudnnOpTensor(handle, descriptor.get(), of_first.get(), y.get(), a.inputs[first],
-                                                of_second.get(), small.get(), a.inputs[second], zero.get(), y.get(),
-                                                a.outputs[0]),
-                          "cudnnOpTensor");
-                    for (const auto& step : steps) step(handle, a, a.outputs[0]);
-                  },
-              .tolerance = how->tolerance});
+  candidates.add({.algorithm = "op_tensor",
+                  .execute =
+                      [=, steps = *epilogue](cudnnHandle_t handle, const Arguments& a) {
+                        check(calls().cudnnOpTensor(handle, descriptor.get(), of_first.get(), y.get(), a.inputs[first],
+                                                    of_second.get(), small.get(), a.inputs[second], zero.get(), y.get(),
+                                                    a.outputs[0]),
+                              "cudnnOpTensor");
+                        for (const auto& step : steps) step(handle, a, a.outputs[0]);
+                      },
+                  .tolerance = how->tolerance});
 }
 
-void add_plans(const op::Nary& op, Rivals& rivals) {
+void add_plans(const op::Nary& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   const auto function = op_tensor(op.fn);
-  if (!how || !function || op.count < 2) return rivals.refuse(no_function(op.fn, op.type));
+  if (!how || !function || op.count < 2) return candidates.refuse(no_function(op.fn, op.type));
   const TensorDescriptor x = tensor(how->stored, {element_count(op.x), 1, 1, 1});
   const auto descriptor = make_op_tensor(*function, *how);
   const double scale = op.mean ? 1 / static_cast<double>(op.count) : 1;
   const Factor one(*how, 1), last(*how, scale), zero(*how, 0);
-  rivals.add({.algorithm = "op_tensor:chain",
-              .execute =
-                  [=, count = static_cast<std::size_t>(op.count)](cudnnHandle_t handle, const Arguments& a) {
-                    const void* sum = a.inputs[0];
-                    for (std::size_t i = 1; i < count; ++i) {
-                      const Factor& factor = i + 1 == count ? last : one;
-                      check(calls().cudnnOpTensor(handle, descriptor.get(), factor.get(), x.get(), sum, factor.get(),
-                                                  x.get(), a.inputs[i], zero.get(), x.get(), a.outputs[0]),
-                            "cudnnOpTensor");
-                      sum = a.outputs[0];
-                    }
-                  },
-              .tolerance = how->tolerance});
+  candidates.add({.algorithm = "op_tensor:chain",
+                  .execute =
+                      [=, count = static_cast<std::size_t>(op.count)](cudnnHandle_t handle, const Arguments& a) {
+                        const void* sum = a.inputs[0];
+                        for (std::size_t i = 1; i < count; ++i) {
+                          const Factor& factor = i + 1 == count ? last : one;
+                          check(
+                              calls().cudnnOpTensor(handle, descriptor.get(), factor.get(), x.get(), sum, factor.get(),
+                                                    x.get(), a.inputs[i], zero.get(), x.get(), a.outputs[0]),
+                              "cudnnOpTensor");
+                          sum = a.outputs[0];
+                        }
+                      },
+                  .tolerance = how->tolerance});
 }
 
-void add_plans(const op::Transpose& op, Rivals& rivals) {
+void add_plans(const op::Transpose& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how || op.perm.size() > most_dimensions)
-    return rivals.refuse("cuDNN permutes at most 5 dimensions of floating-point numbers");
+    return candidates.refuse("cuDNN permutes at most 5 dimensions of floating-point numbers");
   TensorShape y = with_rank(op.y()), strides = packed_strides(op.x), permuted = TensorShape::filled(y.size(), 1);
   for (std::size_t i = 0; i < op.perm.size(); ++i) permuted[i] = strides[static_cast<std::size_t>(op.perm[i])];
   const TensorDescriptor to = tensor(how->stored, y), from = tensor(how->stored, y);
@@ -120,14 +121,14 @@ void add_plans(const op::Transpose& op, Rivals& rivals) {
                                            steps.data()),
         "cudnnSetTensorNdDescriptor");
   const Factor one(*how, 1), zero(*how, 0);
-  rivals.add({.algorithm = "transform_tensor",
-              .execute =
-                  [=](cudnnHandle_t handle, const Arguments& a) {
-                    check(calls().cudnnTransformTensor(handle, one.get(), from.get(), a.inputs[0], zero.get(), to.get(),
-                                                       a.outputs[0]),
-                          "cudnnTransformTensor");
-                  },
-              .tolerance = how->tolerance});
+  candidates.add({.algorithm = "transform_tensor",
+                  .execute =
+                      [=](cudnnHandle_t handle, const Arguments& a) {
+                        check(calls().cudnnTransformTensor(handle, one.get(), from.get(), a.inputs[0], zero.get(),
+                                                           to.get(), a.outputs[0]),
+                              "cudnnTransformTensor");
+                      },
+                  .tolerance = how->tolerance});
 }
 
 }  // namespace benanza::cudnn

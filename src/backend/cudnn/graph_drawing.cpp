@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_drawing.hpp"
 
-#include <benanza/bench/transpose_matrices.hpp>
+#include <benanza/plan/transpose_matrices.hpp>
 
 #include <cmath>
 

@@ -2,9 +2,9 @@
 // Layers as graphs of cudnn-frontend. One place includes its headers.
 #pragma once
 
-#include "rivals.hpp"
-#include <benanza/bench/quantization.hpp>
-#include <benanza/bench/tolerance.hpp>
+#include "candidates.hpp"
+#include <benanza/model/quantization.hpp>
+#include <benanza/plan/tolerance.hpp>
 
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #define CUDNN_FRONTEND_SKIP_JSON_LIB

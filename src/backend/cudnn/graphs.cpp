@@ -2,7 +2,7 @@
 #include "graphs.hpp"
 
 #include "graph_drawing.hpp"
-#include <benanza/bench/beat.hpp>
+#include <benanza/plan/beat.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -82,12 +82,12 @@ std::optional<std::string> list_plans(Drawn& drawn, std::optional<fe::NumericalN
   return std::nullopt;
 }
 
-void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, Rivals& rivals,
+void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, Candidates& candidates,
                   std::set<std::string>& names) {
   auto drawn = make();
   if (!drawn) return;
-  if (auto why = list_plans(*drawn, saving, rivals.handle(), nullptr)) {
-    if (!saving) rivals.refuse(std::move(*why));
+  if (auto why = list_plans(*drawn, saving, candidates.handle(), nullptr)) {
+    if (!saving) candidates.refuse(std::move(*why));
     return;
   }
   auto& graph = *drawn->graph;
@@ -99,7 +99,7 @@ void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, 
     if (names.contains(name)) continue;
     std::int64_t workspace = 0;
     beat();  // seconds, where code is generated for it
-    if (graph.build_plan_at_index(rivals.handle(), i).is_bad() ||
+    if (graph.build_plan_at_index(candidates.handle(), i).is_bad() ||
         graph.get_workspace_size_plan_at_index(i, workspace).is_bad())
       continue;
     names.insert(name);
@@ -115,7 +115,7 @@ void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, 
       auto status = graph->execute_plan_at_index(handle, buffers, a.workspace, i);
       if (status.is_bad()) throw EnvironmentError("a plan of cuDNN's graph API failed: " + status.get_message());
     };
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   }
 }
 
@@ -148,23 +148,23 @@ std::variant<Plans, Unsupported> graph_plans(const Layer& layer, std::shared_ptr
           const Subject subject(layer);
           if (!subject.is_known())
             return Unsupported{"no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types"};
-          Rivals rivals(handle, layer);
+          Candidates candidates(handle, layer);
           std::set<std::string> names;
           constexpr bool has_orders = std::is_same_v<Op, op::Conv>;
           for (const Order order : {Order::nchw, Order::nhwc}) {
             if (order == Order::nhwc && !has_orders) continue;
             const Maker make = [&] { return draw(op, subject, order); };
             try {
-              add_plans_of(make, std::nullopt, rivals, names);
+              add_plans_of(make, std::nullopt, candidates, names);
               if constexpr (has_orders)
-                for (const auto saving : saving_notes) add_plans_of(make, saving, rivals, names);
+                for (const auto saving : saving_notes) add_plans_of(make, saving, candidates, names);
             } catch (const Error&) {
               throw;
             } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load
-              rivals.refuse("cuDNN's graph API failed: " + one_line(failed.what()));
+              candidates.refuse("cuDNN's graph API failed: " + one_line(failed.what()));
             }
           }
-          return std::move(rivals).result();
+          return std::move(candidates).result();
         } else {
           return Unsupported{"no graph of cuDNN is drawn for " + std::string(Op::kind)};
         }

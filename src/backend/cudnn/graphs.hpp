@@ -4,7 +4,7 @@
 #pragma once
 
 #include "library.hpp"
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <memory>
 #include <string>

@@ -2,8 +2,8 @@
 // The cuDNN that is loaded at run time: its calls, its one handle on the device's stream, its statuses as exceptions.
 #pragma once
 
-#include <benanza/bench/device.hpp>
-#include <benanza/bench/shared_library.hpp>
+#include <benanza/plan/device.hpp>
+#include <benanza/plan/shared_library.hpp>
 
 #include <cudnn.h>
 

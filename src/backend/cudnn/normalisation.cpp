@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling, softmax, batch normalisation, local response normalisation and reduction.
 #include "families.hpp"
-#include <benanza/bench/element.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <algorithm>
 
@@ -12,11 +12,11 @@ namespace {
 /// N C inner as cuDNN's four dimensions.
 TensorShape image(const TensorShape& x) { return {x[0], x[1], x[2], 1}; }
 
-void lay_out(Draft& draft, const Rivals& rivals, Order order) {
+void lay_out(Draft& draft, const Candidates& candidates, Order order) {
   if (order == Order::nchw) return;
   draft.algorithm += ",layout=nhwc";
-  put_channels_last(draft, rivals.operands(), 0, false);
-  put_channels_last(draft, rivals.operands(), 0, true);
+  put_channels_last(draft, candidates.operands(), 0, false);
+  put_channels_last(draft, candidates.operands(), 0, true);
 }
 
 std::string no_type(std::string_view kind, DataType type) {
@@ -25,15 +25,15 @@ std::string no_type(std::string_view kind, DataType type) {
 
 }  // namespace
 
-void add_plans(const op::Pool& op, Rivals& rivals) {
+void add_plans(const op::Pool& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_type(op.kind, op.type));
+  if (!how) return candidates.refuse(no_type(op.kind, op.type));
   const std::size_t spatial = op.x.size() - 2;
   const auto pads = even_pads(op.pads, spatial);
   const bool dilated = std::any_of(op.dilations.begin(), op.dilations.end(), [](auto d) { return d != 1; });
   if (spatial < 1 || spatial > 3 || dilated || op.indices || op.mode == op::PoolMode::lp || !op.ceil_pads.empty() ||
       !pads)
-    return rivals.refuse(
+    return candidates.refuse(
         "cuDNN pools 1 to 3 dimensions by maximum or average, without dilation or indices, and pads "
         "both ends of an axis alike");
   TensorShape x = op.x, y = op.y();
@@ -67,15 +67,15 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
                               "cudnnPoolingForward");
                       },
                   .tolerance = how->tolerance};
-      lay_out(draft, rivals, order);
-      rivals.add(std::move(draft));
+      lay_out(draft, candidates, order);
+      candidates.add(std::move(draft));
     }
   }
 }
 
-void add_plans(const op::Softmax& op, Rivals& rivals) {
+void add_plans(const op::Softmax& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_type(op.kind, op.type));
+  if (!how) return candidates.refuse(no_type(op.kind, op.type));
   const TensorDescriptor x = tensor(how->stored, image(op.x));
   std::vector<std::pair<cudnnSoftmaxAlgorithm_t, std::string>> algorithms{{CUDNN_SOFTMAX_LOG, "softmax:log"}};
   if (!op.log) algorithms = {{CUDNN_SOFTMAX_ACCURATE, "softmax:accurate"}, {CUDNN_SOFTMAX_FAST, "softmax:fast"}};
@@ -84,24 +84,24 @@ void add_plans(const op::Softmax& op, Rivals& rivals) {
   const Factor one(*how, 1), zero(*how, 0);
   for (const auto& [algorithm, title] : algorithms)
     for (const auto& [mode, suffix] : modes)
-      rivals.add({.algorithm = title + suffix,
-                  .execute =
-                      [=, which = algorithm, along = mode](cudnnHandle_t handle, const Arguments& a) {
-                        check(calls().cudnnSoftmaxForward(handle, which, along, one.get(), x.get(), a.inputs[0],
-                                                          zero.get(), x.get(), a.outputs[0]),
-                              "cudnnSoftmaxForward");
-                      },
-                  .tolerance = how->tolerance});
+      candidates.add({.algorithm = title + suffix,
+                      .execute =
+                          [=, which = algorithm, along = mode](cudnnHandle_t handle, const Arguments& a) {
+                            check(calls().cudnnSoftmaxForward(handle, which, along, one.get(), x.get(), a.inputs[0],
+                                                              zero.get(), x.get(), a.outputs[0]),
+                                  "cudnnSoftmaxForward");
+                          },
+                      .tolerance = how->tolerance});
 }
 
-void add_plans(const op::BatchNorm& op, Rivals& rivals) {
+void add_plans(const op::BatchNorm& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_type(op.kind, op.type));
+  if (!how) return candidates.refuse(no_type(op.kind, op.type));
   constexpr double epsilon = 1e-5;
   std::string why;
   for (const Order order : {Order::nchw, Order::nhwc}) {
     const auto epilogue = epilogue_calls(op.post, op.x, 1, 5, order, *how, why);
-    if (!epilogue) return rivals.refuse(why);
+    if (!epilogue) return candidates.refuse(why);
     if (order == Order::nhwc && !op.post.empty()) break;
     const TensorDescriptor x = tensor(how->stored, image(op.x), order);
     // Statistics of f16 and bf16 are f32 (cuDNN, cudnnDeriveBNTensorDescriptor); they are constants, so converted
@@ -120,7 +120,7 @@ void add_plans(const op::BatchNorm& op, Rivals& rivals) {
               for (const auto& step : steps) step(handle, a, a.outputs[0]);
             },
         .tolerance = how->tolerance};
-    lay_out(draft, rivals, order);
+    lay_out(draft, candidates, order);
     for (std::size_t i = 1; widened && i <= 4; ++i) {
       const std::int64_t count = op.x[1];
       draft.inputs.emplace_back(i,
@@ -130,14 +130,14 @@ void add_plans(const op::BatchNorm& op, Rivals& rivals) {
                                                 store(to, DataType::f32, k, load(from, type, k));
                                             }});
     }
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   }
 }
 
-void add_plans(const op::Lrn& op, Rivals& rivals) {
+void add_plans(const op::Lrn& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_type(op.kind, op.type));
-  if (op.size > CUDNN_LRN_MAX_N) return rivals.refuse("cuDNN normalises over at most 16 channels");
+  if (!how) return candidates.refuse(no_type(op.kind, op.type));
+  if (op.size > CUDNN_LRN_MAX_N) return candidates.refuse("cuDNN normalises over at most 16 channels");
   // cuDNN divides alpha by the window's length as ONNX does; the reference takes alpha = 1e-4 and bias = 1.
   auto norm = own<cudnnLRNDescriptor_t>(calls().cudnnCreateLRNDescriptor, calls().cudnnDestroyLRNDescriptor,
                                         "cudnnCreateLRNDescriptor");
@@ -145,20 +145,20 @@ void add_plans(const op::Lrn& op, Rivals& rivals) {
         "cudnnSetLRNDescriptor");
   const Factor one(*how, 1), zero(*how, 0);
   const TensorDescriptor x = tensor(how->stored, image(op.x));
-  rivals.add({.algorithm = "lrn:cross_channel",
-              .execute =
-                  [=](cudnnHandle_t handle, const Arguments& a) {
-                    check(
-                        calls().cudnnLRNCrossChannelForward(handle, norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1, one.get(),
-                                                            x.get(), a.inputs[0], zero.get(), x.get(), a.outputs[0]),
-                        "cudnnLRNCrossChannelForward");
-                  },
-              .tolerance = how->tolerance});
+  candidates.add({.algorithm = "lrn:cross_channel",
+                  .execute =
+                      [=](cudnnHandle_t handle, const Arguments& a) {
+                        check(calls().cudnnLRNCrossChannelForward(handle, norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
+                                                                  one.get(), x.get(), a.inputs[0], zero.get(), x.get(),
+                                                                  a.outputs[0]),
+                              "cudnnLRNCrossChannelForward");
+                      },
+                  .tolerance = how->tolerance});
 }
 
-void add_plans(const op::Reduce& op, Rivals& rivals) {
+void add_plans(const op::Reduce& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse(no_type(op.kind, op.type));
+  if (!how) return candidates.refuse(no_type(op.kind, op.type));
   cudnnReduceTensorOp_t function{};
   switch (op.fn) {
     case op::ReduceFn::mean: function = CUDNN_REDUCE_TENSOR_AVG; break;
@@ -168,7 +168,7 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
     case op::ReduceFn::prod: function = CUDNN_REDUCE_TENSOR_MUL; break;
     case op::ReduceFn::l1: function = CUDNN_REDUCE_TENSOR_NORM1; break;
     case op::ReduceFn::l2: function = CUDNN_REDUCE_TENSOR_NORM2; break;
-    default: return rivals.refuse("no reduction of cuDNN is this one (its indices have 32 bits, ONNX's 64)");
+    default: return candidates.refuse("no reduction of cuDNN is this one (its indices have 32 bits, ONNX's 64)");
   }
   const TensorShape x = with_rank(op.x);
   TensorShape y = x;
@@ -181,19 +181,19 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
                                                CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES),
         "cudnnSetReduceTensorDescriptor");
   std::size_t workspace = 0;
-  check(calls().cudnnGetReductionWorkspaceSize(rivals.handle(), reduction.get(), from.get(), to.get(), &workspace),
+  check(calls().cudnnGetReductionWorkspaceSize(candidates.handle(), reduction.get(), from.get(), to.get(), &workspace),
         "cudnnGetReductionWorkspaceSize");
   const Factor one(*how, 1), zero(*how, 0);
-  rivals.add({.algorithm = "reduce_tensor",
-              .execute =
-                  [=](cudnnHandle_t handle, const Arguments& a) {
-                    check(calls().cudnnReduceTensor(handle, reduction.get(), nullptr, 0, a.workspace, workspace,
-                                                    one.get(), from.get(), a.inputs[0], zero.get(), to.get(),
-                                                    a.outputs[0]),
-                          "cudnnReduceTensor");
-                  },
-              .workspace_bytes = workspace,
-              .tolerance = how->tolerance});
+  candidates.add({.algorithm = "reduce_tensor",
+                  .execute =
+                      [=](cudnnHandle_t handle, const Arguments& a) {
+                        check(calls().cudnnReduceTensor(handle, reduction.get(), nullptr, 0, a.workspace, workspace,
+                                                        one.get(), from.get(), a.inputs[0], zero.get(), to.get(),
+                                                        a.outputs[0]),
+                              "cudnnReduceTensor");
+                      },
+                  .workspace_bytes = workspace,
+                  .tolerance = how->tolerance});
 }
 
 }  // namespace benanza::cudnn

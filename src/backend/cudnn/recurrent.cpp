@@ -151,13 +151,13 @@ void exchange_directions(const op::Recurrent& op, std::size_t element, const voi
                     source + ((step * batch + b) * directions + d) * row, row);
 }
 
-void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorithm& algorithm, Rivals& rivals) {
-  const auto described = describe(op, how, algorithm.algorithm, rivals.handle());
+void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorithm& algorithm, Candidates& candidates) {
+  const auto described = describe(op, how, algorithm.algorithm, candidates.handle());
   if (!described) return;
   std::size_t weights = 0, workspace = 0, reserve = 0;
-  check(calls().cudnnGetRNNWeightSpaceSize(rivals.handle(), described->rnn.get(), &weights),
+  check(calls().cudnnGetRNNWeightSpaceSize(candidates.handle(), described->rnn.get(), &weights),
         "cudnnGetRNNWeightSpaceSize");
-  if (calls().cudnnGetRNNTempSpaceSizes(rivals.handle(), described->rnn.get(), CUDNN_FWD_MODE_INFERENCE,
+  if (calls().cudnnGetRNNTempSpaceSizes(candidates.handle(), described->rnn.get(), CUDNN_FWD_MODE_INFERENCE,
                                         described->x.get(), &workspace, &reserve) != CUDNN_STATUS_SUCCESS)
     return;
   const std::size_t constants = op.bias ? 3 : 2, last = constants, first_state = constants + 1;
@@ -175,9 +175,9 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
                   },
               .workspace_bytes = workspace,
               .tolerance = how.tolerance};
-  auto space = std::make_shared<WeightSpace>(op, *described, rivals.handle(), weights);
+  auto space = std::make_shared<WeightSpace>(op, *described, candidates.handle(), weights);
   for (std::size_t i = 1; i <= constants; ++i) {
-    const auto plain_bytes = static_cast<std::size_t>(rivals.operands().inputs[i].bytes());
+    const auto plain_bytes = static_cast<std::size_t>(candidates.operands().inputs[i].bytes());
     const bool whole = i == last;
     const std::string name = std::string(algorithm.name).substr(4) + (whole ? "-weights" : "-in-weights");
     draft.inputs.emplace_back(
@@ -187,25 +187,25 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
                        }});
   }
   if (op.directions == 2) {
-    const Operand& y = rivals.operands().outputs[0];
+    const Operand& y = candidates.operands().outputs[0];
     draft.outputs.emplace_back(
         0, OtherLayout{{.name = "sequence-batch-direction", .bytes = static_cast<std::size_t>(y.bytes())},
                        [op, element = static_cast<std::size_t>(bits(y.type)) / 8](const void* from, void* to) {
                          exchange_directions(op, element, from, to);
                        }});
   }
-  rivals.add(std::move(draft));
+  candidates.add(std::move(draft));
 }
 
 }  // namespace
 
-void add_plans(const op::Recurrent& op, Rivals& rivals) {
+void add_plans(const op::Recurrent& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  if (!how) return rivals.refuse("no recurrent call of cuDNN for " + std::string(name(op.type)));
-  if (op.reverse) return rivals.refuse("cuDNN has no recurrence from the end alone");
+  if (!how) return candidates.refuse("no recurrent call of cuDNN for " + std::string(name(op.type)));
+  if (op.reverse) return candidates.refuse("cuDNN has no recurrence from the end alone");
   if (op.cell == op::Cell::gru && !op.linear_before_reset)
-    return rivals.refuse("cuDNN's GRU resets behind the product (linear_before_reset), not before it");
-  for (const auto& algorithm : recurrent_algorithms) add(op, *how, algorithm, rivals);
+    return candidates.refuse("cuDNN's GRU resets behind the product (linear_before_reset), not before it");
+  for (const auto& algorithm : recurrent_algorithms) add(op, *how, algorithm, candidates);
 }
 
 }  // namespace benanza::cudnn

@@ -2,7 +2,7 @@
 #include "backend.hpp"
 
 #include "widened.hpp"
-#include <benanza/bench/cpu_set.hpp>
+#include <benanza/plan/cpu_set.hpp>
 
 #include <mutex>
 #include <string>

@@ -4,7 +4,7 @@
 
 #include "isa.hpp"
 #include <benanza/backend/native.hpp>
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 namespace benanza::native {
 

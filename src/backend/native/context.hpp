@@ -3,9 +3,9 @@
 #pragma once
 
 #include "isa.hpp"
-#include <benanza/bench/backend.hpp>
-#include <benanza/bench/thread_pool.hpp>
-#include <benanza/bench/tolerance.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/plan/thread_pool.hpp>
+#include <benanza/plan/tolerance.hpp>
 
 #include <functional>
 #include <memory>

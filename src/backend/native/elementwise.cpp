@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unary, Binary, Nary, Where and BatchNorm as chains.
 #include "chain.hpp"
-#include <benanza/bench/element.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <cmath>
 

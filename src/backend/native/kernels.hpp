@@ -4,7 +4,7 @@
 // files beside this one.
 #pragma once
 
-#include <benanza/elementwise.hpp>
+#include <benanza/model/elementwise.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as a rival. Maximum and average
-// fold the rows that a row of the result reads into one padded row and slide along it; the rest goes tap by tap. A
-// window that is the whole plane is a reduction.
+// Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as a candidate. Maximum and
+// average fold the rows that a row of the result reads into one padded row and slide along it; the rest goes tap by
+// tap. A window that is the whole plane is a reduction.
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
 

@@ -2,7 +2,7 @@
 // Resize. Each resized axis is a table of taps and weights (ONNX Resize, coordinate_transformation_mode); rows of x are
 // interpolated along the last axis, kept, and blended over the outer ones, vectorised.
 #include "context.hpp"
-#include <benanza/bench/index_maps.hpp>
+#include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>
 #include <cmath>

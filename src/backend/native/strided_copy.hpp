@@ -6,7 +6,7 @@
 #pragma once
 
 #include "context.hpp"
-#include <benanza/bench/index_maps.hpp>
+#include <benanza/plan/index_maps.hpp>
 
 #include <string>
 #include <vector>

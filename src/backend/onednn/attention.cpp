@@ -3,7 +3,7 @@
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
-#include <benanza/bench/element.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,11 +23,11 @@ std::vector<std::byte> causal_mask(std::int64_t queries, std::int64_t keys, Data
 
 }  // namespace
 
-void add_plans(const op::Attention& op, Rivals& rivals) {
+void add_plans(const op::Attention& op, Candidates& candidates) {
   const std::int64_t heads = op.q[1], kv_heads = op.k[1], queries = op.q[2], keys = op.k[2], depth = op.q[3];
   const Type type = *element_type(op.type);
   if (heads % kv_heads != 0)
-    return rivals.refuse("attention with " + std::to_string(heads) + " heads over " + std::to_string(kv_heads));
+    return candidates.refuse("attention with " + std::to_string(heads) + " heads over " + std::to_string(kv_heads));
   // Query heads that share keys and values: more rows of one product where the mask allows it, otherwise a dimension
   // over which k and v broadcast.
   const std::int64_t mask_heads = op.mask.size() < 3 ? 1 : op.mask[op.mask.size() - 3];
@@ -59,10 +59,10 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
   const Desc plain_scores = row_major(scores, type),
              plain_k = op.k_transposed ? row_major(k, type) : transposed(k, type);
   const Slot intermediate = base.reserve(plain_scores.get_size());
-  const dnnl::softmax_forward::primitive_desc softmax(rivals.engine(), dnnl::prop_kind::forward_inference,
+  const dnnl::softmax_forward::primitive_desc softmax(candidates.engine(), dnnl::prop_kind::forward_inference,
                                                       dnnl::algorithm::softmax_accurate, plain_scores, plain_scores,
                                                       static_cast<int>(scores.size()) - 1, common_attributes(), true);
-  const dnnl::matmul::primitive_desc second(rivals.engine(), plain_scores, row_major(v, type), row_major(y, type),
+  const dnnl::matmul::primitive_desc second(candidates.engine(), plain_scores, row_major(v, type), row_major(y, type),
                                             common_attributes(), true);
   if (!softmax || !second || is_reference(softmax.impl_info_str()) || is_reference(second.impl_info_str())) return;
 
@@ -75,18 +75,18 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
     for (const auto& [slot, operand] : added) {
       if (fused) post.append(ElementwiseFn::add, false, slot, operand, scores, Form::plain);
       else
-        additions.emplace_back(rivals.engine(), dnnl::algorithm::binary_add, plain_scores, row_major(operand, type),
+        additions.emplace_back(candidates.engine(), dnnl::algorithm::binary_add, plain_scores, row_major(operand, type),
                                plain_scores, common_attributes(), true);
     }
     for (auto& use : post.uses) use.plain.reset();  // all of them are row-major
     if (std::any_of(additions.begin(), additions.end(),
                     [](const auto& step) { return !step || is_reference(step.impl_info_str()); }))
       return;
-    const dnnl::matmul::primitive_desc first(rivals.engine(), row_major(q, type), plain_k, plain_scores,
+    const dnnl::matmul::primitive_desc first(candidates.engine(), row_major(q, type), plain_k, plain_scores,
                                              post.attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft = base;
-      if (type != Type::f32) draft.tolerance = 4 * rivals.tolerance();  // scores and weights are rounded in between
+      if (type != Type::f32) draft.tolerance = 4 * candidates.tolerance();  // scores and weights are rounded in between
       draft.algorithm = implementation + (additions.empty() ? "" : ":binary") + ":softmax:" + second.impl_info_str();
       std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_WEIGHTS, input(1)}, {DNNL_ARG_DST, intermediate}};
       uses.insert(uses.end(), post.uses.begin(), post.uses.end());
@@ -96,7 +96,7 @@ void add_plans(const op::Attention& op, Rivals& rivals) {
                    {{DNNL_ARG_SRC_0, intermediate}, {DNNL_ARG_SRC_1, added[i].first}, {DNNL_ARG_DST, intermediate}});
       draft.step(softmax, {{DNNL_ARG_SRC, intermediate}, {DNNL_ARG_DST, intermediate}});
       draft.step(second, {{DNNL_ARG_SRC, intermediate}, {DNNL_ARG_WEIGHTS, input(2)}, {DNNL_ARG_DST, output()}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include <benanza/backend/onednn.hpp>
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 namespace benanza::onednn {
 namespace {
@@ -24,16 +24,16 @@ class OneDnn final : public Backend {
         return Unsupported{"no " + std::string(benanza::name(op.type)) + " " + std::string(Op::kind) + " in oneDNN " +
                            Library::version()};
       Library::use_threads(threads);
-      Rivals rivals(library_, op, threads);
+      Candidates candidates(library_, op, threads);
       try {
-        add_plans(op, rivals);
+        add_plans(op, candidates);
       } catch (const dnnl::error& error) {
         // A problem that oneDNN has no words for is not a failure.
         if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments)
           check(error.status, error.what());
-        rivals.refuse("oneDNN " + Library::version() + " " + error.what());
+        candidates.refuse("oneDNN " + Library::version() + " " + error.what());
       }
-      return std::move(rivals).result();
+      return std::move(candidates).result();
     } else {
       return Unsupported{"no " + std::string(Op::kind) + " in oneDNN " + Library::version()};
     }

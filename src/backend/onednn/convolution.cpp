@@ -46,7 +46,7 @@ Problem make_problem(const TensorShape& x, const TensorShape& y, const TensorSha
 
 template <class Primitive>
 void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm algorithm,
-                   const std::vector<Choice>& choices, const Scaling& scaling, Rivals& rivals) {
+                   const std::vector<Choice>& choices, const Scaling& scaling, Candidates& candidates) {
   const bool has_bias = starts_with_bias(post);
   const bool saves =
       algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
@@ -58,12 +58,12 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
     PostOps none;
     none.type = problem.y_type;
     auto made = make_post_ops(post, has_bias ? 1 : 0, operands, 2, problem.y, choice, std::move(none));
-    if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
     const auto& post_ops = std::get<PostOps>(made);
     auto attributes = post_ops.attributes();
     scaling.set(attributes);
     const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
-    typename Primitive::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm, *x,
+    typename Primitive::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x,
                                              problem.w_constant ? any(problem.w, problem.w_type) : problem.plain_w,
                                              has_bias ? row_major(channels, bias_type) : Desc(),
                                              described_y(problem.y, choice, problem.y_type), problem.strides,
@@ -75,19 +75,20 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
                             {DNNL_ARG_DST, output(), row_major(problem.y, problem.y_type)}};
       if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
       uses.insert(uses.end(), post_ops.uses.begin(), post_ops.uses.end());
-      Draft draft{
-          .algorithm = implementation, .saves_multiplications = saves, .tolerance = saves ? 2e-3 : rivals.tolerance()};
+      Draft draft{.algorithm = implementation,
+                  .saves_multiplications = saves,
+                  .tolerance = saves ? 2e-3 : candidates.tolerance()};
       scaling.add(draft, uses);
       draft.step(descriptor, std::move(uses));
       if (has_bias) scaling.add_bias(draft, 2, problem.y[1]);
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }
 
 }  // namespace
 
-void add_plans(const op::Conv& op, Rivals& rivals) {
+void add_plans(const op::Conv& op, Candidates& candidates) {
   Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
   problem.w = dims(op.w);
   if (op.group > 1) {
@@ -106,12 +107,12 @@ void add_plans(const op::Conv& op, Rivals& rivals) {
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
   add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, scaling,
-                                           rivals);
+                                           candidates);
   add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_winograd, {std::nullopt},
-                                           scaling, rivals);
+                                           scaling, candidates);
 }
 
-void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
+void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
   Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
   // ONNX: y = stride * (x - 1) + output_padding + ...; oneDNN has no output padding, but it is a negative pad.
   for (std::size_t i = 0; i < problem.pads_end.size(); ++i)
@@ -135,7 +136,7 @@ void add_plans(const op::ConvTranspose& op, Rivals& rivals) {
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
   add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, scaling,
-                                             rivals);
+                                             candidates);
 }
 
 }  // namespace benanza::onednn

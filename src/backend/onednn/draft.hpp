@@ -3,7 +3,7 @@
 #pragma once
 
 #include "memory_layout.hpp"
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -10,15 +10,15 @@ constexpr std::size_t most_post_ops = 32;  // oneDNN's own limit
 
 /// y = fn(a, b) and an epilogue; `uses` names a, b and y.
 void add_binary(dnnl::algorithm algorithm, const Desc& a, const Desc& b, const Desc& y, const PostOps& post,
-                std::vector<Use> uses, const std::vector<float>& held, bool scaled, Rivals& rivals) {
+                std::vector<Use> uses, const std::vector<float>& held, bool scaled, Candidates& candidates) {
   auto attributes = post.attributes();
   for (int argument : {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1})
     if (scaled) attributes.set_scales_mask(argument, 0);
-  dnnl::binary::primitive_desc first(rivals.engine(), algorithm, a, b, y, attributes, true);
+  dnnl::binary::primitive_desc first(candidates.engine(), algorithm, a, b, y, attributes, true);
   uses.insert(uses.end(), post.uses.begin(), post.uses.end());
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
     if (!settled(descriptor, post)) return;
-    Draft draft{.algorithm = "binary:" + implementation, .tolerance = rivals.tolerance()};
+    Draft draft{.algorithm = "binary:" + implementation, .tolerance = candidates.tolerance()};
     std::vector<Use> all = uses;
     if (!held.empty()) static_cast<void>(draft.hold(held));  // slot 0
     for (int argument : {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1})
@@ -26,7 +26,7 @@ void add_binary(dnnl::algorithm algorithm, const Desc& a, const Desc& b, const D
         all.push_back(
             {DNNL_ARG_ATTR_SCALES | argument, draft.hold(std::vector<float>{1.0F}), std::nullopt, row_major({1})});
     draft.step(descriptor, std::move(all));
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   });
 }
 
@@ -48,20 +48,20 @@ Desc result_desc(const Desc& result, bool predicate) {
 
 }  // namespace
 
-void add_plans(const op::Unary& op, Rivals& rivals) {
+void add_plans(const op::Unary& op, Candidates& candidates) {
   const Dims x = dims(op.x.empty() ? TensorShape{1} : op.x);
   const Type type = *element_type(op.type);
   const Desc plain = row_major(x, type);
   const auto function = eltwise(op.fn, op.alpha, op.beta);
   const auto name = std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]);
   if (op.post.empty() && function) {
-    dnnl::eltwise_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference,
+    dnnl::eltwise_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
                                                 function->algorithm, plain, plain, function->alpha, function->beta,
                                                 common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
     return;
   }
@@ -69,15 +69,15 @@ void add_plans(const op::Unary& op, Rivals& rivals) {
   PostOps before;
   before.type = type;
   if (!before.append(op.fn, op.alpha, op.beta))
-    return rivals.refuse("oneDNN " + Library::version() + " has no " + name);
+    return candidates.refuse("oneDNN " + Library::version() + " has no " + name);
   auto made = make_post_ops(op.post, 0, epilogue_dims(op.post, op.x, 0), 1, x, Form::plain, std::move(before));
-  if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+  if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
   add_binary(dnnl::algorithm::binary_mul, plain, row_major(Dims(x.size(), 1)), plain, std::get<PostOps>(made),
              {{DNNL_ARG_SRC_0, input(0)}, {DNNL_ARG_SRC_1, {Slot::Kind::held, 0, 0}}, {DNNL_ARG_DST, output()}}, {1.0F},
-             false, rivals);
+             false, candidates);
 }
 
-void add_plans(const op::Binary& op, Rivals& rivals) {
+void add_plans(const op::Binary& op, Candidates& candidates) {
   using enum ElementwiseFn;
   const TensorShape shape = op.y().empty() ? TensorShape{1} : op.y();
   Dims y = dims(shape), a = op.a.empty() ? Dims{1} : dims(op.a), b = op.b.empty() ? Dims{1} : dims(op.b);
@@ -86,26 +86,27 @@ void add_plans(const op::Binary& op, Rivals& rivals) {
   const std::string name(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]);
   const std::string none = "oneDNN " + Library::version() + " has no ";
   const Type type = *element_type(op.type);
-  if (is_8_bit(op.type) && !op.scaled) return rivals.refuse(none + name + " of integers that wraps around");
-  if (is_predicate(op.fn) && !op.post.empty()) return rivals.refuse(none + "epilogue of a predicate");
+  if (is_8_bit(op.type) && !op.scaled) return candidates.refuse(none + name + " of integers that wraps around");
+  if (is_predicate(op.fn) && !op.post.empty()) return candidates.refuse(none + "epilogue of a predicate");
 
   if (op.fn == prelu) {
-    if (!op.post.empty()) return rivals.refuse(none + "epilogue of prelu");
-    dnnl::prelu_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, row_major(a, type),
-                                              row_major(b, type), row_major(y, type), common_attributes(), true);
+    if (!op.post.empty()) return candidates.refuse(none + "epilogue of prelu");
+    dnnl::prelu_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
+                                              row_major(a, type), row_major(b, type), row_major(y, type),
+                                              common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_WEIGHTS, input(1)}, {DNNL_ARG_DST, output()}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
     return;
   }
 
   auto algorithm = binary(op.fn);
-  if (!algorithm) return rivals.refuse(none + name + " of two tensors");
+  if (!algorithm) return candidates.refuse(none + name + " of two tensors");
   // The second operand is the one that broadcasts. Exchanged, a - b = -(b - a) and a / b = 1 / (b / a).
   const bool exchange = a != y;
-  if (exchange && b != y) return rivals.refuse(none + "binary primitive that broadcasts both operands");
+  if (exchange && b != y) return candidates.refuse(none + "binary primitive that broadcasts both operands");
   PostOps before;
   before.type = type;
   if (exchange) {
@@ -123,17 +124,17 @@ void add_plans(const op::Binary& op, Rivals& rivals) {
     const Desc result = result_desc(*full, is_predicate(op.fn));
     const Dims& other = exchange ? a : b;
     auto made = make_post_ops(op.post, 0, operands, base, y, form, before);
-    if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
     const Use whole{DNNL_ARG_SRC_0, exchange ? slot_b : slot_a, row_major(y, type)};
     add_binary(*algorithm, *full, other == y ? *full : broadcast_to(form, other, type), result, std::get<PostOps>(made),
                {whole,
                 {DNNL_ARG_SRC_1, exchange ? slot_a : slot_b, row_major(other, type)},
                 {DNNL_ARG_DST, output(), result_desc(row_major(y, type), is_predicate(op.fn))}},
-               {}, op.scaled, rivals);
+               {}, op.scaled, candidates);
   }
 }
 
-void add_plans(const op::Nary& op, Rivals& rivals) {
+void add_plans(const op::Nary& op, Candidates& candidates) {
   const Dims x = dims(op.x.empty() ? TensorShape{1} : op.x);
   if (is_8_bit(op.type)) return;
   const Type type = *element_type(op.type);
@@ -141,14 +142,14 @@ void add_plans(const op::Nary& op, Rivals& rivals) {
   const auto count = static_cast<std::size_t>(op.count);
   if (op.fn == ElementwiseFn::add) {
     const float scale = op.mean ? 1.0F / static_cast<float>(op.count) : 1.0F;
-    dnnl::sum::primitive_desc first(rivals.engine(), plain, std::vector<float>(count, scale),
+    dnnl::sum::primitive_desc first(candidates.engine(), plain, std::vector<float>(count, scale),
                                     std::vector<Desc>(count, plain), common_attributes());
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = "sum:" + implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = "sum:" + implementation, .tolerance = candidates.tolerance()};
       std::vector<Use> uses{{DNNL_ARG_DST, output()}};
       for (std::size_t i = 0; i < count; ++i) uses.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), input(i)});
       draft.step(descriptor, std::move(uses));
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
   const auto algorithm = binary(op.fn);
@@ -158,7 +159,7 @@ void add_plans(const op::Nary& op, Rivals& rivals) {
   for (std::size_t i = 2; i < count; ++i) post.append(op.fn, false, input(i), x, x, Form::plain);
   if (op.mean) post.ops.append_eltwise(dnnl::algorithm::eltwise_linear, 1.0F / static_cast<float>(op.count), 0);
   add_binary(*algorithm, plain, plain, plain, post,
-             {{DNNL_ARG_SRC_0, input(0)}, {DNNL_ARG_SRC_1, input(1)}, {DNNL_ARG_DST, output()}}, {}, false, rivals);
+             {{DNNL_ARG_SRC_0, input(0)}, {DNNL_ARG_SRC_1, input(1)}, {DNNL_ARG_DST, output()}}, {}, false, candidates);
 }
 
 }  // namespace benanza::onednn

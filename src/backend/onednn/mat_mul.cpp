@@ -24,7 +24,7 @@ Dims padded_to(std::size_t rank, const TensorShape& shape) {
 
 }  // namespace
 
-void add_plans(const op::MatMul& op, Rivals& rivals) {
+void add_plans(const op::MatMul& op, Candidates& candidates) {
   const auto a_known = element_type(op.type), b_known = element_type(op.b_type.value_or(op.type)),
              y_known = element_type(op.y_type.value_or(op.type));
   if (!a_known || !b_known || !y_known) return;
@@ -41,7 +41,7 @@ void add_plans(const op::MatMul& op, Rivals& rivals) {
   PostOps none;
   none.type = y_type;
   auto made = make_post_ops(op.post, has_bias ? 1 : 0, operands, 2, y, Form::plain, std::move(none));
-  if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+  if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
   const auto& post_ops = std::get<PostOps>(made);
 
   const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0);
@@ -51,17 +51,17 @@ void add_plans(const op::MatMul& op, Rivals& rivals) {
   auto attributes = post_ops.attributes();
   scaling.set(attributes);
   const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w) {
-    Draft draft{.algorithm = name, .tolerance = rivals.tolerance()};
+    Draft draft{.algorithm = name, .tolerance = candidates.tolerance()};
     std::vector<Use> uses = all_uses(post_ops, plain_a, w, plain_y, has_bias);
     scaling.add(draft, uses);
     draft.step(descriptor, std::move(uses));
     if (has_bias) scaling.add_bias(draft, 2, op.n());
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   };
   for (const bool chosen : {true, false}) {
     if (chosen && !op.b_constant) continue;
-    dnnl::matmul::primitive_desc first(rivals.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc, plain_y,
-                                       attributes, true);
+    dnnl::matmul::primitive_desc first(candidates.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc,
+                                       plain_y, attributes, true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       add(descriptor, implementation, plain_b);
     });
@@ -75,7 +75,7 @@ void add_plans(const op::MatMul& op, Rivals& rivals) {
   by_row.set(attributes);
   for (const bool chosen : {true, false}) {
     dnnl::inner_product_forward::primitive_desc first(
-        rivals.engine(), dnnl::prop_kind::forward_inference, plain_a, chosen ? any(w, b_type) : plain_w,
+        candidates.engine(), dnnl::prop_kind::forward_inference, plain_a, chosen ? any(w, b_type) : plain_w,
         has_bias ? row_major({y[1]}, bias_type) : Desc(), plain_y, attributes, true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       add(descriptor, "inner_product:" + implementation, plain_w);

@@ -2,7 +2,7 @@
 // Memory descriptors from Benanza's shapes, and Benanza's names for them.
 #pragma once
 
-#include <benanza/bench/backend.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <oneapi/dnnl/dnnl.hpp>
 

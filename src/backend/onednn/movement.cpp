@@ -19,48 +19,48 @@ template <class Descriptor>
 }
 
 /// A reorder of one tensor as the whole plan.
-void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Rivals& rivals) {
+void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Candidates& candidates) {
   dnnl_primitive_desc_t raw = nullptr;
   const auto attr = common_attributes();
-  if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
-                                         attr.get()) != dnnl_success)
+  if (dnnl_reorder_primitive_desc_create(&raw, from.get(), candidates.engine().get(), to.get(),
+                                         candidates.engine().get(), attr.get()) != dnnl_success)
     return;
   for_each_implementation(owned<dnnl::reorder::primitive_desc>(raw),
                           [&](const auto& descriptor, const std::string& implementation) {
                             Draft draft{.algorithm = "reorder:" + implementation};
                             draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output()}});
-                            rivals.add(std::move(draft));
+                            candidates.add(std::move(draft));
                           });
 }
 
 }  // namespace
 
-void add_plans(const op::Transpose& op, Rivals& rivals) {
+void add_plans(const op::Transpose& op, Candidates& candidates) {
   const Dims from = row_major_strides(dims(op.x));
   Dims strides;
   for (auto axis : op.perm) strides.push_back(from[static_cast<std::size_t>(axis)]);
   const Dims y = dims(op.y());
   const Type type = *element_type(op.type);
-  add_reorder(strided(y, strides, type), 0, row_major(y, type), rivals);
+  add_reorder(strided(y, strides, type), 0, row_major(y, type), candidates);
 }
 
-void add_plans(const op::Slice& op, Rivals& rivals) {
+void add_plans(const op::Slice& op, Candidates& candidates) {
   const Dims from = row_major_strides(dims(op.x));
   Dims strides;
   std::int64_t first = 0;
   for (std::size_t i = 0; i < op.x.size(); ++i) {
     const std::int64_t step = op.steps.empty() ? 1 : op.steps[i];
-    if (step < 0 && op.y[i] > 1) return rivals.refuse("oneDNN " + Library::version() + " has no negative strides");
+    if (step < 0 && op.y[i] > 1) return candidates.refuse("oneDNN " + Library::version() + " has no negative strides");
     strides.push_back(from[i] * std::max<std::int64_t>(step, 1));
     first += op.starts[i] * from[i];
   }
   const Dims y = dims(op.y);
   const Type type = *element_type(op.type);
   add_reorder(strided(y, strides, type), static_cast<std::size_t>(first) * memory::data_type_size(type),
-              row_major(y, type), rivals);
+              row_major(y, type), candidates);
 }
 
-void add_plans(const op::Split& op, Rivals& rivals) {
+void add_plans(const op::Split& op, Candidates& candidates) {
   std::int64_t total = 0;
   for (auto size : op.sizes) total += size;
   const Dims strides = row_major_strides({op.outer, total, op.inner});
@@ -72,8 +72,8 @@ void add_plans(const op::Split& op, Rivals& rivals) {
     const Desc from = strided(y, strides, type), to = row_major(y, type);
     dnnl_primitive_desc_t raw = nullptr;
     const auto attr = common_attributes();
-    if (dnnl_reorder_primitive_desc_create(&raw, from.get(), rivals.engine().get(), to.get(), rivals.engine().get(),
-                                           attr.get()) != dnnl_success)
+    if (dnnl_reorder_primitive_desc_create(&raw, from.get(), candidates.engine().get(), to.get(),
+                                           candidates.engine().get(), attr.get()) != dnnl_success)
       return;
     const auto descriptor = owned<dnnl::reorder::primitive_desc>(raw);
     const std::string implementation = descriptor.impl_info_str();
@@ -82,10 +82,10 @@ void add_plans(const op::Split& op, Rivals& rivals) {
     draft.step(descriptor, {{DNNL_ARG_FROM, input(0, offset)}, {DNNL_ARG_TO, output(i)}});
     offset += static_cast<std::size_t>(op.sizes[i] * op.inner) * memory::data_type_size(type);
   }
-  rivals.add(std::move(draft));
+  candidates.add(std::move(draft));
 }
 
-void add_plans(const op::Concat& op, Rivals& rivals) {
+void add_plans(const op::Concat& op, Candidates& candidates) {
   std::int64_t total = 0;
   for (auto size : op.sizes) total += size;
   const Dims y{op.outer, total, op.inner};
@@ -104,8 +104,9 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
     raw_sources.reserve(sources.size());
     for (const auto& source : sources) raw_sources.push_back(source.get());
     const auto attr = common_attributes();
-    if (dnnl_concat_primitive_desc_create(&raw, rivals.engine().get(), target->get(), static_cast<int>(sources.size()),
-                                          1, raw_sources.data(), attr.get()) != dnnl_success)
+    if (dnnl_concat_primitive_desc_create(&raw, candidates.engine().get(), target->get(),
+                                          static_cast<int>(sources.size()), 1, raw_sources.data(),
+                                          attr.get()) != dnnl_success)
       continue;
     for_each_implementation(owned<dnnl::concat::primitive_desc>(raw),
                             [&](const auto& descriptor, const std::string& implementation) {
@@ -115,18 +116,18 @@ void add_plans(const op::Concat& op, Rivals& rivals) {
                                                 row_major({op.outer, op.sizes[i], op.inner}, type)});
                               Draft draft{.algorithm = implementation};
                               draft.step(descriptor, std::move(uses));
-                              rivals.add(std::move(draft));
+                              candidates.add(std::move(draft));
                             });
   }
 }
 
-void add_plans(const op::Cast& op, Rivals& rivals) {
+void add_plans(const op::Cast& op, Candidates& candidates) {
   const auto from = element_type(op.type), to = element_type(op.to);
   if (!from || !to || !is_float(op.type) || !is_float(op.to))
-    return rivals.refuse("oneDNN " + Library::version() + " has no conversion from " + std::string(name(op.type)) +
-                         " to " + std::string(name(op.to)) + " as ONNX defines it");
+    return candidates.refuse("oneDNN " + Library::version() + " has no conversion from " + std::string(name(op.type)) +
+                             " to " + std::string(name(op.to)) + " as ONNX defines it");
   const Dims x = dims(op.x.empty() ? TensorShape{1} : op.x);
-  add_reorder(row_major(x, *from), 0, row_major(x, *to), rivals);
+  add_reorder(row_major(x, *from), 0, row_major(x, *to), candidates);
 }
 
 }  // namespace benanza::onednn

@@ -2,7 +2,7 @@
 // Batch, layer and local response normalisation, and softmax.
 #include "families.hpp"
 #include "post_ops.hpp"
-#include <benanza/bench/element.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr float epsilon = 1e-5F;  // decides no speed; what results are checked with
 constexpr auto inference = dnnl::prop_kind::forward_inference;
 
-void add_batch_normalization(const op::BatchNorm& op, Rivals& rivals) {
+void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {
   const Dims x = dims(op.x);
   auto flags = dnnl::normalization_flags::use_global_stats | dnnl::normalization_flags::use_scale |
                dnnl::normalization_flags::use_shift;
@@ -20,8 +20,8 @@ void add_batch_normalization(const op::BatchNorm& op, Rivals& rivals) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;
-    dnnl::batch_normalization_forward::primitive_desc first(rivals.engine(), inference, *desc, *desc, epsilon, flags,
-                                                            common_attributes(), true);
+    dnnl::batch_normalization_forward::primitive_desc first(candidates.engine(), inference, *desc, *desc, epsilon,
+                                                            flags, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)},
@@ -30,14 +30,14 @@ void add_batch_normalization(const op::BatchNorm& op, Rivals& rivals) {
                               {DNNL_ARG_MEAN, input(3)},
                               {DNNL_ARG_VARIANCE, input(4)},
                               {DNNL_ARG_DST, output(), row_major(x)}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }
 
 /// x - mean, and then 1 / sqrt(var + epsilon), prepared as the constant that it is, scale and b as post-ops: takes any
 /// epilogue.
-void add_binary_chain(const op::BatchNorm& op, Rivals& rivals) {
+void add_binary_chain(const op::BatchNorm& op, Candidates& candidates) {
   const Dims x = dims(op.x), channels{1, op.x[1], 1};
   const Transform inverse_deviation{"rsqrt", [count = static_cast<std::size_t>(op.x[1])](const void* variance) {
                                       const auto* const first = static_cast<const float*>(variance);
@@ -54,9 +54,9 @@ void add_binary_chain(const op::BatchNorm& op, Rivals& rivals) {
     chain.append(mul, false, input(1), channels, x, form);
     chain.append(add, false, input(2), channels, x, form);
     auto made = make_post_ops(op.post, 0, epilogue_dims(op.post, op.x, 1), 5, x, form, std::move(chain));
-    if (const auto* refused = std::get_if<Unsupported>(&made)) return rivals.refuse(refused->reason);
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
     const auto& post = std::get<PostOps>(made);
-    dnnl::binary::primitive_desc first(rivals.engine(), dnnl::algorithm::binary_sub, *desc,
+    dnnl::binary::primitive_desc first(candidates.engine(), dnnl::algorithm::binary_sub, *desc,
                                        broadcast_to(form, channels), *desc, post.attributes(), true);
     std::vector<Use> uses{
         {DNNL_ARG_SRC_0, input(0), row_major(x)}, {DNNL_ARG_SRC_1, input(3)}, {DNNL_ARG_DST, output(), row_major(x)}};
@@ -65,20 +65,20 @@ void add_binary_chain(const op::BatchNorm& op, Rivals& rivals) {
       Draft draft{.algorithm = "binary:" + implementation};
       draft.step(descriptor, uses);
       draft.transform(4, row_major({op.x[1]}), row_major({op.x[1]}), inverse_deviation);
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }
 
 }  // namespace
 
-void add_plans(const op::BatchNorm& op, Rivals& rivals) {
-  if (op.post.empty() || op.post == Epilogue{ElementwiseFn::relu}) add_batch_normalization(op, rivals);
-  add_binary_chain(op, rivals);
+void add_plans(const op::BatchNorm& op, Candidates& candidates) {
+  if (op.post.empty() || op.post == Epilogue{ElementwiseFn::relu}) add_batch_normalization(op, candidates);
+  add_binary_chain(op, candidates);
 }
 
-void add_plans(const op::LayerNorm& op, Rivals& rivals) {
-  if (op.rms) return rivals.refuse("no RMS norm in oneDNN " + Library::version());
+void add_plans(const op::LayerNorm& op, Candidates& candidates) {
+  if (op.rms) return candidates.refuse("no RMS norm in oneDNN " + Library::version());
   auto flags = dnnl::normalization_flags::none;
   if (op.scale) flags |= dnnl::normalization_flags::use_scale;
   if (op.bias) flags |= dnnl::normalization_flags::use_shift;
@@ -91,51 +91,51 @@ void add_plans(const op::LayerNorm& op, Rivals& rivals) {
                               result.push_back(static_cast<float>(load(vector, from, i)));
                             return result;
                           }};
-  dnnl::layer_normalization_forward::primitive_desc first(rivals.engine(), inference, x, x, epsilon, flags,
+  dnnl::layer_normalization_forward::primitive_desc first(candidates.engine(), inference, x, x, epsilon, flags,
                                                           common_attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
     std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}};
     if (op.scale) uses.push_back({DNNL_ARG_SCALE, input(1)});
     if (op.bias) uses.push_back({DNNL_ARG_SHIFT, input(op.scale ? 2 : 1)});
-    Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+    Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
     draft.step(descriptor, std::move(uses));
     if (type != Type::f32)
-      for (std::size_t i = 1; i < rivals.operands().inputs.size(); ++i)
+      for (std::size_t i = 1; i < candidates.operands().inputs.size(); ++i)
         draft.transform(i, row_major({op.x[1]}), row_major({op.x[1]}), widened);
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   });
 }
 
-void add_plans(const op::Lrn& op, Rivals& rivals) {
+void add_plans(const op::Lrn& op, Candidates& candidates) {
   const Dims x{op.x[0], op.x[1], op.x[2], 1};  // its kernels want two spatial dimensions
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;
-    dnnl::lrn_forward::primitive_desc first(rivals.engine(), inference, dnnl::algorithm::lrn_across_channels, *desc,
+    dnnl::lrn_forward::primitive_desc first(candidates.engine(), inference, dnnl::algorithm::lrn_across_channels, *desc,
                                             *desc, op.size, 1e-4F, static_cast<float>(op.beta), 1.0F,
                                             common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(x)}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }
 
-void add_plans(const op::Softmax& op, Rivals& rivals) {
+void add_plans(const op::Softmax& op, Candidates& candidates) {
   const Dims x = op.x[2] == 1 ? Dims{op.x[0], op.x[1]} : dims(op.x);
   const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
   const Type type = *element_type(op.type);
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form, type);
     if (!desc) continue;
-    dnnl::softmax_forward::primitive_desc first(rivals.engine(), inference, algorithm, *desc, *desc, 1,
+    dnnl::softmax_forward::primitive_desc first(candidates.engine(), inference, algorithm, *desc, *desc, 1,
                                                 common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor,
                  {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(x, type)}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }

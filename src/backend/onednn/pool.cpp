@@ -20,12 +20,12 @@ bool has_nonzero(const TensorShape& list) {
 
 }  // namespace
 
-void add_plans(const op::Pool& op, Rivals& rivals) {
+void add_plans(const op::Pool& op, Candidates& candidates) {
   const std::string none = "oneDNN " + Library::version() + " has no ";
-  if (op.mode == op::PoolMode::lp) return rivals.refuse(none + "Lp pooling");
-  if (op.indices) return rivals.refuse(none + "pooling with ONNX's indices");
+  if (op.mode == op::PoolMode::lp) return candidates.refuse(none + "Lp pooling");
+  if (op.indices) return candidates.refuse(none + "pooling with ONNX's indices");
   if (op.mode == op::PoolMode::average && op.include_pad && has_nonzero(op.ceil_pads))
-    return rivals.refuse(none + "average over padding without the cells of ceil_mode");
+    return candidates.refuse(none + "average over padding without the cells of ceil_mode");
 
   const std::size_t spatial = op.x.size() - 2;
   const Dims x = dims(op.x), y = dims(op.y()), kernel = dims(op.kernel);
@@ -40,14 +40,14 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto source = in_form(x, form, type);
     if (!source) continue;
-    dnnl::pooling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm_of(op),
-                                                *source, any(y, type), strides, kernel, dilations, begins, ends,
-                                                common_attributes(), true);
+    dnnl::pooling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
+                                                algorithm_of(op), *source, any(y, type), strides, kernel, dilations,
+                                                begins, ends, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor,
                  {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
   const bool whole_plane =
@@ -55,7 +55,7 @@ void add_plans(const op::Pool& op, Rivals& rivals) {
   if (whole_plane) {
     const auto fn = op.mode == op::PoolMode::max ? dnnl::algorithm::reduction_max : dnnl::algorithm::reduction_mean;
     add_reduction(fn, 0, {x[0] * x[1], element_count(std::span(op.x.begin() + 2, spatial))}, {x[0] * x[1], 1}, {}, type,
-                  rivals);
+                  candidates);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "post_ops.hpp"
 
-#include "rivals.hpp"
+#include "candidates.hpp"
 
 #include <algorithm>
 #include <limits>

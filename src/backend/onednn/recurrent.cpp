@@ -61,7 +61,7 @@ struct Descs {
 
 }  // namespace
 
-void add_plans(const op::Recurrent& op, Rivals& rivals) {
+void add_plans(const op::Recurrent& op, Candidates& candidates) {
   const std::int64_t steps = op.x[0], batch = op.x[1], in = op.x[2], hidden = op.hidden, ways = op.directions,
                      gates = op.gates();
   const bool apart = op.cell == op::Cell::gru && op.linear_before_reset;
@@ -115,12 +115,12 @@ void add_plans(const op::Recurrent& op, Rivals& rivals) {
           const Dims y{steps, ways, batch, hidden};
           draft.outputs.push_back(
               OperandLayout{row_major(y), strided(y, {batch * ways * hidden, hidden, ways * hidden, 1}), std::nullopt});
-          rivals.add(std::move(draft));
+          candidates.add(std::move(draft));
         },
         true);  // "ref" of recurrent layers is generated matrix products with a loop around them, and all there is for
                 // GRU
   };
-  const auto& engine = rivals.engine();
+  const auto& engine = candidates.engine();
   const auto attr = common_attributes();
   switch (op.cell) {
     case op::Cell::lstm:

@@ -4,18 +4,18 @@
 namespace benanza::onednn {
 
 void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post, Type type,
-                   Rivals& rivals) {
+                   Candidates& candidates) {
   if (x == y) return;  // oneDNN refuses to reduce nothing
-  dnnl::reduction::primitive_desc first(rivals.engine(), algorithm, row_major(x, type), row_major(y, type), p, 0,
+  dnnl::reduction::primitive_desc first(candidates.engine(), algorithm, row_major(x, type), row_major(y, type), p, 0,
                                         post.attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-    Draft draft{.algorithm = "reduction:" + implementation, .tolerance = rivals.tolerance()};
+    Draft draft{.algorithm = "reduction:" + implementation, .tolerance = candidates.tolerance()};
     draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}});
-    rivals.add(std::move(draft));
+    candidates.add(std::move(draft));
   });
 }
 
-void add_plans(const op::Reduce& op, Rivals& rivals) {
+void add_plans(const op::Reduce& op, Candidates& candidates) {
   using Algorithm = dnnl::algorithm;
   Dims x = dims(op.x), y = x;
   for (auto axis : op.axes) y[static_cast<std::size_t>(axis)] = 1;
@@ -32,7 +32,7 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
     y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
   }
   const auto add = [&](Algorithm algorithm, float p = 0, const PostOps& post = {}) {
-    add_reduction(algorithm, p, x, y, post, *element_type(op.type), rivals);
+    add_reduction(algorithm, p, x, y, post, *element_type(op.type), candidates);
   };
   switch (op.fn) {
     using enum op::ReduceFn;
@@ -52,8 +52,8 @@ void add_plans(const op::Reduce& op, Rivals& rivals) {
     case log_sum_exp:
     case arg_max:
     case arg_min:
-      return rivals.refuse("oneDNN " + Library::version() + " has no reduction " +
-                           std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]));
+      return candidates.refuse("oneDNN " + Library::version() + " has no reduction " +
+                               std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]));
   }
 }
 

@@ -10,6 +10,6 @@ namespace benanza::onednn {
 /// Adds y = reduction of x over the dimensions that are 1 in y, both row-major, with an epilogue without operands. `p`
 /// is of the norms.
 void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post, Type type,
-                   Rivals& rivals);
+                   Candidates& candidates);
 
 }  // namespace benanza::onednn

@@ -52,13 +52,13 @@ bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
 
 }  // namespace
 
-void add_plans(const op::Resize& op, Rivals& rivals) {
+void add_plans(const op::Resize& op, Candidates& candidates) {
   const std::string none = "oneDNN " + Library::version() + " has no ";
-  if (op.mode == op::ResizeMode::cubic) return rivals.refuse(none + "cubic resampling");
+  if (op.mode == op::ResizeMode::cubic) return candidates.refuse(none + "cubic resampling");
   if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
-    return rivals.refuse(none + "resampling of other than one to three spatial dimensions");
+    return candidates.refuse(none + "resampling of other than one to three spatial dimensions");
   for (std::size_t i = 2; i < op.x.size(); ++i)
-    if (!agrees(op, op.x[i], op.y[i])) return rivals.refuse(none + "resampling with these coordinates");
+    if (!agrees(op, op.x[i], op.y[i])) return candidates.refuse(none + "resampling with these coordinates");
   const Dims x = dims(op.x), y = dims(op.y);
   const Type type = *element_type(op.type);
   const auto algorithm =
@@ -66,13 +66,13 @@ void add_plans(const op::Resize& op, Rivals& rivals) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto source = in_form(x, form, type), target = in_form(y, form, type);
     if (!source || !target) continue;
-    dnnl::resampling_forward::primitive_desc first(rivals.engine(), dnnl::prop_kind::forward_inference, algorithm,
+    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm,
                                                    *source, *target, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = rivals.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor,
                  {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
-      rivals.add(std::move(draft));
+      candidates.add(std::move(draft));
     });
   }
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "draft.hpp"
-#include <benanza/bench/quantization.hpp>
+#include <benanza/model/quantization.hpp>
 
 #include <cstdint>
 #include <vector>

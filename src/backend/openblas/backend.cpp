@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/backend/openblas.hpp>
-#include <benanza/bench/backend.hpp>
-#include <benanza/bench/batch_offset.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/plan/batch_offset.hpp>
 
 #include <cblas.h>
 

@@ -21,8 +21,8 @@ function marks(row) {
 }
 
 /// Every plan of a layer with its time, or why it does not count: where the run was asked for them.
-function rivalsList(row) {
-  return el("ul", { class: "runs" }, row.rivals.map(([backend, algorithm, cache, time, reason]) =>
+function candidatesList(row) {
+  return el("ul", { class: "runs" }, row.candidates.map(([backend, algorithm, cache, time, reason]) =>
     el("li", {}, time === null ? "excluded" : timeText(time), ` · ${data.caches[cache]} · `, el("code", {}, `${data.texts[backend]} ${data.texts[algorithm]}`),
       time === null && `: ${data.texts[reason]}`)));
 }
@@ -38,7 +38,7 @@ function rowFacts(row) {
   facts.push(["roofline", `${timeText(row.floor_ms)} a call`],
     ["work", `${scaled(row.flops, "FLOP")}, ${scaled(row.bytes, "B")}` + (row.flops > 0 ? `, ${digits(row.flops / row.bytes)} FLOP/B` : "")]);
   if (row.untried > 0) facts.push(["not tried", `${plural(row.untried, "plan")}: the budget ended; one may be faster`]);
-  if (row.rivals.length) facts.push([plural(row.rivals.length, "plan"), rivalsList(row)]);
+  if (row.candidates.length) facts.push([plural(row.candidates.length, "plan"), candidatesList(row)]);
   const shown = row.nodes.slice(0, 60);
   facts.push([plural(row.nodes.length, "node"), shown.join(", ") + (shown.length < row.nodes.length ? `, and ${row.nodes.length - shown.length} more` : "")]);
   return el("dl", { class: "facts" }, facts.map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph by hand, its layers in both forms: all of that is headers.
-#include <benanza/layer_signature.hpp>
-#include <benanza/model_layers.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <cstdio>
 

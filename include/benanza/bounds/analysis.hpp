@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// analyze: from a model's layers and stored results to its ladder of bounds. Pure computation: no device, no file, no
+// library. measurement.md, section 1, says what each rung is and for whom it holds; each function here cites the rung
+// that it computes.
+#pragma once
+
+#include <benanza/bounds/bound.hpp>
+#include <benanza/bounds/timed_graph.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/results/machine.hpp>
+#include <benanza/results/measurement.hpp>
+#include <benanza/results/results.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// One lower bound. All are latencies of one request with nothing else in flight.
+struct Rung {
+  std::optional<Seconds> bound{};   ///< p10 of rounds; nothing when it cannot be given
+  std::optional<Seconds> median{};  ///< of rounds: the expected figure; measured rungs only
+  double uncertainty =
+      0;             ///< of the bound, relative: half the range over groups of rounds, plus the timer's resolution
+  Seconds raised{};  ///< how much the rung was raised to the model floor
+  bool common_rounds = true;  ///< false: a sum of per-row p10, since no run timed all rows together
+};
+
+enum class Status : std::uint8_t { measured, modelled, free, missing };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Status) {
+  return {"measured", "modelled", "free", "missing"};
+}
+
+/// Occurrences by status, with their share of the total time.
+struct Coverage {
+  std::array<std::int64_t, 4> count{};
+  std::array<double, 4> time_share{};
+  std::array<double, 4> flops_share{};
+  [[nodiscard]] std::int64_t operator[](Status status) const { return count[static_cast<std::size_t>(status)]; }
+};
+
+/// A unique layer of the model in one form.
+struct LayerRow {
+  Layer layer{};
+  std::string signature{};
+  Form form = Form::single;
+  std::int64_t count = 0;            ///< occurrences, loops multiplied
+  std::vector<std::string> nodes{};  ///< the first node of each occurrence
+  Status status = Status::missing;
+  std::string reason{};                   ///< why it is modelled or missing
+  std::optional<Measurement> chosen{};    ///< the best row
+  std::optional<Measurement> cold{};      ///< the best row with its weights out of the caches, if it has any
+  std::int64_t untried = 0;               ///< rows that a budget left no time for: one of their plans may be faster
+  std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only where asked for
+  Seconds p10{}, median{};                ///< of one call: measured, or the floor when modelled
+  Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
+  Cost cost{};
+  bool critical = false;  ///< on the critical path of the form's parallel rung
+  [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
+  /// Share of the roofline reached; nothing when the floor is zero (all data may be in cache).
+  [[nodiscard]] std::optional<double> of_roofline() const {
+    if (floor.value <= 0 || p10.value <= 0) return std::nullopt;
+    return floor / p10;
+  }
+};
+
+struct AnalysisOptions {
+  int threads = 0;                      ///< the most that an engine would use; 0: as many as the machine has cores
+  std::vector<std::string> backends{};  ///< empty: all
+  bool candidates = false;              ///< fill in every row of each layer, not only the best
+  bool analytic = false;                ///< the model floor and the roofline rungs alone: every layer is modelled
+};
+
+struct Analysis {
+  std::string model{}, file{};
+  std::int64_t batch = 1;
+  std::map<std::string, std::int64_t> dims{};
+  DataType type = DataType::f32;  ///< of most of its multiplications; quantised, of what they multiply weights with
+  int threads = 1;
+  Machine machine{};      ///< whose results they are; without a name where there are none
+  bool analytic = false;  ///< nothing was to be measured: as AnalysisOptions say
+  std::int64_t layers = 0, unique_layers = 0, groups = 0;
+  std::int64_t macs = 0;
+  Flops flops{};
+  Bytes bytes{}, weights{};
+  Coverage coverage{}, coverage_fused{};
+  std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes
+  std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
+  std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
+  std::array<Rung, rung_count> rungs{};
+  /// Totals by other accounts, to compare with what was published (rules2019.hpp); none of them is a bound.
+  std::map<std::string, Seconds> reference{};
+  std::vector<LayerRow> rows{};      ///< by form, then by share of time
+  std::vector<TimedGraph> graphs{};  ///< single, fused
+  Ceilings ceilings{};
+
+  [[nodiscard]] bool partial() const { return !missing.empty(); }
+  [[nodiscard]] const Rung& operator[](RungName name) const { return rungs[static_cast<std::size_t>(name)]; }
+  [[nodiscard]] Rung& operator[](RungName name) { return rungs[static_cast<std::size_t>(name)]; }
+  /// The rung with what a latency assertion needs to know about it.
+  [[nodiscard]] Bound bound(RungName name) const {
+    return {.model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing};
+  }
+};
+
+/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
+[[nodiscard]] Seconds layer_floor(const Layer& layer, const Ceilings& ceilings);
+
+/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
+/// analytic rungs are absent.
+[[nodiscard]] Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
+                               const AnalysisOptions& options = {});
+
+}  // namespace benanza

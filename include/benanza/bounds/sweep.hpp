@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sweep: a model's latency and throughput over batch sizes or sizes of one symbolic dimension, and where throughput
+// stops to gain.
+//
+// Throughput counts inputs a second, for an axis other than the batch its elements (tokens for a sequence length), at
+// the expected latency of the highest rung of one request after the other.
+#pragma once
+
+#include <benanza/bounds/analysis.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+struct SweepPoint {
+  std::int64_t value = 0;            ///< of the axis
+  std::optional<Seconds> latency{};  ///< expected: median of rounds
+  std::optional<Seconds> bound{};    ///< p10 of rounds
+  double uncertainty = 0;            ///< of the bound, relative
+  std::optional<Seconds> model_floor{};
+  std::optional<double> throughput{};  ///< units a second at `latency`; nothing while rows are missing
+  bool partial = false;                ///< rows are missing: the bound is a weak one, the latency lacks them
+};
+
+struct Sweep {
+  std::string model{};
+  std::string axis{};                       ///< `batch`, or a symbolic dimension
+  std::string fixed{};                      ///< the other dimensions: `batch 1`
+  std::string unit{};                       ///< of throughput: `inputs`, or `seq`
+  RungName rung = RungName::library_fused;  ///< of latency and bound
+  std::vector<SweepPoint> points{};         ///< by value, rising
+
+  /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Nothing when
+  /// only the last point is such, which tells of no limit, or when a throughput is unknown.
+  [[nodiscard]] std::optional<std::size_t> last_gain() const;
+};
+
+/// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch where it
+/// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
+[[nodiscard]] std::vector<Sweep> make_sweeps(std::span<const Analysis> models);
+
+/// The rung that a reader asks for first: of one request after the other, fused, as honest about caches as it is given.
+[[nodiscard]] RungName headline(const Analysis& analysis);
+
+}  // namespace benanza

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// compare: what an engine did (EngineProfile) held against a model's bounds (Analysis): how much slower it is, split
+// into causes that add up to the difference, and what to do about it. Pure computation.
+//
+// Why the parts add up. With L the engine's latency, t the own time of a record (without what is nested in it), and b
+// the time of a layer in the rung:
+//
+//   L   = sum of t  -  side by side  +  waits, calls and host time that no record covers  +  between layers  +  rest
+//   B   = sum of b  +  what the rung differs by from that sum
+//   gap = L - B, term by term: records and layers are joined into groups that serve each other, whose t - b is split.
+//
+// What is left over is `unexplained`: printed, never spread. A median is no mean, profilers cost time; and where
+// records have no starts, or the latency is of another run, nobody knows that nothing ran between layers.
+#pragma once
+
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/profile/engine_profile.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// How a record was found to be a layer of the model, from the surest to the least sure.
+enum class MatchedBy : std::uint8_t {
+  nodes,         ///< the engine says which nodes it is
+  name,          ///< its name is a node's, or that of a tensor that a node makes
+  part_of_name,  ///< its name begins with such a name, or lists several
+  parent,        ///< what encloses or launched it was matched
+  shape,         ///< operator and shapes, in the model's order
+  order,         ///< operator, in the model's order: as many records as layers
+  kernel_class,  ///< all of one class of kernels serve all layers of one operator
+  nothing
+};
+[[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(MatchedBy) {
+  return {"nodes", "name", "part_of_name", "parent", "shape", "order", "kernel_class", "nothing"};
+}
+
+/// The causes of a gap; their times add up to it. Negative ones make it smaller.
+enum class Cause : std::uint8_t {
+  conversions,     ///< layout and type conversions that the model did not ask for
+  copies,          ///< bytes copied or set
+  waits,           ///< synchronisation while nothing else runs
+  calls,           ///< launches, allocations while nothing else runs
+  host,            ///< the framework's own time: host layers while no kernel runs, what encloses layers
+  slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
+  faster_layers,   ///< negative: it takes less
+  modelled,        ///< layers that no library has: their bound is analytic, and no call that could be made
+  not_fused,       ///< one call of the bound is several records
+  views,           ///< what is free in the bound (reshape, identity) takes time
+  extra_calls,     ///< records that serve no layer: padding, reshapes, fills
+  unmatched,       ///< records that may be a layer but none was found, less the layers that no record was found for
+  not_in_profile,  ///< negative: layers that no record serves while every record serves one
+  between_layers,  ///< nothing runs, by the starts of records and the latency of the same run
+  side_by_side,    ///< negative: records that ran at the same time
+  rung,            ///< what the rung chosen differs by from the sum of its layers' times
+  unexplained      ///< the rest
+};
+inline constexpr std::size_t cause_count = 17;
+[[nodiscard]] constexpr std::array<std::string_view, cause_count> enum_names(Cause) {
+  return {"conversions",    "copies",         "waits",        "calls", "host",        "slower_layers",
+          "faster_layers",  "modelled",       "not_fused",    "views", "extra_calls", "unmatched",
+          "not_in_profile", "between_layers", "side_by_side", "rung",  "unexplained"};
+}
+
+/// One record of the profile with what was found about it.
+struct MatchedRecord {
+  std::size_t record = 0;  ///< index into EngineProfile::records
+  Seconds time{};          ///< own, in a pass of the usual length: without what is nested in it
+  bool counted = true;     ///< false for what runs beside something that is counted (a host layer above its kernels)
+  std::optional<Seconds> uncertainty{};  ///< of that mean or median; nothing for one pass
+  MatchedBy by = MatchedBy::nothing;
+  Cause cause = Cause::unmatched;     ///< where its time goes that the bound does not have
+  std::vector<std::size_t> layers{};  ///< of the single form that it serves
+  std::optional<std::size_t> group{};
+  std::string doubt{};  ///< why its time is not believed; empty: it is
+};
+
+/// Records and layers of the bound's form that serve each other: neither side can be split further.
+struct GapGroup {
+  std::string name{};                     ///< the first of its nodes
+  std::string pattern{};                  ///< its operators: `Conv + BatchNorm + relu`
+  std::vector<std::size_t> records{};     ///< indices into Gap::records
+  std::vector<std::size_t> layers{};      ///< indices into the rung's TimedGraph
+  std::vector<std::string> signatures{};  ///< of the bound's calls
+  Seconds engine{};                       ///< sum of its records
+  Seconds bound{};                        ///< sum of its layers
+  Seconds separate{};  ///< bound of the same nodes in as many calls as the engine made; at least `bound`
+  Seconds roofline{};  ///< analytic floor
+  std::optional<Seconds> uncertainty{};  ///< of engine - bound
+  Seconds not_fused{};                   ///< the part of engine - bound that fusion would save
+  Cause cause = Cause::slower_layers;    ///< of the rest
+  bool doubtful = false;                 ///< faster than its roofline
+  [[nodiscard]] Seconds excess() const { return engine - bound; }
+};
+
+struct GapItem {
+  std::string name{};
+  Seconds time{};
+  std::string detail{};
+};
+
+/// One cause with its part of the gap.
+struct GapPart {
+  Cause cause = Cause::unexplained;
+  Seconds time{};
+  std::optional<Seconds> uncertainty{};  ///< nothing when the profile has no spread
+  std::vector<GapItem> items{};          ///< the largest first; they add up to `time` unless there are none
+};
+
+/// The engine against one rung.
+struct RungRatio {
+  RungName rung{};
+  std::optional<Seconds> bound{};  ///< expected: the median of a measured rung
+  std::optional<double> ratio{};   ///< rung / measured: the Benanza ratio
+  std::optional<Seconds> gap{};    ///< measured - rung
+  double uncertainty = 0;          ///< of the ratio, relative
+};
+
+/// What branches side by side would give.
+struct ParallelGain {
+  std::optional<Seconds> gain{};     ///< library_fused - library_fused_parallel
+  Seconds side_by_side{};            ///< what the engine gains of it already
+  std::vector<std::string> path{};   ///< first nodes of the groups on the critical path
+  std::int64_t groups_off_path = 0;  ///< with a time
+};
+
+/// An algorithm that the engine chose, and the best one known.
+struct AlgorithmChoice {
+  std::string layer{};  ///< first node, or empty
+  std::string signature{};
+  std::string library{}, chosen{}, math{};
+  std::string best{};                                 ///< `backend algorithm`; empty: no row of the layer is known
+  std::optional<Seconds> chosen_time{}, best_time{};  ///< of one call
+  std::optional<Seconds> uncertainty{};               ///< of their difference; nothing when a row tells no spread
+  std::int64_t count = 1;
+  [[nodiscard]] std::optional<Seconds> gain() const {
+    if (!chosen_time || !best_time) return std::nullopt;
+    return (*chosen_time - *best_time) * static_cast<double>(count);
+  }
+};
+
+/// A pattern that fuses, over the model.
+struct FusionGain {
+  std::string pattern{};
+  std::int64_t count = 0;            ///< groups
+  std::int64_t done = 0;             ///< that the engine ran as one record
+  std::int64_t unknown = 0;          ///< that no record was found for
+  Seconds gain{};                    ///< layer by layer - fused, over all groups: of the bounds
+  Seconds open{};                    ///< the part of it in groups that the engine did not fuse
+  std::vector<std::string> nodes{};  ///< the first of each group that is not fused
+};
+
+/// The model in another arithmetic type.
+struct TypeGain {
+  DataType type = DataType::f32;
+  bool measured = false;                 ///< all layers have rows in that type; else the figures are the roofline's
+  std::optional<Seconds> bound{};        ///< library_fused, or roofline
+  std::optional<Seconds> compared{};     ///< the same rung in the model's own type
+  std::optional<Seconds> uncertainty{};  ///< of the gain; measured rungs only
+  [[nodiscard]] std::optional<Seconds> gain() const {
+    if (!bound || !compared) return std::nullopt;
+    return *compared - *bound;
+  }
+};
+
+/// A layer that is faster in some layout than in the plain one.
+struct LayoutCall {
+  std::string signature{};
+  std::string plan{};       ///< the best one in that layout: `backend/algorithm`
+  Seconds time{}, plain{};  ///< of one call: by that plan, by the best one in plain layout
+};
+
+/// The best plans in one data layout against the best plans in any.
+struct LayoutGain {
+  std::string layout{};     ///< of the source: `nhwc`, `aBcd8b`
+  std::int64_t layers = 0;  ///< unique layers that have rows in it and in another one
+  Seconds gain{};           ///< of the rows best in this layout over the best in plain layout, over occurrences
+  std::vector<LayoutCall> calls{};
+};
+
+/// Where the library itself is far from the roofline.
+struct LibraryGap {
+  std::string signature{};
+  std::string backend{}, algorithm{};
+  std::int64_t count = 1;
+  Seconds time{}, floor{};  ///< of one call
+  [[nodiscard]] Seconds gain() const { return (time - floor) * static_cast<double>(count); }
+};
+
+/// Where another library beats the one that the engine calls.
+struct BackendGain {
+  std::string signature{};
+  std::string from{}, to{};
+  std::int64_t count = 1;
+  Seconds from_time{}, to_time{};
+  [[nodiscard]] Seconds gain() const { return (from_time - to_time) * static_cast<double>(count); }
+};
+
+/// What an advice changes.
+enum class Change : std::uint8_t { layout, copy, wait, algorithm, fusion, overhead, parallel, type, extra, view };
+[[nodiscard]] constexpr std::array<std::string_view, 10> enum_names(Change) {
+  return {"layout", "copy", "wait", "algorithm", "fusion", "overhead", "parallel", "type", "extra", "view"};
+}
+
+/// A library call that would take the place of what the engine does.
+struct AdvisedCall {
+  std::string signature{};
+  std::int64_t count = 1;
+  std::string plan{};  ///< `backend/algorithm`
+  Seconds time{};      ///< expected, of one call
+};
+
+struct Advice {
+  Change change{};
+  std::string text{};
+  std::vector<std::string> layers{};  ///< nodes or records that it concerns
+  Seconds gain{};                     ///< predicted, of the latency
+  std::optional<Seconds> uncertainty{};
+  std::string how{};                 ///< in that engine; empty: not known
+  std::string reproduce{};           ///< a command; empty: none is known
+  Seconds replaced{};                ///< the engine's time that `calls` take the place of
+  std::vector<AdvisedCall> calls{};  ///< what can be measured again; empty: nothing can
+  std::optional<DataType> type{};    ///< that it changes to
+};
+
+/// One change of the joint figure, made after those before it.
+struct JointStep {
+  std::string what{};              ///< `fused`
+  std::optional<Change> change{};  ///< nothing: parts of the gap that none of the changes takes away
+  Seconds gain{};                  ///< negative where the engine is better than the bound
+  Seconds latency{};               ///< after it
+};
+
+/// What the answers give together: from the latency, part by part, down to the fused bound with its branches in
+/// parallel, in the type that has it lowest. The gains add up to latency - Gap::joint->latency.
+struct JointGain {
+  DataType type = DataType::f32;         ///< another than the model's only if all its layers have rows in it
+  Seconds latency{};                     ///< after all steps
+  std::optional<Seconds> uncertainty{};  ///< of it
+  std::vector<JointStep> steps{};        ///< without those that are not known or buy nothing
+};
+
+/// What the commands of advice begin with, as a shell reads them; empty: no such command is given.
+struct Commands {
+  std::string gap{};                       ///< this comparison again, e.g. `benanza gap m.onnx --profile p.json`
+  std::string bound{};                     ///< the model's bounds
+  std::string in_type{};                   ///< them in another type: its name follows
+  std::string measure{"benanza measure"};  ///< one layer: its signature follows
+};
+
+struct GapOptions {
+  RungName rung = RungName::library_fused;
+  Commands commands{};
+  /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
+  std::vector<Analysis> other_types{};
+  /// For Gap::algorithms, where the rows of the analysis do not tell them (rules2019.hpp).
+  std::optional<std::vector<AlgorithmChoice>> algorithms{};
+};
+
+struct Gap {
+  std::string model{}, file{};
+  std::string engine{}, version{}, format{}, device{};
+  std::optional<int> threads{};
+  std::size_t passes = 0;
+  std::int64_t warm_ups = 0;
+
+  std::optional<Seconds> latency{};     ///< the median over passes
+  std::optional<Seconds> p10{}, p90{};  ///< with two passes or more
+  std::optional<Seconds> latency_uncertainty{};
+  bool latency_of_records = false;  ///< the profile has no latency: it is the sum of records, without idle time
+  RungName rung = RungName::library_fused;
+  std::optional<Seconds> bound{};   ///< the rung's expected figure
+  double bound_uncertainty = 0;     ///< relative
+  bool partial = false;             ///< the bound lacks layers
+  std::optional<Seconds> gap{};     ///< latency - bound; nothing when it cannot be given
+  std::string outside{};            ///< not empty: why no gap is given: the engine is below the model floor, it ran on
+                                    ///< another device, or its profile holds more than the model
+  std::string total_only{};         ///< not empty: why nothing is said about layers
+  bool incomplete = false;          ///< the latency is the sum of records, and layers that the bound has are in none
+  bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
+  std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
+
+  std::vector<GapPart> parts{};           ///< in the order of causes, those that are not zero; they add up to `gap`
+  std::vector<MatchedRecord> records{};   ///< one for each of the profile
+  std::vector<GapGroup> groups{};         ///< by excess, largest first
+  std::vector<std::string> not_found{};   ///< first nodes of the bound's layers that no record serves
+  std::vector<std::string> deviations{};  ///< shapes, types and order that are not the model's
+  std::vector<std::string> warnings{};    ///< of the profile and of the comparison
+
+  ParallelGain parallel{};
+  std::vector<AlgorithmChoice> algorithms{};
+  std::vector<FusionGain> fusions{};
+  std::vector<TypeGain> types{};
+  std::vector<LayoutGain> layouts{};
+  std::vector<LibraryGap> library{};
+  std::vector<BackendGain> backends{};
+  std::optional<JointGain> joint{};  ///< nothing without a gap
+  std::vector<Advice> advice{};      ///< by predicted gain, largest first
+
+  [[nodiscard]] const GapPart* part(Cause cause) const {
+    for (const auto& each : parts)
+      if (each.cause == cause) return &each;
+    return nullptr;
+  }
+  /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched|) / |gap|, not below 0. Nothing
+  /// without parts, and where that is `unclaimed`.
+  [[nodiscard]] std::optional<double> explained() const;
+  [[nodiscard]] const RungRatio& ratio(RungName name) const { return ratios.at(static_cast<std::size_t>(name)); }
+};
+
+/// `analysis` is of `model`; with `AnalysisOptions::candidates` it also tells of algorithms, layouts and other
+/// libraries. Throws InputError when the profile has neither a latency nor a record.
+[[nodiscard]] Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
+                          const GapOptions& options = {});
+
+}  // namespace benanza

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// is_known: whether rows of the database answer for a layer, or it has to be selected.
+#pragma once
+
+#include <benanza/model/layer.hpp>
+#include <benanza/results/measurement.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+/// The cache states among those asked for that a layer can be in: one without weights, where only their absence was
+/// asked for, is measured with everything in the caches.
+[[nodiscard]] std::vector<CacheState> states_of(const Layer& layer, std::span<const CacheState> asked);
+
+/// What rows have to answer for.
+struct Question {
+  std::vector<std::string> backends{};
+  std::vector<CacheState> caches{};
+  int threads = 1;       ///< the most
+  bool certain = false;  ///< no row that the budget left noisy or untried, or that failed, will do
+};
+
+/// Every backend was asked, and every cache state that the layer can be in has a time, unless no plan runs.
+[[nodiscard]] bool is_known(const Layer& layer, std::span<const Measurement> rows, const Question& question);
+
+}  // namespace benanza::bench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// measure: the measuring session. Select: every plan of a layer that the database lacks is checked against the
+// reference and timed in visits spread over the run, candidates alternating, clear losers dropped. Estimate: rounds
+// that time every chosen plan once, so that totals are taken per round and not summed from biased per-row quantiles
+// (measurement.md, section 2).
+#pragma once
+
+#include <benanza/plan/backend.hpp>
+#include <benanza/results/machine.hpp>
+#include <benanza/results/measurement.hpp>
+#include <benanza/results/results.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::bench {
+
+using Backends = std::span<const std::shared_ptr<const Backend>>;
+
+/// A layer to be measured.
+struct Wanted {
+  Layer layer{};
+  double weight = 1;                 ///< occurrences in a model: where the budget is spent
+  std::vector<Measurement> known{};  ///< rows of the database: such a layer is not selected again, only timed in rounds
+};
+
+/// What a progress bar shows.
+struct Progress {
+  std::string_view phase{};         ///< ceilings, select, rounds
+  std::size_t done = 0, total = 0;  ///< layers or rounds of the phase
+  Seconds elapsed{}, remaining{};   ///< of the whole session, estimated
+  std::string_view what{};          ///< the layer at hand
+};
+
+struct MeasureOptions {
+  int threads = 0;  ///< the most threads; 0: one for each physical core of one NUMA node
+  std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
+  Seconds budget{60};
+  std::optional<std::vector<CeilingRow>>
+      ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
+  std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
+  std::function<void(const Progress&)> progress{};
+  /// Called with the row's name before a plan is tried; before plans are made, with that of the row that says why there
+  /// are none. Culprits of earlier tries are left out, with their reason (supervisor.hpp).
+  std::function<void(std::string_view row)> trying{};
+  std::map<std::string, std::string> crashing_plans{};
+  /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
+  std::function<void(const Run&)> keep{};
+  /// Called when `keep` threw an EnvironmentError, with its text: the session goes on, and keeps no more.
+  std::function<void(std::string_view reason)> keep_failed{};
+  /// What `keep` had of this session when it was cut, or rows of layers that are selected once more. Of the same
+  /// machine and versions, its reasons, clear losers and ceilings stand; other plans are tried again, and their times
+  /// stand where there is no time for that.
+  std::shared_ptr<const Run> earlier{};
+  const std::atomic<bool>* cancelled =
+      nullptr;  ///< that of an InterruptWatch, say: once set, the session ends early and returns what it has
+};
+
+/// Whether a layer can be timed in a cache state: without weights there are none that could be cold.
+[[nodiscard]] inline bool applies(CacheState cache, const Layer& layer) {
+  return cache != CacheState::cold_weights || weight_bytes(layer).value > 0;
+}
+
+/// Runs a session on this machine, or on the accelerator that the backends' plans run on. Rows come back for every
+/// candidate of the layers that were selected (excluded ones with their reason) and for the chosen plans of known
+/// layers; chosen rows carry rounds. Never throws for a layer that cannot run: its row says why. Throws UsageError for
+/// backends of different devices, DeviceLost when the device went.
+[[nodiscard]] Run measure(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options);
+
+/// Names of the rows that `measure` would try, `MeasureOptions::accept` applied. Builds every plan and times none.
+[[nodiscard]] std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backends backends,
+                                                       const MeasureOptions& options);
+
+/// Samples system conditions for `time` and says what would make times doubtful, one line each: a CPU quota, a governor
+/// other than performance, busy SMT siblings, steal time, another busy process. `measure` keeps the same with its run.
+[[nodiscard]] std::vector<std::string> watch_conditions(Seconds time);
+
+/// What the backends' plans run on.
+[[nodiscard]] Machine machine_of(Backends backends);
+/// This machine, restricted to `threads` cores (0: all of one NUMA node).
+[[nodiscard]] Machine this_machine(int threads = 0);
+
+}  // namespace benanza::bench

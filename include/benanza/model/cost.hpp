@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cost: the arithmetic and the compulsory bytes of one layer, each distinct element counted once.
+#pragma once
+
+#include <benanza/model/units.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <cstdint>
+
+namespace benanza {
+
+struct Cost {
+  std::int64_t macs = 0;  ///< nominal multiply-adds
+  Flops flops{};          ///< in-range taps only
+  Bytes weights{};        ///< constant operands
+  Bytes activations{};    ///< the other operands
+  Bytes written{};
+
+  [[nodiscard]] constexpr Bytes bytes() const { return weights + activations + written; }
+  /// FLOPs per byte; the roofline's abscissa.
+  [[nodiscard]] constexpr double intensity() const { return bytes().value == 0 ? 0 : flops.value / bytes().value; }
+};
+
+template <Operator Op>
+[[nodiscard]] Cost cost(const Op& op) {
+  const Arithmetic arithmetic = op.arithmetic();
+  const Operands operands = op.operands();
+  Cost result{.macs = arithmetic.macs, .flops = {arithmetic.flops}};
+  for (const auto& input : operands.inputs) {
+    const Bytes bytes{static_cast<double>(input.touched_bytes())};
+    (input.constant ? result.weights : result.activations) += bytes;
+  }
+  for (const auto& output : operands.outputs) result.written += {static_cast<double>(output.touched_bytes())};
+  return result;
+}
+
+}  // namespace benanza

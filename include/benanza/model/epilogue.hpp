@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Epilogue: what is applied to a layer's result before it is written: bias, residual add, activation, in order. A
+// convolution with its bias is one layer in ONNX already; the other post-ops are put there by fusion.
+#pragma once
+
+#include <benanza/model/elementwise.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+namespace benanza {
+
+/// One step. For a function of two operands the other operand is `shape`: empty means a tensor of the result's own
+/// shape, otherwise it broadcasts to it. `channel` is a constant vector along the layer's channel axis (1 of a
+/// convolution, the last of a matrix product).
+struct PostOp {
+  ElementwiseFn fn = ElementwiseFn::relu;
+  bool channel = false;
+  bool swapped = false;  ///< the running result is the right-hand operand: y = operand - x
+  TensorShape shape{};
+  double alpha = 0;
+  double beta = 0;
+
+  constexpr PostOp() = default;
+  constexpr PostOp(ElementwiseFn function, double a = 0, double b = 0) : fn(function), alpha(a), beta(b) {}
+  constexpr PostOp(ElementwiseFn function, const TensorShape& operand, bool is_swapped = false)
+      : fn(function), swapped(is_swapped), shape(operand) {}
+  bool operator==(const PostOp&) const = default;
+};
+
+/// `fn` with a constant vector along the channel axis.
+[[nodiscard]] constexpr PostOp per_channel(ElementwiseFn fn, bool swapped = false) {
+  PostOp op{fn};
+  op.channel = true;
+  op.swapped = swapped;
+  return op;
+}
+/// The bias of a convolution or matrix product.
+inline constexpr PostOp bias = per_channel(ElementwiseFn::add);
+
+/// At most eight steps; fusion stops there.
+class Epilogue {
+ public:
+  static constexpr std::size_t capacity = 8;
+  constexpr Epilogue() = default;
+  constexpr Epilogue(std::initializer_list<PostOp> ops) {
+    for (const auto& op : ops) push_back(op);
+  }
+  constexpr void push_back(const PostOp& op) {
+    if (size_ == capacity) throw InputError("an epilogue has more than eight steps");
+    ops_[size_++] = op;
+  }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr const PostOp& operator[](std::size_t i) const { return ops_[i]; }
+  [[nodiscard]] constexpr const PostOp* begin() const { return ops_.data(); }
+  [[nodiscard]] constexpr const PostOp* end() const { return ops_.data() + size_; }
+  friend constexpr bool operator==(const Epilogue& a, const Epilogue& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::array<PostOp, capacity> ops_{};
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+/// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of a quantised
+/// product has 32 bits (ONNX QLinearConv, B).
+inline void append_epilogue_operands(Operands& operands, const Epilogue& post, DataType type, const TensorShape& y,
+                                     std::size_t channel_axis, bool quantized = false) {
+  for (const auto& op : post) {
+    if (!is_binary(op.fn)) continue;
+    TensorShape shape = op.shape.empty() ? y : op.shape;
+    if (op.channel) {
+      shape = TensorShape::filled(y.size(), 1);
+      shape[channel_axis] = y[channel_axis];
+    }
+    const bool divides = op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::pow;
+    const bool is_bias = op == bias, wide = is_bias && quantized && (is_8_bit(type) || &op == post.begin());
+    operands.inputs.push_back({.name = is_bias ? "bias" : "operand",
+                               .type = wide ? DataType::i32 : type,
+                               .shape = shape,
+                               .constant = op.channel,
+                               .contents = divides ? Contents::positive : Contents::uniform});
+  }
+}
+}  // namespace detail
+
+}  // namespace benanza

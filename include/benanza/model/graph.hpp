@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph: an ONNX model as Benanza works on it: shapes inferred, symbolic dimensions bound, functions inlined, shape
+// arithmetic folded away, dead nodes and common subexpressions removed, nodes in topological order. Made by
+// `import_onnx`.
+#pragma once
+
+#include <benanza/error.hpp>
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/tensor_shape.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace benanza {
+
+/// Index into `Graph::values`.
+using ValueId = std::size_t;
+
+/// Numbers of a small constant tensor, row-major. Integers and booleans are in `ints`, floating-point ones in `floats`.
+struct Literal {
+  std::vector<std::int64_t> ints{};
+  std::vector<double> floats{};
+  bool operator==(const Literal&) const = default;
+};
+
+/// A tensor of the graph.
+struct Value {
+  std::string name{};
+  DataType type = DataType::f32;
+  std::vector<std::int64_t> dims{};  ///< any rank; layers of rank above 8 are modelled only
+  bool constant = false;             ///< an initializer, or computed from constants alone
+  std::optional<Literal> literal{};  ///< its numbers, when constant, small and needed to build layers
+  /// The dimensions depend on data (NonZero, branches of different shape, scans over an unknown trip count), directly
+  /// or through the inputs: `dims` are the least that the value can have, so that a bound stays a lower bound. A tensor
+  /// sequence has dims {0}.
+  bool data_dependent = false;
+  /// The node that makes it is where sizes become unknown: some of `dims` are 0 for want of a number. False for what is
+  /// computed from such a value, whose sizes follow from its.
+  bool unknown_size = false;
+  [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
+};
+
+/// An attribute of a node. Tensor attributes are kept as literals when small; graphs are in `Node::bodies`.
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                               std::vector<std::string>, Literal>;
+
+struct Body;
+
+struct Node {
+  std::string name{};    ///< unique in the graph; made from type and output when the file has none
+  std::string domain{};  ///< "" is ai.onnx
+  std::string op_type{};
+  int opset = 0;                                 ///< version of the domain's operator set that the model imports
+  std::vector<std::optional<ValueId>> inputs{};  ///< nothing where an optional input is left out
+  std::vector<std::optional<ValueId>> outputs{};
+  std::map<std::string, Attribute, std::less<>> attributes{};
+  std::vector<Body> bodies;                  ///< If: then_branch, else_branch; Loop and Scan: body
+  std::optional<std::int64_t> trip_count{};  ///< Loop and Scan, when known
+
+  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].has_value(); }
+  [[nodiscard]] bool has_output(std::size_t i) const { return i < outputs.size() && outputs[i].has_value(); }
+
+  /// The attribute's value, or `otherwise` when it is absent. Throws InputError if it is there with another type.
+  template <class T>
+  [[nodiscard]] T attribute(std::string_view key, T otherwise) const {
+    const auto found = attributes.find(key);
+    if (found == attributes.end()) return otherwise;
+    if (const T* value = std::get_if<T>(&found->second)) return *value;
+    throw InputError("node '" + name + "' (" + op_type + "): attribute '" + std::string(key) +
+                     "' has an unexpected type");
+  }
+};
+
+struct Graph {
+  std::string name{};  ///< the file's stem: how tables call the model
+  std::string file{};  ///< as given
+  std::vector<Value> values{};
+  std::vector<Node> nodes{};      ///< topological order
+  std::vector<ValueId> inputs{};  ///< real inputs (no initializers)
+  std::vector<ValueId> outputs{};
+  std::int64_t batch = 1;                               ///< first dimension of the first input that has one, else 1
+  std::map<std::string, std::int64_t> dims{};           ///< symbolic dimensions and what they were bound to
+  std::vector<std::pair<ValueId, ValueId>> captures{};  ///< of a body: (value in here, value of the enclosing graph)
+
+  [[nodiscard]] const Value& value(ValueId id) const { return values.at(id); }
+  /// Input or output `i` of a node; throws InputError naming the node when it is left out.
+  [[nodiscard]] const Value& input(const Node& node, std::size_t i) const {
+    if (!node.has_input(i))
+      throw InputError("node '" + node.name + "' (" + node.op_type + "): input " + std::to_string(i) + " is missing");
+    return values.at(*node.inputs[i]);
+  }
+  [[nodiscard]] const Value& output(const Node& node, std::size_t i) const {
+    if (!node.has_output(i))
+      throw InputError("node '" + node.name + "' (" + node.op_type + "): output " + std::to_string(i) + " is missing");
+    return values.at(*node.outputs[i]);
+  }
+};
+
+/// A graph inside a node.
+struct Body {
+  std::string label{};  ///< then_branch, else_branch, body
+  Graph graph{};
+};
+
+}  // namespace benanza

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer: what every operator of the variant can be asked, and the layer of a node.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/model/cost.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/op/ops.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace benanza {
+
+[[nodiscard]] inline std::string_view kind(const Layer& layer) {
+  return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::kind; }, layer);
+}
+[[nodiscard]] inline DataType type(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.type; }, layer);
+}
+[[nodiscard]] inline Operands operands(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.operands(); }, layer);
+}
+[[nodiscard]] inline Cost cost(const Layer& layer) {
+  return std::visit([](const auto& op) { return cost(op); }, layer);
+}
+
+/// Bytes of weights that one call touches: constant operands, but for those that say where to read.
+[[nodiscard]] inline Bytes weight_bytes(const Layer& layer) {
+  Bytes bytes{};
+  for (const auto& input : operands(layer).inputs)
+    if (input.is_weight()) bytes += Bytes{static_cast<double>(input.touched_bytes())};
+  return bytes;
+}
+
+/// The type whose peak bounds a layer's arithmetic. Integers of 8 bits are multiplied alike with and without sign.
+[[nodiscard]] inline DataType arithmetic_type(const Layer& layer) {
+  return is_8_bit(type(layer)) ? DataType::i8 : type(layer);
+}
+
+/// Whether its sizes fit together, so that it can be computed at all.
+[[nodiscard]] inline bool is_consistent(const Layer& layer) {
+  return std::visit([](const auto& op) { return op.consistent(); }, layer);
+}
+
+/// Costs nothing by a named rule (architecture: a layer is measured, modelled, free or missing).
+[[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
+/// Multiplies matrices in one way or another: what a tensor core does, and what tf32 is about.
+[[nodiscard]] inline bool is_product(const Layer& layer) {
+  return std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::ConvTranspose>(layer) ||
+         std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Attention>(layer) ||
+         std::holds_alternative<op::Recurrent>(layer) || std::holds_alternative<op::Einsum>(layer);
+}
+/// Known by its bytes only.
+[[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
+/// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
+[[nodiscard]] inline bool is_movement(const Layer& layer) {
+  return std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Concat>(layer) ||
+         std::holds_alternative<op::Split>(layer) || std::holds_alternative<op::Slice>(layer) ||
+         std::holds_alternative<op::Transpose>(layer) || std::holds_alternative<op::Expand>(layer);
+}
+
+/// The epilogue of an operator that can carry one; nothing for the others.
+[[nodiscard]] inline const Epilogue* epilogue(const Layer& layer) {
+  return std::visit(
+      [](const auto& op) -> const Epilogue* {
+        if constexpr (requires { op.post; }) return &op.post;
+        else return nullptr;
+      },
+      layer);
+}
+
+namespace detail {
+
+/// Layers of tf32 are products alone: for the others it is f32.
+inline void store_tf32_as_f32(Layer& layer) {
+  const auto change = [](auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, DataType>) field = stored_type(field);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, std::optional<DataType>>)
+      if (field) field = stored_type(*field);
+  };
+  std::visit(
+      [&](auto& op) {
+        using Op = std::remove_cvref_t<decltype(op)>;
+        Op::fields(op, [&](std::string_view, auto& field) { change(field); });
+      },
+      layer);
+}
+
+template <std::size_t I = 0>
+[[nodiscard]] Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
+  using Op = std::variant_alternative_t<I, Layer>;
+  if constexpr (I + 1 == std::variant_size_v<Layer>) {
+    static_assert(std::is_same_v<Op, op::Opaque>, "the last operator takes every node");
+    return *Op::from(node, graph);
+  } else {
+    if (std::find(Op::onnx_types.begin(), Op::onnx_types.end(), type) != Op::onnx_types.end())
+      if (const auto op = Op::from(node, graph); op && op->consistent()) return *op;
+    return first_description<I + 1>(node, graph, type);
+  }
+}
+
+/// Of a node that yields no element at its least size, which only data tells. A view stays one; of everything else the
+/// bytes alone are known: what finds that size reads its operands, what follows from it or moves a part of them may
+/// touch nothing.
+[[nodiscard]] inline Layer least_layer(const Node& node, const Graph& graph) {
+  const std::string type = onnx_type(node);
+  const auto& movers = op::View::onnx_types;
+  const bool moves = std::find(movers.begin(), movers.end(), type) != movers.end();
+  if (moves)
+    if (const auto view = op::View::from(node, graph); view && view->rule != op::ViewRule::no_op) return *view;
+  op::Opaque least = *op::Opaque::from(node, graph);
+  const bool reads = !moves && std::any_of(node.outputs.begin(), node.outputs.end(), [&](const auto& output) {
+    return output && graph.value(*output).unknown_size;
+  });
+  if (!reads) least.read_bytes = least.constant_bytes = 0;
+  return least;
+}
+
+}  // namespace detail
+
+/// The layer that a node is: of the first operator in the list that describes it, at last Opaque. What yields no
+/// element costs nothing, unless only data tells how many it yields: then it is Opaque. Throws InputError for a node
+/// that lacks an input, has an attribute of another type than ONNX gives it, or is larger than 2^63 bytes.
+[[nodiscard]] inline Layer make_layer(const Node& node, const Graph& graph) {
+  bool empty = node.has_output(0), known = true;
+  for (const auto& output : node.outputs) {
+    empty = empty && (!output || graph.value(*output).elements() == 0);
+    known = known && (!output || !graph.value(*output).data_dependent);
+  }
+  if (empty && known)
+    return op::View{.type = stored_type(graph.output(node, 0).type), .rule = op::ViewRule::no_op, .x = {0}};
+  Layer layer =
+      empty ? detail::least_layer(node, graph) : detail::first_description(node, graph, detail::onnx_type(node));
+  if (!is_product(layer)) detail::store_tf32_as_f32(layer);
+  return layer;
+}
+
+}  // namespace benanza

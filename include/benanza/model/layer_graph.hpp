@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerGraph: occurrences of layers with their edges, what `analyze` walks. Built twice from one Graph: in single form
+// (a layer is an ONNX node) and in fused form (a layer is a group of nodes that one library call can do). Bodies of If,
+// Loop and Scan are flattened into it: a loop's layers carry its trip count, a branch's layers the choice that they
+// belong to.
+#pragma once
+
+#include <benanza/model/critical_path.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+using TensorId = std::size_t;
+
+/// Bytes of one stored tensor that stand behind another one (through views, slices, expansions).
+struct Share {
+  TensorId base = 0;
+  Bytes bytes{};
+};
+
+struct LayerTensor {
+  std::string name{};
+  DataType type = DataType::f32;
+  std::vector<std::int64_t> dims{};
+  bool constant = false;
+  bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not swallow it
+  std::optional<double> scalar{};        ///< the number of a constant with one element
+  std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
+  std::vector<std::size_t> consumers{};  ///< one entry a use: a value used twice is there twice
+  std::vector<Share> behind{};           ///< distinct elements that a reader of it has to fetch
+  [[nodiscard]] Bytes bytes() const { return {static_cast<double>(element_count(dims)) * bits(type) / 8}; }
+};
+
+/// Layer for the members [first, first + count) of a group: one way to do this part in one call.
+struct Piece {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  Layer layer{};
+};
+
+/// One branch of one If node.
+struct Branch {
+  std::size_t choice = 0;  ///< index into LayerGraph::choices
+  std::size_t branch = 0;
+  bool operator==(const Branch&) const = default;
+};
+
+struct Choice {
+  std::string node{};
+  std::vector<std::string> labels{};  ///< then_branch, else_branch
+  std::vector<Branch> within{};       ///< the branches that enclose it
+};
+
+struct Occurrence {
+  Layer layer{};
+  std::vector<std::string> nodes{};    ///< ONNX node names, in order
+  std::vector<std::size_t> members{};  ///< occurrences of the single form that it covers, in order; itself there
+  std::vector<Piece> pieces{};  ///< fused form, of groups: the whole first, then parts of it that are one call too
+  std::vector<std::optional<TensorId>> inputs{};
+  std::vector<TensorId> outputs{};
+  std::vector<Predecessor> predecessors{};
+  std::int64_t repeat = 1;         ///< trip counts of the enclosing loops, multiplied
+  std::int64_t serial_repeat = 1;  ///< the part of it that a loop-carried value forces into sequence
+  std::vector<Branch> branches{};  ///< that enclose it, outermost first
+  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements behind views
+};
+
+enum class Form : std::uint8_t { single, fused };
+[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(Form) { return {"single", "fused"}; }
+
+struct LayerGraph {
+  std::string model{};
+  std::string file{};
+  Form form = Form::single;
+  std::int64_t batch = 1;
+  std::map<std::string, std::int64_t> dims{};
+  std::vector<LayerTensor> tensors{};
+  std::vector<Occurrence> layers{};  ///< topological order
+  std::vector<Choice> choices{};
+  std::vector<std::string> unknown{};  ///< what makes every bound partial: trip counts and sizes that data tells
+  Bytes model_reads{}, model_writes{},
+      weights{};  ///< inputs and weights touched, once each; outputs; the weights' part
+};
+
+/// Single form.
+[[nodiscard]] LayerGraph make_layer_graph(const Graph& graph);
+
+namespace detail {
+
+/// Builds the single form; one instance a call.
+class LayerGraphBuilder {
+ public:
+  [[nodiscard]] LayerGraph build(const Graph& graph) {
+    result_.model = graph.name;
+    result_.file = graph.file;
+    result_.batch = graph.batch;
+    result_.dims = graph.dims;
+    Scope scope(graph.values.size());
+    walk(graph, scope, {});
+    for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
+    connect();
+    totals(graph, scope);
+    return std::move(result_);
+  }
+
+ private:
+  using Scope = std::vector<std::optional<TensorId>>;  // tensors of one graph's values
+  struct Context {
+    std::int64_t repeat = 1;
+    std::vector<Branch> branches{};
+  };
+
+  TensorId tensor(const Graph& graph, Scope& scope, ValueId id) {
+    if (!scope[id]) {
+      const Value& value = graph.values[id];
+      LayerTensor made{.name = value.name, .type = value.type, .dims = value.dims, .constant = value.constant};
+      if (value.literal && value.elements() == 1)
+        made.scalar = value.literal->floats.empty()
+                          ? static_cast<double>(value.literal->ints.empty() ? 0 : value.literal->ints[0])
+                          : value.literal->floats[0];
+      scope[id] = result_.tensors.size();
+      result_.tensors.push_back(std::move(made));
+    }
+    return *scope[id];
+  }
+
+  void walk(const Graph& graph, Scope& scope, const Context& context) {
+    for (const Node& node : graph.nodes) {
+      if (node.bodies.empty()) leaf(graph, scope, node, context);
+      else if (node.op_type == "If") branch(graph, scope, node, context);
+      else loop(graph, scope, node, context);
+    }
+  }
+
+  void leaf(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    Occurrence made{.layer = make_layer(node, graph),
+                    .nodes = {node.name},
+                    .members = {result_.layers.size()},
+                    .repeat = context.repeat,
+                    .branches = context.branches};
+    for (const auto& input : node.inputs)
+      made.inputs.push_back(input ? std::optional(tensor(graph, scope, *input)) : std::nullopt);
+    for (const auto& output : node.outputs)
+      if (output) made.outputs.push_back(tensor(graph, scope, *output));
+    for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
+    if (!knows_sizes(graph, node))
+      result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
+                                ") depends on data: counted at its least");
+    result_.layers.push_back(std::move(made));
+  }
+
+  /// False where sizes become unknown: at the node that makes such a value, or reads one computed from constants.
+  [[nodiscard]] static bool knows_sizes(const Graph& graph, const Node& node) {
+    const auto is_made = [&](const auto& id) { return id && graph.value(*id).unknown_size; };
+    const auto is_read = [&](const auto& id) {
+      return id && graph.value(*id).constant && graph.value(*id).data_dependent;
+    };
+    return std::none_of(node.outputs.begin(), node.outputs.end(), is_made) &&
+           std::none_of(node.inputs.begin(), node.inputs.end(), is_read);
+  }
+
+  Scope enter(const Graph& graph, Scope& scope, const Graph& body) {
+    Scope inner(body.values.size());
+    for (const auto& [in, out] : body.captures) inner[in] = tensor(graph, scope, out);
+    return inner;
+  }
+
+  /// What control flow reads has a use that is no layer.
+  void keep(TensorId id) { result_.tensors[id].output = true; }
+
+  void branch(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    if (node.has_input(0)) keep(tensor(graph, scope, *node.inputs[0]));  // the condition
+    const std::size_t choice = result_.choices.size();
+    result_.choices.push_back({.node = node.name, .within = context.branches});
+    for (std::size_t b = 0; b < node.bodies.size(); ++b) {
+      const Graph& body = node.bodies[b].graph;
+      result_.choices[choice].labels.push_back(node.bodies[b].label);
+      Scope inner = enter(graph, scope, body);
+      Context here = context;
+      here.branches.push_back({choice, b});
+      walk(body, inner, here);
+      for (std::size_t i = 0; i < node.outputs.size() && i < body.outputs.size(); ++i) {
+        if (!node.outputs[i]) continue;
+        const TensorId from = tensor(body, inner, body.outputs[i]);
+        auto& joined = result_.tensors[tensor(graph, scope, *node.outputs[i])];
+        for (auto producer : result_.tensors[from].producers) joined.producers.push_back(producer);
+        keep(from);
+      }
+    }
+  }
+
+  void loop(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    const Graph& body = node.bodies[0].graph;
+    const bool scan = node.op_type == "Scan";
+    const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
+    const std::size_t skip = scan ? (node.opset < 9 ? 1 : 0) : 2;  // lengths; trip count and condition
+    const std::size_t body_skip = scan ? 0 : 2;                    // iteration number and condition
+    const std::size_t carried = body.inputs.size() - body_skip - std::min(scanned, body.inputs.size() - body_skip);
+    Scope inner = enter(graph, scope, body);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i]) continue;
+      const TensorId from = tensor(graph, scope, *node.inputs[i]);
+      keep(from);
+      if (i < skip || i - skip + body_skip >= body.inputs.size()) continue;
+      const TensorId to =
+          tensor(body, inner, body.inputs[i - skip + body_skip]);  // a tensor of its own: `from` may be captured too
+      result_.tensors[to].producers = result_.tensors[from].producers;
+      received_[to] = {from, i - skip < carried};
+    }
+    Context here = context;
+    if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
+    else
+      result_.unknown.push_back("trip count of '" + node.name + "' (" + node.op_type +
+                                ") is not known: its body is counted once (--value sets an input that it depends on)");
+    const std::size_t begin = result_.layers.size();
+    walk(body, inner, here);
+
+    const std::size_t out_skip = scan ? 0 : 1;  // Loop's body ends each pass with a condition
+    if (!scan && !body.outputs.empty()) keep(tensor(body, inner, body.outputs[0]));
+    std::vector<Carried> values;
+    for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
+      values.push_back(
+          {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
+    serialise(begin, values, node.trip_count.value_or(1));
+    for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
+      const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
+      keep(from);  // read by the next pass, or collected
+      if (!node.outputs[i]) continue;
+      if (i < carried) {
+        scope[*node.outputs[i]] = from;  // the last pass's value
+        continue;
+      }
+      const TensorId collected = tensor(graph, scope, *node.outputs[i]);
+      result_.tensors[collected].producers = result_.tensors[from].producers;
+    }
+  }
+
+  /// A value that one pass of a loop hands to the next.
+  struct Carried {
+    TensorId in = 0, out = 0;
+  };
+
+  /// Layers on a way from a carried value to the same value of the next pass run one pass after the other; the rest of
+  /// a body could overlap. Of several such values the one with the most work on its ways counts: the ways of two
+  /// overlap like a wavefront, and a value that only feeds another one has none.
+  void serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
+    const std::size_t end = result_.layers.size();
+    std::vector<bool> serial(end, false);
+    double most = 0;
+    for (const auto& value : values) {
+      std::vector<bool> reached(end, false), needed(end, false);
+      for (std::size_t i = begin; i < end; ++i)
+        for (const auto& input : result_.layers[i].inputs) {
+          if (!input) continue;
+          reached[i] = reached[i] || comes_from(*input, value.in);
+          for (auto producer : result_.tensors[*input].producers)
+            reached[i] = reached[i] || (producer >= begin && reached[producer]);
+        }
+      for (auto producer : result_.tensors[value.out].producers)
+        if (producer >= begin) needed[producer] = true;
+      double work = 0;
+      for (std::size_t i = end; i-- > begin;) {
+        needed[i] = needed[i] && reached[i];
+        if (!needed[i]) continue;
+        work += 1 + cost(result_.layers[i].layer).flops.value * static_cast<double>(result_.layers[i].repeat);
+        for (const auto& input : result_.layers[i].inputs)
+          if (input)
+            for (auto producer : result_.tensors[*input].producers)
+              if (producer >= begin) needed[producer] = true;
+      }
+      if (work > most) {
+        most = work;
+        serial = needed;
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i)
+      if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
+  }
+
+  /// Whether a tensor is `origin`, or what bodies of loops have received of it.
+  [[nodiscard]] bool comes_from(TensorId id, TensorId origin) const {
+    if (id == origin) return true;
+    const auto received = received_.find(id);
+    return received != received_.end() && comes_from(received->second.from, origin);
+  }
+
+  /// What stands behind a tensor that no layer makes: its own bytes, or those of a loop's initial value.
+  void settle(TensorId id) {
+    if (!result_.tensors[id].behind.empty()) return;
+    const auto received = received_.find(id);
+    if (received != received_.end() && received->second.whole) {
+      settle(received->second.from);
+      result_.tensors[id].behind = result_.tensors[received->second.from].behind;
+    } else {
+      result_.tensors[id].behind = {{id, result_.tensors[id].bytes()}};
+    }
+  }
+
+  /// Whether operand `k` is what a layer of movement moves, and not a list of sizes or places.
+  [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
+    if (std::holds_alternative<op::Concat>(at.layer)) return true;
+    if (!std::holds_alternative<op::View>(at.layer) || at.outputs.empty()) return k == 0;
+    return element_count(result_.tensors[*at.inputs[k]].dims) == element_count(result_.tensors[at.outputs[0]].dims);
+  }
+
+  void connect();
+  void totals(const Graph& graph, Scope& scope);
+
+  LayerGraph result_{};
+  struct Received {
+    TensorId from = 0;
+    bool whole = true;  // false for an element of a sequence
+  };
+  std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
+};
+
+/// Distinct bytes that a set of tensors stands for: no base counts more often than it has bytes.
+class DistinctBytes {
+ public:
+  explicit DistinctBytes(const LayerGraph& graph) : graph_(&graph) {}
+  /// Adds what a reader of `tensor` fetches when it touches `touched` bytes of it.
+  void add(TensorId tensor, Bytes touched) {
+    const LayerTensor& t = graph_->tensors[tensor];
+    Bytes behind{};
+    for (const auto& share : t.behind) behind += share.bytes;
+    const double part = behind.value > 0 ? std::min(1.0, touched.value / behind.value) : 0;
+    for (const auto& share : t.behind) {
+      Bytes& sum = bytes_[share.base];
+      sum = std::min(graph_->tensors[share.base].bytes(), sum + share.bytes * part);
+    }
+  }
+  [[nodiscard]] Bytes weights() const { return sum(true); }
+  [[nodiscard]] Bytes activations() const { return sum(false); }
+  [[nodiscard]] const std::map<TensorId, Bytes>& by_base() const { return bytes_; }
+
+ private:
+  [[nodiscard]] Bytes sum(bool constant) const {
+    Bytes total{};
+    for (const auto& [base, bytes] : bytes_)
+      if (graph_->tensors[base].constant == constant) total += bytes;
+    return total;
+  }
+  const LayerGraph* graph_;
+  std::map<TensorId, Bytes> bytes_{};
+};
+
+/// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
+/// Slice, strides) or, being of unknown size, may read nothing.
+[[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
+  if (is_opaque(layer) && operands(layer).inputs.empty()) return {};
+  if (i != 0) return tensor.bytes();
+  const Operands all = operands(layer);
+  if (all.inputs.empty() || !all.inputs[0].touched) return tensor.bytes();
+  return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[0].touched_bytes())});
+}
+
+inline void LayerGraphBuilder::connect() {
+  for (std::size_t i = 0; i < result_.layers.size(); ++i)
+    for (const auto& input : result_.layers[i].inputs)
+      if (input) result_.tensors[*input].consumers.push_back(i);
+  for (std::size_t i = 0; i < result_.layers.size(); ++i) {
+    Occurrence& at = result_.layers[i];
+    DistinctBytes reads(result_);
+    for (std::size_t k = 0; k < at.inputs.size(); ++k) {
+      if (!at.inputs[k]) continue;
+      settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
+      const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
+      if (!is_movement(at.layer) || is_moved(at, k)) reads.add(*at.inputs[k], touched_input(tensor, at.layer, k));
+      for (auto producer : tensor.producers) {
+        const Predecessor edge{producer, false};
+        if (producer < i && std::find(at.predecessors.begin(), at.predecessors.end(), edge) == at.predecessors.end())
+          at.predecessors.push_back(edge);
+      }
+    }
+    at.read_weights = reads.weights();
+    at.read_activations = reads.activations();
+    for (auto id : at.outputs) {
+      LayerTensor& tensor = result_.tensors[id];
+      at.written += tensor.bytes();
+      if (!is_movement(at.layer)) tensor.behind = {{id, tensor.bytes()}};
+      else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
+        Bytes whole{};
+        for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
+        for (const auto& [base, bytes] : reads.by_base())
+          tensor.behind.push_back({base, whole.value > 0 ? bytes * std::min(1.0, tensor.bytes() / whole) : Bytes{}});
+      } else {
+        for (const auto& [base, bytes] : reads.by_base()) tensor.behind.push_back({base, bytes});
+      }
+    }
+  }
+  for (std::size_t id = 0; id < result_.tensors.size(); ++id) settle(id);
+}
+
+inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
+  std::map<TensorId, Bytes> weights;  // the most that any one layer touches: two gathers may pick the same rows
+  std::map<TensorId, Bytes> inputs;
+  for (const auto& layer : result_.layers) {
+    if (!layer.branches.empty() || layer.repeat == 0) continue;  // may not run
+    for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
+      if (!layer.inputs[k] || is_movement(layer.layer)) continue;
+      const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
+      DistinctBytes reads(result_);
+      reads.add(*layer.inputs[k], touched_input(tensor, layer.layer, k));
+      for (const auto& [base, bytes] : reads.by_base()) {
+        if (!result_.tensors[base].producers.empty()) continue;
+        Bytes& most = (result_.tensors[base].constant ? weights : inputs)[base];
+        most = std::max(most, bytes);
+      }
+    }
+  }
+  for (const auto& [id, bytes] : weights) result_.weights += bytes;
+  result_.model_reads = result_.weights;
+  for (const auto& [id, bytes] : inputs) result_.model_reads += bytes;
+  DistinctBytes writes(result_);  // of two outputs one may be a view of the other
+  for (ValueId output : graph.outputs)
+    writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());
+  for (const auto& [id, bytes] : writes.by_base())
+    if (!result_.tensors[id].producers.empty()) result_.model_writes += bytes;
+}
+
+}  // namespace detail
+
+inline LayerGraph make_layer_graph(const Graph& graph) { return detail::LayerGraphBuilder{}.build(graph); }
+
+}  // namespace benanza

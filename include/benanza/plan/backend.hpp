@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backend: a library that can run layers; Algorithm: one of its ways; Plan: that way prepared, but not bound to
+// buffers, so that one plan serves hot runs, rotation over copies, checking against the reference, and running the
+// whole model.
+#pragma once
+
+#include <benanza/model/layer.hpp>
+#include <benanza/plan/device.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace benanza {
+
+/// Why a backend cannot run a layer, or cannot run at all here. Data, never an exception.
+struct Unsupported {
+  std::string reason{};
+};
+
+/// How an operand lies in memory for one plan. `name` is "plain" for row-major in the operand's own shape, otherwise
+/// the backend's name for it (`aBcd8b`); operands of equal name, shape and type of one backend are interchangeable.
+struct Layout {
+  std::string name = "plain";
+  std::size_t bytes = 0;
+  bool operator==(const Layout&) const = default;
+};
+
+/// The buffers of one call, in the order of `operands(layer)`.
+struct Arguments {
+  std::span<const void* const> inputs{};
+  std::span<void* const> outputs{};
+  void* workspace = nullptr;
+};
+
+/// One way to run one layer.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// `name[,key=value]...` from `A-Za-z0-9_.,=:x-`, threads included as the last key: `brgconv:avx2,threads=2`.
+  [[nodiscard]] const std::string& algorithm() const { return algorithm_; }
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] const std::vector<Layout>& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<Layout>& outputs() const { return outputs_; }
+  [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// Saves multiplications against the direct algorithm (Winograd, FFT): exempt from the floors, raises no ceiling.
+  [[nodiscard]] bool saves_multiplications() const { return saves_multiplications_; }
+  /// Largest accepted difference to the reference, relative to the largest magnitude of the sampled outputs.
+  [[nodiscard]] double tolerance() const { return tolerance_; }
+
+  /// From row-major to this plan's layout of input `i`; constants go through it outside the timed region. Both are in
+  /// the processor's memory, also where calls are not.
+  void pack_input(std::size_t i, const void* plain, void* packed) const { do_pack_input(i, plain, packed); }
+  /// From this plan's layout of output `i` to row-major.
+  void unpack_output(std::size_t i, const void* packed, void* plain) const { do_unpack_output(i, packed, plain); }
+  /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
+  /// workspace to 256; they have the layouts' sizes and do not overlap.
+  void execute(const Arguments& arguments) const { do_execute(arguments); }
+
+ protected:
+  struct Description {
+    std::string algorithm{};
+    int threads = 1;
+    std::vector<Layout> inputs{}, outputs{};
+    std::size_t workspace_bytes = 0;
+    bool saves_multiplications = false;
+    double tolerance = 1e-4;
+  };
+  explicit Plan(Description d)
+      : algorithm_(std::move(d.algorithm)),
+        threads_(d.threads),
+        inputs_(std::move(d.inputs)),
+        outputs_(std::move(d.outputs)),
+        workspace_bytes_(d.workspace_bytes),
+        saves_multiplications_(d.saves_multiplications),
+        tolerance_(d.tolerance) {}
+
+ private:
+  virtual void do_pack_input(std::size_t i, const void* plain,
+                             void* packed) const;  // default: copies, for plain layouts
+  virtual void do_unpack_output(std::size_t i, const void* packed, void* plain) const;
+  virtual void do_execute(const Arguments& arguments) const = 0;
+
+  std::string algorithm_;
+  int threads_;
+  std::vector<Layout> inputs_, outputs_;
+  std::size_t workspace_bytes_;
+  bool saves_multiplications_;
+  double tolerance_;
+};
+
+using Plans = std::vector<std::unique_ptr<Plan>>;
+
+/// Row-major layouts of operands, for plans that re-lay nothing.
+[[nodiscard]] std::vector<Layout> plain_layouts(std::span<const Operand> operands);
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// As in `--backend` and in row names: `onednn`.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Of the library, part of a result's key: `3.2.0`; of own kernels their revision.
+  [[nodiscard]] virtual std::string version() const = 0;
+  /// Whether plans of more than one thread run on GNU OpenMP's team: the measuring loop binds it, and ends it before
+  /// others run.
+  [[nodiscard]] virtual bool uses_openmp() const { return false; }
+  /// Whether its plans run on an accelerator; answered without touching it.
+  [[nodiscard]] virtual bool on_device() const { return false; }
+  /// The accelerator whose memory its plans work in and whose stream they enqueue on; null: the processor. To be asked
+  /// of an available backend only.
+  [[nodiscard]] virtual std::shared_ptr<Device> device() const { return nullptr; }
+  /// Nothing when the backend can run here, otherwise why not.
+  [[nodiscard]] virtual std::variant<std::monostate, Unsupported> availability() const { return {}; }
+  /// Every way to run the layer on `threads` threads, or why there is none. Creating a plan does its preparation (code
+  /// generation, heuristics); nothing is left for the first call but touching memory.
+  [[nodiscard]] virtual std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const = 0;
+};
+
+}  // namespace benanza

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device: an accelerator: its memory, the one stream that its plans enqueue their work on, and what it takes to time
+// that work. A clock around calls that only enqueue tells how fast the processor talks; so the stream is blocked, the
+// calls are queued between two events, and the block is released. No vendor header in sight: what times a session is
+// written once over this, and tested on a device whose time is a counter.
+#pragma once
+
+#include <benanza/error.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/plan/memory.hpp>
+#include <benanza/results/machine.hpp>
+#include <benanza/results/measurement.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// The device no longer answers this process (an illegal address, a hang that was ended): nothing more can be measured
+/// in it.
+struct DeviceLost : EnvironmentError {
+  using EnvironmentError::EnvironmentError;
+};
+
+/// Calls that were recorded once and can be replayed without the processor in between.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Kernels and copies of one replay.
+  [[nodiscard]] virtual std::int64_t kernels() const = 0;
+  /// Enqueues one replay.
+  virtual void replay() = 0;
+};
+
+class Device : public Memory {
+ public:
+  /// Its identity, the driver included.
+  [[nodiscard]] virtual const Machine& machine() const = 0;
+  /// What may change while it is measured: clocks, power, temperature, throttling, modes, other processes.
+  [[nodiscard]] virtual std::map<std::string, std::string> state() const = 0;
+  /// The vendor's stream (cudaStream_t) that plans enqueue on.
+  [[nodiscard]] virtual void* stream() const = 0;
+
+  /// Waits for all work. Throws what has gone wrong since the last call, DeviceLost where that is for good.
+  virtual void finish() = 0;
+  /// Real work for about so long, so that clocks have risen.
+  virtual void warm_up(Seconds time) = 0;
+  /// Enqueues a kernel that ends when `release_block` is called, or by itself after the time-out.
+  virtual void block(Seconds time_out) = 0;
+  /// Lets the block end; waits until it has. False: its time-out rescued a call that waits inside itself.
+  [[nodiscard]] virtual bool release_block() = 0;
+  /// Enqueue the events that `elapsed` is the time between.
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  /// Waits for the stop event.
+  [[nodiscard]] virtual Seconds elapsed() = 0;
+  /// Mean clock of the processors from the last block's end to the stop event; 0 where that was too short to tell.
+  [[nodiscard]] virtual double clock_hz() = 0;
+  /// Enqueues so many kernels that do nothing.
+  virtual void launch_empty(std::int64_t kernels) = 0;
+  /// Records what `calls` enqueues; null where that cannot be recorded.
+  [[nodiscard]] virtual std::unique_ptr<Recording> record(const std::function<void()>& calls) = 0;
+  /// What the kernels of these calls take by the device's own records (CUPTI), launches and gaps left out; nothing
+  /// where it may not be asked. The calls run once more, and slower.
+  [[nodiscard]] virtual std::optional<Seconds> kernel_time(const std::function<void()>& calls) = 0;
+  /// A loop of fixed length on registers, in time at the highest clock: longer only when somebody else had the device.
+  [[nodiscard]] virtual Seconds probe() = 0;
+
+  /// Peaks and bandwidths by kernels of its own, in about `budget`.
+  [[nodiscard]] virtual std::vector<CeilingRow> ceilings(Seconds budget) = 0;
+};
+
+}  // namespace benanza

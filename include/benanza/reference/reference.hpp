@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference: plain loops in double precision for every operator, the judge of what other backends compute and never
+// part of a bound. It is checked against ONNX's own node-test vectors. Single output elements can be asked for, so that
+// a plan is checked at the real shape of its layer and not on a stand-in for which a library would choose another
+// kernel.
+#pragma once
+
+#include <benanza/model/layer.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace benanza::reference {
+
+/// Numbers that decide no speed and are therefore no fields of a layer. The defaults are what every backend is checked
+/// with.
+struct Parameters {
+  double epsilon = 1e-5;  ///< of normalisations
+  double lrn_alpha = 1e-4;
+  double lrn_bias = 1;
+  std::optional<double> attention_scale{};  ///< nothing: 1 / sqrt(depth)
+  double attention_softcap = 0;             ///< 0: none
+  double pad_value = 0;
+  std::vector<double> resize_scales{};  ///< of each axis; empty: output size / input size
+  double cubic_coefficient = -0.75;
+  bool exclude_outside = false;    ///< of resizing: weights of cells beyond the border are dropped
+  bool select_last_index = false;  ///< of ArgMax and ArgMin
+  double zero_point_a = 0;         ///< of a quantised convolution's x, a product's a
+  double zero_point_b = 0;
+  double zero_point_y = 0;
+  double rescale = 1;  ///< of a quantised result: scale of x times scale of w, over the scale of y
+};
+/// What a layer is checked with: the defaults, and of a quantised layer the numbers that backends use too
+/// (bench/quantization.hpp).
+[[nodiscard]] Parameters parameters_of(const Layer& layer);
+
+/// Elements `indices` (flat, row-major) of output `output`, from row-major inputs in the order of `operands(layer)`.
+/// What the operator shares between outputs (rows of a softmax, statistics, a whole recurrence) is computed once for
+/// each call, so ask for all samples at once. Results of floating-point type are not rounded to it; integer results are
+/// rounded to nearest even and saturate where the operator accumulates (convolution, product, quantisation) and wrap
+/// around where it is element-wise. Where a scatter without reduction writes an element twice the later update wins.
+/// A bias is added to the accumulator of a quantised product before it is rescaled, the further steps behind (ONNX
+/// QLinearConv). Throws UsageError for an Opaque layer, for inputs or an output that do not match the layer and for
+/// indices out of range.
+[[nodiscard]] std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
+                                           std::span<const std::int64_t> indices, const Parameters& parameters);
+/// With `parameters_of(layer)`.
+[[nodiscard]] std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
+                                           std::span<const std::int64_t> indices);
+
+/// All elements of an output; for tests.
+[[nodiscard]] std::vector<double> evaluate_all(const Layer& layer, std::span<const void* const> inputs,
+                                               std::size_t output, const Parameters& parameters = {});
+
+/// At most `samples` distinct flat indices of a tensor of `elements`, ascending, the same for the same seed; the first
+/// and the last element are among them, where border cases live.
+[[nodiscard]] std::vector<std::int64_t> sample_indices(std::int64_t elements, std::size_t samples,
+                                                       std::uint64_t seed = 0);
+
+/// Elements of a row-major output buffer, to be compared with `evaluate`.
+[[nodiscard]] std::vector<double> read(const Operand& operand, const void* data, std::span<const std::int64_t> indices);
+
+/// Largest |got - expected| over the largest finite |expected|; absolute where all expected values are 0. Infinite if
+/// anything is NaN, or infinite on one side only, or if the counts differ.
+[[nodiscard]] double difference(std::span<const double> expected, std::span<const double> got);
+
+/// Whether an output is right. Floating-point outputs: the difference is at most `tolerance`. Integer and boolean
+/// outputs: equal, but one unit off is accepted where the operator rounds to 8 bits (quantised convolution and product,
+/// quantisation, averages, interpolation).
+[[nodiscard]] bool agree(const Layer& layer, std::size_t output, std::span<const double> expected,
+                         std::span<const double> got, double tolerance);
+
+}  // namespace benanza::reference

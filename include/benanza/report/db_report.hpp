@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of `benanza db`: what a database holds, what two of them differ in, what is wrong with one.
+#pragma once
+
+#include <benanza/bounds/result_diff.hpp>
+#include <benanza/report/report.hpp>
+#include <benanza/results/result_check.hpp>
+#include <benanza/results/result_merge.hpp>
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Of `db list`.
+struct DbList {
+  std::vector<Run> runs{};             ///< without their rows
+  std::vector<std::size_t> timed{};    ///< of each run: rows with a time
+  std::vector<std::size_t> refused{};  ///< of each run: rows that may not enter a bound
+  std::vector<std::string> unread{};   ///< one line for each file that cannot be read
+};
+
+/// Of `db verify`.
+struct DbVerification {
+  std::size_t files = 0, rows = 0;
+  std::vector<Finding> findings{};
+  std::vector<Conflict> conflicts{};
+};
+
+/// Of `db merge`.
+struct DbMerge {
+  std::string folder{};
+  ResultMerge merge{};
+  std::vector<Conflict> conflicts{};  ///< in the whole folder
+};
+
+/// Of `db diff`.
+struct DbDiff {
+  struct Side {
+    std::string place{};
+    Machine machine{};
+    std::vector<BackendVersion> backends{};
+    std::size_t runs = 0;
+  };
+  Side before{}, after{};
+  double tolerance = default_tolerance;
+  ResultDiff diff{};
+};
+
+void write_table(std::ostream& out, const DbList& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const DbList& report);
+void write_csv(std::ostream& out, const DbList& report);
+
+void write_table(std::ostream& out, const DbVerification& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const DbVerification& report);
+void write_csv(std::ostream& out, const DbVerification& report);
+
+void write_table(std::ostream& out, const DbMerge& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const DbMerge& report);
+void write_csv(std::ostream& out, const DbMerge& report);
+
+void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const DbDiff& report);
+void write_csv(std::ostream& out, const DbDiff& report);
+
+}  // namespace benanza

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of `gap`: an engine's run against a model's bounds, as a table for people, JSON and CSV for programs, and
+// pictures.
+#pragma once
+
+#include <benanza/gap/gap.hpp>
+#include <benanza/report/report.hpp>
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// An advice measured again with the change made, as far as Benanza can make it: the calls that would take the place of
+/// the engine's.
+struct Proof {
+  std::size_t advice = 0;             ///< index into Gap::advice
+  std::optional<Seconds> achieved{};  ///< of the latency, against Advice::gain; nothing when it could not be measured
+  std::optional<Seconds> uncertainty{};
+  std::string reason{};  ///< why not, or what is not in it
+};
+
+struct GapReport {
+  BoundReport bound{};  ///< with the one model
+  EngineProfile profile{};
+  Gap gap{};
+  std::vector<Proof> proofs{};
+};
+
+/// What a cause is called: `layout and type conversions`.
+[[nodiscard]] std::string_view describe(Cause cause);
+
+void write_table(std::ostream& out, const GapReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const GapReport& report);
+/// One line a record of the profile, and one a layer of the bound that no record serves.
+void write_csv(std::ostream& out, const GapReport& report);
+/// The page of `bound` with the gap before the ladder: waterfall, timeline, advice, questions.
+void write_html(std::ostream& out, const GapReport& report);
+/// The fused layer graph; a fill tells how much longer the engine takes than the bound, red is the critical path.
+void write_dot(std::ostream& out, const GapReport& report);
+/// The engine's records and the bound's schedules as parallel tracks, for Chrome's and Perfetto's trace viewers.
+void write_trace(std::ostream& out, const GapReport& report);
+
+}  // namespace benanza

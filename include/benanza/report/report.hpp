@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports: what was found, as a table for people, JSON and CSV for programs. A report is plain data; a view writes it
+// to a stream.
+#pragma once
+
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/sweep.hpp>
+#include <benanza/model/layer_set.hpp>
+#include <benanza/results/machine.hpp>
+#include <benanza/results/results.hpp>
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// A run that the results come from.
+struct RunSummary {
+  std::string name{};     ///< suite or model
+  std::string started{};  ///< ISO 8601, UTC
+  std::string tool{};     ///< Benanza's version
+  std::size_t rows = 0;
+};
+/// The runs of a database, in its order.
+[[nodiscard]] std::vector<RunSummary> summarise_runs(const ResultDatabase& database);
+
+/// Of `bound` and `analyze`.
+struct BoundReport {
+  Machine machine{};
+  std::vector<BackendVersion> backends{};
+  std::vector<Analysis> models{};
+  std::string footer{};                 ///< how it was measured, one line; empty: none
+  std::vector<std::string> warnings{};  ///< what made the times doubtful while the rows were measured
+  std::string declared{};               ///< the machine file whose figures these are; empty: measured ones
+  std::vector<RunSummary> runs{};       ///< where the rows come from
+  std::vector<Sweep> sweeps{};          ///< not empty: `models` are their points, which tables show by line
+};
+
+/// The warnings of all runs, each once, in the order of runs.
+[[nodiscard]] std::vector<std::string> warnings_of(const ResultDatabase& results);
+
+/// A model's figures in a LayersReport.
+struct ModelSummary {
+  std::string model{}, file{};
+  std::int64_t batch = 1;
+  std::map<std::string, std::int64_t> dims{};
+  std::int64_t layers = 0, unique_layers = 0, groups = 0;
+  std::int64_t free = 0, opaque = 0;  ///< occurrences that cost nothing by rule, and that are known by their bytes only
+  std::int64_t macs = 0;
+  Flops flops{};
+  Bytes bytes{}, weights{};
+  std::vector<std::string> unknown{};  ///< why counts are partial
+};
+
+/// Of `layers`: the unique layers over a set of models.
+struct LayersReport {
+  std::vector<ModelSummary> models{};
+  LayerSet layers{};
+  [[nodiscard]] std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (const auto& model : models) sum += model.layers;
+    return sum;
+  }
+};
+
+struct TableOptions {
+  bool all = false;  ///< every row, not only those that matter
+  bool color = false;
+  int width = 80;
+};
+
+void write_table(std::ostream& out, const BoundReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const BoundReport& report);
+void write_csv(std::ostream& out, const BoundReport& report);
+/// One self-contained page: no network, no library; see src/report/html.
+void write_html(std::ostream& out, const BoundReport& report);
+/// The fused layer graphs in the dot language, critical path in colour.
+void write_dot(std::ostream& out, const BoundReport& report);
+/// Schedules of the fused rungs in the trace-event format that Chrome and Perfetto read: one after the other, and
+/// parallel on the threads that the bound may use.
+void write_trace(std::ostream& out, const BoundReport& report);
+
+void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const LayersReport& report);
+void write_csv(std::ostream& out, const LayersReport& report);
+
+/// The machine with its ceilings, one line each; `benanza machine`.
+struct MachineReport {
+  struct BackendLine {
+    std::string name{}, version{};
+    std::string unavailable{};  ///< why it cannot be used here; empty when it can
+  };
+  Machine machine{};
+  std::vector<BackendLine> backends{};
+  std::vector<CeilingRow> ceilings{};   ///< the highest of each quantity and thread count
+  std::vector<std::string> warnings{};  ///< what makes measurements here doubtful
+};
+void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const MachineReport& report);
+void write_csv(std::ostream& out, const MachineReport& report);
+
+/// Every way to run one layer that was tried.
+struct LayerPlans {
+  Layer layer{};
+  std::string signature{};
+  Seconds floor{};                        ///< max(FLOPs / peak, memory floor)
+  std::vector<Measurement> candidates{};  ///< fastest first, excluded ones last
+};
+/// Of `measure`.
+struct PlansReport {
+  Machine machine{};
+  std::vector<BackendVersion> backends{};
+  std::vector<LayerPlans> layers{};
+  std::string footer{};  ///< how it was measured, one line; empty: none
+};
+void write_table(std::ostream& out, const PlansReport& report, const TableOptions& options = {});
+void write_json(std::ostream& out, const PlansReport& report);
+void write_csv(std::ostream& out, const PlansReport& report);
+
+/// A layer in words: `Conv 1x256x14x14, 256 of 3x3, +bias +relu`.
+[[nodiscard]] std::string describe(const Layer& layer);
+
+}  // namespace benanza

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparison: did a time change, or is it noise? The change is that of the medians. It counts when the p10 moved so
+// too, since a slow phase of a shared machine moves the one and a lucky sample the other, and when both moved by more
+// than the tolerance and the noise: the errors of two sessions are independent, so they add in quadrature.
+#pragma once
+
+#include <benanza/detail/quantile.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/measurement.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace benanza {
+
+enum class Verdict : std::uint8_t { slower, faster, unknown, same };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Verdict) {
+  return {"slower", "faster", "unknown", "same"};
+}
+
+/// A time, and how far it may be off.
+struct Timing {
+  Seconds p10{}, median{};
+  std::optional<double> noise{};  ///< relative; nothing when it is not known
+  std::string doubt{};            ///< why it is not known
+};
+
+/// Fewer rounds do not tell their spread: two in each of four groups.
+inline constexpr std::size_t rounds_for_spread = 8;
+
+/// Noise of a row that was timed in rounds: half the range of its p10 or of its median over four groups of rounds, the
+/// greater one (measurement.md, section 2). Of one that was not: half of p10..p90 over the median, or cv if that is
+/// more. A row of a single sample, or a contended one, has no noise that is known.
+[[nodiscard]] inline Timing timing_of(const Measurement& row) {
+  constexpr std::size_t groups = 4;
+  Timing result{.p10 = row.p10, .median = row.median};
+  if (row.contended) {
+    result.doubt = "the machine was contended";
+  } else if (detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread) {
+    result.p10 = {detail::quantile(row.rounds_s, 0.1)};
+    result.median = {detail::quantile(row.rounds_s, 0.5)};
+    result.noise = std::max(detail::group_uncertainty(row.rounds_s, 0.1, groups),
+                            detail::group_uncertainty(row.rounds_s, 0.5, groups));
+    if (!std::isfinite(*result.noise)) {
+      result.noise.reset();
+      result.doubt = "the machine was contended during a part of the rounds";
+    }
+  } else if (row.samples >= 2 && row.median.value > 0) {
+    result.noise = std::max((row.p90 - row.p10).value / 2 / row.median.value, row.cv);
+  } else {
+    result.doubt = "a single sample tells no spread";
+  }
+  return result;
+}
+
+/// For a comparison with another session: the processor's speed wandered over this one, while the rounds lie within a
+/// part of it. A row that the budget left uncertain, with fewer rounds than tell their spread, has no noise that is
+/// known: a few visits may all have met one phase of the machine.
+[[nodiscard]] inline Timing timing_of_session(const Measurement& row) {
+  Timing result = timing_of(row);
+  if (result.noise && row.noisy && detail::sorted_finite(row.rounds_s).size() < rounds_for_spread) {
+    result.noise.reset();
+    result.doubt = "still uncertain when the budget ended";
+  }
+  if (result.noise) *result.noise += row.wander;
+  return result;
+}
+
+/// Whether both are one and the same measurement, read twice.
+[[nodiscard]] inline bool is_same(const Measurement& a, const Measurement& b) {
+  const auto equal = [](const std::vector<double>& left, const std::vector<double>& right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+  };
+  return a.name() == b.name() && a.samples == b.samples && a.min == b.min && a.p10 == b.p10 && a.median == b.median &&
+         a.p90 == b.p90 && a.cv == b.cv && equal(a.rounds_s, b.rounds_s) && equal(a.visits_s, b.visits_s);
+}
+
+struct Comparison {
+  Verdict verdict = Verdict::unknown;
+  std::optional<double> change{};  ///< of the medians, after / before - 1
+  double noise = 0;                ///< of both together, relative
+  std::string reason{};            ///< why the verdict is unknown
+};
+
+/// Changes up to the tolerance are none: two runs on an idle machine agree within 3 % (measurement.md, section 2).
+inline constexpr double default_tolerance = 0.03;
+
+/// Slower or faster: median and p10 both moved that way, beyond the tolerance and beyond the noise. Same: neither moved
+/// beyond the tolerance, and the noise is within it. Unknown: the noise could hide a change, or is not known itself, or
+/// median and p10 disagree.
+[[nodiscard]] inline Comparison compare(const Timing& before, const Timing& after,
+                                        double tolerance = default_tolerance) {
+  Comparison result;
+  const bool timed = before.p10.value > 0 && before.median.value > 0 && after.p10.value > 0 && after.median.value > 0;
+  if (!timed) {
+    result.reason = "no time";
+    return result;
+  }
+  const double by_median = after.median / before.median - 1, by_p10 = after.p10 / before.p10 - 1;
+  result.change = by_median;
+  if (!before.noise || !after.noise) {
+    result.reason = before.noise ? "after: " + after.doubt : "before: " + before.doubt;
+    return result;
+  }
+  result.noise = std::hypot(*before.noise, *after.noise);
+  const double limit = std::max(tolerance, result.noise);
+  if (by_median > limit && by_p10 > limit) result.verdict = Verdict::slower;
+  else if (by_median < -limit && by_p10 < -limit) result.verdict = Verdict::faster;
+  else if (result.noise > tolerance) result.reason = "noise could hide a change";
+  else if (std::fabs(by_median) <= tolerance && std::fabs(by_p10) <= tolerance) result.verdict = Verdict::same;
+  else result.reason = "median and p10 disagree";
+  return result;
+}
+
+}  // namespace benanza

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that one call of a measured row is expected to take, and the part of it that a bound counts.
+#pragma once
+
+#include <benanza/detail/quantile.hpp>
+#include <benanza/results/measurement.hpp>
+
+namespace benanza {
+
+/// The median over the row's rounds; where it has none that counts, the median over its samples.
+[[nodiscard]] inline Seconds expected_time(const Measurement& row) {
+  const double median = detail::quantile(row.rounds_s, 0.5);
+  return std::isfinite(median) ? Seconds{median} : row.median;
+}
+
+/// The same without launches: what rows are ranked by.
+[[nodiscard]] inline Seconds counted_time(const Measurement& row) { return without_launch(row, expected_time(row)); }
+
+}  // namespace benanza

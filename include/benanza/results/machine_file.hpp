@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine file: a machine by its declared peaks, for the analytic rungs of one that is not at hand. Declared figures
+// are a vendor's, not measured: whoever prints a bound from them says so, and each has its source.
+//
+//   { "schema": 1,
+//     "device": "NVIDIA T4",
+//     "peaks":   { "f32": { "flops_per_s": 8.1e12, "source": "NVIDIA T4 datasheet" } },
+//     "memory":  { "bytes": 17179869184, "bytes_per_s": 320e9, "source": "..." },
+//     "on_chip": { "L2": { "bytes": 4194304, "source": "..." }, "registers": { "bytes": 10485760, "source": "..." } } }
+#pragma once
+
+#include <benanza/results/results.hpp>
+
+#include <filesystem>
+
+namespace benanza {
+
+/// A run without rows: its ceilings are what the file declares, each with its source as the algorithm, at one thread.
+/// What may hold data in front of the memory is all of `on_chip` together. Throws InputError with file and key: for a
+/// file that is no such document, an unknown key or type, a number that is not positive, a figure without a source.
+[[nodiscard]] Run read_machine_file(const std::filesystem::path& file);
+
+}  // namespace benanza

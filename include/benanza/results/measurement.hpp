@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurement: one timed row: a layer, by one algorithm of one backend, in one cache state.
+#pragma once
+
+#include <benanza/model/units.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// hot: the same buffers in each call; cold_weights: weights come from memory, activations from where the layer before
+/// left them; cold: everything comes from memory (measurement.md, section 2).
+enum class CacheState : std::uint8_t { hot, cold_weights, cold };
+inline constexpr std::array cache_states{CacheState::hot, CacheState::cold_weights, CacheState::cold};
+[[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(CacheState) {
+  return {"hot", "cold-weights", "cold"};
+}
+
+struct Measurement {
+  std::string backend{};
+  std::string algorithm{};  ///< `name[,key=value]...,threads=N`
+  CacheState cache = CacheState::hot;
+  std::string signature{};  ///< canonical text of the layer's signature
+
+  int threads = 1;
+  std::int64_t samples = 0;               ///< visits that count
+  std::int64_t calls_per_sample = 1;      ///< N: fixed so that a window is at least 100 timer floors
+  Seconds min{}, p10{}, median{}, p90{};  ///< of one call, over samples
+  double cv = 0;                          ///< coefficient of variation over samples
+  Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
+  std::int64_t workspace_bytes = 0;
+  bool saves_multiplications = false;  ///< Winograd, FFT
+  bool contended = false;              ///< no sample passed the sentinel
+  bool noisy = false;                  ///< still uncertain when the budget ended
+  double difference = 0;               ///< to the reference, relative
+  std::string method{};                ///< on a device: events or graph, whichever told less; empty: a clock
+  Seconds launch{};                ///< of the times, what a chain of as many empty kernels takes: no part of a bound
+  double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
+  Seconds kernels{};               ///< of one call's kernels by the device's own records, the referee; 0: not known
+  double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
+  bool throttled = false;          ///< that was over `throttling` under the session's highest
+  std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
+                                   ///< contended; empty for a plan that was not chosen
+  std::vector<double> visits_s{};  ///< of a chosen plan, what its selection saw of it before: the median of each visit
+                                   ///< behind the first one; NaN where contended. They are spread over the run.
+  double wander = 0;               ///< of a chosen plan: half the range of the processor's speed over the
+                                   ///< session, relative, by the sentinel's readings second by second
+  std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
+  std::string name() const {
+    return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +
+           signature;
+  }
+};
+
+/// Whether a row says that its backend has no plan for the layer at all; not that one failed, or could not be made.
+[[nodiscard]] inline bool is_unsupported(const Measurement& row) {
+  return row.excluded && row.algorithm.starts_with("none,") && !row.excluded->starts_with("failed: ");
+}
+
+/// How the reason of a row begins that nobody got round to.
+inline constexpr std::string_view not_tried = "not tried: ";
+/// The whole reason, where the budget was why: with more time the plan might have been the best.
+inline constexpr std::string_view out_of_time = "not tried: the budget gave this layer no more time";
+[[nodiscard]] inline bool was_tried(const Measurement& row) {
+  return !row.excluded || !row.excluded->starts_with(not_tried);
+}
+
+/// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
+/// otherwise. The same time where there are no launches.
+[[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
+  return std::max(Seconds{}, time - row.launch);
+}
+
+/// Rows whose methods of timing disagree by more than this are marked.
+inline constexpr double methods_agree = 0.05;
+/// Whether what the device's own records tell of a row's kernels differs from the time without launches by more.
+[[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
+  if (row.excluded || !(row.kernels.value > 0)) return false;
+  return std::abs(without_launch(row, row.p10).value / row.kernels.value - 1) > methods_agree;
+}
+
+/// A clock this much lower than the session's highest marks a row.
+inline constexpr double throttling = 0.02;
+
+/// A measured ceiling, kept as a row beside the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level>
+/// (bytes/s) or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.
+struct CeilingRow {
+  std::string quantity{};
+  std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it
+  int threads = 1;
+  double value = 0;
+  double in_front_bytes = 0;  ///< of a bandwidth
+};
+
+}  // namespace benanza

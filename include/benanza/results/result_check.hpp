@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ResultCheck: whether stored results can be what a session wrote, and where two runs disagree.
+#pragma once
+
+#include <benanza/results/comparison.hpp>
+#include <benanza/results/results.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Two rows of one plan, on one machine and with one version of the library, whose times differ by more than their
+/// noise; or one that was timed and one that was tried and refused.
+struct Conflict {
+  std::string row{};      ///< `Measurement::name()`
+  std::string backend{};  ///< with its version
+  std::string first_file{}, second_file{};
+  Measurement first{}, second{};
+  Comparison comparison{};  ///< from first to second
+};
+
+/// All of a database, in order of row, machine and version; of more than two rows the fastest and the slowest.
+[[nodiscard]] std::vector<Conflict> conflicts(const ResultDatabase& results, double tolerance = default_tolerance);
+
+/// Something that is wrong with a file.
+struct Finding {
+  std::string file{};
+  std::string what{};
+};
+
+/// What no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of order,
+/// rounds of different number, a valid row without samples, what `read_run` left out since a value cannot be true, a
+/// ceiling that is no positive number.
+[[nodiscard]] std::vector<Finding> check(const Run& run);
+
+/// Rows that beat the ceilings of their machine, over all its runs, too often to be true (`CeilingCheck`).
+[[nodiscard]] std::vector<Finding> damaged_rows(const ResultDatabase& results);
+
+/// Temporary files in a folder, of writers that were killed or are at work.
+[[nodiscard]] std::vector<Finding> leftovers(const std::filesystem::path& folder);
+
+}  // namespace benanza

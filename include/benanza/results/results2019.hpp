@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the original Benanza of 2019 left: its result databases (Google Benchmark JSON, a row a library call, named by
+// kind and arguments) and the tables it printed (CSV, a row a layer). Read by `read_results_2019`, held against a model
+// by its own accounting in rules2019.hpp. Its times are those of single calls between two events, so below about ten
+// microseconds mostly the cost of a launch: they reproduce what was published, and are no lower bounds.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/results.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+/// The key of a call: its kind as the database spells it (`CONV_FWD`), the element type and every argument that decides
+/// its time. Two calls are the same one when their keys are equal: no argument matches anything but itself.
+class CallKey2019 {
+ public:
+  CallKey2019(std::string_view kind, std::string_view type) : text_(std::string(kind) + "/" + std::string(type)) {}
+  [[nodiscard]] CallKey2019& add(std::string_view argument, std::span<const std::int64_t> values) {
+    text_ += "/" + std::string(argument) + "=";
+    for (std::size_t i = 0; i < values.size(); ++i) text_ += (i == 0 ? "" : "x") + std::to_string(values[i]);
+    return *this;
+  }
+  [[nodiscard]] CallKey2019& add(std::string_view argument, std::int64_t value) {
+    return add(argument, std::span(&value, 1));
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Arguments of a convolution's calls, of two spatial dimensions.
+struct ConvCall2019 {
+  std::vector<std::int64_t> x{};  ///< N C H W
+  std::int64_t filters = 0;
+  std::vector<std::int64_t> kernel{}, pads{}, strides{}, dilations{};  ///< height, width
+  std::int64_t group = 1;
+  [[nodiscard]] std::string key(std::string_view kind, std::string_view type) const {
+    return CallKey2019(kind, type)
+        .add("x", x)
+        .add("filters", filters)
+        .add("kernel", kernel)
+        .add("pads", pads)
+        .add("strides", strides)
+        .add("dilations", dilations)
+        .add("group", group)
+        .text();
+  }
+};
+
+/// Arguments of pooling.
+struct PoolCall2019 {
+  std::vector<std::int64_t> x{};                          ///< N C H W
+  std::vector<std::int64_t> kernel{}, pads{}, strides{};  ///< height, width
+  [[nodiscard]] std::string key(std::string_view type) const {
+    return CallKey2019("POOLING_FWD", type)
+        .add("x", x)
+        .add("kernel", kernel)
+        .add("pads", pads)
+        .add("strides", strides)
+        .text();
+  }
+};
+
+/// Arguments of a matrix product. One of a single row or column was measured as a matrix-vector product.
+struct GemmCall2019 {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t trans_a = 0, trans_b = 0, alpha = 1, beta = 1;
+  [[nodiscard]] std::string key(std::string_view type) const {
+    if (m == 1 || n == 1) return vector_key(m == 1 ? n : m, k, trans_b, alpha, beta, type);
+    return CallKey2019("GEMM_FWD", type)
+        .add("m", m)
+        .add("n", n)
+        .add("k", k)
+        .add("trans_a", trans_a)
+        .add("trans_b", trans_b)
+        .add("alpha", alpha)
+        .add("beta", beta)
+        .text();
+  }
+  [[nodiscard]] static std::string vector_key(std::int64_t rows, std::int64_t depth, std::int64_t trans,
+                                              std::int64_t alpha, std::int64_t beta, std::string_view type) {
+    return CallKey2019("GEMV_FWD", type)
+        .add("m", rows)
+        .add("k", depth)
+        .add("trans", trans)
+        .add("alpha", alpha)
+        .add("beta", beta)
+        .text();
+  }
+};
+
+/// A call of which the shape of one tensor is the only argument.
+[[nodiscard]] inline std::string shape_key_2019(std::string_view kind, std::string_view type,
+                                                std::span<const std::int64_t> x) {
+  return CallKey2019(kind, type).add("x", x).text();
+}
+
+/// One timed way to make a call.
+struct Call2019 {
+  std::string algorithm{};  ///< in lower case, without the library's prefixes: `implicit_gemm`, `winograd,relu`
+  Seconds time{};           ///< whole nanoseconds: the original cut the rest off
+};
+
+/// A row of a table that the original printed.
+struct PrintedRow2019 {
+  std::string model{};      ///< empty: the table is of one model and does not say which
+  std::int64_t batch = 0;   ///< 0: likewise
+  std::string layer{};      ///< the ONNX node; ends in `...` where it was cut
+  std::string kind{};       ///< Conv, Relu, ElementWise ...
+  std::string benchmark{};  ///< kind, hash and algorithm of the call, cut; empty where the table lacks it
+  Seconds time{};
+  double flops = 0;  ///< theoretical, by its own count; 0: not given
+};
+
+struct Results2019 {
+  std::vector<std::string> files{};
+  std::string device{};                    ///< as the files name the GPU; empty: they do not
+  std::vector<BackendVersion> backends{};  ///< cudnn, cublas
+  std::set<std::int64_t> batches{};
+  std::map<std::string, std::vector<Call2019>> calls{};  ///< by key; fastest first
+  std::map<std::string, std::string> failed{};           ///< keys of which no algorithm has a time, and why
+  std::vector<PrintedRow2019> printed{};                 ///< of tables, in order
+  std::optional<Seconds> printed_total{};                ///< the last row of a table of one model
+  std::vector<std::string> warnings{};
+};
+
+/// Reads databases (`.json`, `.json.gz`) and printed tables (`.csv`, `.csv.gz`), told apart by content. `device`
+/// selects one GPU of a table that holds several. Throws InputError with file and byte or line: for a file that is cut,
+/// broken or of neither kind, for two GPUs (which never share a total), for databases given together with tables.
+[[nodiscard]] Results2019 read_results_2019(std::span<const std::filesystem::path> files,
+                                            const std::string& device = {});
+
+}  // namespace benanza

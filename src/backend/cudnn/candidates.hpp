@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidates: the plans of one layer as a family of operators collects them.
+#pragma once
+
+#include "descriptors.hpp"
+#include <benanza/plan/backend.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::cudnn {
+
+/// Row-major to another form, or back, in the processor's memory.
+using Relayout = std::function<void(const void* from, void* to)>;
+
+/// An operand that does not lie row-major.
+struct OtherLayout {
+  Layout layout{};
+  Relayout relayout{};  ///< of an input: packs; of an output: unpacks
+};
+
+/// A plan in the making.
+struct Draft {
+  std::string algorithm{};  ///< without threads
+  std::function<void(cudnnHandle_t, const Arguments&)> execute{};
+  std::vector<std::pair<std::size_t, OtherLayout>> inputs{}, outputs{};
+  std::size_t workspace_bytes = 0;
+  bool saves_multiplications = false;
+  double tolerance = 1e-4;
+};
+
+class Candidates {
+ public:
+  Candidates(std::shared_ptr<const Handle> handle, const Layer& layer);
+
+  [[nodiscard]] cudnnHandle_t handle() const { return handle_->get(); }
+  [[nodiscard]] Device& device() const { return handle_->device(); }
+  [[nodiscard]] const Operands& operands() const { return operands_; }
+
+  void add(Draft draft);
+  /// Why there may be no plan: the reason that is given if none is added.
+  void refuse(std::string reason) { reason_ = std::move(reason); }
+  [[nodiscard]] std::variant<Plans, Unsupported> result() &&;
+
+ private:
+  std::shared_ptr<const Handle> handle_;
+  Operands operands_;
+  std::string reason_;
+  Plans plans_{};
+};
+
+/// Makes input or output `i` of a draft lie channels-last, where that is another order at all.
+void put_channels_last(Draft& draft, const Operands& operands, std::size_t i, bool is_output);
+
+/// The factor of a blended result in the type that cuDNN reads it in.
+class Factor {
+ public:
+  Factor(const Arithmetic& arithmetic, double value)
+      : single_(static_cast<float>(value)), double_(value), wide_(arithmetic.stored == CUDNN_DATA_DOUBLE) {}
+  [[nodiscard]] const void* get() const { return wide_ ? static_cast<const void*>(&double_) : &single_; }
+
+ private:
+  float single_;
+  double double_;
+  bool wide_;
+};
+
+/// One call of an epilogue, in place on the result.
+using EpilogueCall = std::function<void(cudnnHandle_t, const Arguments&, void* y)>;
+/// The steps of an epilogue as calls; `operand` is the number of the first input that they read. Nothing for a step
+/// that cuDNN has no call for, which `why` then says.
+[[nodiscard]] std::optional<std::vector<EpilogueCall>> epilogue_calls(const Epilogue& post, const TensorShape& y,
+                                                                      std::size_t channel_axis, std::size_t operand,
+                                                                      Order order, const Arithmetic& arithmetic,
+                                                                      std::string& why);
+/// Rank 4 or 5, 1s in front where there are fewer; nothing for more.
+[[nodiscard]] std::optional<TensorShape> leading_ones(const TensorShape& shape, std::size_t rank);
+
+}  // namespace benanza::cudnn

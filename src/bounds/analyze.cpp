@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds.hpp"
+#include "partition.hpp"
+#include "row_times.hpp"
+#include "timed_graph.hpp"
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/detail/quantile.hpp>
+#include <benanza/results/expected_time.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace benanza {
+
+namespace {
+
+using namespace analysis;
+
+/// The rows of one form: unique layers with what bounds them.
+std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
+                                const Ceilings& ceilings, const CriticalPath& path) {
+  std::map<std::string, LayerRow> rows;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Occurrence& at = graph.layers[i];
+    for (const auto& part : plan.parts[i]) {
+      auto [entry, added] = rows.try_emplace(part.signature);
+      LayerRow& row = entry->second;
+      if (added) {
+        row.layer = part.layer;
+        row.signature = part.signature;
+        row.form = graph.form;
+        row.cost = cost(part.layer);
+        row.floor = layer_floor(part.layer, ceilings);
+        row.status = part.status;
+        row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
+        row.p10 = row.median = part.floor;
+        row.untried = times.untried(part.signature);
+        if (part.best) {
+          row.chosen = *part.best->fastest;
+          if (part.best->cold) row.cold = *part.best->cold;
+          row.median = expected_time(*part.best->fastest);
+          row.p10 = p10(*part.best->fastest);
+        }
+      }
+      row.count += at.repeat;
+      if (part.node < at.nodes.size()) row.nodes.push_back(at.nodes[part.node]);
+      row.critical = row.critical || path.on_path[i];
+    }
+  }
+  std::vector<LayerRow> result;
+  for (auto& [signature, row] : rows) result.push_back(std::move(row));
+  std::stable_sort(result.begin(), result.end(),
+                   [](const LayerRow& a, const LayerRow& b) { return a.total() > b.total(); });
+  return result;
+}
+
+Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
+  Coverage result;
+  std::array<double, 4> time{}, flops{};
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const auto status = static_cast<std::size_t>(plan.status[i]);
+    const auto repeat = static_cast<double>(graph.layers[i].repeat);
+    result.count[status] += graph.layers[i].repeat;
+    for (const auto& part : plan.parts[i]) {
+      time[status] += repeat * (part.best ? expected_time(*part.best->fastest) : part.floor).value;
+      flops[status] += repeat * cost(part.layer).flops.value;
+    }
+  }
+  double all_time = 0, all_flops = 0;
+  for (std::size_t s = 0; s < 4; ++s) {
+    all_time += time[s];
+    all_flops += flops[s];
+  }
+  for (std::size_t s = 0; s < 4; ++s) {
+    result.time_share[s] = all_time > 0 ? time[s] / all_time : 0;
+    result.flops_share[s] = all_flops > 0 ? flops[s] / all_flops : 0;
+  }
+  return result;
+}
+
+void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
+  for (const auto& layer : graph.layers) {
+    if (!is_free(layer.layer)) needed.insert(text_of(layer.layer));
+    for (const auto& piece : layer.pieces) needed.insert(text_of(piece.layer));
+  }
+}
+
+}  // namespace
+
+Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const AnalysisOptions& options) {
+  Analysis result{.model = model.single.model,
+                  .file = model.single.file,
+                  .batch = model.single.batch,
+                  .dims = model.single.dims,
+                  .analytic = options.analytic};
+  const auto machines = results.machines();
+  if (!machines.empty()) result.machine = machines.front();
+  result.threads = options.threads > 0 ? options.threads : result.machine.cores;
+  result.ceilings = results.ceilings(result.threads);
+
+  std::set<std::string> needed;
+  add_signatures(model.single, needed);
+  add_signatures(model.fused, needed);
+  const RowTimes times = options.analytic ? RowTimes("nothing is measured: the analytic rungs alone")
+                                          : RowTimes(results, needed, result.threads, options.backends);
+  const FormPlan single = plan_single(model.single, times, result.ceilings);
+  const FormPlan fused = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected);
+  const FormPlan resident = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected_cold);
+
+  std::set<std::string> unique;
+  std::map<DataType, double> by_type;
+  for (const auto& at : model.single.layers) {
+    const Cost c = cost(at.layer);
+    const auto repeat = static_cast<double>(at.repeat);
+    unique.insert(text_of(at.layer));
+    result.layers += at.repeat;
+    result.macs += c.macs * at.repeat;
+    result.flops += c.flops * repeat;
+    result.bytes += (at.read_weights + at.read_activations + at.written) * repeat;
+    by_type[type(at.layer)] += repeat * static_cast<double>(c.macs);
+  }
+  for (const auto& [type, macs] : by_type)
+    if (macs > by_type[result.type]) result.type = type;
+  result.unique_layers = static_cast<std::int64_t>(unique.size());
+  result.groups = std::count_if(model.fused.layers.begin(), model.fused.layers.end(),
+                                [](const auto& at) { return !is_free(at.layer); });
+  result.weights = model.single.weights;
+  result.coverage = coverage(model.single, single);
+  result.coverage_fused = coverage(model.fused, fused);
+
+  const bool device = result.machine.is_device();
+  const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads, device};
+  result.rungs = bounds.ladder();
+  if (options.analytic)
+    for (auto& rung : result.rungs)
+      if (rung.median) rung = {};  // only measured ones have a median
+  result.choices = bounds.choices();
+
+  const auto add_missing = [&](const std::string& signature) {
+    const std::string reason = times.reason(signature);
+    const std::string text = reason.empty() ? signature : signature + ": " + reason;
+    if (std::find(result.missing.begin(), result.missing.end(), text) == result.missing.end())
+      result.missing.push_back(text);
+  };
+  for (const auto* form : {&model.single, &model.fused}) {
+    const FormPlan& plan = form == &model.single ? single : fused;
+    const CriticalPath path = bounds.path(*form, plan);
+    for (auto& row : make_rows(*form, plan, times, result.ceilings, path)) {
+      if (row.status == Status::missing) add_missing(row.signature);
+      if (row.chosen && row.chosen->saves_multiplications) result.exempt.push_back(row.chosen->name());
+      result.rows.push_back(std::move(row));
+    }
+    result.graphs.push_back(timed_graph(*form, plan, result.rows, path, bounds.floor_path(*form, plan)));
+  }
+  if (options.candidates) {
+    const auto all = results.newest_rows();
+    for (auto& row : result.rows)
+      if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
+  }
+  for (const auto& signature : fused.untried) add_missing(signature);
+  for (const auto& text : model.single.unknown) result.missing.push_back(text);
+  return result;
+}
+
+}  // namespace benanza

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds.hpp"
+
+#include "branches.hpp"
+#include "resident.hpp"
+#include <benanza/detail/quantile.hpp>
+#include <benanza/results/expected_time.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace benanza::analysis {
+
+namespace {
+
+/// Every way to take the branches of a graph; of too many none.
+std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
+  constexpr std::size_t most = 256;
+  std::size_t count = 1;
+  for (const auto& choice : graph.choices) count = std::min(most + 1, count * choice.labels.size());
+  std::vector<ResolvedChoices> result;
+  for (std::size_t e = 0; count <= most && e < count; ++e) {
+    ResolvedChoices execution;
+    for (std::size_t rest = e; const auto& choice : graph.choices) {
+      execution.taken.push_back(rest % choice.labels.size());
+      rest /= choice.labels.size();
+    }
+    result.push_back(std::move(execution));
+  }
+  return result;
+}
+
+/// The least of what `value` says of the executions, by `less`. Of too many executions, what lies in branches does not
+/// run.
+template <class Value, class Less>
+auto least_execution(const LayerGraph& graph, Value value, Less less) {
+  const auto all = executions(graph);
+  if (all.empty()) return value([](const Occurrence& at) { return at.branches.empty(); });
+  const auto of = [&](const ResolvedChoices& taken) {
+    return value([&](const Occurrence& at) { return runs(at, taken); });
+  };
+  auto least = of(all.front());
+  for (std::size_t e = 1; e < all.size(); ++e)
+    if (auto next = of(all[e]); less(next, least)) least = std::move(next);
+  return least;
+}
+
+/// Longest chain of the layers that run; loops count their carried part in sequence. A branch of less work may have the
+/// longer chain, so all executions are tried and the one of the shortest path counts.
+CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
+  const auto path = [&](auto&& does_run) {
+    std::vector<Seconds> times(amounts.size());
+    std::vector<std::vector<Predecessor>> edges(amounts.size());
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      const Occurrence& at = graph.layers[i];
+      if (at.repeat == 0 || !does_run(at)) continue;
+      times[i] = {amounts[i] * static_cast<double>(at.serial_repeat)};
+      edges[i] = at.predecessors;
+    }
+    return critical_path(times, edges);
+  };
+  return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
+}
+
+/// The values of a statistic over at least four consecutive groups of rounds; none for fewer rounds.
+template <class Statistic>
+std::vector<double> over_groups(const std::vector<double>& totals, Statistic statistic) {
+  constexpr std::size_t groups = 4;
+  std::vector<double> values;
+  for (std::size_t g = 0; g < groups && totals.size() >= groups; ++g) {
+    const auto begin = totals.begin() + static_cast<std::ptrdiff_t>(g * totals.size() / groups);
+    const auto end = totals.begin() + static_cast<std::ptrdiff_t>((g + 1) * totals.size() / groups);
+    values.push_back(statistic(std::vector<double>(begin, end)));
+  }
+  return values;
+}
+
+double half_range(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return (*most - *least) / 2;
+}
+
+double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
+
+/// Share of an occurrence's weights that none before it read; `seen` grows by them.
+double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
+  double all = 0, fresh = 0;
+  for (const auto& input : at.inputs) {
+    if (!input) continue;
+    for (const auto& [base, bytes] : graph.tensors[*input].behind) {
+      if (!graph.tensors[base].constant) continue;
+      all += bytes.value;
+      if (seen.insert(base).second) fresh += bytes.value;
+    }
+  }
+  return all > 0 ? fresh / all : 1;
+}
+
+bool has_row(const std::vector<Part>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
+}
+
+bool lacks_rows(const FormPlan& plan) {
+  return std::find(plan.status.begin(), plan.status.end(), Status::missing) != plan.status.end();
+}
+
+/// The lower of two rungs, the first where they are equal or only that one is known.
+Rung lower(const Rung& a, const Rung& b) { return b.bound && (!a.bound || *b.bound < *a.bound) ? b : a; }
+
+/// A layer with weights was measured, but never without them in the caches.
+bool lacks_cold(const FormPlan& plan) {
+  for (const auto& parts : plan.parts)
+    for (const auto& part : parts)
+      if (part.best && !part.best->cold && weight_bytes(part.layer).value > 0) return true;
+  return false;
+}
+
+}  // namespace
+
+Seconds Bounds::total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) {
+  std::vector<double> amounts;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Seconds sum{};
+    for (const auto& part : plan.parts[i]) sum += time(part);
+    amounts.push_back(sum.value * static_cast<double>(graph.layers[i].repeat));
+  }
+  return {cheapest_total(graph, amounts)};
+}
+
+Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+  return total_of(graph, plan, times.time);
+}
+
+/// CPU: max(critical path of each layer's best time, sum of each layer's least work / all threads). GPU: max(critical
+/// path, model floor), since layers that saturate different units overlap.
+Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+  std::vector<double> amounts;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Seconds sum{};
+    for (const auto& part : plan.parts[i]) sum += times.time(part);
+    amounts.push_back(sum.value);
+  }
+  const Seconds path = longest(graph, amounts).length;
+  if (device_) return std::max(path, model_floor());
+  return std::max(path, total_of(graph, plan, times.work) / static_cast<double>(threads_));
+}
+
+/// Hot times cannot all be true at once when the weights exceed the caches. A tensor used twice is cold once, and so is
+/// one that a loop reads in each pass.
+Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+  const Bytes caches = ceilings_.levels.empty() ? Bytes{} : ceilings_.levels.back().in_front;
+  const auto total = [&](auto&& does_run) {
+    std::vector<ResidentCall> calls;
+    std::set<TensorId> seen;
+    Seconds later{};
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+      const Occurrence& at = graph.layers[i];
+      if (at.repeat == 0 || !does_run(at)) continue;
+      const double fresh = fresh_share(graph, at, seen);
+      for (const auto& part : plan.parts[i]) {
+        const Seconds hot = times.time(part);
+        calls.push_back({.hot = hot, .cold = times.cold(part), .weights = weight_bytes(part.layer), .fresh = fresh});
+        later += hot * static_cast<double>(at.repeat - 1);
+      }
+    }
+    return resident_total(calls, caches) + later;
+  };
+  return least_execution(graph, total, std::less<>{});
+}
+
+Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
+  const auto by_row = [](auto&& of_row) {
+    return PartTimes{
+        .time = [of_row](const Part& part) { return part.best ? of_row(*part.best->fastest) : part.floor; },
+        .work =
+            [of_row](const Part& part) {
+              return part.best ? of_row(*part.best->least_work) * part.best->least_work->threads : part.floor;
+            },
+        .cold =
+            [of_row](const Part& part) {
+              return !part.best ? part.floor : of_row(part.best->cold ? *part.best->cold : *part.best->fastest);
+            }};
+  };
+  // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
+  std::vector<double> observations;
+  for (std::size_t i = 0; i < times_.observations(); ++i) {
+    const auto seen = [this, i](const Measurement& row) { return without_launch(row, times_.in_observation(row, i)); };
+    observations.push_back(total(by_row(seen)).value);
+  }
+  Rung rung;
+  const auto& rounds = times_.rounds();
+  if (rounds.empty()) {
+    rung.bound = total(by_row([](const Measurement& row) { return p10(row); }));
+    rung.median = total(by_row([](const Measurement& row) { return expected_time(row); }));
+    const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
+    const double doubt = std::max((most - *rung.bound).value, half_range(observations));
+    rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value + times_.wander() : 0;
+    rung.common_rounds = std::none_of(plan.parts.begin(), plan.parts.end(), has_row);
+    return rung;
+  }
+  std::vector<double> totals, expected;
+  for (std::size_t round : rounds) {
+    const auto in_round = [this, round](const Measurement& row) { return times_.in_round(row, round); };
+    const auto for_bound = [&](const Measurement& row) { return without_launch(row, in_round(row)); };
+    totals.push_back(total(by_row(for_bound)).value);
+    expected.push_back(device_ ? total(by_row(in_round)).value : totals.back());
+  }
+  rung.bound = Seconds{low(totals)};
+  rung.median = Seconds{detail::quantile(expected, 0.5)};
+  // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
+  const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
+  std::vector<double> seen = over_groups(totals, low);
+  for (const double value : observations) seen.push_back(value * decile);
+  PartTimes ticks = by_row([this](const Measurement& row) {
+    return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
+  });
+  for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
+    *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
+  // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
+  const Seconds doubt{half_range(seen) + total(ticks).value};
+  rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
+  return rung;
+}
+
+Seconds Bounds::model_memory_floor() const {
+  return ceilings_.memory_floor(model_.single.model_reads, model_.single.model_writes);
+}
+
+/// max over arithmetic types of (FLOPs in it / its peak), and the memory floor of the model: inputs and weights touched
+/// once, outputs.
+Seconds Bounds::model_floor() const {
+  std::map<DataType, std::vector<double>> by_type;
+  for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
+    auto& amounts = by_type[arithmetic_type(model_.fused.layers[i].layer)];
+    amounts.resize(model_.fused.layers.size(), 0.0);
+    amounts[i] = fused_.flops[i] * static_cast<double>(model_.fused.layers[i].repeat);
+  }
+  Seconds floor = model_memory_floor();
+  for (const auto& [type, amounts] : by_type)
+    floor = std::max(floor, ceilings_.arithmetic_floor(type, {cheapest_total(model_.fused, amounts)}));
+  return floor;
+}
+
+/// Whether peaks are known of all arithmetic but a hundredth; otherwise floors would be of what is left.
+bool Bounds::knows_arithmetic() const {
+  constexpr double most_unknown = 0.01;
+  double all = 0, unknown = 0;
+  for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
+    const Occurrence& at = model_.fused.layers[i];
+    const double flops = fused_.flops[i] * static_cast<double>(at.repeat);
+    all += flops;
+    if (!has_arithmetic_floor(at.layer, ceilings_)) unknown += flops;
+  }
+  return unknown <= most_unknown * all;
+}
+
+/// No rung may lie below the model floor; one whose plans save multiplications not below its memory part.
+void Bounds::raise(Rung& rung, const FormPlan& plan) const {
+  bool saves = false;
+  for (const auto& parts : plan.parts)
+    for (const auto& part : parts) saves = saves || (part.best && part.best->fastest->saves_multiplications);
+  const Seconds floor = saves ? model_memory_floor() : model_floor();
+  if (!rung.bound || *rung.bound >= floor) return;
+  constexpr double rounding = 1e-9;  // the same floors summed in another order
+  if (*rung.bound < floor * (1 - rounding)) rung.raised = floor - *rung.bound;
+  rung.bound = floor;
+  if (rung.median) rung.median = std::max(*rung.median, floor);
+}
+
+std::array<Rung, rung_count> Bounds::ladder() const {
+  std::array<Rung, rung_count> rungs;
+  const auto at = [&](RungName name) -> Rung& { return rungs[static_cast<std::size_t>(name)]; };
+  const auto amounts = [&](const std::vector<Seconds>& floors) {
+    std::vector<double> result;
+    for (const auto& floor : floors) result.push_back(floor.value);
+    return result;
+  };
+  const auto repeated = [&](std::vector<double> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= static_cast<double>(model_.fused.layers[i].repeat);
+    return values;
+  };
+  if (knows_arithmetic() && !ceilings_.peaks.empty() && !ceilings_.levels.empty()) {
+    at(RungName::model_floor).bound = model_floor();
+    at(RungName::roofline).bound =
+        std::max(model_floor(), Seconds{cheapest_total(model_.fused, repeated(amounts(fused_.floors)))});
+    at(RungName::roofline_parallel).bound =
+        std::max(longest(model_.fused, amounts(fused_.floors_without_weights)).length, model_floor());
+    Bytes bytes{};
+    std::vector<double> moved;
+    for (const auto& layer : model_.fused.layers)
+      moved.push_back(is_movement(layer.layer) ? 0
+                                               : (layer.read_weights + layer.read_activations + layer.written).value);
+    bytes.value = cheapest_total(model_.fused, repeated(moved));
+    if (ceilings_.memory_bandwidth().value > 0)
+      at(RungName::roofline_memory).bound = bytes / ceilings_.memory_bandwidth();
+  }
+  const auto rung_of = [&](const LayerGraph& graph, const FormPlan& plan, auto member) {
+    Rung rung = measured(plan, [&](const PartTimes& times) { return (this->*member)(graph, plan, times); });
+    raise(rung, plan);
+    return rung.bound->value > 0 || !lacks_rows(plan) ? rung : Rung{};  // nothing is known of anything
+  };
+  Rung library = rung_of(model_.single, single_, &Bounds::sequential);
+  Rung library_parallel = rung_of(model_.single, single_, &Bounds::parallel);
+  Rung fused = rung_of(model_.fused, fused_, &Bounds::sequential);
+  Rung fused_parallel = rung_of(model_.fused, fused_, &Bounds::parallel);
+  // Not to fuse is a partition too, and one layer after the other a schedule.
+  fused = lower(fused, library);
+  fused_parallel = lower(fused_parallel, library_parallel);
+  library_parallel = lower(library_parallel, library);
+  fused_parallel = lower(fused_parallel, fused);
+  at(RungName::library) = library;
+  at(RungName::library_fused) = fused;
+  at(RungName::library_parallel) = library_parallel;
+  at(RungName::library_fused_parallel) = fused_parallel;
+  if (ceilings_.levels.empty() || lacks_cold(single_) || lacks_cold(fused_resident_)) return rungs;
+  Rung resident = rung_of(model_.single, single_, &Bounds::resident);
+  Rung fused_resident = rung_of(model_.fused, fused_resident_, &Bounds::resident);
+  fused_resident = lower(fused_resident, resident);
+  // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
+  if (fused_resident.bound && fused.bound && *fused_resident.bound < *fused.bound) fused_resident = fused;
+  if (resident.bound && library.bound && *resident.bound < *library.bound) resident = library;
+  at(RungName::library_resident) = resident;
+  at(RungName::library_fused_resident) = fused_resident;
+  return rungs;
+}
+
+std::vector<std::string> Bounds::choices() const {
+  std::vector<double> amounts;
+  for (std::size_t i = 0; i < model_.single.layers.size(); ++i) {
+    Seconds sum{};
+    for (const auto& part : single_.parts[i]) sum += part.expected();
+    amounts.push_back(sum.value * static_cast<double>(model_.single.layers[i].repeat));
+  }
+  const ResolvedChoices resolved = resolve(model_.single, amounts);
+  std::vector<std::string> result;
+  for (std::size_t c = 0; c < model_.single.choices.size(); ++c) {
+    const Choice& choice = model_.single.choices[c];
+    std::string text = "'" + choice.node + "' (If):";
+    for (std::size_t b = 0; b < choice.labels.size(); ++b) {
+      text += (b ? ", " : " ") + choice.labels[b] + " " + std::to_string(resolved.totals[c][b] * 1e3) + " ms";
+      if (b == resolved.taken[c]) text += " (in the bound)";
+    }
+    result.push_back(text);
+  }
+  return result;
+}
+
+CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
+  std::vector<double> amounts;
+  for (const auto& parts : plan.parts) {
+    Seconds sum{};
+    for (const auto& part : parts) sum += part.expected();
+    amounts.push_back(sum.value);
+  }
+  return longest(graph, amounts);
+}
+
+CriticalPath Bounds::floor_path(const LayerGraph& graph, const FormPlan& plan) const {
+  std::vector<double> amounts;
+  for (const auto& floor : plan.floors_without_weights) amounts.push_back(floor.value);
+  return longest(graph, amounts);
+}
+
+}  // namespace benanza::analysis

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition.hpp"
+
+#include <benanza/detail/quantile.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::analysis {
+
+namespace {
+
+/// Analytic time of an occurrence: movement is free, since a consumer could have read through it.
+Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+  if (is_movement(at.layer)) return {};
+  const Bytes read = with_weights ? at.read_weights + at.read_activations : at.read_activations;
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), cost(at.layer).flops),
+                  ceilings.memory_floor(read, at.written));
+}
+
+/// Modelled are layers that nothing runs and whose floor is one: without a peak it would be a bound of nothing.
+Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
+  Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
+  part.best = times.find(part.signature);
+  if (part.best) part.status = Status::measured;
+  else if ((is_opaque(layer) || times.unsupported(part.signature)) && has_arithmetic_floor(layer, ceilings))
+    part.status = Status::modelled;
+  return part;
+}
+
+Status worst(const std::vector<Part>& parts) {
+  if (parts.empty()) return Status::free;
+  Status status = Status::measured;
+  for (const auto& part : parts) {
+    if (part.status == Status::missing) return Status::missing;
+    if (part.status == Status::modelled) status = Status::modelled;
+  }
+  return status;
+}
+
+/// A partial solution: members [0, i) of a group done.
+struct Prefix {
+  bool reachable = false;
+  Seconds time{};
+  std::vector<Part> parts{};
+};
+
+/// What was never measured counts with its floor, so that a partial bound is still one.
+bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
+
+Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, ExpectedTime expected) {
+  Prefix next = prefix;
+  for (const auto& part : parts) {
+    next.time += (part.*expected)();
+    next.parts.push_back(part);
+  }
+  return next;
+}
+
+}  // namespace
+
+bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings) {
+  const DataType type = arithmetic_type(layer);
+  const auto peak = ceilings.peaks.find(type);
+  return cost(layer).flops.value <= 0 || (!is_float(type) && !is_8_bit(type)) ||
+         (peak != ceilings.peaks.end() && peak->second.value > 0);
+}
+
+std::string text_of(const Layer& layer) { return signature(layer).text(); }
+
+Seconds p10(const Measurement& row) {
+  const double low = detail::quantile(row.rounds_s, 0.1);
+  return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
+}
+
+FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
+  FormPlan plan;
+  for (const auto& at : graph.layers) {
+    const Seconds floor = occurrence_floor(at, ceilings, true);
+    plan.parts.emplace_back();
+    if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
+    plan.status.push_back(worst(plan.parts.back()));
+    plan.floors.push_back(floor);
+    plan.floors_without_weights.push_back(occurrence_floor(at, ceilings, false));
+    plan.flops.push_back(cost(at.layer).flops.value);
+  }
+  return plan;
+}
+
+FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
+                    const RowTimes& times, const Ceilings& ceilings, ExpectedTime expected) {
+  FormPlan plan;
+  for (const auto& at : fused.layers) {
+    std::vector<Prefix> done(at.members.size() + 1);
+    done[0].reachable = true;
+    Seconds floor{}, floor_without{};
+    double flops = 0;
+    for (auto member : at.members) {
+      floor += single_plan.floors[member];
+      floor_without += single_plan.floors_without_weights[member];
+      flops += single_plan.flops[member];
+    }
+    if (at.members.size() > 1) {
+      floor = std::min(floor, occurrence_floor(at, ceilings, true));
+      floor_without = std::min(floor_without, occurrence_floor(at, ceilings, false));
+      flops = std::min(flops, cost(at.layer).flops.value);
+    }
+    bool untried = false;
+    std::size_t node = 0;
+    for (std::size_t i = 0; i < at.members.size(); ++i) {
+      if (done[i].reachable) {
+        for (const auto& piece : at.pieces) {
+          if (piece.first != i) continue;
+          Part part = make_part(piece.layer, times, ceilings,
+                                piece.count == at.members.size() ? floor : layer_floor(piece.layer, ceilings));
+          part.node = node;
+          if (part.status == Status::missing) {
+            untried = true;
+            plan.untried.push_back(part.signature);
+          }
+          if (part.status == Status::modelled && !times.analytic())
+            continue;  // no library does this group at once: its parts bound it
+          const Prefix next = extend(done[i], {part}, expected);
+          if (better(next, done[i + piece.count])) done[i + piece.count] = next;
+        }
+        auto alone = single_plan.parts[at.members[i]];
+        for (auto& part : alone) part.node = node;
+        const Prefix next = extend(done[i], alone, expected);
+        if (better(next, done[i + 1])) done[i + 1] = next;
+      }
+      node += single.layers[at.members[i]].nodes.size();
+    }
+    plan.parts.push_back(done.back().parts);
+    plan.status.push_back(untried ? Status::missing : worst(plan.parts.back()));
+    plan.floors.push_back(floor);
+    plan.floors_without_weights.push_back(floor_without);
+    plan.flops.push_back(flops);
+  }
+  return plan;
+}
+
+}  // namespace benanza::analysis
+
+namespace benanza {
+
+Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
+  const Cost c = cost(layer);
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), c.flops),
+                  ceilings.memory_floor(c.weights + c.activations, c.written));
+}
+
+}  // namespace benanza

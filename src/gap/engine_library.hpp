@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// EngineLibrary: whose kernels an engine runs, where that is a fact, and what engines call oneDNN's.
+#pragma once
+
+#include <benanza/profile/engine_profile.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace benanza::analysis {
+
+/// The library that a record's kernel is of, by the name of its backend here; empty: not known.
+[[nodiscard]] std::string_view library_of(const ProfileRecord& record);
+
+/// Kernel family and instruction set of one of oneDNN's implementations, the same for oneDNN's own name of it
+/// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name tells no family.
+[[nodiscard]] std::string onednn_kernel(std::string_view implementation);
+
+}  // namespace benanza::analysis

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// EngineWords: what an engine's name for an operator, a layer type or a kernel means in the terms of Layer.
+#pragma once
+
+#include <benanza/profile/engine_profile.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace benanza::analysis {
+
+/// The kinds of Layer that a record may be, by its operator or else by its name; empty: the words say nothing.
+[[nodiscard]] std::vector<std::string_view> kinds_of(const ProfileRecord& record);
+/// Changes a layout or a type and computes nothing: by its activity, or by what reorders are called.
+[[nodiscard]] bool is_conversion(const ProfileRecord& record);
+/// Copies or sets bytes.
+[[nodiscard]] bool is_copy(const ProfileRecord& record);
+
+}  // namespace benanza::analysis

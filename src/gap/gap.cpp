@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice.hpp"
+#include "assumptions.hpp"
+#include "causes.hpp"
+#include "gap_questions.hpp"
+#include "joint.hpp"
+#include "match.hpp"
+#include "timeline.hpp"
+#include <benanza/gap/gap.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace benanza {
+
+namespace {
+
+using namespace analysis;
+
+std::string ms_text(Seconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g ms", time.value * 1e3);
+  return text;
+}
+
+std::optional<Seconds> expected(const Rung& rung) { return rung.median ? rung.median : rung.bound; }
+
+Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapOptions& options,
+              const Timeline& timeline) {
+  Gap gap{.model = analysis.model,
+          .file = analysis.file,
+          .engine = profile.engine,
+          .version = profile.version,
+          .format = profile.format,
+          .device = profile.device,
+          .threads = profile.threads,
+          .passes = profile.latencies.size(),
+          .warm_ups = profile.warm_ups,
+          .latency = timeline.latency,
+          .latency_uncertainty = uncertainty_of_median(profile.latencies),
+          .latency_of_records = timeline.of_records,
+          .rung = options.rung,
+          .bound = expected(analysis[options.rung]),
+          .partial = analysis.partial(),
+          .warnings = profile.warnings};
+  if (analysis[options.rung].median) gap.bound_uncertainty = analysis[options.rung].uncertainty;
+  if (profile.latencies.size() > 1) {
+    gap.p10 = quantile_of(profile.latencies, 0.1);
+    gap.p90 = quantile_of(profile.latencies, 0.9);
+  }
+  if (gap.passes == 0)
+    for (const auto& record : profile.records) gap.passes = std::max(gap.passes, record.times.size());
+  return gap;
+}
+
+/// Times in a wrong unit stand out by their sum.
+void warn_of_times(Gap& gap) {
+  std::size_t doubtful = 0, with_floor = 0;
+  Seconds engine{}, roofline{};
+  for (const auto& group : gap.groups) {
+    if (group.roofline.value <= 0) continue;
+    ++with_floor;
+    if (!group.doubtful) continue;
+    ++doubtful;
+    engine += group.engine;
+    roofline += group.roofline;
+  }
+  if (doubtful == 0) return;
+  std::string text = std::to_string(doubtful) + " of " + std::to_string(with_floor) +
+                     " groups of layers take less than their roofline (" + ms_text(engine) + " instead of " +
+                     ms_text(roofline) + ")";
+  constexpr double far_off = 5;
+  text += 2 * doubtful > with_floor && engine * far_off < roofline
+              ? ": their times are in another unit, or of another model"
+              : ": other arithmetic, or matched wrongly";
+  gap.warnings.push_back(text);
+}
+
+void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profile) {
+  if (gap.latency_of_records)
+    gap.warnings.push_back(
+        "the profile has no latency of whole passes: it is the sum of its records, so that idle "
+        "time is not known");
+  if (profile.threads && *profile.threads != analysis.threads)
+    gap.warnings.push_back("the engine ran on " + std::to_string(*profile.threads) + " threads, the bound is for " +
+                           std::to_string(analysis.threads));
+  constexpr double far_above = 300;
+  if (gap.latency && gap.bound && gap.bound->value > 0 && *gap.latency > *gap.bound * far_above)
+    gap.warnings.push_back("the latency is " + ms_text(*gap.latency) +
+                           ", more than 300 times the bound: another unit?");
+}
+
+}  // namespace
+
+std::optional<double> Gap::explained() const {
+  if (!gap || unclaimed || parts.empty() || gap->value == 0) return std::nullopt;
+  double open = 0;
+  for (const Cause cause : {Cause::unexplained, Cause::unmatched})
+    if (const GapPart* found = part(cause)) open += std::fabs(found->time.value);
+  return std::max(0.0, 1 - open / std::fabs(gap->value));
+}
+
+Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
+            const GapOptions& options) {
+  if (profile.latencies.empty() && profile.records.empty() && profile.total_only.empty()) {
+    const std::string file = profile.files.empty() ? "the profile" : profile.files.front();
+    throw InputError(file + ": has neither a latency nor a record that could be compared");
+  }
+  const bool layers_known = profile.total_only.empty() && !profile.records.empty() &&
+                            timed_graph_of(analysis, Form::single) && timed_graph_of(analysis, Form::fused);
+  EngineProfile totals;  // what may be said where records support no claim
+  totals.latencies = profile.latencies;
+  const Timeline timeline = make_timeline(layers_known ? profile : totals);
+  Gap gap = begin_gap(analysis, profile, options, timeline);
+  if (!layers_known) {
+    gap.total_only = !profile.total_only.empty() ? profile.total_only : "the profile names no layers";
+    gap.latency_of_records = false;
+    if (profile.latencies.empty()) gap.latency.reset();
+  }
+  gap.outside = why_outside(analysis, profile, gap);
+  gap.ratios = ratios_of(analysis, gap);
+  warn_of_kind(gap, analysis, profile);
+  if (gap.latency && gap.bound && gap.outside.empty()) gap.gap = *gap.latency - *gap.bound;
+  if (layers_known && gap.gap) {
+    split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted));
+    warn_of_times(gap);
+    gap.deviations = deviations_of(model, profile, gap);
+    settle_claims(gap, analysis, profile, timeline);
+  }
+  gap.parallel = parallel_gain(analysis, gap);
+  gap.algorithms = options.algorithms ? *options.algorithms : algorithm_choices(analysis, profile, gap);
+  gap.fusions = fusion_gains(analysis, model, gap);
+  gap.types = type_gains(analysis, options.other_types);
+  gap.layouts = layout_gains(analysis);
+  gap.library = library_gaps(analysis);
+  gap.backends = backend_gains(analysis, profile, gap);
+  if (!gap.unclaimed) gap.joint = joint_gain(analysis, options.other_types, gap);
+  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, options.commands);
+  return gap;
+}
+
+}  // namespace benanza

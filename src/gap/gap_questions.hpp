@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What else a gap tells: branches, algorithms, fusion, types, layouts, and the library's own distance to the roofline.
+#pragma once
+
+#include <benanza/gap/gap.hpp>
+
+namespace benanza::analysis {
+
+/// The rungs, each against the latency.
+[[nodiscard]] std::vector<RungRatio> ratios_of(const Analysis& analysis, const Gap& gap);
+[[nodiscard]] ParallelGain parallel_gain(const Analysis& analysis, const Gap& gap);
+/// From API logs and from the plans that records name. In algorithm_choices.cpp.
+[[nodiscard]] std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const EngineProfile& profile,
+                                                             const Gap& gap);
+/// By pattern, over all groups of the fused form.
+[[nodiscard]] std::vector<FusionGain> fusion_gains(const Analysis& analysis, const ModelLayers& model, const Gap& gap);
+[[nodiscard]] std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Analysis>& others);
+[[nodiscard]] std::vector<LayoutGain> layout_gains(const Analysis& analysis);
+[[nodiscard]] std::vector<LibraryGap> library_gaps(const Analysis& analysis);
+[[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile,
+                                                     const Gap& gap);
+/// Of other shapes or types than the model's, and in another order than its edges allow. In deviations.cpp.
+[[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
+                                                     const Gap& gap);
+
+}  // namespace benanza::analysis

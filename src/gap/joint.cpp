@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "joint.hpp"
+
+#include "causes.hpp"
+#include <benanza/model/data_type.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace benanza::analysis {
+
+namespace {
+
+constexpr double rounding = 1e-9;  // of the latency: what sums of parts are wrong by, and no gain
+
+class Chain {
+ public:
+  Chain(const Gap& gap, DataType type) : gap_(gap), made_{.type = type, .latency = *gap.latency} {}
+
+  void down_to(std::string what, std::optional<Change> change, Seconds after) {
+    const Seconds gain = made_.latency - after;
+    if (std::fabs(gain.value) <= rounding * gap_.latency->value) return;
+    made_.latency = after;
+    made_.steps.push_back({.what = std::move(what), .change = change, .gain = gain, .latency = after});
+  }
+  void without(std::string what, Change change, std::initializer_list<Cause> causes) {
+    Seconds after = made_.latency;
+    for (const Cause cause : causes)
+      if (const GapPart* part = gap_.part(cause)) after = after - part->time;
+    down_to(std::move(what), change, after);
+  }
+  JointGain& made() { return made_; }
+
+ private:
+  const Gap& gap_;
+  JointGain made_;
+};
+
+/// The fastest of the other types that have rows for all layers; nothing where none is faster than `latency`.
+const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap, Seconds latency) {
+  const Analysis* best = nullptr;
+  for (const auto& other : others) {
+    const bool measured = std::any_of(gap.types.begin(), gap.types.end(),
+                                      [&](const TypeGain& type) { return type.type == other.type && type.measured; });
+    const auto time = other[RungName::library_fused_parallel].median;
+    if (!measured || !time || *time >= latency) continue;
+    latency = *time;
+    best = &other;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<Analysis>& others, const Gap& gap) {
+  const auto fused = gap.ratio(RungName::library_fused).bound, apart = gap.ratio(RungName::library).bound;
+  if (!gap.gap || !gap.latency || !fused) return std::nullopt;
+  Chain chain(gap, analysis.type);
+  chain.without("no overhead between layers", Change::overhead,
+                {Cause::between_layers, Cause::calls, Cause::host, Cause::waits});
+  chain.without("nothing that the model does not ask for", Change::extra,
+                {Cause::conversions, Cause::copies, Cause::views, Cause::extra_calls});
+  chain.without("best algorithms", Change::algorithm, {Cause::slower_layers});
+  chain.without("fused", Change::fusion, {Cause::not_fused});
+  // Parts that lead to a bound layer by layer know nothing of fusion: its gain is that of the rungs.
+  const bool by_layer = form_of(gap.rung) == Form::single && apart;
+  chain.down_to("other parts of the gap", std::nullopt, by_layer ? *apart : *fused);
+  chain.down_to("fused", Change::fusion, *fused);
+  if (gap.parallel.gain) chain.down_to("branches in parallel", Change::parallel, *fused - *gap.parallel.gain);
+  const Analysis* other = faster_type(others, gap, chain.made().latency);
+  JointGain& joint = chain.made();
+  if (other) {
+    const Rung& there = (*other)[RungName::library_fused_parallel];
+    chain.down_to("in " + std::string(name(other->type)), Change::type, *there.median);
+    joint.type = other->type;
+  }
+  const Rung& last = (other ? *other : analysis)[RungName::library_fused_parallel];
+  if (last.median) joint.uncertainty = *last.median * last.uncertainty;
+  return joint;
+}
+
+}  // namespace benanza::analysis

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// match: which layers of the model each record of a profile serves.
+#pragma once
+
+#include <benanza/gap/gap.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace benanza::analysis {
+
+struct RecordMatch {
+  MatchedBy by = MatchedBy::nothing;
+  std::vector<std::size_t> layers{};  ///< of the single form, ascending
+};
+
+/// By name first, then by position and shape in the model, then by class of kernel; at last, what no record names goes
+/// to the record that serves the rest of its group: engines name a fused call by one of its nodes. `counted`: the
+/// records whose time counts; others match by name alone, for those below them.
+[[nodiscard]] std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
+                                             const std::vector<bool>& counted);
+
+}  // namespace benanza::analysis

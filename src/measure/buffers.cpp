@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "buffers.hpp"
+
+#include <benanza/plan/fill.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace benanza::bench {
+
+namespace {
+
+constexpr std::uint64_t seed = 2020;
+
+/// Offset of every input in the region of its contents, and the size of each region.
+template <class Key, class BytesOf>
+std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std::vector<Operand>& inputs,
+                                                                      BytesOf bytes_of) {
+  std::map<Key, Placement> placements;
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    offsets.push_back(placements[Key{inputs[i].type, inputs[i].contents, inputs[i].limit}].add(bytes_of(i)));
+  std::map<Key, std::size_t> sizes;
+  for (const auto& [key, placement] : placements) sizes[key] = placement.size();
+  return {std::move(offsets), std::move(sizes)};
+}
+
+}  // namespace
+
+std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
+  const std::size_t before = block.size();
+  if (before >= bytes) return block.data();
+  if (memory == nullptr) {
+    block.grow(bytes + bytes / 8);
+    std::memset(block.data() + before, 0, block.size() - before);  // pages that are there; zeros are valid elements
+  } else {
+    block = MemoryBlock();  // first give back, then take
+    block = MemoryBlock(bytes, memory);
+    memory->set(block.data(), 0, bytes);
+  }
+  return block.data();
+}
+
+std::byte* Buffers::filled_for_calls(const Operand& operand, std::size_t bytes) {
+  std::byte* const here = filled(operand, bytes);
+  if (memory_ == nullptr) return here;
+  const Contents key{operand.type, operand.contents, operand.limit};
+  const std::size_t size = filled_.at(key).size();
+  auto& block = on_device_[key];
+  if (block.size() < size) {
+    block = MemoryBlock();
+    block = MemoryBlock(size, memory_);
+    memory_->upload(block.data(), here, size);
+  }
+  return block.data();
+}
+
+void Buffers::pack(const Plan& plan, std::size_t i, const void* plain, std::byte* packed) {
+  if (memory_ == nullptr) return plan.pack_input(i, plain, packed);
+  const std::size_t bytes = plan.inputs()[i].bytes;
+  std::byte* const here = grown(staging_, bytes + 256, nullptr);
+  plan.pack_input(i, plain, here);
+  memory_->upload(packed, here, bytes);
+}
+
+std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
+  auto& block = filled_[Contents{operand.type, operand.contents, operand.limit}];
+  if (const std::size_t before = block.size(); before < bytes) {
+    constexpr std::size_t line = 64;  // whole elements of every type
+    block.grow((bytes + bytes / 8 + line - 1) / line * line);
+    Operand rest = operand;
+    rest.shape = {static_cast<std::int64_t>(block.size() - before) * 8 / bits(operand.type)};
+    rest.touched.reset();
+    fill(rest, block.data() + before, seed + before);
+  }
+  return block.data();
+}
+
+std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& inputs) {
+  const auto [offsets, sizes] =
+      place<Contents>(inputs, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
+  std::vector<const void*> result;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    result.push_back(filled(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
+                     offsets[i]);
+  return result;
+}
+
+const void* Buffers::packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain) {
+  if (const auto found = index_.find(key); found != index_.end()) {
+    packed_.splice(packed_.begin(), packed_, found->second);
+    return found->second->block.data();
+  }
+  const std::size_t bytes = plan.inputs()[i].bytes;
+  while (!packed_.empty() && kept_ + bytes > limit_) {
+    kept_ -= packed_.back().block.size();
+    index_.erase(packed_.back().key);
+    packed_.pop_back();
+  }
+  Packed entry{.key = key, .block = MemoryBlock(bytes + 256, memory_)};
+  pack(plan, i, plain, entry.block.data());
+  packed_.push_front(std::move(entry));
+  index_[key] = packed_.begin();
+  kept_ += packed_.front().block.size();
+  return packed_.front().block.data();
+}
+
+std::vector<const void*> Buffers::inputs(const std::string& layer, const std::string& backend,
+                                         const std::vector<Operand>& inputs, const Plan& plan, bool exact) {
+  const auto& layouts = plan.inputs();
+  const auto is_plain = [&](std::size_t i) { return layouts[i].name == "plain"; };
+  const std::vector<const void*> plain = plain_inputs(inputs);
+  std::vector<const void*> result = plain;
+
+  if (exact && memory_ != nullptr) {  // the same values, where calls read them
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& block = filled_.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+      result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(plain[i]) - block.data());
+    }
+  }
+  if (exact) {
+    Placement placement;
+    std::vector<std::size_t> offsets(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!is_plain(i) && !inputs[i].constant) offsets[i] = placement.add(layouts[i].bytes);
+    std::byte* const base = grown(packed_activations_, placement.size(), memory_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (is_plain(i) || inputs[i].constant) continue;
+      pack(plan, i, plain[i], base + offsets[i]);
+      result[i] = base + offsets[i];
+    }
+  } else {
+    const auto [offsets, sizes] = place<Contents>(
+        inputs, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())); });
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      result[i] = filled_for_calls(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
+                  offsets[i];
+  }
+  // Last, since a constant is read from where the plain inputs are, and those may just have moved.
+  std::vector<const void*> source;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_plain(i) || !inputs[i].constant) continue;
+    if (source.empty()) source = plain_inputs(inputs);
+    result[i] = packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name, plan, i, source[i]);
+  }
+  return result;
+}
+
+std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
+  Placement placement;
+  std::vector<std::size_t> offsets;
+  for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes));
+  const std::size_t workspace = placement.add(plan.workspace_bytes(), workspace_alignment);
+  std::byte* const base = grown(results_, placement.size(), memory_);
+  std::vector<void*> result;
+  for (const std::size_t offset : offsets) result.push_back(base + offset);
+  return {std::move(result), base + workspace};
+}
+
+void Buffers::rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
+                     CacheState cache, Work& work) {
+  const auto& layouts = work.plan->inputs();
+  const bool everything = cache == CacheState::cold;
+  // One copy: for each region what lies in it, line behind line, so that a walk through it leaves no line out.
+  std::map<Contents, std::size_t> ends, still;
+  std::vector<std::size_t> offsets(inputs.size());
+  std::size_t results = 0;
+  const auto rounded = [](std::size_t bytes) { return rounded_up(bytes, 64); };
+  const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
+  Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Contents key{inputs[i].type, inputs[i].contents, inputs[i].limit};
+    still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
+    if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
+    rotation.inputs.push_back(i);
+    // Of a table of which a call reads some rows, the next copy begins behind so many bytes: its rows are others.
+    const std::size_t touched =
+        inputs[i].touched ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
+    offsets[i] = take(ends[key], touched);
+  }
+  std::vector<std::size_t> output_offsets;
+  if (everything)
+    for (const auto& layout : work.plan->outputs()) output_offsets.push_back(take(results, layout.bytes));
+
+  // A step is what a call is sure to touch, operands: of a workspace it may use as little as it likes.
+  rotation.step = results;
+  for (const auto& [key, end] : ends) rotation.step = std::max(rotation.step, end);
+  if (rotation.workspace) {  // aligned in every copy
+    rotation.step = rounded_up(rotation.step, workspace_alignment);
+    position_ = rounded_up(position_, workspace_alignment);
+  }
+  rotation.region = cold_distance_ + rotation.step;
+  if (position_ + rotation.step > rotation.region) position_ = 0;
+  // Copies lie behind what does not move, which would warm them. All regions grow before pointers into any are taken.
+  const auto region = [&](std::size_t i) {
+    const std::size_t beside = still.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+    const auto whole = static_cast<std::size_t>(inputs[i].bytes());
+    return filled_for_calls(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
+  };
+  for (const auto i : rotation.inputs) static_cast<void>(region(i));
+  work.inputs = this->inputs(layer, backend, inputs, *work.plan, false);
+  for (const auto i : rotation.inputs) work.inputs[i] = region(i) + offsets[i];
+  if (results > 0) {
+    const std::size_t workspaces = rounded_up(rotation.region + 256, workspace_alignment);
+    const std::size_t most = workspaces + rotation.region + work.plan->workspace_bytes() + 256;
+    std::byte* const base =
+        grown(rotated_results_, rotation.workspace ? most : rotation.region + 256, memory_) + position_;
+    for (std::size_t i = 0; i < output_offsets.size(); ++i) {
+      rotation.outputs.push_back(i);
+      work.outputs[i] = base + output_offsets[i];
+    }
+    if (rotation.workspace) work.workspace = base + workspaces;
+  }
+  work.rotation = std::move(rotation);
+}
+
+void Buffers::spoil(const Plan& plan, const std::vector<void*>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::size_t bytes = plan.outputs()[i].bytes;
+    if (memory_ != nullptr) memory_->set(outputs[i], 0xFF, bytes);
+    else std::memset(outputs[i], 0xFF, bytes);
+  }
+}
+
+const void* Buffers::plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output) {
+  const void* here = output;
+  if (memory_ != nullptr) {
+    const std::size_t bytes = plan.outputs()[i].bytes;
+    std::byte* const staged = grown(staging_, bytes + 256, nullptr);
+    memory_->download(staged, output, bytes);
+    here = staged;
+  }
+  void* const plain = grown(plain_output_, static_cast<std::size_t>(operand.bytes()) + 256, nullptr);
+  plan.unpack_output(i, here, plain);
+  return plain;
+}
+
+std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const {
+  std::size_t bytes = plan.workspace_bytes();
+  for (const auto& operand : inputs) bytes += static_cast<std::size_t>(operand.bytes());
+  for (const auto& layout : plan.inputs()) bytes += layout.bytes;
+  for (const auto& layout : plan.outputs()) bytes += 2 * layout.bytes;
+  if (cache != CacheState::hot) bytes += (cache == CacheState::cold ? 4 : 2) * cold_distance_;
+  return bytes;
+}
+
+}  // namespace benanza::bench

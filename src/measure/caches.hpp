@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Caches: which of them stand in front of which processors.
+#pragma once
+
+#include <benanza/model/units.hpp>
+
+#include <span>
+#include <vector>
+
+namespace benanza::bench {
+
+/// One data or unified cache.
+struct Cache {
+  int level = 1;
+  Bytes size{};
+  std::vector<int> cpus{};  ///< of the given ones, those that it serves
+};
+
+/// The caches that the processors reach, innermost first; empty where the system does not tell.
+[[nodiscard]] std::vector<Cache> caches_of(std::span<const int> cpus);
+
+}  // namespace benanza::bench

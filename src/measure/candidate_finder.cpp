@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "candidate_finder.hpp"
+
+#include <benanza/measure/known.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+namespace benanza::bench {
+
+namespace {
+
+/// The row of a layer that a backend has no plans for.
+Measurement empty_row(const TuningTask& task, const Backend& backend, int threads) {
+  return {.backend = std::string(backend.name()),
+          .algorithm = "none,threads=" + std::to_string(threads),
+          .signature = task.signature,
+          .threads = threads};
+}
+
+void add_row(TuningTask& task, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
+  Candidate candidate{.backend = &backend};
+  candidate.row = empty_row(task, backend, threads);
+  candidate.row.excluded = std::move(reason);
+  if (options.accept && !options.accept(candidate.row.name())) return;
+  task.candidates.push_back(std::move(candidate));
+}
+
+Candidate candidate_of(const TuningTask& task, const Backend& backend, std::shared_ptr<const Plan> plan,
+                       CacheState cache, Seconds preparation) {
+  Candidate candidate{.backend = &backend};
+  candidate.row = {.backend = std::string(backend.name()),
+                   .algorithm = plan->algorithm(),
+                   .cache = cache,
+                   .signature = task.signature,
+                   .threads = plan->threads(),
+                   .preparation = preparation,
+                   .workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes()),
+                   .saves_multiplications = plan->saves_multiplications()};
+  candidate.plan = std::move(plan);
+  return candidate;
+}
+
+/// The reason of a row without a plan where not the backend said so: `is_unsupported` tells them apart.
+std::string failure(const std::string& reason) { return reason.starts_with("failed: ") ? reason : "failed: " + reason; }
+
+}  // namespace
+
+std::vector<int> thread_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+CandidateFinder::CandidateFinder(Workplace& place, Backends backends, std::vector<int> thread_counts)
+    : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {
+  const auto& earlier = place_.options().earlier;
+  if (!earlier) return;
+  for (const auto& row : earlier->rows) earlier_[row.name()] = &row;
+}
+
+void CandidateFinder::take_earlier(Candidate& candidate) const {
+  const auto found = earlier_.find(candidate.row.name());
+  if (found == earlier_.end() || !was_tried(*found->second)) return;
+  const Measurement& row = *found->second;
+  if (row.excluded) return candidate.exclude(*row.excluded);
+  if (row.samples == 0) return;  // contended
+  candidate.row = row;
+  candidate.row.rounds_s.clear();  // those of another pass
+  candidate.row.noisy = true;
+}
+
+void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int threads) const {
+  const auto& options = place_.options();
+  const auto& crashing_plans = options.crashing_plans;
+  const std::string making = empty_row(task, backend, threads).name();
+  if (const auto crashing_plan = crashing_plans.find(making); crashing_plan != crashing_plans.end())
+    return add_row(task, backend, threads, failure(crashing_plan->second), options);
+  place_.trying(making);
+  std::variant<Plans, Unsupported> answer;
+  const Seconds start = place_.host().now();
+  try {
+    answer = backend.plans(task.layer, threads);
+  } catch (...) {
+    add_row(task, backend, threads, place_.reason(), options);
+    return;
+  }
+  if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
+    const bool said = std::any_of(task.candidates.begin(), task.candidates.end(),
+                                  [&](const Candidate& candidate) { return candidate.backend == &backend; });
+    if (!said) add_row(task, backend, threads, unsupported->reason, options);
+    return;
+  }
+  auto& plans = std::get<Plans>(answer);
+  const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
+  for (auto& owned : plans) {
+    const std::shared_ptr<const Plan> plan = std::move(owned);
+    for (const CacheState cache : states_of(task.layer, options.caches)) {
+      Candidate candidate = candidate_of(task, backend, plan, cache, each);
+      take_earlier(candidate);
+      if (const auto crashing_plan = crashing_plans.find(candidate.row.name()); crashing_plan != crashing_plans.end())
+        candidate.exclude(crashing_plan->second);
+      if (!options.accept || options.accept(candidate.row.name())) task.candidates.push_back(std::move(candidate));
+    }
+  }
+}
+
+void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> rows) const {
+  std::vector<const Measurement*> chosen, for_work;
+  for (const CacheState cache : states_of(task.layer, place_.options().caches)) {
+    const Measurement *fastest = nullptr, *least = nullptr;
+    bool quiet = false;
+    for (const auto& row : rows) {
+      const bool counts = !row.excluded && row.p10.value > 0 && row.threads <= thread_counts_.back();
+      if (row.cache != cache || !counts) continue;
+      // Others can only have slowed a plan down: one that was the fastest nevertheless is.
+      quiet = quiet || !row.contended;
+      const auto rank = [](const Measurement& m, bool work) {
+        const Seconds counted = without_launch(m, m.p10);
+        return std::tuple(counted.value * (work ? m.threads : 1), m.p10.value, m.name());
+      };
+      if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
+      if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
+    }
+    if (!quiet) return;  // was not measured in this state, or never well
+    chosen.push_back(fastest);
+    if (least == fastest || cache != CacheState::hot) continue;
+    chosen.push_back(least);
+    for_work.push_back(least);
+  }
+  TuningTask found = {.layer = task.layer, .signature = task.signature, .operands = task.operands};
+  for (const Measurement* row : chosen) {
+    const auto same = [&](const Candidate& candidate) {
+      return candidate.row.backend == row->backend && candidate.row.algorithm == row->algorithm &&
+             candidate.row.cache == row->cache;
+    };
+    auto candidate = std::find_if(found.candidates.begin(), found.candidates.end(), same);
+    if (candidate == found.candidates.end()) {
+      const auto backend =
+          std::find_if(backends_.begin(), backends_.end(), [&](const auto& b) { return b->name() == row->backend; });
+      if (backend == backends_.end()) return;
+      add_plans(found, **backend, row->threads);
+      candidate = std::find_if(found.candidates.begin(), found.candidates.end(), same);
+    }
+    if (candidate == found.candidates.end() || !candidate->competes())
+      return;  // the plan is no longer there: selected again
+    candidate->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
+    candidate->row.difference = row->difference;
+    candidate->row.p10 = row->p10;
+    candidate->row.launch = row->launch;
+    candidate->chosen = true;
+    candidate->seldom = std::find(for_work.begin(), for_work.end(), row) != for_work.end();
+  }
+  for (auto& candidate : found.candidates)
+    if (candidate.chosen) task.candidates.push_back(std::move(candidate));
+  task.known = !chosen.empty();
+}
+
+std::vector<TuningTask> CandidateFinder::tasks(std::span<const Wanted> wanted) const {
+  std::vector<TuningTask> tasks;
+  for (const auto& entry : wanted)
+    tasks.push_back({.layer = entry.layer,
+                     .signature = LayerSignature(entry.layer).text(),
+                     .operands = operands(entry.layer),
+                     .weight = entry.weight});
+  for (std::size_t i = 0; i < wanted.size(); ++i) take_known(tasks[i], wanted[i].known);
+  return tasks;
+}
+
+void CandidateFinder::find_candidates(TuningTask& task) const {
+  for (const auto& backend : backends_) {
+    const auto availability = backend->availability();
+    if (const auto* unsupported = std::get_if<Unsupported>(&availability)) {
+      add_row(task, *backend, 1, unsupported->reason, place_.options());
+      continue;
+    }
+    for (const int threads : thread_counts_) add_plans(task, *backend, threads);
+  }
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// CandidateFinder: who competes for a layer: every plan of every backend at every thread count in every cache state,
+// or, for a layer that the database knows, the plans that its rows chose.
+#pragma once
+
+#include "workplace.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::bench {
+
+class CandidateFinder {
+ public:
+  /// `thread_counts` ascending.
+  CandidateFinder(Workplace& place, Backends backends, std::vector<int> thread_counts);
+
+  /// A task for each wanted layer, in the same order. Layers with known rows get the plans that these choose.
+  [[nodiscard]] std::vector<TuningTask> tasks(std::span<const Wanted> wanted) const;
+  /// Asks every backend for its plans; what there is none for becomes a row.
+  void find_candidates(TuningTask& task) const;
+  [[nodiscard]] const std::vector<int>& thread_counts() const { return thread_counts_; }
+
+ private:
+  void add_plans(TuningTask& task, const Backend& backend, int threads) const;
+  /// Gives a new candidate what an earlier try of the session knows of it.
+  void take_earlier(Candidate& candidate) const;
+  void take_known(TuningTask& task, std::span<const Measurement> rows) const;
+
+  Workplace& place_;
+  Backends backends_;
+  std::vector<int> thread_counts_;
+  std::map<std::string, const Measurement*> earlier_{};  ///< by row names
+};
+
+/// 1, 2, 4 ... and `most` itself.
+[[nodiscard]] std::vector<int> thread_counts(int most);
+
+}  // namespace benanza::bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "candidate_finder.hpp"
+#include "this_host.hpp"
+
+namespace benanza::bench {
+
+std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backends backends,
+                                         const MeasureOptions& options) {
+  ThisHost host(options.threads);
+  Workplace place(host, options);
+  const int most_threads = machine_of(backends).is_device() ? 1 : static_cast<int>(host.cpus().size());
+  const CandidateFinder finder(place, backends, thread_counts(most_threads));
+  std::vector<std::string> names;
+  for (const auto& entry : wanted) {
+    auto tasks = finder.tasks(std::span(&entry, 1));
+    finder.find_candidates(tasks.front());
+    for (const auto& candidate : tasks.front().candidates)
+      if (!options.accept || options.accept(candidate.row.name())) names.push_back(candidate.row.name());
+  }
+  return names;
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ceilings.hpp"
+#include "conditions.hpp"
+#include "device_host.hpp"
+#include "peak_kernels.hpp"
+#include "product_peaks.hpp"
+#include "this_host.hpp"
+#include "tuning_session.hpp"
+#include <benanza/error.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/cpu_set.hpp>
+#include <benanza/results/ceiling_rows.hpp>
+#include <benanza/version.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <iterator>
+#include <set>
+#include <thread>
+
+namespace benanza::bench {
+
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+/// A session looks at the ceilings when it begins, if they are not known, and when it ends, if it is long enough: the
+/// first look may meet a slow phase, and a ceiling that is too low makes a floor that is none.
+struct Looks {
+  Seconds each{};
+  bool at_end = false;
+
+  explicit Looks(Seconds budget) {
+    constexpr double share = 0.1;
+    constexpr Seconds longest{6}, shortest{0.5}, long_session{20};
+    at_end = budget >= long_session;
+    each = std::clamp((at_end ? 0.5 : 1) * share * budget, shortest, longest);
+  }
+};
+
+/// The thread counts of which a ceiling is not known yet.
+std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const int> counts) {
+  const std::vector<MultiplyAdd> types = multiply_adds(this_machine().isa);
+  std::vector<int> missing;
+  for (const int count : counts) {
+    const auto is_known = [&](const MultiplyAdd& each) {
+      const std::string quantity = "Peak/" + std::string(name(each.type));
+      return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
+               return row.threads == count && row.quantity == quantity;
+             });
+    };
+    if (!std::all_of(types.begin(), types.end(), is_known)) missing.push_back(count);
+  }
+  return missing;
+}
+
+/// Ceilings of the thread counts, within `time` from now; `start` is the session's.
+std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options, std::span<const int> counts,
+                                      Seconds time, Seconds start) {
+  if (counts.empty()) return {};
+  const auto report = [&](std::size_t done, std::size_t total) {
+    if (options.progress) {
+      options.progress({.phase = "ceilings",
+                        .done = done,
+                        .total = total,
+                        .elapsed = host.now() - start,
+                        .remaining = options.budget - (host.now() - start),
+                        .what = "peak and bandwidths"});
+    }
+  };
+  return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.cancelled, report);
+}
+
+/// The same of a device, by its own kernels.
+std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options) {
+  std::vector<CeilingRow> rows;
+  if (!options.ceilings || options.ceilings->empty()) {
+    constexpr double share = 0.1;
+    constexpr Seconds longest{6}, shortest{0.5};
+    rows = device.ceilings(std::clamp(share * options.budget, shortest, longest));
+  }
+  for (const auto& [what, floor] : {std::pair("floor", floors.event), std::pair("launch", floors.launch),
+                                    std::pair("graph-launch", floors.graph_launch)}) {
+    if (floor.value > 0)  // no graph, no floor of it
+      rows.push_back({.quantity = std::string("Timer/") + what,
+                      .algorithm = "events,threads=1",
+                      .threads = 1,
+                      .value = floor.value});
+  }
+  return rows;
+}
+
+/// Where all the backends' plans run; null for the processor.
+std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>> backends) {
+  std::shared_ptr<Device> device;
+  const Backend* first = nullptr;
+  for (const auto& backend : backends) {
+    if (std::holds_alternative<Unsupported>(backend->availability())) continue;
+    auto next = backend->device();
+    if (first != nullptr && next != device)
+      throw UsageError("backends " + std::string(first->name()) + " and " + std::string(backend->name()) +
+                       " run on different devices: one session measures one");
+    first = backend.get();
+    device = std::move(next);
+  }
+  return device;
+}
+
+/// Rows that raise what is known or was just measured.
+void add_raised(Run& run, const MeasureOptions& options) {
+  std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
+  const auto known = static_cast<std::ptrdiff_t>(all.size());
+  all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  raise_ceilings(all, run.rows);
+  run.ceilings.assign(all.begin() + known, all.end());
+}
+
+/// The options with what an earlier try of the session left, if it was on this machine with these versions; the run
+/// gets its ceilings.
+MeasureOptions taking_up(Run& run, MeasureOptions options) {
+  if (!options.earlier) return options;
+  ResultDatabase database;
+  database.add(*options.earlier);
+  const ResultDatabase same = database.select(run.machine, run.backends);
+  options.earlier = same.runs().empty() ? nullptr : std::make_shared<const Run>(same.runs().front());
+  if (!options.earlier) return options;
+  run.ceilings = options.earlier->ceilings;
+  if (!options.ceilings) options.ceilings.emplace();
+  options.ceilings->insert(options.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
+  return options;
+}
+
+/// Layers that this time nobody got round to have the rows of the earlier try.
+void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
+  if (!options.earlier) return;
+  std::set<std::string> missing;
+  for (const auto& entry : wanted) missing.insert(LayerSignature(entry.layer).text());
+  for (const auto& row : run.rows) missing.erase(row.signature);
+  for (const auto& row : options.earlier->rows) {
+    if (!missing.contains(row.signature)) continue;
+    run.rows.push_back(row);
+    run.rows.back().rounds_s.clear();  // those of another pass
+    if (!row.excluded) run.rows.back().noisy = true;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> watch_conditions(Seconds time) {
+  const Conditions conditions(cpus());
+  std::this_thread::sleep_for(std::chrono::duration<double>(time.value));
+  return conditions.warnings();
+}
+
+Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends) {
+  const auto device = device_of(backends);
+  return device ? device->machine() : this_machine();
+}
+
+Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
+            const MeasureOptions& given) {
+  Run run{.started = utc_now(), .tool = std::string(version), .signature_version = signature_version};
+  std::set<BackendVersion> versions;
+  for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
+  run.backends.assign(versions.begin(), versions.end());
+  const auto device = device_of(backends);
+  run.machine = device ? device->machine() : this_machine();
+  const MeasureOptions options = taking_up(run, given);
+
+  const auto session = [&](Host& host, Seconds start, int threads, Seconds kept_back) {
+    MeasureOptions rest = options;
+    rest.budget = options.budget - (host.now() - start) - kept_back;
+    if (!rest.ceilings) rest.ceilings.emplace();
+    rest.ceilings->insert(rest.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
+    if (options.keep) {
+      rest.keep = [&](const Run& now) {
+        Run so_far = run;
+        so_far.rows = now.rows;
+        add_earlier(so_far, options, wanted);
+        options.keep(so_far);
+      };
+    }
+    if (options.progress) {
+      rest.progress = [&, before = host.now() - start](const Progress& progress) {
+        Progress whole = progress;
+        whole.elapsed += before;
+        options.progress(whole);
+      };
+    }
+    run.rows = run_tuning_session(host, wanted, backends, rest, threads);
+    add_earlier(run, options, wanted);
+  };
+  const auto add_ceilings = [&](std::vector<CeilingRow> rows) {
+    run.ceilings.insert(run.ceilings.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  };
+  if (device) {
+    DeviceHost host(*device);
+    const Seconds start = host.now();
+    add_ceilings(find_ceilings(*device, host.floors(), options));
+    // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
+    add_ceilings(product_peaks(host, product_types(wanted, true), 8192, backends, options, 1));
+    session(host, start, 1, {});
+    run.machine.state = device->state();  // as it is under load
+  } else {
+    const Conditions conditions(cpus());
+    ThisHost host(options.threads);
+    const Seconds start = host.now();
+    const int threads = static_cast<int>(host.cpus().size());
+    const std::vector<int> counts = thread_counts(threads);
+    const Looks looks(options.budget);
+    add_ceilings({{.quantity = "Timer/floor",
+                   .algorithm = "steady_clock,threads=1",
+                   .threads = 1,
+                   .value = host.timer_floor().value}});
+    add_ceilings(find_ceilings(host, options, unknown_counts(options, counts), looks.each, start));
+    add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
+    session(host, start, threads, looks.at_end ? looks.each : Seconds{});
+    if (looks.at_end) add_ceilings(find_ceilings(host, options, counts, looks.each, start));
+    run.warnings = conditions.warnings();
+  }
+  add_raised(run, given);
+  return run;
+}
+
+}  // namespace benanza::bench

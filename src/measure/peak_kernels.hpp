@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// PeakKernels: the loops behind the ceilings, compiled once for each vector extension (peak_*.cpp) and chosen at run
+// time.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::bench {
+
+/// How a stream of memory is walked. `source` and `target` areas are cut into `streams` parts that are walked side by
+/// side.
+enum class Traffic { read, write, copy, triad };
+
+struct PeakKernels {
+  const char* isa = "";
+  /// Independent multiply-adds on registers only, `repeats` times; returns the FLOPs that were done.
+  double (*multiply_add)(std::int64_t repeats) = nullptr;
+  /// Walks `bytes` of each area once (a multiple of 16 x 256): reads a, writes y, y = a, or y = a + s b. Returns a
+  /// value that depends on what was read.
+  float (*walk)(Traffic traffic, int streams, bool prefetch, bool non_temporal, const std::byte* a, const std::byte* b,
+                std::byte* y, std::size_t bytes) = nullptr;
+};
+
+extern const PeakKernels peak_kernels_baseline;
+#if defined(__x86_64__)
+extern const PeakKernels peak_kernels_avx2;
+extern const PeakKernels peak_kernels_avx512;
+#endif
+
+/// Independent multiply-adds in one element type, on registers only.
+struct MultiplyAdd {
+  DataType type = DataType::f32;
+  std::string name{};                             ///< instruction and extension: `fma:avx2`
+  double (*run)(std::int64_t repeats) = nullptr;  ///< returns the FLOPs that were done
+};
+/// Of a processor with this instruction set (Machine::isa): f32 first, then the other types that it multiplies. AMX is
+/// left out: its tiles are the business of libraries, whose products raise the peaks.
+[[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
+
+/// The widest that this processor has.
+[[nodiscard]] const PeakKernels& peak_kernels();
+
+/// Dependent integer additions, one a cycle on every processor of the last decades; returns the cycles.
+[[nodiscard]] double count_cycles(std::int64_t repeats);
+
+}  // namespace benanza::bench

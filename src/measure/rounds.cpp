@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rounds.hpp"
+
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace benanza::bench {
+
+namespace {
+
+/// Fewer rounds than these say less than the samples of the selection.
+constexpr std::size_t least_rounds = 4;
+/// A row whose p10 moves by more than this between groups is noisy.
+constexpr double noisy_share = 0.03;
+constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
+
+/// The median of each visit behind the first one; NaN where all of it was contended.
+std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
+  std::vector<double> result;
+  for (std::size_t v = 1; v < candidate.visits.size(); ++v) {
+    const std::size_t begin = candidate.visits[v],
+                      end = v + 1 < candidate.visits.size() ? candidate.visits[v + 1] : candidate.samples.size();
+    const std::vector<Sample> samples(candidate.samples.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      candidate.samples.begin() + static_cast<std::ptrdiff_t>(end));
+    result.push_back(detail::quantile(times(samples, sampler, method), 0.5));
+  }
+  return result;
+}
+
+/// How a row was timed: medians of what the other method tells more and of the clock.
+void describe_timing(Measurement& row, const Candidate& candidate, const Method& method) {
+  row.method = method.name;
+  if (method.name.empty()) return;
+  row.launch = method.launch;
+  std::vector<double> clocks, here, other;
+  const auto add = [&](const Sample& sample) {
+    const Window& window = sample.window;
+    if (window.clock_hz > 0) clocks.push_back(window.clock_hz);
+    if (!(window.other.value > 0)) return;
+    const bool mine = window.method == method.name;
+    here.push_back((mine ? window.time : window.other).value);
+    other.push_back((mine ? window.other : window.time).value);
+  };
+  for (const auto& sample : candidate.samples) add(sample);
+  for (const auto& sample : candidate.rounds)
+    if (sample) add(*sample);
+  if (!here.empty()) row.disagreement = std::max(0.0, detail::quantile(other, 0.5) / detail::quantile(here, 0.5) - 1);
+  if (!clocks.empty()) row.clock_hz = detail::quantile(clocks, 0.5);
+}
+
+}  // namespace
+
+std::vector<double> round_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
+  std::vector<double> result;
+  for (const auto& sample : candidate.rounds)
+    result.push_back(sample && sampler.quiet(*sample) ? time_by(method, *sample).value : no_time);
+  return result;
+}
+
+std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
+  Sampler& sampler = place_.sampler();
+  std::optional<Sample> sample;
+  place_.trying(entry.candidate->row.name());
+  try {
+    Work work = place_.work(*entry.task, *entry.candidate, false);
+    sampler.switch_to(work);
+    for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
+      sample = sampler.sample(entry.candidate->row.calls_per_sample,
+                              standing(*entry.candidate, sampler).value_or(Seconds{}));
+  } catch (...) {
+    entry.candidate->exclude(place_.reason());
+    sample.reset();
+  }
+  return sample;
+}
+
+bool Rounds::round(std::vector<Entry>& entries, std::size_t number) {
+  const auto is_due = [&](const Entry& entry) {
+    return entry.candidate->competes() && (!entry.candidate->seldom || number % Tuner::seldom_rounds == 0);
+  };
+  std::vector<std::optional<Sample>> samples(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (place_.over(place_.options().budget)) return false;
+    if (is_due(entries[i])) samples[i] = time(entries[i], 1 + retries);
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const bool quiet = samples[i] && place_.sampler().quiet(*samples[i]);
+    if (quiet || !is_due(entries[i]) || place_.over(place_.options().budget)) continue;
+    samples[i] = time(entries[i], 1);
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].candidate->rounds.push_back(samples[i]);
+  return true;
+}
+
+double Rounds::uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const {
+  const auto best_in = [&](const TuningTask& task, CacheState cache) {
+    std::vector<double> best;
+    for (const auto& candidate : task.candidates) {
+      if (!candidate.chosen || candidate.row.cache != cache || candidate.rounds.size() != done) continue;
+      std::vector<double> times = round_times(candidate, place_.sampler(), method_of(candidate));
+      if (best.empty() || detail::quantile(times, 0.5) < detail::quantile(best, 0.5)) best = std::move(times);
+    }
+    return best;
+  };
+  double result = 0;
+  for (const CacheState cache : place_.options().caches) {
+    std::vector<double> totals(done, 0);
+    for (const auto& task : tasks) {
+      std::vector<double> best = best_in(task, cache);
+      if (best.empty()) best = best_in(task, CacheState::hot);
+      for (std::size_t r = 0; r < best.size(); ++r) totals[r] += task.weight * best[r];
+    }
+    result = std::max(result, detail::group_uncertainty(totals, 0.1, groups));
+  }
+  return result;
+}
+
+void Rounds::pause(Seconds time) {
+  constexpr Seconds slice{0.05};  // so that a cancelled session ends at once
+  const Seconds end = place_.elapsed() + time;
+  while (place_.elapsed() < end && !place_.over(place_.options().budget))
+    place_.host().pause(std::min(slice, end - place_.elapsed()));
+}
+
+void Rounds::run(std::vector<TuningTask>& tasks) {
+  std::vector<Entry> entries;
+  const Seconds cost = round_cost(tasks, place_.sampler());
+  for (auto& task : tasks)
+    for (auto& candidate : task.candidates)
+      if (candidate.chosen && candidate.competes()) entries.push_back({&task, &candidate});
+  if (entries.empty()) return;
+  // Rows of one thread count follow each other: fewer changes of threads, fewer readings of the sentinel.
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.candidate->row.threads < b.candidate->row.threads; });
+
+  const double fitting = std::max(0.0, place_.remaining() / cost);
+  const std::size_t planned =
+      fitting < static_cast<double>(wanted) ? std::max<std::size_t>(1, static_cast<std::size_t>(fitting)) : wanted;
+  const std::size_t group = (planned + groups - 1) / groups;
+  const Seconds start = place_.elapsed();
+  Seconds group_start = start, paused{};
+  for (std::size_t done = 0; done < most; ++done) {
+    if (done >= wanted && done % group == 0 && uncertainty(tasks, done) <= wanted_uncertainty) break;
+    if (done > 0 && done % group == 0) {
+      const Seconds before = place_.elapsed();
+      pause(group_distance - (before - group_start));
+      group_start = place_.elapsed();
+      paused += group_start - before;
+    }
+    const Seconds each = done == 0 ? cost : (place_.elapsed() - start - paused) / static_cast<double>(done);
+    if (done > 0 && place_.remaining() < each) break;
+    const std::size_t total = std::max(planned, (done / group + 1) * group);
+    place_.report("rounds", done, total, each * static_cast<double>(total - done), entries.front().task->signature);
+    if (!round(entries, done)) break;
+    place_.keep(tasks);
+  }
+  ask_referee(entries);
+}
+
+void Rounds::ask_referee(std::vector<Entry>& entries) {
+  for (auto& entry : entries) {
+    if (!entry.candidate->competes() || place_.over(place_.options().budget)) continue;
+    place_.trying(entry.candidate->row.name());
+    try {
+      Work work = place_.work(*entry.task, *entry.candidate, false);
+      const auto time = place_.host().kernel_time(work);
+      if (!time) return;  // nor for any other
+      entry.candidate->row.kernels = *time;
+    } catch (...) {
+      static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
+    }
+  }
+}
+
+std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const Sampler& sampler) {
+  std::vector<Measurement> rows;
+  for (const auto& task : tasks)
+    for (const auto& candidate : task.candidates)
+      if (auto row = finished_row(candidate, sampler)) rows.push_back(std::move(*row));
+  double highest = 0;
+  for (const auto& row : rows) highest = std::max(highest, row.clock_hz);
+  const double wander = sampler.wander();
+  for (auto& row : rows) {
+    row.throttled = row.clock_hz > 0 && row.clock_hz < (1 - throttling) * highest;
+    if (!row.rounds_s.empty()) row.wander = wander;
+  }
+  return rows;
+}
+
+std::optional<Measurement> finished_row(const Candidate& candidate, const Sampler& sampler) {
+  Measurement row = candidate.row;
+  const Method method = method_of(candidate);
+  std::vector<double> rounds = round_times(candidate, sampler, method);
+  const auto valid = static_cast<std::size_t>(
+      std::count_if(rounds.begin(), rounds.end(), [](double time) { return std::isfinite(time); }));
+  std::vector<double> counted = valid >= least_rounds ? rounds : times(candidate.samples, sampler, method);
+  if (valid < least_rounds) counted.insert(counted.end(), rounds.begin(), rounds.end());
+  std::vector<double> sorted = detail::sorted_finite(counted);
+  if (sorted.empty()) {
+    for (const auto& sample : candidate.rounds)
+      if (sample) counted.push_back(time_by(method, *sample).value);
+    const auto contended = times(candidate.samples, sampler, method, true);
+    counted.insert(counted.end(), contended.begin(), contended.end());
+    sorted = detail::sorted_finite(counted);
+    row.contended = !sorted.empty();
+  }
+  if (sorted.empty()) return row.excluded || row.samples > 0 ? std::optional(row) : std::nullopt;
+  describe_timing(row, candidate, method);
+
+  row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());
+  row.min = {sorted.front()};
+  row.p10 = {detail::quantile_of_sorted(sorted, 0.1)};
+  row.median = {detail::quantile_of_sorted(sorted, 0.5)};
+  row.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
+  row.cv = detail::coefficient_of_variation(sorted);
+  if (candidate.chosen) {
+    row.noisy = valid < 2 * Rounds::groups || detail::group_uncertainty(rounds, 0.1, Rounds::groups) > noisy_share;
+    row.rounds_s = std::move(rounds);
+    row.visits_s = visit_times(candidate, sampler, method);
+  } else {
+    row.noisy = candidate.competes() && candidate.visits.size() < Tuner::visits;
+  }
+  return row;
+}
+
+}  // namespace benanza::bench

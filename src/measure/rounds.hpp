@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds: the estimate. Each round times every chosen plan of the run once, so that a total can be taken within a
+// round; the first decile and the median of such totals are unbiased, sums of per-row deciles are not (measurement.md,
+// section 2).
+#pragma once
+
+#include "tuner.hpp"
+#include "workplace.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace benanza::bench {
+
+class Rounds {
+ public:
+  /// So many where the budget allows, in groups that begin apart from each other, since what disturbs a machine comes
+  /// in phases.
+  static constexpr std::size_t wanted = Tuner::rounds_to_come, groups = 4, most = 160;
+  static constexpr Seconds group_distance{0.5};
+  /// More rounds follow, as long as the budget allows, while the total moves by more than this between groups.
+  static constexpr double wanted_uncertainty = 0.005;
+  /// A contended sample is taken again so often at once, and once more at the end of its round.
+  static constexpr int retries = 3;
+
+  explicit Rounds(Workplace& place) : place_(place) {}
+
+  /// Runs rounds until the budget or the need for them ends. A round that was cut short does not count.
+  void run(std::vector<TuningTask>& tasks);
+
+ private:
+  struct Entry {
+    TuningTask* task = nullptr;
+    Candidate* candidate = nullptr;
+  };
+  /// False if it was cut short.
+  bool round(std::vector<Entry>& entries, std::size_t number);
+  [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
+  /// Asks the device what the chosen plans' kernels take.
+  void ask_referee(std::vector<Entry>& entries);
+  [[nodiscard]] double uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const;
+  void pause(Seconds time);
+
+  Workplace& place_;
+};
+
+/// The time of each round; NaN where it was contended or missing.
+[[nodiscard]] std::vector<double> round_times(const Candidate& candidate, const Sampler& sampler, const Method& method);
+
+/// All rows that `finished_row` gives.
+[[nodiscard]] std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const Sampler& sampler);
+/// The finished row: quantiles over the rounds of a chosen plan where there are enough of them (what was selected by
+/// its samples is flattered by them), otherwise over the samples of the selection; without any, the row that an earlier
+/// try of the session left. Nothing for a candidate that was never timed nor excluded.
+[[nodiscard]] std::optional<Measurement> finished_row(const Candidate& candidate, const Sampler& sampler);
+
+}  // namespace benanza::bench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// ThisHost: the machine that the program runs on. While it lives the calling thread is bound; afterwards it may go
+// where it could before.
+#pragma once
+
+#include "host.hpp"
+#include "openmp_team.hpp"
+#include <benanza/plan/thread_pool.hpp>
+
+#include <sched.h>
+#include <vector>
+
+namespace benanza::bench {
+
+class ThisHost final : public Host {
+ public:
+  /// `threads`: the most, 0 for one of each physical core.
+  explicit ThisHost(int threads);
+  ~ThisHost() override;
+  ThisHost(const ThisHost&) = delete;
+  ThisHost& operator=(const ThisHost&) = delete;
+
+  [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
+  [[nodiscard]] const ThreadPool& pool() const { return pool_; }
+
+  [[nodiscard]] Seconds now() const override;
+  [[nodiscard]] Seconds timer_floor() const override { return timer_floor_; }
+  [[nodiscard]] Seconds probe(int threads) override;
+  [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
+  void watch() override;
+  [[nodiscard]] bool disturbed(Seconds window) override;
+  void occupy(Runtime runtime, int threads) override;
+  void dismiss() override;
+  void pause(Seconds time) override;
+  [[nodiscard]] Bytes cached() const override;
+  [[nodiscard]] Bytes available_memory() const override;
+
+ private:
+  void stay();
+  /// No thread but the calling one can be at work.
+  [[nodiscard]] bool alone() const { return staying_ && !own_pool_ran_; }
+
+  cpu_set_t allowed_before_{};
+  std::vector<int> cpus_;
+  ThreadPool pool_;
+  std::vector<Seconds> probed_;
+  OpenmpTeam team_{};
+  Seconds timer_floor_{};
+  Seconds own_time_{};         ///< of the calling thread on a processor, when the watch began
+  Seconds waited_{};           ///< all threads, for processors, when the watch began
+  bool staying_ = false;       ///< the calling thread is bound to the first processor
+  bool own_pool_ran_ = false;  ///< threads of a pool may still be polling
+};
+
+}  // namespace benanza::bench

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace benanza::bench {
+
+namespace {
+
+/// Roughly what one call takes, before anything is measured.
+Seconds guess(const TuningTask& task) {
+  const Cost layer_cost = cost(task.layer);
+  return {layer_cost.flops.value / 50e9 + layer_cost.bytes().value / 10e9};
+}
+
+/// Its part in the time for first visits: its calls, and what each of its plans takes beside calls.
+Seconds claim(const TuningTask& task) { return guess(task) + Seconds{2.5e-3}; }
+
+/// If the session is cancelled, the layers that matter least are missing.
+double importance(const TuningTask& task) { return task.weight * guess(task).value; }
+
+/// The algorithm without its last key, the threads.
+std::string_view without_threads(std::string_view algorithm) {
+  return algorithm.substr(0, algorithm.rfind(",threads="));
+}
+
+/// The candidate of the same plan with everything in the caches, if that was asked for.
+const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
+  const auto found = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate& other) {
+    return other.row.cache == CacheState::hot && other.row.backend == candidate.row.backend &&
+           other.row.algorithm == candidate.row.algorithm;
+  });
+  return found == task.candidates.end() ? nullptr : &*found;
+}
+
+/// Whether a library's own name for a plan says that it is the code for what nothing better fits, or for processors
+/// before AVX2: tried last, in case that time runs out.
+bool is_last_resort(const Measurement& row) {
+  constexpr std::array<std::string_view, 5> parts{"simple", ":any", ":sse41", ":avx,", "gemm:ref"};
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
+}
+
+/// The reason of one where others were tried.
+constexpr std::string_view no_time_for_last_resort =
+    "not tried: a last resort by its name, and the budget gave this layer no more time";
+
+/// The candidates of a cache state and thread count, last resorts or others, those first whose plan was the fastest
+/// where it was tried before: with more threads, or with everything in the caches. Of others the first of each library,
+/// then the second of each: one that offers many plans does not keep the only one of another from being tried. Of those
+/// that an earlier try of the session knows, the fastest goes first and the others last: time is for the untried ones.
+std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
+                                   const Sampler& sampler) {
+  enum class Known { fastest, untried, slower };
+  struct Turn {
+    Known known;
+    double before;  // its time where it was tried before
+    int of_library;
+    Candidate* candidate;
+  };
+  std::vector<Turn> order;
+  std::map<std::string_view, int> seen;  // plans of a library
+  const auto takes_part = [&](const Candidate& candidate) {
+    return candidate.row.cache == cache && candidate.row.threads == threads && candidate.competes() &&
+           is_last_resort(candidate.row) == last_resorts;
+  };
+  const Candidate* fastest = nullptr;
+  for (const auto& candidate : task.candidates)
+    if (takes_part(candidate) && candidate.row.samples > 0 &&
+        (fastest == nullptr || candidate.row.p10 < fastest->row.p10))
+      fastest = &candidate;
+  for (auto& candidate : task.candidates) {
+    if (!takes_part(candidate)) continue;
+    double before = std::numeric_limits<double>::infinity();
+    for (const auto& other : task.candidates) {
+      const bool same_plan = other.row.backend == candidate.row.backend &&
+                             without_threads(other.row.algorithm) == without_threads(candidate.row.algorithm);
+      const bool tried_before = cache == CacheState::hot
+                                    ? other.row.cache == cache && other.row.threads > threads
+                                    : other.row.cache == CacheState::hot && other.row.threads == threads;
+      if (!same_plan || !tried_before) continue;
+      if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
+    }
+    const Known known = &candidate == fastest        ? Known::fastest
+                        : candidate.row.samples == 0 ? Known::untried
+                                                     : Known::slower;
+    order.push_back({known, before, seen[candidate.row.backend]++, &candidate});
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Turn& a, const Turn& b) {
+    return std::tie(a.known, a.before, a.of_library) < std::tie(b.known, b.before, b.of_library);
+  });
+  std::vector<Candidate*> result;
+  for (const auto& turn : order) result.push_back(turn.candidate);
+  return result;
+}
+
+/// The same algorithm with more threads, if it was tried there, takes long, and was a clear loser.
+const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate& candidate) {
+  constexpr Seconds long_enough{1e-3};  // of short calls any thread count may be the best
+  for (const auto& other : task.candidates)
+    if (other.row.threads > candidate.row.threads && other.row.cache == candidate.row.cache && other.plan == nullptr &&
+        other.row.backend == candidate.row.backend && other.first_call > long_enough &&
+        without_threads(other.row.algorithm) == without_threads(candidate.row.algorithm))
+      return &other;
+  return nullptr;
+}
+
+}  // namespace
+
+Seconds sample_cost(const Candidate& candidate, const Sampler& sampler) {
+  const auto time = standing(candidate, sampler);
+  if (!time) return {};
+  const double windows = *time >= Sampler::long_call ? 1.2 : 2.5;
+  return *time * static_cast<double>(candidate.row.calls_per_sample) * windows + Seconds{200e-6};
+}
+
+Seconds round_cost(std::span<const TuningTask> tasks, const Sampler& sampler) {
+  Seconds cost{};
+  for (const auto& task : tasks)
+    for (const auto& candidate : task.candidates)
+      if (candidate.chosen && candidate.competes())
+        cost += sample_cost(candidate, sampler) * (candidate.seldom ? 1.0 / Tuner::seldom_rounds : 1.0);
+  return cost;
+}
+
+void Tuner::admit(TuningTask& task, Seconds until) {
+  finder_.find_candidates(task);
+  drop_losers(task, first_margin, place_.sampler());  // by what an earlier try of the session knows
+  if (std::none_of(task.candidates.begin(), task.candidates.end(),
+                   [](const Candidate& candidate) { return candidate.competes(); }))
+    return;
+
+  std::vector<Expected> expected;
+  try {
+    expected = place_.expected(task);
+  } catch (...) {
+    const std::string reason = "cannot be checked against the reference: " + place_.reason();
+    for (auto& candidate : task.candidates)
+      if (candidate.competes()) candidate.exclude(reason);
+    return;
+  }
+  std::set<std::pair<CacheState, int>> tried;  // one is tried in any case
+  for (const bool last_resorts : {false, true}) {
+    const std::string_view reason = last_resorts && !tried.empty() ? no_time_for_last_resort : out_of_time;
+    for (const CacheState cache : cache_states) {
+      // Most threads first: what is slow there need not be tried with fewer.
+      for (auto threads = finder_.thread_counts().rbegin(); threads != finder_.thread_counts().rend(); ++threads) {
+        for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler())) {
+          if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
+            const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
+            if (candidate->row.samples > 0 || (hot != nullptr && hot->row.excluded))
+              candidate->plan.reset();  // its earlier row stands, or that of the plan in the caches says why
+            else candidate->exclude(std::string(reason));
+            continue;
+          }
+          if (cache == CacheState::hot) try_out(task, *candidate, expected);
+          else try_colder(task, *candidate, hotter(task, *candidate), expected);
+          if (!candidate->visits.empty()) tried.insert({cache, *threads});
+        }
+        drop_losers(task, first_margin, place_.sampler());
+      }
+    }
+  }
+}
+
+void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected) {
+  place_.trying(candidate.row.name());
+  try {
+    if (const Candidate* wider = lost_with_more_threads(task, candidate)) {
+      candidate.exclude(std::string(not_tried) + "a clear loser with " + std::to_string(wider->row.threads) +
+                        " threads");
+      return;
+    }
+    const Seconds start = place_.host().now();
+    static_cast<void>(place_.work(task, candidate, true));  // packs constants
+    candidate.row.preparation += place_.host().now() - start;
+    Work work = place_.work(task, candidate, true);
+    place_.sampler().switch_to(work);
+    const Seconds first_call = place_.check(task, candidate, work, expected);
+    if (!candidate.competes()) return;
+    candidate.first_call = first_call;
+    if (loses_at_first_call(task, candidate) &&
+        first_call < Sampler::long_call)  // threads may have slept, or another process ran
+      candidate.first_call = std::min(first_call, place_.once(work));
+    if (const auto best = loses_at_first_call(task, candidate)) {
+      char text[96];
+      std::snprintf(text, sizeof text, "a clear loser after one call: %.3g ms, the best takes %.3g ms",
+                    candidate.first_call.value * 1e3, best->value * 1e3);
+      candidate.exclude(text);
+      return;
+    }
+    first_samples(candidate, candidate.first_call);
+  } catch (...) {
+    candidate.exclude(place_.reason());
+  }
+}
+
+void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot,
+                       const std::vector<Expected>& expected) {
+  place_.trying(candidate.row.name());
+  try {
+    Seconds before{};
+    if (hot == nullptr) {  // only this state is asked for
+      Work work = place_.work(task, candidate, true);
+      place_.sampler().switch_to(work);
+      before = place_.check(task, candidate, work, expected);
+      if (!candidate.competes()) return;
+    } else if (hot->row.excluded) {
+      return candidate.exclude(*hot->row.excluded);
+    } else {
+      const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
+      if (!time || is_lost(task, *hot)) return candidate.plan.reset();
+      candidate.row.difference = hot->row.difference;
+      before = *time;
+    }
+    Work work = place_.work(task, candidate, false);
+    place_.sampler().switch_to(work);
+    first_samples(candidate, before);
+  } catch (...) {
+    candidate.exclude(place_.reason());
+  }
+}
+
+void Tuner::first_samples(Candidate& candidate, Seconds expected) {
+  Sampler& sampler = place_.sampler();
+  const auto [sample, calls] = sampler.first_sample(expected);
+  candidate.visits.push_back(candidate.samples.size());
+  candidate.samples.push_back(sample);
+  candidate.row.calls_per_sample = calls;
+  const int most = expected >= Sampler::long_call ? 1 : retries;
+  for (int i = 0; i < most && !sampler.quiet(candidate.samples.back()); ++i)
+    candidate.samples.push_back(sampler.sample(calls, expected));
+}
+
+bool Tuner::is_lost(const TuningTask& task, const Candidate& candidate) const {
+  const auto lost_by = [&](auto&& time_of) {
+    Seconds best{std::numeric_limits<double>::infinity()};
+    for (const auto& other : task.candidates)
+      if (other.row.cache == candidate.row.cache && other.competes())
+        if (const auto time = time_of(other, place_.sampler())) best = std::min(best, *time);
+    return *time_of(candidate, place_.sampler()) > best * first_margin;
+  };
+  return lost_by(standing) && lost_by(counted);
+}
+
+std::optional<Seconds> Tuner::loses_at_first_call(const TuningTask& task, const Candidate& candidate) const {
+  constexpr Seconds first_of_all{5e-3};  // what a first call may take longer than others
+  const Seconds time = candidate.first_call - first_of_all;
+  const double margin = candidate.first_call >= Sampler::long_call ? later_margin : first_margin;
+  std::optional<Seconds> best;
+  Seconds least_work{std::numeric_limits<double>::infinity()};
+  for (const auto& other : task.candidates) {
+    const auto standing_time = &other != &candidate && other.row.cache == CacheState::hot && other.competes()
+                                   ? standing(other, place_.sampler())
+                                   : std::nullopt;
+    if (!standing_time) continue;
+    best = std::min(best.value_or(*standing_time), *standing_time);
+    least_work = std::min(least_work, *standing_time * static_cast<double>(other.row.threads));
+  }
+  const bool slow = best && time > *best * margin;
+  return slow && time * static_cast<double>(candidate.row.threads) > least_work * margin ? best : std::nullopt;
+}
+
+void Tuner::take(Candidate& candidate, int samples, Seconds until) {
+  Sampler& sampler = place_.sampler();
+  for (int tries = 0, good = 0; good < samples && tries < samples + retries && !(tries > 0 && place_.over(until));
+       ++tries) {
+    candidate.samples.push_back(
+        sampler.sample(candidate.row.calls_per_sample, standing(candidate, sampler).value_or(Seconds{})));
+    if (sampler.quiet(candidate.samples.back())) ++good;
+  }
+}
+
+void Tuner::visit(TuningTask& task, int samples, Seconds until) {
+  const int blocks = samples >= 4 ? 2 : 1;
+  for (int block = 0; block < blocks; ++block) {
+    for (auto& candidate : task.candidates) {
+      const bool alone = task.competitors(candidate.row.cache) < 2;
+      if (!candidate.competes() || alone || place_.over(until)) continue;
+      place_.trying(candidate.row.name());
+      try {
+        Work work = place_.work(task, candidate, false);
+        place_.sampler().switch_to(work);
+        if (block == 0) candidate.visits.push_back(candidate.samples.size());
+        take(candidate, samples / blocks, until);
+      } catch (...) {
+        candidate.exclude(place_.reason());
+      }
+    }
+  }
+  drop_losers(task, later_margin, place_.sampler());
+}
+
+Seconds Tuner::estimate(const TuningTask& task) const {
+  Seconds total{};
+  for (const auto& candidate : task.candidates)
+    if (candidate.competes() && task.competitors(candidate.row.cache) > 1)
+      total += sample_cost(candidate, place_.sampler());
+  return total;
+}
+
+Seconds Tuner::end_of_visits(std::vector<TuningTask>& tasks, std::span<TuningTask* const> open, Seconds until) {
+  Seconds once{};
+  for (auto* task : open) {
+    choose(*task, place_.sampler());
+    if (!task->decided()) once += estimate(*task);
+  }
+  const Seconds rounds = round_cost(tasks, place_.sampler()) * static_cast<double>(rounds_to_come);
+  const Seconds least = place_.elapsed() + once * static_cast<double>(visits - 1);
+  return std::min(until, std::max(least, place_.options().budget - rounds));
+}
+
+void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
+  std::vector<TuningTask*> open;
+  for (auto& task : tasks)
+    if (!task.known && !is_free(task.layer)) open.push_back(&task);
+  std::stable_sort(open.begin(), open.end(),
+                   [](const TuningTask* a, const TuningTask* b) { return importance(*a) > importance(*b); });
+
+  const std::size_t total = open.size() * visits;
+  std::size_t done = 0;
+  // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds:
+  // a layer without a row makes every total partial. What one leaves goes to those behind it.
+  Seconds claims{};
+  for (const auto* task : open) claims += claim(*task);
+  for (auto* task : open) {
+    if (place_.over(place_.options().budget)) break;
+    place_.report("select", done++, total, place_.remaining(), task->signature);
+    const Seconds left = std::max(Seconds{}, until - place_.elapsed());
+    admit(*task, place_.elapsed() + left * (claim(*task) / claims));
+    claims = claims - claim(*task);
+    place_.keep(tasks);
+  }
+  until = end_of_visits(tasks, open, until);
+  for (std::size_t v = 1; v < visits; ++v) {
+    Seconds once{};
+    for (const auto* task : open)
+      if (!task->decided()) once += estimate(*task);
+    const Seconds slot = (until - place_.elapsed()) / static_cast<double>(visits - v);
+    const int samples = once.value > 0 ? static_cast<int>(std::clamp(slot / once, 1.0, 2.0 * most_samples)) : 1;
+    for (auto* task : open) {
+      if (place_.over(until)) break;
+      place_.report("select", done++, total, place_.remaining(), task->signature);
+      if (!task->decided()) visit(*task, samples, until);
+      place_.keep(tasks);
+    }
+  }
+  for (auto* task : open) choose(*task, place_.sampler());
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuning_session.hpp"
+
+#include "rounds.hpp"
+
+namespace benanza::bench {
+
+std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
+                                            const MeasureOptions& options, int threads) {
+  constexpr double selection_share = 0.6;  // of the time that is left; what it does not need goes to the rounds
+  Workplace place(host, options);
+  const CandidateFinder finder(place, backends, thread_counts(threads));
+  std::vector<TuningTask> tasks = finder.tasks(wanted);
+  Tuner(place, finder).run(tasks, place.elapsed() + selection_share * place.remaining());
+  Rounds(place).run(tasks);
+  return finished_rows(tasks, place.sampler());
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_tuning_session: selection and rounds on a given host; what `measure` does between the ceilings and the file.
+#pragma once
+
+#include "tuner.hpp"
+
+#include <vector>
+
+namespace benanza::bench {
+
+/// Rows of the layers in the order wanted, then of the backends as given. `threads`: the most.
+[[nodiscard]] std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
+                                                          const MeasureOptions& options, int threads);
+
+}  // namespace benanza::bench

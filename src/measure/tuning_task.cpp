@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuning_task.hpp"
+
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace benanza::bench {
+
+Method method_of(const Candidate& candidate) {
+  std::map<std::string_view, std::pair<std::vector<double>, std::vector<double>>> seen;
+  const auto add = [&](const Window& window) {
+    if (window.method.empty()) return;
+    const auto note = [&](std::string_view name, Seconds time, Seconds launch) {
+      seen[name].first.push_back(time.value);
+      seen[name].second.push_back(launch.value);
+    };
+    note(window.method, window.time, window.launch);
+    if (window.other.value > 0)
+      note(window.method == by_events ? by_graph : by_events, window.other, window.other_launch);
+  };
+  for (const auto& sample : candidate.samples) add(sample.window);
+  for (const auto& sample : candidate.rounds)
+    if (sample) add(sample->window);
+  Method result;
+  double least = 0;
+  for (const auto& [name, values] : seen) {
+    const double median = detail::quantile(values.first, 0.5);
+    if (!result.name.empty() && median >= least) continue;
+    least = median;
+    result = {.name = name, .launch = {detail::quantile(values.second, 0.5)}};
+  }
+  return result;
+}
+
+Seconds time_by(const Method& method, const Sample& sample) {
+  const bool by_other = !method.name.empty() && sample.window.method != method.name && sample.window.other.value > 0;
+  return by_other ? sample.window.other : sample.time;
+}
+
+std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method,
+                          bool contended) {
+  std::vector<double> result;
+  for (const auto& sample : samples)
+    if (sampler.quiet(sample) != contended) result.push_back(time_by(method, sample).value);
+  return result;
+}
+
+namespace {
+
+std::optional<Seconds> standing_by(const Method& method, const Candidate& candidate, const Sampler& sampler) {
+  std::vector<double> counted = times(candidate.samples, sampler, method);
+  if (counted.empty()) counted = times(candidate.samples, sampler, method, true);
+  if (counted.empty()) return candidate.row.p10.value > 0 ? std::optional(candidate.row.p10) : std::nullopt;
+  return Seconds{detail::quantile(counted, 0.1)};
+}
+
+}  // namespace
+
+std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler) {
+  return standing_by({}, candidate, sampler);
+}
+
+std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler) {
+  const Method method = method_of(candidate);
+  const auto time = standing_by(method, candidate, sampler);
+  if (!time) return time;
+  return method.name.empty() ? without_launch(candidate.row, *time) : std::max(Seconds{}, *time - method.launch);
+}
+
+void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
+  struct Least {
+    double time = std::numeric_limits<double>::infinity(), work = time;
+    void lower(double value, int threads) {
+      time = std::min(time, value);
+      work = std::min(work, value * threads);
+    }
+    [[nodiscard]] bool is_lost(double value, int threads, double margin) const {
+      return value > margin * time && value * threads > margin * work;
+    }
+  };
+  std::map<CacheState, Least> whole, without;
+  std::vector<std::optional<std::pair<double, double>>> seen;  // with launches, and without
+  for (const auto& candidate : task.candidates) {
+    const auto time = candidate.competes() ? standing(candidate, sampler) : std::nullopt;
+    seen.push_back(time ? std::optional(std::pair(time->value, counted(candidate, sampler)->value)) : std::nullopt);
+    if (!time) continue;
+    whole[candidate.row.cache].lower(seen.back()->first, candidate.row.threads);
+    without[candidate.row.cache].lower(seen.back()->second, candidate.row.threads);
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    Candidate& candidate = task.candidates[i];
+    if (seen[i] && whole[candidate.row.cache].is_lost(seen[i]->first, candidate.row.threads, margin) &&
+        without[candidate.row.cache].is_lost(seen[i]->second, candidate.row.threads, margin))
+      candidate.plan.reset();
+  }
+}
+
+void choose(TuningTask& task, const Sampler& sampler) {
+  using Rank = std::tuple<double, double, std::string>;
+  for (auto& candidate : task.candidates) candidate.chosen = candidate.seldom = false;
+  for (const CacheState cache : cache_states) {
+    Candidate *fastest = nullptr, *least = nullptr;
+    Rank fastest_rank, least_rank;
+    for (auto& candidate : task.candidates) {
+      const auto time =
+          candidate.row.cache == cache && candidate.competes() ? counted(candidate, sampler) : std::nullopt;
+      if (!time) continue;
+      const double whole = standing(candidate, sampler)->value;
+      const Rank by_time{time->value, whole, candidate.row.name()},
+          by_work{time->value * candidate.row.threads, whole * candidate.row.threads, candidate.row.name()};
+      if (fastest == nullptr || by_time < fastest_rank) fastest = &candidate, fastest_rank = by_time;
+      if (least == nullptr || by_work < least_rank) least = &candidate, least_rank = by_work;
+    }
+    if (fastest != nullptr) fastest->chosen = true;
+    if (least == nullptr || cache != CacheState::hot) continue;
+    least->chosen = true;
+    least->seldom = least != fastest;
+  }
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// TuningTask: one layer and the plans that compete for it. Each cache state is a competition of its own: the plan that
+// is best with its weights in the caches need not be the best without.
+#pragma once
+
+#include "sampler.hpp"
+#include <benanza/model/layer.hpp>
+#include <benanza/results/measurement.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+/// One plan in one cache state, and what was seen of it. A candidate that has no plan (unsupported, failed, dropped) is
+/// only a row.
+struct Candidate {
+  const Backend* backend = nullptr;
+  std::shared_ptr<const Plan> plan{};  ///< one for all cache states
+  Measurement row{};
+  std::vector<Sample> samples{};                ///< of the selection
+  std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
+  Seconds first_call{};                         ///< the one whose result was checked
+  std::vector<std::size_t> visits{};            ///< of the selection: where the samples of each begin
+  bool chosen = false;
+  bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
+
+  /// May still win.
+  [[nodiscard]] bool competes() const { return plan != nullptr && !row.excluded; }
+  void exclude(std::string reason) {
+    row.excluded = std::move(reason);
+    plan.reset();
+    chosen = false;
+  }
+};
+
+struct TuningTask {
+  Layer layer{};
+  std::string signature{};
+  Operands operands{};
+  double weight = 1;
+  bool known = false;  ///< chosen from the database's rows
+  std::vector<Candidate> candidates{};
+
+  /// How many may still win in a cache state.
+  [[nodiscard]] std::ptrdiff_t competitors(CacheState cache) const {
+    return std::count_if(candidates.begin(), candidates.end(), [cache](const Candidate& candidate) {
+      return candidate.row.cache == cache && candidate.competes();
+    });
+  }
+  /// Nothing is left to choose between.
+  [[nodiscard]] bool decided() const {
+    return std::all_of(cache_states.begin(), cache_states.end(),
+                       [this](CacheState cache) { return competitors(cache) < 2; });
+  }
+};
+
+/// How a candidate's samples are read where a device timed them: all by the method whose median is the lower one.
+struct Method {
+  std::string_view name{};  ///< empty: a clock
+  Seconds launch{};         ///< median of what empty kernels take in its times
+};
+[[nodiscard]] Method method_of(const Candidate& candidate);
+/// A sample's time by that method, or by the other one where that did not tell.
+[[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
+
+/// Times of the samples that count; with `contended` of those that do not.
+[[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
+                                        const Method& method = {}, bool contended = false);
+/// What a call of a candidate takes so far: the first decile of its samples that count, else of all, else the time that
+/// the database has.
+[[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);
+/// The same as a bound counts it, without launches: what candidates are ranked by.
+[[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler);
+
+/// In each cache state, drops candidates that are slower than `margin` times the best and also do more than `margin`
+/// times the least work (threads x time), with launches and without: they stay as rows.
+void drop_losers(TuningTask& task, double margin, const Sampler& sampler);
+/// In each cache state, marks the candidate of the best time and, hot, the one of the least work, which the parallel
+/// rungs need; ties go to the time with launches, then to the name.
+void choose(TuningTask& task, const Sampler& sampler);
+
+}  // namespace benanza::bench

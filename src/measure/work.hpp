@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work: a plan with its buffers, ready to be called; Rotation: what lets each call find its constants, or everything,
+// out of the caches.
+//
+// A flush between calls would leave dirty lines that the timed call pays for, and needs a clock that can time one call.
+// Instead calls walk through a region of more than three times what all caches hold: what a call touches was last
+// touched a whole region ago. One position serves a whole session, since otherwise the first copies of one plan would
+// be the ones that the plan before it has just left in the caches. Copies lie behind one another, so that hardware
+// prefetchers may fetch a little of the next one, as they do in a network: a bound must not be too high.
+#pragma once
+
+#include "host.hpp"
+#include <benanza/plan/backend.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+/// How a Work's buffers move from one call to the next. Without a step they stay where they are.
+struct Rotation {
+  std::size_t* position = nullptr;               ///< the session's: where in the region the next copy lies
+  std::size_t step = 0;                          ///< bytes of one copy of the operands that move
+  std::size_t region = 0;                        ///< bytes in which copies lie
+  std::vector<std::size_t> inputs{}, outputs{};  ///< indices of those that move
+  bool workspace = false;                        ///< moves by as much, so that the workspaces of two calls may overlap
+};
+
+/// Valid until the next one is asked for.
+struct Work {
+  const Plan* plan = nullptr;
+  Runtime runtime = Runtime::own;
+  std::string kind{};  ///< what the sentinel compares it with: backend and operator
+  std::vector<const void*> inputs{};
+  std::vector<void*> outputs{};
+  void* workspace = nullptr;
+  Rotation rotation{};
+
+  void call() {
+    plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace});
+    if (rotation.step == 0) return;
+    const std::size_t next = *rotation.position + rotation.step;
+    move_to(next + rotation.step > rotation.region ? 0 : next);
+  }
+  /// The next call is that of this position; only with a step.
+  void move_to(std::size_t position) {
+    const auto distance = static_cast<std::ptrdiff_t>(position) - static_cast<std::ptrdiff_t>(*rotation.position);
+    *rotation.position = position;
+    const auto moved = [&](auto* pointer) { return pointer + distance; };
+    for (const auto i : rotation.inputs) inputs[i] = moved(static_cast<const std::byte*>(inputs[i]));
+    for (const auto i : rotation.outputs) outputs[i] = moved(static_cast<std::byte*>(outputs[i]));
+    if (rotation.workspace) workspace = moved(static_cast<std::byte*>(workspace));
+  }
+};
+
+}  // namespace benanza::bench

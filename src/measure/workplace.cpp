@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workplace.hpp"
+
+#include "rounds.hpp"
+#include <benanza/error.hpp>
+#include <benanza/reference/reference.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace benanza::bench {
+
+namespace {
+
+constexpr std::size_t checked_outputs = 128;
+/// Of available memory: for constants in packed form, and for all that one plan may need.
+constexpr double packed_share = 0.5, plan_share = 0.9;
+/// In caches: what was touched so many bytes ago is in none of them (measurement.md, section 2).
+constexpr double cold_distance = 3;
+
+std::string gibibytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
+  return text;
+}
+
+std::string current_reason() {
+  try {
+    throw;
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "failed: out of memory";
+  } catch (const std::exception& error) {
+    return "failed: " + std::string(error.what());
+  } catch (...) {
+    return "failed: an exception of unknown type";
+  }
+}
+
+}  // namespace
+
+std::string Workplace::reason() {
+  const std::string text = current_reason();
+  try {
+    host_.finish();
+  } catch (const DeviceLost& lost) {
+    throw DeviceLost(text + "; " + lost.what());
+  } catch (const std::exception&) {  // the same again
+  }
+  return text;
+}
+
+Workplace::Workplace(Host& host, const MeasureOptions& options)
+    : host_(host),
+      options_(options),
+      start_(host.now()),
+      memory_(host.available_memory()),
+      sampler_(host),
+      buffers_(static_cast<std::size_t>(memory_.value * packed_share),
+               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {
+  for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
+    if (row.quantity == "Peak/f32" && row.threads > 0 && row.value > 0)
+      if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
+}
+
+bool Workplace::over(Seconds until) const {
+  return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
+}
+
+void Workplace::keep(std::span<const TuningTask> tasks) {
+  if (!options_.keep || !keeping_ || elapsed() < next_keep_) return;
+  const Seconds start = elapsed();
+  Run run;
+  run.rows = finished_rows(tasks, sampler_);
+  try {
+    options_.keep(run);
+  } catch (const EnvironmentError& error) {  // a full disk costs what is kept there, not what is measured
+    keeping_ = false;
+    if (options_.keep_failed) options_.keep_failed(error.what());
+  }
+  next_keep_ = elapsed() + std::max(keep_interval, 50.0 * (elapsed() - start));
+}
+
+void Workplace::report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
+                       std::string_view what) const {
+  if (options_.progress)
+    options_.progress(
+        {.phase = phase, .done = done, .total = total, .elapsed = elapsed(), .remaining = remaining, .what = what});
+}
+
+Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool exact) {
+  const CacheState cache = exact ? CacheState::hot : candidate.row.cache;
+  const auto needed = static_cast<double>(buffers_.needed(task.operands.inputs, *candidate.plan, cache));
+  if (needed > memory_.value * plan_share)
+    throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
+  host_.dismiss();  // before a library packs
+  const std::string backend(candidate.backend->name());
+  Work work{.plan = candidate.plan.get(),
+            .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
+            .kind = backend + "/" + std::string(kind(task.layer))};
+  std::tie(work.outputs, work.workspace) = buffers_.outputs(*candidate.plan);
+  if (cache == CacheState::hot)
+    work.inputs = buffers_.inputs(task.signature, backend, task.operands.inputs, *candidate.plan, exact);
+  else buffers_.rotate(task.signature, backend, task.operands.inputs, cache, work);
+  return work;
+}
+
+std::vector<Expected> Workplace::expected(const TuningTask& task) {
+  const auto& outputs = task.operands.outputs;
+  const std::vector<const void*> inputs = buffers_.plain_inputs(task.operands.inputs);
+  std::vector<Expected> result;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Expected expected{.indices = reference::sample_indices(outputs[i].elements(), checked_outputs, i)};
+    expected.values = reference::evaluate(task.layer, inputs, i, expected.indices);
+    result.push_back(std::move(expected));
+  }
+  return result;
+}
+
+Seconds Workplace::once(Work& work) {
+  host_.occupy(work.runtime, work.plan->threads());
+  const Seconds start = host_.now();
+  work.call();
+  host_.finish();
+  const Seconds took = host_.now() - start;
+  host_.dismiss();
+  return took;
+}
+
+Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& work,
+                         const std::vector<Expected>& expected) {
+  if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
+  buffers_.spoil(*candidate.plan,
+                 work.outputs);  // what another candidate left there must not pass for this one's result
+  const Seconds took = once(work);
+  bool right = true;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Operand& operand = task.operands.outputs[i];
+    const void* const plain = buffers_.plain_output(operand, *candidate.plan, i, work.outputs[i]);
+    const std::vector<double> got = reference::read(operand, plain, expected[i].indices);
+    candidate.row.difference = std::max(candidate.row.difference, reference::difference(expected[i].values, got));
+    right = right && reference::agree(task.layer, i, expected[i].values, got, candidate.plan->tolerance());
+  }
+  if (right) return took;
+  char text[80];
+  std::snprintf(text, sizeof text, "wrong result: differs by %.2g from the reference, at most %.2g expected",
+                candidate.row.difference, candidate.plan->tolerance());
+  candidate.exclude(text);
+  return took;
+}
+
+}  // namespace benanza::bench

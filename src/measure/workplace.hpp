@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workplace: where candidates are called: the host, the sampler, the buffers, and the judge of results.
+#pragma once
+
+#include "buffers.hpp"
+#include "host.hpp"
+#include "sampler.hpp"
+#include "tuning_task.hpp"
+#include <benanza/measure/measure.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+/// What a layer's outputs should hold, at sampled places.
+struct Expected {
+  std::vector<std::int64_t> indices{};
+  std::vector<double> values{};
+};
+
+class Workplace {
+ public:
+  Workplace(Host& host, const MeasureOptions& options);
+
+  [[nodiscard]] Host& host() { return host_; }
+  [[nodiscard]] Sampler& sampler() { return sampler_; }
+  [[nodiscard]] const Sampler& sampler() const { return sampler_; }
+  [[nodiscard]] const MeasureOptions& options() const { return options_; }
+
+  /// Gives a candidate its buffers, which hold until the next call. With `exact` the values are those that `expected`
+  /// is about, and nothing rotates; otherwise buffers are in the candidate's cache state. Throws if there is not enough
+  /// memory.
+  [[nodiscard]] Work work(const TuningTask& task, const Candidate& candidate, bool exact);
+  /// By the reference, for each output. Throws for what it cannot evaluate.
+  [[nodiscard]] std::vector<Expected> expected(const TuningTask& task);
+  /// How long one call takes whose threads have to be woken.
+  Seconds once(Work& work);
+  /// Calls the work once and compares: sets the row's difference, excludes the candidate if it is wrong. Returns how
+  /// long the call took.
+  Seconds check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected);
+
+  /// Text of the exception being handled. Throws DeviceLost if the device went with it, whatever the library said:
+  /// otherwise the next plan would be blamed.
+  [[nodiscard]] std::string reason();
+
+  /// Since the session began.
+  [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
+  [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
+  /// To be called before a plan runs.
+  void trying(const std::string& row) const {
+    if (options_.trying) options_.trying(row);
+  }
+  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`, and seldom enough that this
+  /// takes no more than a fiftieth of the session. Where it fails, it is not tried again.
+  void keep(std::span<const TuningTask> tasks);
+  static constexpr Seconds keep_interval{5};
+  /// Cancelled, or so much time has passed.
+  [[nodiscard]] bool over(Seconds until) const;
+  void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
+              std::string_view what) const;
+
+ private:
+  Host& host_;
+  const MeasureOptions& options_;
+  Seconds start_, next_keep_{keep_interval};
+  bool keeping_ = true;
+  Bytes memory_;
+  Sampler sampler_;
+  Buffers buffers_;
+};
+
+}  // namespace benanza::bench

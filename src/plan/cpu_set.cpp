@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/error.hpp>
+#include <benanza/plan/cpu_set.hpp>
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+
+namespace benanza {
+
+namespace {
+
+struct TopologyDeleter {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, TopologyDeleter>;
+
+struct BitmapDeleter {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, BitmapDeleter>;
+
+Topology load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw EnvironmentError("hwloc_topology_init failed");
+  Topology topology(raw);
+  if (hwloc_topology_load(raw) != 0) throw EnvironmentError("hwloc_topology_load failed");
+  return topology;
+}
+
+/// Whole processors' worth of time that the cgroup grants (CPU bandwidth control of Linux); more threads would be
+/// throttled.
+std::size_t cgroup_quota() {
+  constexpr std::size_t unlimited = 1U << 20;
+  const auto whole = [](double quota, double period) {
+    return quota > 0 && period > 0 ? std::max<std::size_t>(1, static_cast<std::size_t>(quota / period)) : unlimited;
+  };
+  std::string quota;
+  double period = 0;
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period)
+    return quota == "max" ? unlimited : whole(std::stod(quota), period);
+  double old_quota = 0;
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> old_quota && period_file >> period) return whole(old_quota, period);
+  return unlimited;
+}
+
+std::vector<int> find_cpus() {
+  const Topology topology = load_topology();
+  const Bitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
+  if (const Bitmap bound(hwloc_bitmap_alloc());
+      hwloc_get_cpubind(topology.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0)
+    hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
+
+  const int nodes = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE);
+  for (int i = 0; i < nodes; ++i) {
+    const auto* node = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
+    if (!hwloc_bitmap_intersects(node->cpuset, allowed.get())) continue;
+    hwloc_bitmap_and(allowed.get(), allowed.get(), node->cpuset);
+    break;
+  }
+
+  std::vector<int> result;
+  const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
+  const Bitmap of_core(hwloc_bitmap_alloc());
+  for (int i = 0; i < cores; ++i) {
+    const auto* core = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+    hwloc_bitmap_and(of_core.get(), allowed.get(), core->cpuset);
+    if (const int first = hwloc_bitmap_first(of_core.get()); first >= 0) result.push_back(first);
+  }
+  if (cores <= 0)  // a virtual machine that hides its cores: every processor counts as one
+    for (int cpu = hwloc_bitmap_first(allowed.get()); cpu >= 0; cpu = hwloc_bitmap_next(allowed.get(), cpu))
+      result.push_back(cpu);
+  if (result.empty()) result.push_back(0);
+  std::sort(result.begin(), result.end());
+  result.resize(std::min(result.size(), cgroup_quota()));
+  return result;
+}
+
+}  // namespace
+
+const std::vector<int>& cpus() {
+  static const std::vector<int> found = find_cpus();
+  return found;
+}
+
+bool bind_this_thread(int cpu) {
+  static_cast<void>(cpus());
+  static const Topology topology = load_topology();
+  const Bitmap set(hwloc_bitmap_alloc());
+  hwloc_bitmap_set(set.get(), static_cast<unsigned>(cpu));
+  return hwloc_set_cpubind(topology.get(), set.get(), HWLOC_CPUBIND_THREAD) == 0;
+}
+
+}  // namespace benanza

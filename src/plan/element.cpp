@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/error.hpp>
+#include <benanza/plan/element.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace benanza {
+
+namespace {
+
+[[noreturn]] void throw_no_number(DataType type) {
+  throw UsageError("elements of type " + std::string(name(type)) + " cannot be read as numbers");
+}
+
+std::uint32_t nibble(const void* data, std::int64_t i) {
+  const auto byte = detail::read<std::uint8_t>(data, i / 2);
+  return i % 2 == 0 ? byte & 0xFU : static_cast<std::uint32_t>(byte >> 4);
+}
+
+template <class T>
+void write(void* data, std::int64_t i, T value) {
+  std::memcpy(static_cast<std::byte*>(data) + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
+}
+
+void write_nibble(void* data, std::int64_t i, std::uint32_t bits) {
+  const auto byte = detail::read<std::uint8_t>(data, i / 2);
+  const std::uint32_t both = i % 2 == 0 ? (byte & 0xF0U) | (bits & 0xFU) : (byte & 0xFU) | (bits & 0xFU) << 4;
+  write(data, i / 2, static_cast<std::uint8_t>(both));
+}
+
+/// f8e8m0 holds a power of two. The exponent is rounded up, as in ONNX's cast by default, so that no scale is too
+/// small.
+std::uint8_t encode_power(double value) {
+  if (std::isnan(value)) return 0xFF;
+  if (value <= 0x1p-127) return 0;
+  int exponent = 0;
+  const double fraction = std::frexp(std::min(value, 0x1p127), &exponent);
+  return static_cast<std::uint8_t>(exponent - (fraction == 0.5 ? 1 : 0) + 127);
+}
+
+template <class T>
+void write_saturated(void* data, DataType type, std::int64_t i, double value) {
+  const auto [least, largest] = integer_range(type);
+  const double rounded = std::nearbyint(value);
+  if (std::isnan(rounded)) return write(data, i, T{0});
+  if (rounded <= least) return write(data, i, std::numeric_limits<T>::min());
+  if (rounded >= largest) return write(data, i, std::numeric_limits<T>::max());
+  write(data, i, static_cast<T>(rounded));
+}
+
+}  // namespace
+
+double detail::load_rare(const void* data, DataType type, std::int64_t i) {
+  switch (type) {
+    case DataType::i16: return read<std::int16_t>(data, i);
+    case DataType::u16: return read<std::uint16_t>(data, i);
+    case DataType::u32: return read<std::uint32_t>(data, i);
+    case DataType::u64: return static_cast<double>(read<std::uint64_t>(data, i));
+    case DataType::boolean: return read<std::uint8_t>(data, i) != 0 ? 1 : 0;
+    case DataType::u4: return nibble(data, i);
+    case DataType::i4: return nibble(data, i) < 8 ? nibble(data, i) : static_cast<double>(nibble(data, i)) - 16;
+    case DataType::f4e2m1: return decode(small_float(type), nibble(data, i));
+    case DataType::f8e8m0: {
+      const auto bits = read<std::uint8_t>(data, i);
+      return bits == 0xFF ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
+    }
+    case DataType::f8e4m3:
+    case DataType::f8e4m3fnuz:
+    case DataType::f8e5m2:
+    case DataType::f8e5m2fnuz: return decode(small_float(type), read<std::uint8_t>(data, i));
+    default: throw_no_number(type);
+  }
+}
+
+void store(void* data, DataType type, std::int64_t i, double value) {
+  switch (type) {
+    case DataType::f32:
+    case DataType::tf32: return write(data, i, static_cast<float>(value));
+    case DataType::f64: return write(data, i, value);
+    case DataType::f16:
+    case DataType::bf16:
+      return write(data, i, static_cast<std::uint16_t>(detail::encode(detail::small_float(type), value, false)));
+    case DataType::f8e4m3:
+    case DataType::f8e4m3fnuz:
+    case DataType::f8e5m2:
+    case DataType::f8e5m2fnuz:
+      return write(data, i, static_cast<std::uint8_t>(detail::encode(detail::small_float(type), value, true)));
+    case DataType::f8e8m0: return write(data, i, encode_power(value));
+    case DataType::f4e2m1: return write_nibble(data, i, detail::encode(detail::small_float(type), value, true));
+    case DataType::i8: return write_saturated<std::int8_t>(data, type, i, value);
+    case DataType::u8: return write_saturated<std::uint8_t>(data, type, i, value);
+    case DataType::i16: return write_saturated<std::int16_t>(data, type, i, value);
+    case DataType::u16: return write_saturated<std::uint16_t>(data, type, i, value);
+    case DataType::i32: return write_saturated<std::int32_t>(data, type, i, value);
+    case DataType::u32: return write_saturated<std::uint32_t>(data, type, i, value);
+    case DataType::i64: return write_saturated<std::int64_t>(data, type, i, value);
+    case DataType::u64: return write_saturated<std::uint64_t>(data, type, i, value);
+    case DataType::boolean: return write(data, i, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
+    case DataType::i4:
+    case DataType::u4: {
+      const auto [least, largest] = integer_range(type);
+      const double number = std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, largest);
+      return write_nibble(data, i, static_cast<std::uint32_t>(static_cast<std::int32_t>(number)));
+    }
+    default: throw_no_number(type);
+  }
+}
+
+double round_to(DataType type, double value) {
+  if (type == DataType::f64) return value;
+  if (stored_type(type) == DataType::f32) return static_cast<double>(static_cast<float>(value));
+  std::byte buffer[8]{};
+  store(buffer, type, 0, value);
+  return load(buffer, type, 0);
+}
+
+IntegerRange integer_range(DataType type) {
+  switch (type) {
+    case DataType::i4: return {-8, 7};
+    case DataType::u4: return {0, 15};
+    case DataType::i8: return {-128, 127};
+    case DataType::u8: return {0, 255};
+    case DataType::i16: return {-0x1p15, 0x1p15 - 1};
+    case DataType::u16: return {0, 0x1p16 - 1};
+    case DataType::i32: return {-0x1p31, 0x1p31 - 1};
+    case DataType::u32: return {0, 0x1p32 - 1};
+    case DataType::i64: return {-0x1p63, 0x1p63};
+    case DataType::u64: return {0, 0x1p64};
+    case DataType::boolean: return {0, 1};
+    default: throw UsageError("type " + std::string(name(type)) + " is no integer type");
+  }
+}
+
+}  // namespace benanza

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/rules2019/rules2019.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace benanza {
+
+namespace {
+
+/// The rows of a convolution; of one without padding also those of the same convolution that pads itself: an engine may
+/// have padded x by a kernel of its own.
+struct Found {
+  const std::vector<Call2019>* rows = nullptr;
+  bool padded_before = false;
+};
+
+Found rows_of(const op::Conv& conv, const Results2019& results) {
+  if (conv.x.size() != 4) return {};
+  ConvCall2019 call{.x = {conv.x.begin(), conv.x.end()},
+                    .filters = conv.w[0],
+                    .kernel = {conv.w[2], conv.w[3]},
+                    .pads = {0, 0},
+                    .strides = {detail::at_or(conv.strides, 0, 1), detail::at_or(conv.strides, 1, 1)},
+                    .dilations = {detail::at_or(conv.dilations, 0, 1), detail::at_or(conv.dilations, 1, 1)},
+                    .group = conv.group};
+  const auto find = [&] {
+    const auto rows = results.calls.find(call.key("CONV_FWD", name(conv.type)));
+    return rows == results.calls.end() ? nullptr : &rows->second;
+  };
+  if (!conv.pads.empty()) {
+    if (conv.pads[0] != conv.pads[2] || conv.pads[1] != conv.pads[3]) return {};
+    call.pads = {conv.pads[0], conv.pads[1]};
+    return {find()};
+  }
+  if (const auto* rows = find()) return {rows};
+  const auto reach = [&](std::size_t axis) { return call.dilations[axis] * (call.kernel[axis] - 1); };
+  const std::vector<std::int64_t> x = call.x;
+  for (std::int64_t high = 0; high <= reach(0); ++high)
+    for (std::int64_t wide = 0; wide <= reach(1); ++wide) {
+      if (high + wide == 0 || x[2] <= 2 * high || x[3] <= 2 * wide) continue;
+      call.pads = {high, wide};
+      call.x = {x[0], x[1], x[2] - 2 * high, x[3] - 2 * wide};
+      if (const auto* rows = find()) return {rows, true};
+    }
+  return {};
+}
+
+/// The height and width that the kernel passes over.
+std::vector<std::int64_t> padded_size(const op::Conv& conv) {
+  std::vector<std::int64_t> size(conv.x.begin() + 2, conv.x.end());
+  for (std::size_t i = 0; i < conv.pads.size(); ++i) size[i % size.size()] += conv.pads[i];
+  return size;
+}
+
+std::string layer_of(const std::string& signature, const Analysis& analysis) {
+  const Layer called = parse_layer(signature);
+  const auto* call = std::get_if<op::Conv>(&called);
+  for (const auto& row : analysis.rows) {
+    const auto* conv = std::get_if<op::Conv>(&row.layer);
+    if (call && conv && row.form == Form::single && conv->w == call->w && conv->strides == call->strides &&
+        conv->dilations == call->dilations && conv->group == call->group && padded_size(*conv) == padded_size(*call))
+      return row.nodes.front();
+  }
+  return {};
+}
+
+}  // namespace
+
+AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results2019& results) {
+  AlgorithmFindings2019 findings;
+  std::map<std::pair<std::string, std::string>, SlowerAlgorithm> slower;
+  for (const auto& call : calls) {
+    if (call.count == 0 || call.signature.empty()) continue;
+    const Layer layer = parse_layer(call.signature);
+    const auto* conv = std::get_if<op::Conv>(&layer);
+    if (!conv) continue;
+    const Found found = rows_of(*conv, results);
+    const Call2019* chosen = nullptr;
+    if (found.rows)
+      for (const auto& row : *found.rows)
+        if (row.algorithm == call.algorithm) chosen = &row;
+    if (!chosen) {
+      if (std::find(findings.not_compared.begin(), findings.not_compared.end(), call.signature) ==
+          findings.not_compared.end())
+        findings.not_compared.push_back(call.signature);
+      continue;
+    }
+    findings.compared += call.count;
+    const Call2019& best = found.rows->front();
+    if (best.time >= chosen->time) continue;
+    auto& finding = slower[{call.signature, call.algorithm}];
+    finding.signature = call.signature;
+    finding.chosen = call.algorithm;
+    finding.best = best.algorithm;
+    finding.chosen_time = chosen->time;
+    finding.best_time = best.time;
+    finding.count += call.count;
+    finding.padded_before = found.padded_before;
+  }
+  for (auto& [key, finding] : slower) findings.slower.push_back(std::move(finding));
+  std::stable_sort(findings.slower.begin(), findings.slower.end(),
+                   [](const SlowerAlgorithm& a, const SlowerAlgorithm& b) { return a.gain() > b.gain(); });
+  return findings;
+}
+
+std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, const Analysis& analysis) {
+  std::vector<AlgorithmChoice> result;
+  for (const auto& found : findings.slower)
+    result.push_back({.layer = layer_of(found.signature, analysis),
+                      .signature = found.signature,
+                      .library = "cudnn",
+                      .chosen = found.chosen,
+                      .best = "cudnn " + found.best,
+                      .chosen_time = found.chosen_time,
+                      .best_time = found.best_time,
+                      .count = found.count});
+  for (const auto& signature : findings.not_compared)
+    result.push_back({.layer = layer_of(signature, analysis), .signature = signature, .library = "cudnn"});
+  return result;
+}
+
+}  // namespace benanza
