@@ -164,8 +164,8 @@ int run_suite(const Suite& suite, int argc, char** argv) {
                          .cancelled = &interrupt.interrupted()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   if (flags.list) {
-    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '
-'; return 0;
+    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
+    return 0;
   }
   const bool none = std::all_of(suite.backends.begin(), suite.backends.end(), [](const auto& backend) {
     return std::holds_alternative<Unsupported>(backend->availability());
