@@ -161,7 +161,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   MeasureOptions options{.threads = flags.threads,
                          .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
                          .accept = accept,
-                         .cancelled = &interrupt.interrupted()};
+                         .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   if (flags.list) {
     for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';

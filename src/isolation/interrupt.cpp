@@ -34,9 +34,9 @@ void InterruptWatch::watch() {
   for (int taken = 0;;) {
     sigwait(&set, &taken);
     if (ending_) return;
-    if (!interrupted_) {
+    if (!interrupted()) {
       signal_ = taken;
-      interrupted_ = true;
+      stop_.request_stop();
     } else if (taken == SIGINT) {
       std::signal(SIGINT, SIG_DFL);
       pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

@@ -228,7 +228,7 @@ std::optional<Bytes> footprint(Bytes in_front, Bytes capacity) {
 }
 
 std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const int> thread_counts,
-                                         Bytes available_memory, Seconds budget, const std::atomic<bool>* cancelled,
+                                         Bytes available_memory, Seconds budget, const std::stop_token& stop,
                                          const std::function<void(std::size_t, std::size_t)>& report) {
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
@@ -241,7 +241,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
     const double slot = budget.value / static_cast<double>(total + thread_counts.size());  // memory takes two
     const auto stopped = [&] {
       if (report) report(done++, total);
-      return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
+      return stop.stop_requested();
     };
     if (stopped()) return rows;
     for (const auto& each : multiply_adds)

@@ -7,9 +7,9 @@
 #include <benanza/measure/measure.hpp>
 #include <benanza/plan/thread_pool.hpp>
 
-#include <atomic>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace benanza::bench {
@@ -19,7 +19,7 @@ namespace benanza::bench {
 /// `report(done, total)`.
 [[nodiscard]] std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const int> thread_counts,
                                                        Bytes available_memory, Seconds budget,
-                                                       const std::atomic<bool>* cancelled,
+                                                       const std::stop_token& stop,
                                                        const std::function<void(std::size_t, std::size_t)>& report);
 
 /// The bytes of a walk that measures what lies behind a level: at least 4 times what is in front, at most half of the

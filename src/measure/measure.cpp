@@ -78,7 +78,7 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
                         .what = "peak and bandwidths"});
     }
   };
-  return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.cancelled, report);
+  return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.stop, report);
 }
 
 /// The same of a device, by its own kernels.

@@ -66,9 +66,7 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
 }
 
-bool Workplace::over(Seconds until) const {
-  return (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) || elapsed() >= until;
-}
+bool Workplace::over(Seconds until) const { return options_.stop.stop_requested() || elapsed() >= until; }
 
 void Workplace::keep(std::span<const TuningTask> tasks) {
   if (!options_.keep || !keeping_ || elapsed() < next_keep_) return;

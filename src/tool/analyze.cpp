@@ -8,6 +8,7 @@
 #include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/rules2019/rules2019.hpp>
+#include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -31,9 +31,15 @@ struct Options {
   bool require_complete = false;
 };
 
-std::string how_measured(const MeasuringResult& result, const std::filesystem::path& database) {
-  return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", result.measured, result.took.value,
-                     result.known, where_kept(result, database));
+std::string how_measured(const Measured& measured, const Session& session) {
+  return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", measured.tuned, measured.took.value,
+                     measured.known, where_kept(measured, session));
+}
+
+Outcome measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget, Again again,
+                        bool quiet) {
+  return watched(session, quiet, {.budget = budget, .again = again},
+                 [&](const BoundOptions& options) { return session.measure_missing(models, options); });
 }
 
 using Analyses = std::vector<Analysis>;
@@ -67,16 +73,15 @@ void show_candidates(Analyses& analyses, const ResultDatabase& results) {
 
 /// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
 Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analyses before, Seconds budget,
-                const Options& options, MeasuringResult& total) {
+                const Options& options, Outcome& total) {
   constexpr int most = 10;
   for (int i = 0; i < most && total.interrupted == 0; ++i) {
-    const MeasuringResult result =
-        measure_missing(session, models, budget, options.measuring, options.output.quiet, Again::all);
+    const Outcome result = measure_missing(session, models, budget, Again::all, options.output.quiet);
     total.took += result.took;
     total.interrupted = result.interrupted;
     if (total.not_kept.empty()) total.not_kept = result.not_kept;
     // On its own rows: with those of all sessions, each would take the least of more and agree with the one before.
-    Analyses after = analyze_all(models, session.database.of_run(result.run), session.analysis);
+    Analyses after = analyze_all(models, session.database().of_run(result.run), session.analysis_options());
     if (agree(before, after)) return after;
     before = std::move(after);
   }
@@ -100,23 +105,23 @@ int run(const Options& options) {
   const auto given = parse_budget(options.budget);
   const auto models = load_models(options.models);
   Session session = open_session(options.measuring, options.output.quiet);
-  session.analysis.candidates = options.plans;
+  session.keep_candidates(options.plans);
   const Seconds budget = given.value_or(default_budget(models));
   const Again again = options.rounds                              ? Again::all
                       : options.repeat || !options.budget.empty() ? Again::uncertain
                                                                   : Again::nothing;
-  MeasuringResult measured = measure_missing(session, models, budget, options.measuring, options.output.quiet, again);
-  Analyses analyses = analyze_all(models, session.database, session.analysis);
+  Outcome measured = measure_missing(session, models, budget, again, options.output.quiet);
+  Analyses analyses = session.analyze(models);
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
-  if (options.repeat && options.plans) show_candidates(analyses, session.database);
+  if (options.repeat && options.plans) show_candidates(analyses, session.database());
   const bool partial =
       std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
-  BoundReport report{.machine = session.machine,
-                     .backends = versions_of(session.backends),
+  BoundReport report{.machine = session.machine(),
+                     .backends = session.versions(),
                      .models = std::move(analyses),
-                     .footer = how_measured(measured, options.measuring.database),
-                     .warnings = warnings_of(session.database),
-                     .runs = summarise_runs(session.database)};
+                     .footer = how_measured(measured, session),
+                     .warnings = warnings_of(session.database()),
+                     .runs = summarise_runs(session.database())};
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
@@ -129,7 +134,6 @@ int run(const Options& options) {
 
 void add_bound(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->measuring.database = default_database();
   auto* command = app.add_subcommand("bound", "measures a model's layers and prints its ladder of lower bounds");
   command->footer("example: benanza bound examples/models/modern/resnet50.onnx");
   options->models.add_to(*command);

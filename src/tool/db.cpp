@@ -45,7 +45,8 @@ int list(const Options& options) {
                            .warnings = run.warnings,
                            .ceilings = run.ceilings});
   }
-  if (!options.output.quiet) warn_of_left_out(database);
+  if (!options.output.quiet)
+    for (const auto& line : left_out(database)) terminal::warn(line);
   emit(report, options.output);
   return report.unread.empty() ? done : bad_input;
 }
@@ -76,7 +77,8 @@ int merge(const Options& options) {
   const std::vector<fs::path> sources(options.places.begin(), options.places.end());
   DbMerge report{.folder = options.into, .merge = merge_results(sources, options.into)};
   const ResultDatabase merged = ResultDatabase::open(options.into);
-  if (!options.output.quiet) warn_of_left_out(merged);
+  if (!options.output.quiet)
+    for (const auto& line : left_out(merged)) terminal::warn(line);
   report.conflicts = conflicts(merged, options.tolerance_percent / 100);
   emit(report, options.output);
   return report.merge.refused.empty() ? done : bad_input;

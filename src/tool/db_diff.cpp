@@ -7,6 +7,7 @@
 #include "validators.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
+#include <benanza/session/session.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -78,8 +79,7 @@ Side choose_side(const std::string& place, const std::vector<std::string>& choic
 }
 
 void add_signatures(const ModelLayers& model, std::set<std::string>& signatures) {
-  LayerSet layers;
-  add_measurable(model, layers);
+  const LayerSet layers = measurable_layers(model);
   for (const auto& [layer_signature, unique] : layers.layers()) signatures.insert(layer_signature.text());
 }
 

@@ -9,9 +9,11 @@
 #include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/detail/parse_duration.hpp>
+#include <benanza/model/retype.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/report/gap_report.hpp>
 #include <benanza/rules2019/rules2019.hpp>
+#include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -90,18 +92,14 @@ std::vector<DataType> other_types(const Options& options, const Analysis& analys
   return types;
 }
 
-ModelLayers in_type(const Options& options, DataType type) {
-  ModelOptions models = options.models;
-  models.type = std::string(name(type));
-  return load_models(models).front();
-}
+ModelLayers in_type(const Graph& graph, DataType type) { return make_model_layers(retype(graph, type)); }
 
 struct Bounds {
   BoundReport report{};
   ResultDatabase results{};
   AnalysisOptions analysis{};
   std::optional<Session> session{};  ///< nothing where results are stored ones
-  MeasuringResult measured{};
+  Outcome measured{};
 };
 
 Seconds budget_of(const Options& options, const ModelLayers& model) {
@@ -121,17 +119,20 @@ Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) 
     MeasuringOptions measuring = options.measuring;
     measuring.threads = threads;
     made.session = open_session(measuring, options.output.quiet);
-    made.measured = measure_missing(*made.session, {model}, budget_of(options, model), measuring, options.output.quiet,
-                                    options.budget.empty() ? Again::nothing : Again::uncertain);
-    made.results = made.session->database;
-    made.analysis = made.session->analysis;
-    made.report = {.machine = made.session->machine,
-                   .backends = versions_of(made.session->backends),
-                   .footer = fmt::format("{} layers measured in {:.1f} s, {} from the database; kept in {}",
-                                         made.measured.measured, made.measured.took.value, made.measured.known,
-                                         options.measuring.database.string()),
-                   .warnings = warnings_of(made.results),
-                   .runs = summarise_runs(made.results)};
+    Session& session = *made.session;
+    made.measured = watched(
+        session, options.output.quiet,
+        {.budget = budget_of(options, model), .again = options.budget.empty() ? Again::nothing : Again::uncertain},
+        [&](const BoundOptions& bound) { return session.measure_missing(std::span(&model, 1), bound); });
+    made.results = session.database();
+    made.analysis = session.analysis_options();
+    made.report = {
+        .machine = session.machine(),
+        .backends = session.versions(),
+        .footer = fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", made.measured.tuned,
+                              made.measured.took.value, made.measured.known, where_kept(made.measured, session)),
+        .warnings = warnings_of(made.results),
+        .runs = summarise_runs(made.results)};
   }
   made.analysis.candidates = true;
   made.report.models = {analyze(model, made.results, made.analysis)};
@@ -190,7 +191,11 @@ int run(const Options& options, const CLI::App& command) {
     emit(report, options.output);
     return verdict(options, report.gap);
   }
-  const ModelLayers model = the_one(load_models(options.models));
+  ModelOptions as_it_is = options.models;
+  as_it_is.type.clear();
+  const Graph graph = the_one(load_graphs(as_it_is));
+  const auto type = options.models.what_if();
+  const ModelLayers model = type ? in_type(graph, *type) : make_model_layers(graph);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   Bounds bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);
@@ -200,12 +205,12 @@ int run(const Options& options, const CLI::App& command) {
   for (const DataType type : other_types(options, analysis)) {
     AnalysisOptions plain = bounds.analysis;
     plain.candidates = false;
-    gap_options.other_types.push_back(analyze(in_type(options, type), bounds.results, plain));
+    gap_options.other_types.push_back(analyze(in_type(graph, type), bounds.results, plain));
   }
   report.gap = compare(analysis, model, report.profile, gap_options);
   if (options.prove && bounds.session && bounds.measured.interrupted == 0) {
-    Proved proved = prove(report, model, *bounds.session, budget_of(options, model), options.measuring,
-                          options.output.quiet, [&](DataType type) { return in_type(options, type); });
+    Proved proved = prove(report, model, *bounds.session, budget_of(options, model), options.output.quiet,
+                          [&](DataType type) { return in_type(graph, type); });
     report.proofs = std::move(proved.proofs);
     bounds.measured.interrupted = proved.interrupted;
   }
@@ -219,7 +224,6 @@ int run(const Options& options, const CLI::App& command) {
 
 void add_gap(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->measuring.database = default_database();
   auto* command =
       app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do");
   command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");

@@ -6,6 +6,8 @@
 #include "output.hpp"
 #include "reproducer.hpp"
 #include <benanza/codegen.hpp>
+#include <benanza/session/backends.hpp>
+#include <benanza/session/session.hpp>
 
 #include <CLI/CLI.hpp>
 

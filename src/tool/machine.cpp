@@ -3,9 +3,11 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
+#include "stored.hpp"
 #include <benanza/measure/measure.hpp>
 #include <benanza/plan/backends.hpp>
 #include <benanza/results/ceiling_rows.hpp>
+#include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -31,7 +33,8 @@ std::vector<CeilingRow> highest(const ResultDatabase& database) {
 int run(const Options& options) {
   check_writable(options.output);
   const auto& named = options.measuring.backends;
-  const auto measured = named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named);
+  const auto measured =
+      named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named, terminal::warn);
   MachineReport report{.machine = bench::machine_of(measured)};
   std::vector<BackendVersion> versions;
   for (const auto& backend : bench::all_backends()) {
@@ -41,7 +44,8 @@ int run(const Options& options) {
     versions.push_back({line.name, line.version});
     report.backends.push_back(std::move(line));
   }
-  ResultDatabase database = open_database(options.measuring, report.machine, versions, options.output.quiet);
+  ResultDatabase database = ResultDatabase::open(options.measuring.database).select(report.machine, versions);
+  if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);
     Run fresh = bench::measure(
@@ -62,7 +66,6 @@ int run(const Options& options) {
 
 void add_machine(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->measuring.database = default_database();
   auto* command =
       app.add_subcommand("machine", "what would be measured on: device, libraries, measured ceilings, timer");
   command->footer("example: benanza machine");

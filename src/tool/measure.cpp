@@ -32,14 +32,15 @@ int run(const Options& options) {
   }
   const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
   Session session = open_session(options.measuring, options.output.quiet);
-  const MeasuringResult measured =
-      measure_layers(session, wanted, "layers", budget, options.measuring, options.output.quiet);
-  PlansReport report{.machine = session.machine,
-                     .backends = versions_of(session.backends),
-                     .footer = fmt::format("measured in {:.1f} s; {}", measured.took.value,
-                                           where_kept(measured, options.measuring.database))};
-  const auto rows = session.database.newest_rows();
-  const Ceilings ceilings = session.database.ceilings(session.analysis.threads);
+  const Outcome measured = watched(session, options.output.quiet, {.budget = budget}, [&](const BoundOptions& bound) {
+    return session.measure_layers(wanted, "layers", bound);
+  });
+  PlansReport report{
+      .machine = session.machine(),
+      .backends = session.versions(),
+      .footer = fmt::format("measured in {:.1f} s; {}", measured.took.value, where_kept(measured, session))};
+  const auto rows = session.database().newest_rows();
+  const Ceilings ceilings = session.database().ceilings(session.analysis_options().threads);
   for (const auto& entry : wanted) {
     LayerPlans plans{.layer = entry.layer,
                      .signature = LayerSignature(entry.layer).text(),
@@ -56,7 +57,6 @@ int run(const Options& options) {
 
 void add_measure(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->measuring.database = default_database();
   auto* command =
       app.add_subcommand("measure", "measures single layers by their signatures: every plan of every library");
   command->footer("example: benanza measure Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=relu");

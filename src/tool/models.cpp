@@ -28,13 +28,4 @@ std::vector<ModelLayers> load_models(const ModelOptions& options) {
   return from_each_model(options, [](ModelLayers&& model) { return std::move(model); });
 }
 
-void add_measurable(const ModelLayers& model, LayerSet& set) {
-  const auto add = [&](const Layer& layer, const Occurrence& at) {
-    if (!is_free(layer) && !is_opaque(layer)) set.add(layer, model.single.model, at.nodes.front(), at.repeat);
-  };
-  for (const auto& at : model.single.layers) add(at.layer, at);
-  for (const auto& at : model.fused.layers)
-    for (const auto& piece : at.pieces) add(piece.layer, at);
-}
-
 }  // namespace benanza::tool

@@ -36,8 +36,4 @@ template <class Use>
 /// The same in both forms.
 [[nodiscard]] std::vector<ModelLayers> load_models(const ModelOptions& options);
 
-/// Adds what a suite over the model measures: its single layers and the ways to do its groups; neither free nor opaque
-/// ones.
-void add_measurable(const ModelLayers& model, LayerSet& set);
-
 }  // namespace benanza::tool

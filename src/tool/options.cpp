@@ -182,19 +182,6 @@ void MeasuringOptions::add_to(CLI::App& app) {
       ->default_str(default_database().string());
 }
 
-std::vector<std::string> expand_backends(const std::vector<std::string>& names) {
-  std::vector<std::string> result;
-  const auto add = [&](const std::string& name) {
-    if (std::find(result.begin(), result.end(), name) == result.end()) result.push_back(name);
-  };
-  for (const auto& name : names) {
-    if (name == "cuda")
-      for (const char* each : {"cudnn", "cublas"}) add(each);
-    add(name);
-  }
-  return result;
-}
-
 void OutputOptions::add_to(CLI::App& app) {
   app.add_option("--json", json, "writes JSON; - replaces the table on stdout")->type_name("FILE");
   app.add_option("--csv", csv, "writes CSV; - replaces the table on stdout")->type_name("FILE");
@@ -207,13 +194,6 @@ void OutputOptions::add_pictures_to(CLI::App& app) {
   app.add_option("--dot", dot, "writes the fused layer graph for graphviz, critical path in colour")->type_name("FILE");
   app.add_option("--trace", trace, "writes the bound's schedules for Chrome's and Perfetto's trace viewers")
       ->type_name("FILE");
-}
-
-std::filesystem::path default_database() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache) return std::filesystem::path(cache) / "benanza" / "results";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home && *home ? home : ".") / ".cache" / "benanza" / "results";
 }
 
 }  // namespace benanza::tool

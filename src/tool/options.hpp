@@ -5,6 +5,7 @@
 #include <benanza/model/data_type.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/results/measurement.hpp>
+#include <benanza/session/default_database.hpp>
 
 #include <filesystem>
 #include <map>
@@ -42,14 +43,11 @@ struct MeasuringOptions {
   std::vector<std::string> backends{};  ///< empty: all that are available
   int threads = 0;
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
-  std::filesystem::path database{};
+  std::filesystem::path database = default_database();
   bool isolate = true;  ///< supervised in a process of its own, also on the processor
 
   void add_to(CLI::App& app);
 };
-
-/// `cuda` stands for cudnn, cublas and cuda; other names for themselves; each once.
-[[nodiscard]] std::vector<std::string> expand_backends(const std::vector<std::string>& names);
 
 /// Where the answer goes.
 struct OutputOptions {
@@ -64,8 +62,5 @@ struct OutputOptions {
   /// All files that were asked for, empty ones too.
   [[nodiscard]] std::vector<std::string> files() const { return {json, csv, html, dot, trace}; }
 };
-
-/// The user's cache folder for Benanza, as the XDG specification has it.
-[[nodiscard]] std::filesystem::path default_database();
 
 }  // namespace benanza::tool

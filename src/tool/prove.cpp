@@ -23,17 +23,17 @@ using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 /// Rows of the runs that this call has made, excluded ones too.
 RowsOfLayers fresh_rows(const Session& session, const std::set<std::string>& runs_before) {
   RowsOfLayers rows;
-  for (const auto& run : session.database.runs()) {
+  for (const auto& run : session.database().runs()) {
     if (run.name != run_name || runs_before.contains(run.file + run.started)) continue;
     for (const auto& row : run.rows)
-      if (row.threads <= session.analysis.threads) rows[row.signature].push_back(row);
+      if (row.threads <= session.analysis_options().threads) rows[row.signature].push_back(row);
   }
   return rows;
 }
 
 std::set<std::string> runs_of(const Session& session) {
   std::set<std::string> result;
-  for (const auto& run : session.database.runs()) result.insert(run.file + run.started);
+  for (const auto& run : session.database().runs()) result.insert(run.file + run.started);
   return result;
 }
 
@@ -123,8 +123,8 @@ std::string why_not(const Advice& advice) {
 
 }  // namespace
 
-Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
-             const MeasuringOptions& options, bool quiet, const std::function<ModelLayers(DataType)>& retyped) {
+Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget, bool quiet,
+             const std::function<ModelLayers(DataType)>& retyped) {
   const auto& advice = report.gap.advice;
   std::map<std::string, bench::Wanted> wanted;
   for (const auto& each : advice)
@@ -136,15 +136,19 @@ Proved prove(const GapReport& report, const ModelLayers& model, Session& session
   std::vector<bench::Wanted> layers;
   for (auto& [signature, entry] : wanted) layers.push_back(std::move(entry));
   const auto before = runs_of(session);
-  const MeasuringResult measured = measure_layers(session, layers, run_name, budget, options, quiet);
+  const Outcome measured = watched(session, quiet, {.budget = budget}, [&](const BoundOptions& bound) {
+    return session.measure_layers(layers, run_name, bound);
+  });
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   const auto rows = fresh_rows(session, before);
   Proved proved{.interrupted = measured.interrupted};
   const auto analyzed_anew = [&](const ModelLayers& layers_of, Again again) {
-    const MeasuringResult result = measure_missing(session, {layers_of}, budget, options, quiet, again);
+    const Outcome result = watched(session, quiet, {.budget = budget, .again = again}, [&](const BoundOptions& bound) {
+      return session.measure_missing(std::span(&layers_of, 1), bound);
+    });
     if (!result.not_kept.empty()) throw EnvironmentError(result.not_kept);
     proved.interrupted = std::max(proved.interrupted, result.interrupted);
-    return analyze(layers_of, session.database, session.analysis);
+    return session.analyze(std::span(&layers_of, 1)).front();
   };
 
   auto& proofs = proved.proofs;

@@ -21,7 +21,6 @@ struct Proved {
 /// that type, which `retyped` gives; branches in parallel are the model's calls timed anew, since no two run at a time.
 /// What only the engine could change is named with the reason.
 [[nodiscard]] Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,
-                           const MeasuringOptions& options, bool quiet,
-                           const std::function<ModelLayers(DataType)>& retyped);
+                           bool quiet, const std::function<ModelLayers(DataType)>& retyped);
 
 }  // namespace benanza::tool

@@ -57,27 +57,19 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
   return stored;
 }
 
-void warn_of_unread(const ResultDatabase& results) {
-  for (const auto& warning : results.warnings()) terminal::warn("not read: " + warning);
-}
-
-void warn_of_left_out(const ResultDatabase& results) {
-  for (const auto& run : results.runs())
-    if (!run.faults.empty())
-      terminal::warn(run.file + ": left out what cannot be true, " + std::to_string(run.faults.size()) +
-                     (run.faults.size() == 1 ? " row: " : " rows, first ") + run.faults.front() +
-                     "; `benanza db verify` shows all");
-}
-
 Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device) {
   const auto files = files_of(names);
   if (files.empty()) throw InputError("--results: the files hold no results");
   return read_results_2019(files, device);
 }
 
+void warn_of_faults(const ResultDatabase& results) {
+  for (const auto& file : results.warnings()) terminal::warn("not read: " + file);
+  for (const auto& line : left_out(results)) terminal::warn(line);
+}
+
 void warn_of_conflicts(const ResultDatabase& results) {
-  warn_of_unread(results);
-  warn_of_left_out(results);
+  warn_of_faults(results);
   const auto found = conflicts(results);
   if (found.empty()) return;
   terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +

@@ -30,11 +30,10 @@ struct StoredResults {
 /// none.
 [[nodiscard]] Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device);
 
-/// A line for each file that was not read.
-void warn_of_unread(const ResultDatabase& results);
-/// A line for each file of which rows were left out since they cannot be true.
-void warn_of_left_out(const ResultDatabase& results);
-/// Both, and says where runs disagree: the fastest row of a layer counts, so that one of two is not believed.
+/// A line for each file that was not read, and for each of which rows were left out since they cannot be true.
+void warn_of_faults(const ResultDatabase& results);
+/// The same, and one that says where runs disagree: the fastest row of a layer counts, so that one of two is not
+/// believed.
 void warn_of_conflicts(const ResultDatabase& results);
 
 }  // namespace benanza::tool

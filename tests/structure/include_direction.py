@@ -49,7 +49,8 @@ ROOMS = {
     "rules2019": ["gap"],
     "report": ["rules2019"],
     "umbrella": ["rules2019", "onnx"],
-    "tool": ["report", "bench", "backend", "codegen", "umbrella"],
+    "session": ["isolation", "bounds", "backend"],
+    "tool": ["report", "session", "codegen", "umbrella"],
 }
 
 # Public headers outside of a room's folder.

@@ -17,8 +17,8 @@ bool is_blocked(int signal = SIGINT) {
   return sigismember(&now, signal) == 1;
 }
 
-void await(const std::atomic<bool>& flag) {
-  while (!flag) std::this_thread::yield();
+void await(const InterruptWatch& watch) {
+  while (!watch.interrupted()) std::this_thread::yield();
 }
 
 /// How a child ends that does this.
@@ -46,7 +46,7 @@ TEST_CASE("an interrupt is noted, and reaches no thread that measures") {
     CHECK_FALSE(watch.interrupted());
     CHECK(watch.exit_code() == 0);
     kill(getpid(), SIGINT);
-    await(watch.interrupted());
+    await(watch);
     CHECK(watch.exit_code() == 130);
   }
   CHECK_FALSE(is_blocked());
@@ -58,7 +58,7 @@ TEST_CASE("a time limit and a closed terminal are interrupts too, be they sent t
       std::signal(signal, SIG_DFL);  // nohup may have started the tests
       const InterruptWatch watch;
       kill(getpid(), signal);
-      await(watch.interrupted());
+      await(watch);
       kill(getpid(), signal);
       std::_Exit(watch.exit_code());
     });
@@ -88,7 +88,7 @@ TEST_CASE("the second interrupt ends the process") {
   const int status = end_of([] {
     const InterruptWatch watch;
     kill(getpid(), SIGINT);
-    await(watch.interrupted());
+    await(watch);
     kill(getpid(), SIGINT);
     for (;;) pause();
   });

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <stop_token>
 #include <thread>
 
 namespace benanza::bench {
@@ -14,7 +15,7 @@ namespace benanza::bench {
 [[nodiscard]] sigset_t interrupts();
 
 /// While it lives, `interrupts` are blocked in the calling thread and in those that it starts, and a thread of the
-/// watch's own takes them. The first one is noted, for MeasureOptions::cancelled; a SIGINT after it ends the process
+/// watch's own takes them. The first one requests a stop; a SIGINT after it ends the process
 /// (closing terminals and time limits send the others more than once). To be made before the threads that measure;
 /// destroyed by the thread that made it.
 class InterruptWatch {
@@ -25,9 +26,10 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
+  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+  [[nodiscard]] bool interrupted() const { return stop_.stop_requested(); }
   /// What the process ends with, 128 and the signal's number as shells have it: 130 for Ctrl-C. 0 if there was none.
-  [[nodiscard]] int exit_code() const { return interrupted_ ? 128 + signal_ : 0; }
+  [[nodiscard]] int exit_code() const { return interrupted() ? 128 + signal_ : 0; }
 
  private:
   class Block {
@@ -42,7 +44,8 @@ class InterruptWatch {
   };
   void watch();
 
-  std::atomic<bool> interrupted_{false}, ending_{false};
+  std::stop_source stop_{};
+  std::atomic<bool> ending_{false};
   std::atomic<int> signal_{0};
   Block block_{};
   std::thread thread_;

@@ -10,13 +10,13 @@
 #include <benanza/results/measurement.hpp>
 #include <benanza/results/results.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +49,7 @@ struct MeasureOptions {
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
   /// Called with the row's name before a plan is tried; before plans are made, with that of the row that says why there
-  /// are none. Culprits of earlier tries are left out, with their reason (supervisor.hpp).
+  /// are none. Plans that crashed in earlier tries are left out, with their reason (supervisor.hpp).
   std::function<void(std::string_view row)> trying{};
   std::map<std::string, std::string> crashing_plans{};
   /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
@@ -60,8 +60,7 @@ struct MeasureOptions {
   /// machine and versions, its reasons, clear losers and ceilings stand; other plans are tried again, and their times
   /// stand where there is no time for that.
   std::shared_ptr<const Run> earlier{};
-  const std::atomic<bool>* cancelled =
-      nullptr;  ///< that of an InterruptWatch, say: once set, the session ends early and returns what it has
+  std::stop_token stop{};  ///< once a stop is requested, the session ends early and returns what it has
 };
 
 /// Whether a layer can be timed in a cache state: without weights there are none that could be cold.

@@ -38,6 +38,9 @@ struct Finding {
 /// Rows that beat the ceilings of their machine, over all its runs, too often to be true (`CeilingCheck`).
 [[nodiscard]] std::vector<Finding> damaged_rows(const ResultDatabase& results);
 
+/// One line for each file of which rows were left out since they cannot be true.
+[[nodiscard]] std::vector<std::string> left_out(const ResultDatabase& results);
+
 /// Temporary files in a folder, of writers that were killed or are at work.
 [[nodiscard]] std::vector<Finding> leftovers(const std::filesystem::path& folder);
 

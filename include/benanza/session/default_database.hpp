@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where results are kept unless the user says otherwise.
+#pragma once
+
+#include <filesystem>
+
+namespace benanza {
+
+/// The user's cache folder, as the XDG Base Directory specification has it: `$XDG_CACHE_HOME/benanza/results`, or
+/// `~/.cache/benanza/results`.
+[[nodiscard]] std::filesystem::path default_database();
+
+}  // namespace benanza

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: the main job as a library call: models in, ladders of bounds out. It opens a folder of results for the
+// machine at hand, measures the layers that the folder lacks, keeps their rows there, and analyses each model.
+//
+//     Session session = Session::open();
+//     const Analysis analysis = session.bound(make_model_layers(import_onnx("resnet50.onnx")));
+//     const auto& latency = analysis[RungName::library_fused].bound;
+#pragma once
+
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/measure/measure.hpp>
+#include <benanza/model/layer_set.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/results/results.hpp>
+#include <benanza/session/default_database.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+struct SessionOptions {
+  /// What to measure with; all of them run on one device. Empty: every backend of the processor that is available.
+  std::vector<std::shared_ptr<const Backend>> backends{};
+  int threads = 0;  ///< the most threads an engine would use; 0: one for each physical core of one NUMA node
+  std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
+  std::filesystem::path database = default_database();
+  /// Receives one line for whatever makes the results doubtful; empty: nobody is told.
+  std::function<void(const std::string& text)> warn{};
+};
+
+/// What is measured again although the database knows it.
+enum class Again : std::uint8_t {
+  nothing,
+  uncertain,  ///< layers whose rows a budget left noisy or with untried plans are tuned once more
+  all         ///< every layer gets new rounds, even if no total lacks them
+};
+
+struct BoundOptions {
+  std::optional<Seconds> budget{};  ///< time for measuring; none: `default_budget` of the models
+  Again again = Again::nothing;
+  std::function<void(const bench::Progress&)> progress{};
+  /// When a stop is requested, measuring ends early; what was measured is kept and analysed.
+  std::stop_token stop{};
+};
+
+/// What a call measured.
+struct Measured {
+  std::size_t layers = 0;     ///< unique layers of the run: tuned, or timed again
+  std::size_t with_rows = 0;  ///< those of them that have rows now
+  std::size_t tuned = 0;      ///< unique layers that have rows and had none before, or were tuned once more
+  std::size_t known = 0;      ///< unique layers that the database knew
+  Seconds took{};
+  std::string run{};       ///< the file of the run; empty when nothing was measured or it could not be written
+  std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were
+  bool stopped = false;    ///< a stop was requested before everything was measured
+};
+
+class Session {
+ public:
+  /// Throws EnvironmentError where no backend is available, UsageError for more threads than the machine has cores or
+  /// for backends of different devices.
+  [[nodiscard]] static Session open(SessionOptions options = {});
+
+  /// Measures what the models need and the database lacks, then analyses each. Throws EnvironmentError when the folder
+  /// cannot be written to, before anything is measured.
+  [[nodiscard]] std::vector<Analysis> bound(std::span<const ModelLayers> models, const BoundOptions& options = {});
+  [[nodiscard]] Analysis bound(const ModelLayers& model, const BoundOptions& options = {});
+
+  /// The first half of `bound`. Rows are in the folder, and in `database()`, when it returns; every few seconds the
+  /// folder has what there is so far.
+  Measured measure_missing(std::span<const ModelLayers> models, const BoundOptions& options = {});
+  /// Measures these layers; those with known rows get new rounds only. `earlier`: rows of layers that are tuned once
+  /// more. The run is called `name`; the budget is 60 s where none is given.
+  Measured measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
+                          const BoundOptions& options = {}, std::vector<Measurement> earlier = {});
+  /// The second half of `bound`: nothing is measured.
+  [[nodiscard]] std::vector<Analysis> analyze(std::span<const ModelLayers> models) const;
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const SessionOptions& options() const { return options_; }
+  [[nodiscard]] const std::vector<BackendVersion>& versions() const { return versions_; }
+  /// What is known of this machine and these versions of the backends.
+  [[nodiscard]] const ResultDatabase& database() const { return database_; }
+  [[nodiscard]] const AnalysisOptions& analysis_options() const { return analysis_options_; }
+  /// Whether analyses carry every candidate of a layer (`LayerRow::candidates`).
+  void keep_candidates(bool keep) { analysis_options_.candidates = keep; }
+
+ private:
+  Session() = default;
+  void warn(const std::string& text) const {
+    if (options_.warn) options_.warn(text);
+  }
+
+  SessionOptions options_{};
+  Machine machine_{};
+  std::vector<BackendVersion> versions_{};
+  ResultDatabase database_{};
+  AnalysisOptions analysis_options_{};
+};
+
+/// The layers that have to be measured for a model's bounds: its single layers and the ways to do its groups, neither
+/// free nor opaque ones.
+void add_measurable(const ModelLayers& model, LayerSet& set);
+[[nodiscard]] LayerSet measurable_layers(const ModelLayers& model);
+
+/// A model of ordinary size within a minute, a whole zoo within half an hour; a heavy model gets as many passes over
+/// its layers.
+[[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
+
+}  // namespace benanza

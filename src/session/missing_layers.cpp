@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "missing_layers.hpp"
+
+#include <benanza/model/cost.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace benanza {
+
+namespace {
+
+using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
+
+/// Whether one run gave rounds to every layer that runs at all. They may all have been contended: then this machine is
+/// not quiet, and to measure again at each call would not make it so.
+bool timed_together(const ResultDatabase& database, const RowsOfLayers& known, const LayerSet& layers) {
+  const auto runs = [&](const std::string& signature) {
+    const auto& rows = known.at(signature);
+    return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !row.excluded; });
+  };
+  const auto whole = [&](const Run& run) {
+    std::set<std::string> timed;
+    for (const auto& row : run.rows)
+      if (!row.rounds_s.empty()) timed.insert(row.signature);
+    return std::all_of(layers.layers().begin(), layers.layers().end(), [&](const auto& entry) {
+      const std::string& signature = entry.first.text();
+      return timed.contains(signature) || !runs(signature);
+    });
+  };
+  return std::any_of(database.runs().begin(), database.runs().end(), whole);
+}
+
+}  // namespace
+
+MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
+                             const bench::Question& question, Again again) {
+  const auto rows = database.newest_rows();
+  const auto is_known = [&](const std::string& signature, const Layer& layer) {
+    const auto found = rows.find(signature);
+    return found != rows.end() && bench::is_known(layer, found->second, question);
+  };
+  LayerSet wanted;
+  std::string name;
+  std::set<std::string> needed;
+  for (const auto& model : models) {
+    const LayerSet layers = measurable_layers(model);
+    bool complete = true;
+    for (const auto& [layer_signature, unique] : layers.layers()) {
+      needed.insert(layer_signature.text());
+      complete = complete && is_known(layer_signature.text(), unique.layer);
+    }
+    if (complete && timed_together(database, rows, layers) && again != Again::all) continue;
+    add_measurable(model, wanted);
+    name += (name.empty() ? "" : "-") + model.single.model;
+  }
+  MissingLayers missing{.name = name.size() > 60 ? std::to_string(models.size()) + "-models" : name,
+                        .needed = needed.size()};
+  for (const auto& [layer_signature, unique] : wanted.layers()) {
+    bench::Wanted entry{.layer = unique.layer, .weight = static_cast<double>(unique.count())};
+    const auto found = rows.find(layer_signature.text());
+    if (is_known(layer_signature.text(), unique.layer)) {
+      entry.known = found->second;
+    } else if (question.certain && found != rows.end()) {
+      std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(missing.earlier),
+                   [&](const Measurement& row) { return row.threads <= question.threads; });
+    }
+    missing.layers.push_back(std::move(entry));
+  }
+  return missing;
+}
+
+void add_measurable(const ModelLayers& model, LayerSet& set) {
+  const auto add = [&](const Layer& layer, const Occurrence& at) {
+    if (!is_free(layer) && !is_opaque(layer)) set.add(layer, model.single.model, at.nodes.front(), at.repeat);
+  };
+  for (const auto& at : model.single.layers) add(at.layer, at);
+  for (const auto& at : model.fused.layers)
+    for (const auto& piece : at.pieces) add(piece.layer, at);
+}
+
+LayerSet measurable_layers(const ModelLayers& model) {
+  LayerSet layers;
+  add_measurable(model, layers);
+  return layers;
+}
+
+Seconds default_budget(std::span<const ModelLayers> models) {
+  constexpr FlopsPerSecond pace{8e9};  // a processor of 100 GFLOP/s calls each layer a dozen times
+  const Seconds least{models.size() == 1 ? 45.0 : 36.0};
+  Seconds budget{};
+  for (const auto& model : models) {
+    const LayerSet layers = measurable_layers(model);
+    Flops once{};
+    for (const auto& [signature, unique] : layers.layers()) once += cost(unique.layer).flops;
+    budget += std::max(least, once / pace);
+  }
+  return budget;
+}
+
+}  // namespace benanza

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunFile: the file of a session's run in the database. It holds what there is so far, so that a killed session leaves
+// that.
+#pragma once
+
+#include <benanza/results/results.hpp>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+namespace benanza {
+
+class RunFile {
+ public:
+  /// Throws EnvironmentError when the folder cannot be written to.
+  RunFile(std::string name, std::filesystem::path folder);
+
+  /// Writes the rows of the `selected` layers, without rounds: the database has better ones of other layers, and the
+  /// rounds of a whole session are still to come.
+  void keep(Run so_far, const std::set<std::string>& selected);
+  /// Writes the whole run in the place of what was kept.
+  void write(Run run);
+
+  /// Empty until something was written.
+  [[nodiscard]] const std::filesystem::path& path() const { return file_; }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_, file_{};
+};
+
+}  // namespace benanza

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "missing_layers.hpp"
+#include "run_file.hpp"
+#include <benanza/error.hpp>
+#include <benanza/isolation/supervisor.hpp>
+#include <benanza/measure/known.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/results/result_check.hpp>
+#include <benanza/session/backends.hpp>
+#include <benanza/session/session.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace benanza {
+
+namespace {
+
+std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
+  std::vector<CeilingRow> result;
+  for (const auto& run : database.runs()) result.insert(result.end(), run.ceilings.begin(), run.ceilings.end());
+  return result;
+}
+
+/// Takes back what a forerunner of this supervised process kept: the journal holds that and more, and layers that the
+/// database knows would not be finished.
+void take_back() {
+  const auto supervised = bench::Supervised::current();
+  if (!supervised || supervised->kept_in().empty()) return;
+  std::error_code none;
+  std::filesystem::remove(supervised->kept_in(), none);
+  supervised->keep_in({});
+}
+
+/// One line for each file of the database that was not read, and for each that rows were left out of.
+void warn_of_faults(const ResultDatabase& database, const std::function<void(const std::string&)>& warn) {
+  if (!warn) return;
+  for (const auto& file : database.warnings()) warn("not read: " + file);
+  for (const auto& line : left_out(database)) warn(line);
+}
+
+}  // namespace
+
+std::filesystem::path default_database() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache) return std::filesystem::path(cache) / "benanza" / "results";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home && *home ? home : ".") / ".cache" / "benanza" / "results";
+}
+
+Session Session::open(SessionOptions options) {
+  Session session;
+  if (options.backends.empty()) options.backends = usable_backends();
+  session.options_ = std::move(options);
+  const SessionOptions& given = session.options_;
+  session.machine_ = bench::machine_of(given.backends);
+  session.versions_ = versions_of(given.backends);
+  const int cores = session.machine_.cores;
+  if (given.threads > cores)
+    throw UsageError("--threads " + std::to_string(given.threads) + ": one NUMA node of this machine has " +
+                     std::to_string(cores) + " physical cores (a GPU is driven by 1)");
+  session.analysis_options_.threads = given.threads > 0 ? given.threads : cores;
+  for (const auto& backend : given.backends) session.analysis_options_.backends.emplace_back(backend->name());
+  take_back();
+  session.database_ = ResultDatabase::open(given.database).select(session.machine_, session.versions_);
+  warn_of_faults(session.database_, given.warn);
+  return session;
+}
+
+std::vector<Analysis> Session::bound(std::span<const ModelLayers> models, const BoundOptions& options) {
+  const Measured measured = measure_missing(models, options);
+  if (!measured.not_kept.empty()) warn(measured.not_kept);
+  return analyze(models);
+}
+
+Analysis Session::bound(const ModelLayers& model, const BoundOptions& options) {
+  return bound(std::span(&model, 1), options).front();
+}
+
+std::vector<Analysis> Session::analyze(std::span<const ModelLayers> models) const {
+  std::vector<Analysis> result;
+  for (const auto& model : models) result.push_back(benanza::analyze(model, database_, analysis_options_));
+  return result;
+}
+
+Measured Session::measure_missing(std::span<const ModelLayers> models, const BoundOptions& options) {
+  bench::Question question{
+      .caches = options_.caches, .threads = analysis_options_.threads, .certain = options.again == Again::uncertain};
+  for (const auto& backend : options_.backends) question.backends.emplace_back(backend->name());
+  MissingLayers missing = missing_layers(database_, models, question, options.again);
+  BoundOptions with_budget = options;
+  with_budget.budget = options.budget.value_or(default_budget(models));
+  Measured result = measure_layers(missing.layers, missing.name, with_budget, std::move(missing.earlier));
+  const auto tuned = std::count_if(missing.layers.begin(), missing.layers.end(),
+                                   [](const bench::Wanted& entry) { return entry.known.empty(); });
+  result.known = missing.needed - static_cast<std::size_t>(tuned);
+  return result;
+}
+
+Measured Session::measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
+                                 const BoundOptions& options, std::vector<Measurement> earlier) {
+  Measured result{.layers = layers.size()};
+  if (layers.empty()) return result;
+  RunFile file(name, options_.database);
+  std::set<std::string> selected;
+  for (const auto& entry : layers)
+    if (entry.known.empty()) selected.insert(LayerSignature(entry.layer).text());
+
+  const auto begin = std::chrono::steady_clock::now();
+  bench::MeasureOptions measure_options{.threads = analysis_options_.threads,
+                                        .caches = options_.caches,
+                                        .budget = options.budget.value_or(Seconds{60}),
+                                        .progress = options.progress,
+                                        .stop = options.stop};
+  if (!selected.empty()) measure_options.keep = [&](const Run& so_far) { file.keep(so_far, selected); };
+  measure_options.keep_failed = [&](std::string_view reason) {
+    warn("not kept while measuring: " + std::string(reason));
+  };
+  if (!earlier.empty())
+    measure_options.earlier =
+        std::make_shared<const Run>(Run{.machine = machine_, .backends = versions_, .rows = std::move(earlier)});
+  if (auto ceilings = known_ceilings(database_); !ceilings.empty()) measure_options.ceilings = std::move(ceilings);
+  Run run = bench::measure_supervised(layers, options_.backends, measure_options);
+  run.name = name;
+  for (const auto& warning : run.warnings) warn(warning);
+  std::set<std::string> with_rows;
+  for (const auto& row : run.rows) {
+    with_rows.insert(row.signature);
+    if (selected.erase(row.signature) > 0) ++result.tuned;
+  }
+  result.with_rows = with_rows.size();
+  try {
+    file.write(run);
+    run.file = file.path().string();
+    result.run = run.file;
+  } catch (const EnvironmentError& error) {  // a full disk does not cost what was measured
+    result.not_kept = error.what();
+  }
+  database_.add(std::move(run));
+  database_ = database_.select(machine_, versions_);  // rows that cannot be true are left out, ceilings are raised
+  result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  result.stopped = options.stop.stop_requested();
+  return result;
+}
+
+}  // namespace benanza
