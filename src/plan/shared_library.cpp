@@ -22,23 +22,33 @@ std::vector<fs::path> children(const fs::path& folder) {
   return result;
 }
 
+/// The entries of a variable such as PATH.
+std::vector<fs::path> entries_of(const char* variable) {
+  std::vector<fs::path> result;
+  const char* const value = std::getenv(variable);
+  std::istringstream entries(value == nullptr ? "" : value);
+  for (std::string entry; std::getline(entries, entry, ':');)
+    if (!entry.empty()) result.emplace_back(entry);
+  return result;
+}
+
 /// Folders that Python packages lie in.
 std::vector<fs::path> site_packages() {
-  std::vector<fs::path> result;
-  if (const char* path = std::getenv("PYTHONPATH"); path != nullptr) {
-    std::istringstream entries(path);
-    for (std::string entry; std::getline(entries, entry, ':');)
-      if (!entry.empty()) result.emplace_back(entry);
-  }
+  std::vector<fs::path> result = entries_of("PYTHONPATH");
   std::vector<fs::path> prefixes;
   if (const char* environment = std::getenv("VIRTUAL_ENV"); environment != nullptr) prefixes.emplace_back(environment);
   if (const char* home = std::getenv("HOME"); home != nullptr) prefixes.push_back(fs::path(home) / ".local");
+  for (const auto& programs : entries_of("PATH")) {
+    std::error_code none;
+    if (fs::exists(programs / "python3", none)) prefixes.push_back(programs.parent_path());  // of PREFIX/bin
+  }
   prefixes.emplace_back("/usr/local");
   prefixes.emplace_back("/usr");
   for (const auto& prefix : prefixes)
-    for (const auto& python : children(prefix / "lib"))
-      if (python.filename().string().starts_with("python"))
-        for (const char* packages : {"site-packages", "dist-packages"}) result.push_back(python / packages);
+    for (const char* part : {"lib", "lib64"})
+      for (const auto& python : children(prefix / part))
+        if (python.filename().string().starts_with("python"))
+          for (const char* packages : {"site-packages", "dist-packages"}) result.push_back(python / packages);
   return result;
 }
 
@@ -59,7 +69,8 @@ std::vector<std::string> nvidia_folders() {
   std::vector<std::string> result;
   const auto add = [&](const fs::path& folder) {
     std::error_code none;
-    if (fs::is_directory(folder, none)) result.push_back(folder.string());
+    const bool is_new = std::find(result.begin(), result.end(), folder.string()) == result.end();
+    if (is_new && fs::is_directory(folder, none)) result.push_back(folder.string());
   };
   std::error_code none;
   if (const auto program = fs::read_symlink("/proc/self/exe", none); !none) add(program.parent_path());
@@ -78,25 +89,28 @@ std::vector<std::string> nvidia_folders() {
 SharedLibrary::~SharedLibrary() = default;  // vendors' libraries do not survive being unloaded before the program ends
 
 std::variant<std::unique_ptr<SharedLibrary>, std::string> SharedLibrary::open(const std::vector<std::string>& names) {
-  std::string first_reason;
+  std::string reason;
   const auto load = [&](const std::string& file) -> std::unique_ptr<SharedLibrary> {
     if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL); handle != nullptr)
       return std::unique_ptr<SharedLibrary>(new SharedLibrary(handle));
-    const char* reason = dlerror();
-    if (first_reason.empty() && reason != nullptr) first_reason = reason;
+    const char* why = dlerror();
+    if (reason.empty() && why != nullptr) reason = why;
     return nullptr;
   };
   for (const auto& name : names)
     if (auto library = load(name)) return library;
-  for (const auto& folder : nvidia_folders())
+  std::string places = "; looked for in the loader's places";
+  for (const auto& folder : nvidia_folders()) {
+    places += ", " + folder;
     for (const auto& name : names) {
       std::error_code none;
       const fs::path file = fs::path(folder) / name;
       if (!fs::exists(file, none)) continue;
-      first_reason.clear();  // why a file that is there cannot be loaded tells more
+      reason.clear();  // why a file that is there cannot be loaded tells more
       if (auto library = load(file.string())) return library;
     }
-  return first_reason;
+  }
+  return reason + places;
 }
 
 void* SharedLibrary::symbol(const char* name) const { return dlsym(handle_, name); }

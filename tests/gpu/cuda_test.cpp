@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,21 +52,26 @@ TEST_CASE("what the runtime answers becomes the reason that there is no device")
   }
 }
 
-TEST_CASE("a library that is nowhere gives the loader's reason") {
+TEST_CASE("a library that is nowhere gives the loader's reason and every place that it was looked for in") {
   const auto opened = SharedLibrary::open({"libno_such_library_of_benanza.so.1"});
   REQUIRE(std::holds_alternative<std::string>(opened));
-  CHECK_THAT(std::get<std::string>(opened), Catch::Contains("libno_such_library_of_benanza.so.1"));
+  const auto& reason = std::get<std::string>(opened);
+  CHECK_THAT(reason, Catch::Contains("libno_such_library_of_benanza.so.1"));
+  CHECK(reason.find('\n') == std::string::npos);
+  for (const auto& folder : nvidia_folders()) CHECK_THAT(reason, Catch::Contains(folder));
 }
 
-TEST_CASE("vendors' libraries are looked for where conda and scripts/bootstrap put them") {
+TEST_CASE("vendors' libraries are looked for where conda, scripts/bootstrap and any Python on the PATH put them") {
   namespace fs = std::filesystem;
   const fs::path at = fs::temp_directory_path() / ("benanza_nvidia_folders_" + std::to_string(getpid()));
   const fs::path conda = at / "conda/lib", cudnn = at / "cache/deps/cudnn-9.19.0.56-cu13/lib",
-                 headers = at / "cache/deps/cudnn-frontend-1.32.0/include";
-  for (const auto& folder : {conda, cudnn, headers}) fs::create_directories(folder);
+                 headers = at / "cache/deps/cudnn-frontend-1.32.0/include",
+                 wheels = at / "venv/lib/python3.12/site-packages/nvidia/cu13/lib";
+  for (const auto& folder : {conda, cudnn, headers, wheels, at / "venv/bin"}) fs::create_directories(folder);
+  std::ofstream(at / "venv/bin/python3") << '\n';  // of an environment that no variable names
   std::map<const char*, std::optional<std::string>> before;
-  for (const auto& [variable, value] :
-       {std::pair{"CONDA_PREFIX", at / "conda"}, std::pair{"BENANZA_CACHE", at / "cache"}}) {
+  for (const auto& [variable, value] : {std::pair{"CONDA_PREFIX", at / "conda"},
+                                        std::pair{"BENANZA_CACHE", at / "cache"}, std::pair{"PATH", at / "venv/bin"}}) {
     const char* const old = std::getenv(variable);
     before[variable] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
     setenv(variable, value.c_str(), 1);
@@ -74,7 +80,7 @@ TEST_CASE("vendors' libraries are looked for where conda and scripts/bootstrap p
   for (const auto& [variable, value] : before)
     static_cast<void>(value ? setenv(variable, value->c_str(), 1) : unsetenv(variable));
   fs::remove_all(at);
-  for (const auto& folder : {conda, cudnn})
+  for (const auto& folder : {conda, cudnn, wheels})
     CHECK(std::find(folders.begin(), folders.end(), folder.string()) != folders.end());
 }
 

@@ -17,7 +17,7 @@ class SharedLibrary {
   ~SharedLibrary();
 
   /// The first of the files that can be loaded: by name where the system's loader finds it, then in the folders of
-  /// `nvidia_folders()`. Otherwise why none could.
+  /// `nvidia_folders()`. Otherwise, on one line, why none could and where they were looked for.
   [[nodiscard]] static std::variant<std::unique_ptr<SharedLibrary>, std::string> open(
       const std::vector<std::string>& names);
 
@@ -37,7 +37,7 @@ class SharedLibrary {
 /// Where NVIDIA's libraries may lie beside the loader's own places: the program's folder, $BENANZA_CUDA_PATH,
 /// $CUDA_HOME and $CUDA_PATH, the toolkit's usual place, $CONDA_PREFIX, the cuDNN that scripts/bootstrap has fetched,
 /// and the folders into which PyPI's wheels (nvidia-cudnn-cu13, nvidia-cublas ...) unpack, below each entry of
-/// $PYTHONPATH, of $VIRTUAL_ENV and of the system's Python.
+/// $PYTHONPATH, of $VIRTUAL_ENV, and of every python3 on the PATH. Folders that are not there are left out.
 [[nodiscard]] std::vector<std::string> nvidia_folders();
 
 }  // namespace benanza

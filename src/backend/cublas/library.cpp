@@ -16,8 +16,7 @@ Opened open(const std::string& name) {
   const std::string file = name + ".so." + std::to_string(CUBLAS_VER_MAJOR);
   Opened opened = SharedLibrary::open({file});
   if (const auto* reason = std::get_if<std::string>(&opened))
-    return "no " + file + " (" + *reason +
-           "): it is looked for in the loader's places, in the CUDA toolkit and in PyPI's nvidia-cublas wheels";
+    return "no cuBLAS " + std::to_string(CUBLAS_VER_MAJOR) + ": " + *reason;
   return opened;
 }
 

@@ -23,9 +23,7 @@ const std::variant<std::unique_ptr<const Library>, std::string>& Library::get() 
   static const Result result = []() -> Result {
     const std::string major = std::to_string(CUDNN_MAJOR);
     auto opened = SharedLibrary::open({"libcudnn.so." + major});
-    if (const auto* reason = std::get_if<std::string>(&opened))
-      return "no cuDNN " + major + " (" + *reason +
-             "): it is looked for in the loader's places, in the CUDA toolkit and in PyPI's nvidia-cudnn wheels";
+    if (const auto* reason = std::get_if<std::string>(&opened)) return "no cuDNN " + major + ": " + *reason;
     auto library = std::make_unique<Library>();
     library->file_ = std::move(std::get<std::unique_ptr<SharedLibrary>>(opened));
     std::string missing;
