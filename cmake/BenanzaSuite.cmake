@@ -7,7 +7,7 @@
 #
 # Models are files, or folders of files, relative to the current source folder. The program `bench_mine` measures their unique layers and understands every
 # Google Benchmark flag; a test `bench_mine.lists` runs it with --benchmark_list_tests. NAME defaults to the target's name, BACKENDS to
-# every one that this Benanza has, BATCH to the models' own. With EXCLUDE_FROM_ALL it is built when asked for, and has no test. Works inside Benanza's build, behind add_subdirectory, and behind
+# every one of the processor that this Benanza has, BATCH to the models' own. A suite stops at once on a machine that lacks one of its backends. With EXCLUDE_FROM_ALL it is built when asked for, and has no test. Works inside Benanza's build, behind add_subdirectory, and behind
 # find_package(benanza).
 
 include_guard(GLOBAL)
@@ -22,6 +22,7 @@ function(benanza_add_suite)
   endif()
   if(NOT suite_BACKENDS)
     get_property(suite_BACKENDS GLOBAL PROPERTY BENANZA_BACKENDS)
+    list(REMOVE_ITEM suite_BACKENDS cudnn cublas cuda)
   endif()
   if(TARGET benanza::tool)
     set(tool benanza::tool)

@@ -1,7 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "finished_layers.hpp"
 
+#include <benanza/error.hpp>
+
+#include <fstream>
+#include <utility>
+
 namespace benanza::bench {
+
+namespace {
+
+constexpr std::string_view heading = "on ";  // no signature has a space
+
+std::string heading_of(const Machine& machine, std::span<const BackendVersion> backends) {
+  std::string text = std::string(heading) + machine.id();
+  for (const auto& backend : std::set(backends.begin(), backends.end()))
+    text += "|" + backend.name + "=" + backend.version;
+  return text;
+}
+
+}  // namespace
+
+FinishedLayers::FinishedLayers(std::string file, const Machine& machine, std::span<const BackendVersion> backends)
+    : file_(std::move(file)), section_(heading_of(machine, backends)) {
+  std::ifstream lines(file_);
+  bool ours = true;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(heading)) ours = line == section_;
+    else if (ours) signatures_.insert(line);
+  }
+}
+
+void FinishedLayers::add(const Run& run) {
+  std::set<std::string> finished, open;
+  for (const auto& row : run.rows) {
+    if (!row.rounds_s.empty()) finished.insert(row.signature);
+    if (!row.excluded || !was_tried(row)) open.insert(row.signature);
+  }
+  for (const auto& row : run.rows)
+    if (!open.contains(row.signature)) finished.insert(row.signature);
+  std::ofstream lines(file_, std::ios::app);
+  lines << section_ << '\n';
+  for (const auto& signature : finished)
+    if (signatures_.insert(signature).second) lines << signature << '\n';
+  if (!lines.flush()) throw EnvironmentError("cannot write " + file_);
+}
 
 void add_finished(Run& run, const Run& earlier, const std::set<std::string>& signatures) {
   ResultDatabase database;

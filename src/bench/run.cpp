@@ -14,9 +14,9 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unistd.h>
 
@@ -38,8 +38,11 @@ void print_help() {
       "or\n"
       "                                                 eat the memory are left out by running again without them;\n"
       "                                                 always so on a GPU)\n"
-      "          [--benanza_done=<file>]               (signatures to leave out, one a line; finished ones are added;\n"
-      "                                                 what a killed run left in --benchmark_out is taken up)\n"
+      "          [--benanza_done=<file>]               (signatures that this machine has finished, one a line, are "
+      "left "
+      "out;\n"
+      "                                                 those of this run are added; what a killed run left in\n"
+      "                                                 --benchmark_out is taken up)\n"
       "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
       "them below.\n"
       "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time, "
@@ -61,37 +64,33 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
   return wanted;
 }
 
-/// Signatures of a plain list; none where there is no such file.
-std::set<std::string> read_done(const std::string& file) {
-  std::set<std::string> done;
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) done.insert(line);
-  return done;
+/// A backend that a suite names and that is not there would leave a part of it unmeasured. Throws EnvironmentError.
+void check_available(const Suite& suite) {
+  for (const auto& backend : suite.backends)
+    if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
+      throw EnvironmentError("backend " + std::string(backend->name()) + " is not available: " + why->reason);
 }
 
-/// Adds the layers that have rounds, or that nothing runs, and were not `done` before.
-void add_done(const std::string& file, const Run& run, const std::set<std::string>& done) {
-  std::set<std::string> finished, open;
-  for (const auto& row : run.rows) {
-    if (!row.rounds_s.empty()) finished.insert(row.signature);
-    if (!row.excluded || !was_tried(row)) open.insert(row.signature);
-  }
-  for (const auto& row : run.rows)
-    if (!open.contains(row.signature)) finished.insert(row.signature);
-  std::ofstream lines(file, std::ios::app);
-  for (const auto& signature : finished)
-    if (!done.contains(signature)) lines << signature << '\n';
-  if (!lines.flush()) throw EnvironmentError("cannot write " + file);
+std::vector<BackendVersion> versions_of(const Suite& suite) {
+  std::vector<BackendVersion> versions;
+  for (const auto& backend : suite.backends) versions.push_back({std::string(backend->name()), backend->version()});
+  return versions;
 }
 
-/// What a session left that was cut; null where there is none.
-std::shared_ptr<const Run> read_earlier(const std::string& file) {
+/// What a session left that was cut; null where there is none. Throws InputError for one of another machine, which is
+/// not to be written over.
+std::shared_ptr<const Run> read_earlier(const std::string& file, const Machine& machine) {
+  if (!std::filesystem::exists(file)) return nullptr;
+  std::shared_ptr<const Run> earlier;
   try {
-    if (std::filesystem::exists(file)) return std::make_shared<const Run>(read_run(file));
+    earlier = std::make_shared<const Run>(read_run(file));
   } catch (const InputError& error) {
     std::fprintf(stderr, "%s: written anew\n", error.what());
+    return nullptr;
   }
-  return nullptr;
+  if (earlier->machine.id() != machine.id())
+    throw InputError(file + ": holds a session of " + earlier->machine.id() + ", this is " + machine.id());
+  return earlier;
 }
 
 void show_progress(const Progress& progress) {
@@ -151,32 +150,26 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   if ((device || flags.isolate) && !flags.list && !Supervised::current()) return supervise(own_command());
 
   std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
-  std::set<std::string> done;
-  if (!flags.done.empty()) {
-    done = read_done(flags.done);
-    std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
-  }
   const auto accept = name_filter(flags.filter);
   const InterruptWatch interrupt;
-  MeasureOptions options{.threads = flags.threads,
-                         .budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))}),
-                         .accept = accept,
-                         .stop = interrupt.stop_token()};
+  MeasureOptions options{.threads = flags.threads, .accept = accept, .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   if (flags.list) {
     for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
     return 0;
   }
-  const bool none = std::all_of(suite.backends.begin(), suite.backends.end(), [](const auto& backend) {
-    return std::holds_alternative<Unsupported>(backend->availability());
-  });
-  if (device && none) {
-    const Backend& first = *suite.backends.front();
-    throw EnvironmentError("backend " + std::string(first.name()) +
-                           " is not available: " + std::get<Unsupported>(first.availability()).reason);
+  check_available(suite);
+  std::optional<FinishedLayers> finished;
+  std::set<std::string> done;
+  if (!flags.done.empty()) {
+    const Machine machine = machine_of(suite.backends);
+    finished.emplace(flags.done, machine, versions_of(suite));
+    done = finished->signatures();
+    std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
+    if (!flags.out.empty()) options.earlier = read_earlier(flags.out, machine);
   }
+  options.budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))});
   if (!flags.out.empty()) {
-    if (!flags.done.empty()) options.earlier = read_earlier(flags.out);
     options.keep = [&, earlier = options.earlier](Run run) {
       run.name = suite.name;
       if (earlier) add_finished(run, *earlier, done);
@@ -195,7 +188,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
   std::string not_written;
   try {
     if (!flags.out.empty()) write_run(run, flags.out);
-    if (!flags.done.empty()) add_done(flags.done, run, done);
+    if (finished) finished->add(run);
   } catch (const EnvironmentError& error) {  // a full disk does not cost what is shown
     not_written = error.what();
   }

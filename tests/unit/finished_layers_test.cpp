@@ -5,6 +5,7 @@
 
 using namespace benanza;
 using benanza::bench::add_finished;
+using benanza::bench::FinishedLayers;
 using results_support::conv;
 using results_support::relu;
 
@@ -46,4 +47,39 @@ TEST_CASE("no row of another machine or another version is taken over") {
   add_finished(run, other, {conv});
   add_finished(run, newer, {conv});
   CHECK(run.rows.size() == 1);
+}
+
+TEST_CASE("a list of finished layers is that of one machine and one version") {
+  const results_support::Folder folder;
+  const std::string file = folder / "done";
+  const Run here = run_of(relu, 1e-6);
+  Machine there = here.machine;
+  there.device = "another";
+  FinishedLayers(file, here.machine, here.backends).add(here);
+  CHECK(FinishedLayers(file, here.machine, here.backends).signatures() == std::set{relu});
+  CHECK(FinishedLayers(file, there, here.backends).signatures().empty());
+  CHECK(FinishedLayers(file, here.machine, std::vector<BackendVersion>{{"onednn", "3.3.0"}}).signatures().empty());
+
+  FinishedLayers other(file, there, here.backends);
+  other.add(run_of(conv, 1e-3));
+  CHECK(other.signatures() == std::set{conv});
+  CHECK(FinishedLayers(file, here.machine, here.backends).signatures() == std::set{relu});
+}
+
+TEST_CASE("a plain list of finished layers holds on every machine") {
+  const results_support::Folder folder;
+  const Run run = run_of(relu, 1e-6);
+  const FinishedLayers list(folder.write("done", conv + "\n"), run.machine, run.backends);
+  CHECK(list.signatures() == std::set{conv});
+}
+
+TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
+  const results_support::Folder folder;
+  Run run = run_of(relu, 1e-6);
+  run.rows[0].rounds_s.clear();  // cut before its rounds
+  auto& none = run.rows.emplace_back(Measurement{.backend = "onednn", .algorithm = "none", .signature = conv});
+  none.excluded = "no Conv in backend onednn";
+  FinishedLayers list(folder / "done", run.machine, run.backends);
+  list.add(run);
+  CHECK(list.signatures() == std::set{conv});
 }
