@@ -6,6 +6,31 @@
 
 set(BENANZA_CUDA_BACKENDS "")
 
+# benanza_cuda_architectures(RESULT): those of the GPUs that are there. Elsewhere the datacentre generations (Ampere, Hopper, Blackwell), each of which
+# also runs on the later chips of its generation, and one PTX of the oldest that CUDA 13 compiles for, from which the driver makes code for any other GPU.
+# Each architecture costs minutes of compiling and megabytes of every program.
+function(benanza_cuda_architectures result)
+  set(found "")
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    string(REGEX MATCHALL "[0-9]+[.][0-9]" capabilities "${answer}")
+    foreach(capability IN LISTS capabilities)
+      if(capability VERSION_GREATER_EQUAL 7.5)
+        string(REPLACE "." "" number "${capability}")
+        list(APPEND found ${number}-real)
+      endif()
+    endforeach()
+    list(REMOVE_DUPLICATES found)
+  endif()
+  if(NOT found)
+    set(found 75-virtual 80-real 90-real)
+    if(NOT CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+      list(APPEND found 100-real)
+    endif()
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
 function(benanza_require_cuda option reason)
   set(BENANZA_${option}_SUMMARY "${reason}" PARENT_SCOPE)
   if("${BENANZA_${option}}" STREQUAL "ON")
@@ -29,14 +54,18 @@ else()
   if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()
-  # Real code for each major architecture that the toolkit knows, PTX of the newest for those to come.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES all-major)
+  set(choose_architectures OFF)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+    set(choose_architectures ON)
+    set(CMAKE_CUDA_ARCHITECTURES 75) # until the version of the compiler is known
   endif()
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
+    if(choose_architectures)
+      benanza_cuda_architectures(CMAKE_CUDA_ARCHITECTURES)
+    endif()
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake before 3.26 knows no such dialect of newer toolkits
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
