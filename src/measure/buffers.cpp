@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "buffers.hpp"
 
+#include <benanza/plan/element.hpp>
 #include <benanza/plan/fill.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
+#include <numeric>
 #include <utility>
 
 namespace benanza::bench {
@@ -21,7 +24,7 @@ std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std:
   std::map<Key, Placement> placements;
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    offsets.push_back(placements[Key{inputs[i].type, inputs[i].contents, inputs[i].limit}].add(bytes_of(i)));
+    offsets.push_back(placements[Key{inputs[i].type, inputs[i].contents, inputs[i].limit}].add(bytes_of(i), i));
   std::map<Key, std::size_t> sizes;
   for (const auto& [key, placement] : placements) sizes[key] = placement.size();
   return {std::move(offsets), std::move(sizes)};
@@ -88,62 +91,59 @@ std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& input
   return result;
 }
 
-const void* Buffers::packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain) {
+void Buffers::forget(std::list<Packed>::iterator entry) {
+  kept_ -= entry->block.size();
+  index_.erase(entry->key);
+  packed_.erase(entry);
+}
+
+const void* Buffers::packed(const std::string& key, bool constant, const Plan& plan, std::size_t i, const void* plain) {
   if (const auto found = index_.find(key); found != index_.end()) {
     packed_.splice(packed_.begin(), packed_, found->second);
-    return found->second->block.data();
+    found->second->used = calls_;
+    return found->second->data;
   }
-  const std::size_t bytes = plan.inputs()[i].bytes;
-  while (!packed_.empty() && kept_ + bytes > limit_) {
-    kept_ -= packed_.back().block.size();
-    index_.erase(packed_.back().key);
-    packed_.pop_back();
-  }
-  Packed entry{.key = key, .block = MemoryBlock(bytes + 256, memory_)};
-  pack(plan, i, plain, entry.block.data());
+  const std::size_t bytes = plan.inputs()[i].bytes + place_in_page(i) + 256;
+  // What the same call has been given stays, at the cost of the limit.
+  while (!packed_.empty() && kept_ + bytes > limit_ && packed_.back().used != calls_) forget(std::prev(packed_.end()));
+  Packed entry{.key = key, .constant = constant, .block = MemoryBlock(bytes, memory_), .used = calls_};
+  entry.data = entry.block.data() + place_in_page(i);
+  pack(plan, i, plain, entry.data);
   packed_.push_front(std::move(entry));
   index_[key] = packed_.begin();
-  kept_ += packed_.front().block.size();
-  return packed_.front().block.data();
+  kept_ += bytes;
+  return packed_.front().data;
 }
 
 std::vector<const void*> Buffers::inputs(const std::string& layer, const std::string& backend,
                                          const std::vector<Operand>& inputs, const Plan& plan, bool exact) {
   const auto& layouts = plan.inputs();
-  const auto is_plain = [&](std::size_t i) { return layouts[i].name == "plain"; };
-  const std::vector<const void*> plain = plain_inputs(inputs);
-  std::vector<const void*> result = plain;
+  ++calls_;
+  if (layer != std::exchange(layer_, layer))
+    for (auto next = packed_.begin(); next != packed_.end();)
+      if (const auto entry = next++; !entry->constant) forget(entry);
 
+  std::vector<const void*> result = plain_inputs(inputs);
   if (exact && memory_ != nullptr) {  // the same values, where calls read them
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto& block = filled_.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
-      result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(plain[i]) - block.data());
+      result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(result[i]) - block.data());
     }
   }
-  if (exact) {
-    Placement placement;
-    std::vector<std::size_t> offsets(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (!is_plain(i) && !inputs[i].constant) offsets[i] = placement.add(layouts[i].bytes);
-    std::byte* const base = grown(packed_activations_, placement.size(), memory_);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (is_plain(i) || inputs[i].constant) continue;
-      pack(plan, i, plain[i], base + offsets[i]);
-      result[i] = base + offsets[i];
-    }
-  } else {
+  if (!exact) {
     const auto [offsets, sizes] = place<Contents>(
         inputs, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())); });
     for (std::size_t i = 0; i < inputs.size(); ++i)
       result[i] = filled_for_calls(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
                   offsets[i];
   }
-  // Last, since a constant is read from where the plain inputs are, and those may just have moved.
+  // Last, since what is packed is read from where the plain inputs are, and those may just have moved.
   std::vector<const void*> source;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (is_plain(i) || !inputs[i].constant) continue;
+    if (layouts[i].name == "plain" || !(exact || inputs[i].constant)) continue;
     if (source.empty()) source = plain_inputs(inputs);
-    result[i] = packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name, plan, i, source[i]);
+    result[i] = packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name, inputs[i].constant,
+                       plan, i, source[i]);
   }
   return result;
 }
@@ -151,8 +151,8 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
 std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   Placement placement;
   std::vector<std::size_t> offsets;
-  for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes));
-  const std::size_t workspace = placement.add(plan.workspace_bytes(), workspace_alignment);
+  for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes, offsets.size()));
+  const std::size_t workspace = placement.add(plan.workspace_bytes(), offsets.size(), workspace_alignment);
   std::byte* const base = grown(results_, placement.size(), memory_);
   std::vector<void*> result;
   for (const std::size_t offset : offsets) result.push_back(base + offset);
@@ -222,6 +222,27 @@ void Buffers::spoil(const Plan& plan, const std::vector<void*>& outputs) {
     if (memory_ != nullptr) memory_->set(outputs[i], 0xFF, bytes);
     else std::memset(outputs[i], 0xFF, bytes);
   }
+}
+
+std::vector<double> Buffers::sampled(const Operand& operand, const Plan& plan, std::size_t i, const void* output,
+                                     std::span<const std::int64_t> indices) {
+  std::vector<std::int64_t> positions;
+  for (const auto index : indices)
+    if (const auto position = plan.output_position(i, index)) positions.push_back(*position);
+  const bool whole_bytes = bits(operand.type) % 8 == 0;
+  if (positions.size() < indices.size() || (memory_ != nullptr && !whole_bytes)) {
+    output = plain_output(operand, plan, i, output);
+    positions.assign(indices.begin(), indices.end());
+  } else if (memory_ != nullptr) {
+    const std::size_t width = static_cast<std::size_t>(bits(operand.type)) / 8;
+    std::byte* const gathered = grown(staging_, positions.size() * width, nullptr);
+    memory_->gather(gathered, output, positions, width);
+    output = gathered;
+    std::iota(positions.begin(), positions.end(), std::int64_t{0});
+  }
+  std::vector<double> result;
+  for (const auto position : positions) result.push_back(load(output, operand.type, position));
+  return result;
 }
 
 const void* Buffers::plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output) {

@@ -2,9 +2,9 @@
 // Buffers: the memory that layers are measured in. All plans share it: a model's chosen plans together may need more
 // than there is, and random data is as good for one layer as for the next. Inputs come from one region for each kind of
 // contents, filled once; outputs and workspace from a region that the largest layer sizes; only constants in a
-// library's own layout are kept for a plan, as long as they fit under a limit. Each buffer of a layer starts in another
-// place of its page (64-byte aligned, a workspace 256), the same for all candidates: equal places make loads wait for
-// unrelated stores (4 KiB aliasing), which an engine may or may not suffer.
+// library's own layout are kept from layer to layer, as long as they fit under a limit. Each buffer of a layer starts
+// in another place of its page (64-byte aligned, a workspace 256), the same for all candidates: equal places make loads
+// wait for unrelated stores (4 KiB aliasing), which an engine may or may not suffer.
 #pragma once
 
 #include "memory_block.hpp"
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,13 +27,16 @@ inline constexpr std::size_t workspace_alignment = 256;
 
 [[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
+/// Where in its page buffer `number` of a layer begins.
+[[nodiscard]] constexpr std::size_t place_in_page(std::size_t number) { return number % 12 * 5 * 64; }
+
 /// Places buffers one behind the other.
 class Placement {
  public:
   /// Offset of a buffer of so many bytes, at a multiple of `alignment`.
-  std::size_t add(std::size_t bytes, std::size_t alignment = 64) {
-    constexpr std::size_t page = 4096, stagger = 5 * 64;
-    const std::size_t offset = rounded_up(rounded_up(end_, page) + count_++ % 12 * stagger, alignment);
+  std::size_t add(std::size_t bytes, std::size_t number, std::size_t alignment = 64) {
+    constexpr std::size_t page = 4096;
+    const std::size_t offset = rounded_up(rounded_up(end_, page) + place_in_page(number), alignment);
     end_ = offset + bytes;
     return offset;
   }
@@ -40,12 +44,12 @@ class Placement {
   [[nodiscard]] std::size_t size() const { return end_ + 256; }
 
  private:
-  std::size_t end_ = 0, count_ = 0;
+  std::size_t end_ = 0;
 };
 
 class Buffers {
  public:
-  /// `limit`: bytes of packed constants that may be kept. `cold_distance`: what was touched so many bytes ago is in no
+  /// `limit`: bytes of packed operands that may be kept. `cold_distance`: what was touched so many bytes ago is in no
   /// cache. `memory`: where calls' buffers lie, null for the processor's.
   Buffers(std::size_t limit, std::size_t cold_distance, Memory* memory = nullptr)
       : limit_(limit), cold_distance_(cold_distance), memory_(memory) {}
@@ -53,8 +57,9 @@ class Buffers {
   /// Row-major inputs of a layer in the processor's memory, filled as its operands ask. Valid until the next layer's.
   [[nodiscard]] std::vector<const void*> plain_inputs(const std::vector<Operand>& inputs);
   /// Inputs in a plan's layouts, constants packed. With `exact` activations are packed as well and their values are
-  /// those of `plain_inputs`; otherwise they are random numbers of their type, which is all that timing needs. `layer`
-  /// names the layer's constants.
+  /// those of `plain_inputs`; otherwise they are random numbers of their type, which is all that timing needs. An
+  /// operand is packed once for all plans of a backend that take it in the same layout: a constant while there is room,
+  /// an activation until another layer comes. `layer` names the layer's operands.
   [[nodiscard]] std::vector<const void*> inputs(const std::string& layer, const std::string& backend,
                                                 const std::vector<Operand>& inputs, const Plan& plan, bool exact);
   /// Outputs and, behind them, the workspace of a plan.
@@ -65,8 +70,9 @@ class Buffers {
               CacheState cache, Work& work);
   /// Fills outputs with bytes 0xFF, which are NaN in floats.
   void spoil(const Plan& plan, const std::vector<void*>& outputs);
-  /// A row-major copy of an output in the processor's memory; valid until the next.
-  [[nodiscard]] const void* plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output);
+  /// Elements `indices` (flat, row-major) of an output. Only these leave the device where the plan says where they lie.
+  [[nodiscard]] std::vector<double> sampled(const Operand& operand, const Plan& plan, std::size_t i, const void* output,
+                                            std::span<const std::int64_t> indices);
 
   /// What a plan needs beside what is already there, at most.
   [[nodiscard]] std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const;
@@ -75,20 +81,29 @@ class Buffers {
   using Contents = std::tuple<DataType, benanza::Contents, std::int64_t>;
   struct Packed {
     std::string key{};
+    bool constant = false;
     MemoryBlock block{};
+    std::byte* data = nullptr;
+    std::uint64_t used = 0;  ///< by which call of `inputs`
   };
   [[nodiscard]] std::byte* filled(const Operand& operand, std::size_t bytes);
   /// The same where calls read it.
   [[nodiscard]] std::byte* filled_for_calls(const Operand& operand, std::size_t bytes);
   /// Packs where calls read it.
   void pack(const Plan& plan, std::size_t i, const void* plain, std::byte* packed);
-  [[nodiscard]] const void* packed(const std::string& key, const Plan& plan, std::size_t i, const void* plain);
+  [[nodiscard]] const void* packed(const std::string& key, bool constant, const Plan& plan, std::size_t i,
+                                   const void* plain);
+  void forget(std::list<Packed>::iterator entry);
+  /// A row-major copy of an output in the processor's memory; valid until the next.
+  [[nodiscard]] const void* plain_output(const Operand& operand, const Plan& plan, std::size_t i, const void* output);
   static std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory);
 
   std::size_t limit_, cold_distance_, position_ = 0;
   Memory* memory_;
   std::map<Contents, MemoryBlock> filled_{}, on_device_{};
-  MemoryBlock results_{}, rotated_results_{}, packed_activations_{}, plain_output_{}, staging_{};
+  MemoryBlock results_{}, rotated_results_{}, plain_output_{}, staging_{};
+  std::string layer_{};
+  std::uint64_t calls_ = 0;     // of `inputs`
   std::list<Packed> packed_{};  // the one used last in front
   std::map<std::string, std::list<Packed>::iterator> index_{};
   std::size_t kept_ = 0;

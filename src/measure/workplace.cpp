@@ -131,14 +131,13 @@ Seconds Workplace::once(Work& work) {
 Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& work,
                          const std::vector<Expected>& expected) {
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
-  buffers_.spoil(*candidate.plan,
-                 work.outputs);  // what another candidate left there must not pass for this one's result
+  // What another candidate left there must not pass for this one's result.
+  buffers_.spoil(*candidate.plan, work.outputs);
   const Seconds took = once(work);
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = task.operands.outputs[i];
-    const void* const plain = buffers_.plain_output(operand, *candidate.plan, i, work.outputs[i]);
-    const std::vector<double> got = reference::read(operand, plain, expected[i].indices);
+    const auto got = buffers_.sampled(operand, *candidate.plan, i, work.outputs[i], expected[i].indices);
     candidate.row.difference = std::max(candidate.row.difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(task.layer, i, expected[i].values, got, candidate.plan->tolerance());
   }

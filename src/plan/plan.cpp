@@ -11,6 +11,9 @@ void Plan::do_pack_input(std::size_t i, const void* plain, void* packed) const {
 void Plan::do_unpack_output(std::size_t i, const void* packed, void* plain) const {
   std::memcpy(plain, packed, outputs_.at(i).bytes);
 }
+std::optional<std::int64_t> Plan::do_output_position(std::size_t i, std::int64_t index) const {
+  return outputs_.at(i).name == "plain" ? std::optional(index) : std::nullopt;
+}
 
 std::vector<Layout> plain_layouts(std::span<const Operand> operands) {
   std::vector<Layout> result;

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/element.hpp>
 #include <benanza/plan/fill.hpp>
 #include <benanza/reference/reference.hpp>
 
@@ -41,6 +42,16 @@ inline std::vector<AlignedBuffer> filled_inputs(const Operands& operands) {
   return buffers;
 }
 
+/// Where a plan says that elements of an output lie, there they are.
+inline void check_positions(const Plan& plan, std::size_t i, const Operand& operand, const void* packed,
+                            const void* plain) {
+  int wrong = 0;
+  for (const auto index : reference::sample_indices(operand.elements(), 400))
+    if (const auto position = plan.output_position(i, index))
+      wrong += load(packed, operand.type, *position) != load(plain, operand.type, index) ? 1 : 0;
+  CHECK(wrong == 0);
+}
+
 /// Executes a plan on freshly packed buffers and gives its outputs, plain.
 inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& operands,
                                              const std::vector<AlignedBuffer>& plain) {
@@ -61,6 +72,7 @@ inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& o
   for (std::size_t i = 0; i < results.size(); ++i) {
     unpacked.emplace_back(static_cast<std::size_t>(operands.outputs[i].bytes()));
     plan.unpack_output(i, results[i].data(), unpacked.back().data());
+    check_positions(plan, i, operands.outputs[i], results[i].data(), unpacked.back().data());
   }
   return unpacked;
 }

@@ -5,6 +5,7 @@
 
 #include "backend/plan_support.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace benanza::test {
@@ -44,6 +45,21 @@ inline bool has_device(const Backend& backend) {
   REQUIRE(std::holds_alternative<Unsupported>(plans));
   CHECK(std::get<Unsupported>(plans).reason == why->reason);
   return false;
+}
+
+/// Elements that are gathered are those of the whole.
+inline void check_gather(Device& device, const Operand& operand, const void* there, const void* here) {
+  const std::size_t width = static_cast<std::size_t>(bits(operand.type)) / 8;
+  const auto positions = reference::sample_indices(operand.elements(), 100);
+  const AlignedBuffer gathered(positions.size() * width);
+  device.gather(gathered.data(), there, positions, width);
+  const auto* const got = static_cast<const std::byte*>(gathered.data());
+  const auto* const whole = static_cast<const std::byte*>(here);
+  int wrong = 0;
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    if (!std::equal(got + i * width, got + (i + 1) * width, whole + static_cast<std::size_t>(positions[i]) * width))
+      ++wrong;
+  CHECK(wrong == 0);
 }
 
 /// All plans for the layer agree with the reference at sampled elements. Returns their number; one that the library
@@ -93,6 +109,8 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
       const AlignedBuffer packed(plan->outputs()[i].bytes), got(static_cast<std::size_t>(shapes.outputs[i].bytes()));
       device.download(packed.data(), out[i], plan->outputs()[i].bytes);
       plan->unpack_output(i, packed.data(), got.data());
+      check_positions(*plan, i, shapes.outputs[i], packed.data(), got.data());
+      check_gather(device, shapes.outputs[i], out[i], packed.data());
       const auto samples = reference::sample_indices(shapes.outputs[i].elements(), 400);
       const auto expected = reference::evaluate(layer, pointers, i, samples);
       const auto read = reference::read(shapes.outputs[i], got.data(), samples);

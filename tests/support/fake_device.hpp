@@ -6,10 +6,13 @@
 #include <benanza/plan/backend.hpp>
 #include <benanza/plan/device.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,6 +25,7 @@ class FakeDevice final : public Device {
   static constexpr double event_cost = 1e-6, launch_cost = 2e-6, graph_launch_cost = 1e-6;
 
   int blocks = 0, rescues = 0, recordings = 0;  ///< so far
+  std::size_t downloaded = 0;                   ///< bytes so far
   double clock = 1.5e9;
   double least_clock_time = 0;   ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
@@ -55,7 +59,15 @@ class FakeDevice final : public Device {
   }
   void release(void*) noexcept override {}
   void upload(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void download(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    downloaded += bytes;
+    std::memcpy(to, from, bytes);
+  }
+  void gather(void* to, const void* from, std::span<const std::int64_t> positions, std::size_t width) override {
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      download(static_cast<std::byte*>(to) + i * width,
+               static_cast<const std::byte*>(from) + static_cast<std::size_t>(positions[i]) * width, width);
+  }
   void set(void* to, unsigned char byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
   [[nodiscard]] Bytes available() const override { return {1e9}; }
 
@@ -143,12 +155,21 @@ struct FakeDevicePlan {
   bool loses_device = false;
   double clock_hz = 1.5e9;  ///< that the device falls to meanwhile
   bool fails = false;       ///< the call throws, as a library's does that saw an error of the device
+  bool reversed = false;    ///< x and y lie last element first
+  bool tells_positions = true;
+};
+
+/// What the plans of a backend did so far outside their calls.
+struct Relayouts {
+  int packed = 0, unpacked = 0;
 };
 
 class FakeDeviceBackend final : public Backend {
  public:
   FakeDeviceBackend(std::shared_ptr<FakeDevice> device, std::vector<FakeDevicePlan> plans, std::string name = "fake")
       : device_(std::move(device)), plans_(std::move(plans)), name_(std::move(name)) {}
+
+  [[nodiscard]] const Relayouts& relayouts() const { return *relayouts_; }
 
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] std::string version() const override { return "1"; }
@@ -157,21 +178,49 @@ class FakeDeviceBackend final : public Backend {
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
     if (!std::holds_alternative<op::Unary>(layer)) return Unsupported{"no " + std::string(kind(layer)) + " here"};
     Plans result;
-    for (const auto& plan : plans_) result.push_back(std::make_unique<Relu>(*device_, plan, operands(layer)));
+    for (const auto& plan : plans_)
+      result.push_back(std::make_unique<Relu>(*device_, *relayouts_, plan, operands(layer)));
     return result;
   }
 
  private:
   class Relu final : public Plan {
    public:
-    Relu(FakeDevice& device, FakeDevicePlan what, const Operands& operands)
+    Relu(FakeDevice& device, Relayouts& relayouts, FakeDevicePlan what, const Operands& operands)
         : Plan({.algorithm = what.name + ",threads=1",
-                .inputs = plain_layouts(operands.inputs),
-                .outputs = plain_layouts(operands.outputs)}),
+                .inputs = layouts(operands.inputs, what.reversed),
+                .outputs = layouts(operands.outputs, what.reversed)}),
           device_(device),
+          relayouts_(relayouts),
           what_(std::move(what)) {}
 
    private:
+    static std::vector<Layout> layouts(const std::vector<Operand>& operands, bool reversed) {
+      std::vector<Layout> result = plain_layouts(operands);
+      if (reversed)
+        for (auto& layout : result) layout.name = "reversed";
+      return result;
+    }
+    void relay(int& count, const void* from, void* to) const {
+      ++count;
+      const auto* x = static_cast<const float*>(from);
+      auto* y = static_cast<float*>(to);
+      if (what_.reversed) std::reverse_copy(x, x + elements(), y);
+      else std::copy(x, x + elements(), y);
+    }
+    [[nodiscard]] std::int64_t elements() const {
+      return static_cast<std::int64_t>(outputs()[0].bytes / sizeof(float));
+    }
+    void do_pack_input(std::size_t, const void* plain, void* packed) const override {
+      relay(relayouts_.packed, plain, packed);
+    }
+    void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
+      relay(relayouts_.unpacked, packed, plain);
+    }
+    [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
+      if (!what_.tells_positions) return std::nullopt;
+      return what_.reversed ? elements() - 1 - index : index;
+    }
     void do_execute(const Arguments& arguments) const override {
       if (what_.loses_device) device_.lost = true;
       if (what_.fails) throw std::runtime_error("an internal error");
@@ -184,12 +233,14 @@ class FakeDeviceBackend final : public Backend {
       for (std::size_t i = 0; i < outputs()[0].bytes / sizeof(float); ++i) y[i] = x[i] > 0 ? x[i] : 0.0F;
     }
     FakeDevice& device_;
+    Relayouts& relayouts_;
     FakeDevicePlan what_;
   };
 
   std::shared_ptr<FakeDevice> device_;
   std::vector<FakeDevicePlan> plans_;
   std::string name_;
+  std::unique_ptr<Relayouts> relayouts_ = std::make_unique<Relayouts>();
 };
 
 }  // namespace benanza::test

@@ -4,9 +4,11 @@
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -22,6 +24,11 @@ class FakeMemory final : public Memory {
   void release(void* data) noexcept override { ::operator delete(data, alignment); }
   void upload(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void download(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void gather(void* to, const void* from, std::span<const std::int64_t> positions, std::size_t width) override {
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      std::memcpy(static_cast<std::byte*>(to) + i * width,
+                  static_cast<const std::byte*>(from) + static_cast<std::size_t>(positions[i]) * width, width);
+  }
   void set(void* to, unsigned char byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
   [[nodiscard]] Bytes available() const override { return {1e9}; }
 
@@ -38,6 +45,34 @@ class FakePlan final : public Plan {
               .workspace_bytes = workspace}) {}
 
  private:
+  void do_execute(const Arguments&) const override {}
+};
+
+/// Takes every input and gives every output last element first, elements being floats; counts what it packs.
+class ReversedPlan final : public Plan {
+ public:
+  explicit ReversedPlan(const Operands& operands)
+      : Plan({.algorithm = "reversed,threads=1",
+              .inputs = reversed(operands.inputs),
+              .outputs = reversed(operands.outputs)}) {}
+
+  mutable int packed = 0;
+
+ private:
+  static std::vector<Layout> reversed(const std::vector<Operand>& operands) {
+    std::vector<Layout> result = plain_layouts(operands);
+    for (auto& layout : result) layout.name = "reversed";
+    return result;
+  }
+  void do_pack_input(std::size_t i, const void* plain, void* to) const override {
+    ++packed;
+    const auto* x = static_cast<const float*>(plain);
+    std::reverse_copy(x, x + inputs()[i].bytes / sizeof(float), static_cast<float*>(to));
+  }
+  void do_unpack_output(std::size_t, const void*, void*) const override { FAIL("not needed"); }
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const override {
+    return static_cast<std::int64_t>(outputs()[i].bytes / sizeof(float)) - 1 - index;
+  }
   void do_execute(const Arguments&) const override {}
 };
 
@@ -104,4 +139,52 @@ TEST_CASE("a walk is as long as its operands alone make it, whatever workspace a
   }
   CHECK(places.size() >= 10000 / 512);
   CHECK(apart);
+}
+
+TEST_CASE("plans of one layout share what is packed: constants for good, activations until another layer comes") {
+  const Operands shapes = operands(op::MatMul{.a = {4, 6}, .b = {6, 8}, .b_constant = true});
+  for (const bool on_device : {false, true}) {
+    CAPTURE(on_device);
+    FakeMemory memory;
+    Buffers buffers(1 << 20, 10000, on_device ? &memory : nullptr);
+    const ReversedPlan first(shapes), second(shapes), third(shapes);
+    const auto packed = buffers.inputs("one", "fake", shapes.inputs, first, true);
+    CHECK(buffers.inputs("one", "fake", shapes.inputs, second, true) == packed);
+    CHECK(first.packed == 2);
+    CHECK(second.packed == 0);
+    static_cast<void>(buffers.inputs("two", "fake", shapes.inputs, second, false));
+    CHECK(second.packed == 1);  // its constant
+    static_cast<void>(buffers.inputs("one", "fake", shapes.inputs, third, true));
+    CHECK(third.packed == 1);  // the activation that went
+    static_cast<void>(buffers.inputs("one", "other", shapes.inputs, third, true));
+    CHECK(third.packed == 3);  // another library's layout of that name
+  }
+}
+
+TEST_CASE("a packed operand makes room for others, not for those of its own call") {
+  const Operands shapes = operands(op::MatMul{.a = {4, 6}, .b = {6, 8}, .b_constant = true});
+  Buffers buffers(100, 10000);
+  const ReversedPlan plan(shapes);
+  const auto plain = buffers.plain_inputs(shapes.inputs);
+  const auto packed = buffers.inputs("one", "fake", shapes.inputs, plan, true);
+  for (std::size_t i = 0; i < 2; ++i) {  // both hold their values, though one alone exceeds the limit
+    const auto* x = static_cast<const float*>(plain[i]);
+    const auto count = shapes.inputs[i].elements();
+    CHECK(std::equal(x, x + count, std::reverse_iterator(static_cast<const float*>(packed[i]) + count)));
+  }
+  static_cast<void>(buffers.inputs("two", "fake", shapes.inputs, plan, true));
+  static_cast<void>(buffers.inputs("one", "fake", shapes.inputs, plan, true));
+  CHECK(plan.packed == 6);
+}
+
+TEST_CASE("elements of an output are read where its layout has them") {
+  const Operands shapes = operands(Layer(op::Unary{.fn = ElementwiseFn::relu, .x = {5}}));
+  FakeMemory memory;
+  Buffers on_processor(1000, 1000), on_device(1000, 1000, &memory);
+  const std::vector<float> output{10, 11, 12, 13, 14};
+  const std::vector<std::int64_t> indices{0, 3};
+  const ReversedPlan plan(shapes);
+  const std::vector<double> expected{14, 11};  // elements 4 - 0 and 4 - 3
+  CHECK(on_processor.sampled(shapes.outputs[0], plan, 0, output.data(), indices) == expected);
+  CHECK(on_device.sampled(shapes.outputs[0], plan, 0, output.data(), indices) == expected);
 }

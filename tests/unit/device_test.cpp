@@ -178,6 +178,38 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
   CHECK_THAT(*rows[1].excluded, Catch::Contains("waits for the device inside the call"));
 }
 
+// At most 128 elements of 4 bytes are compared; a whole output has 4096.
+TEST_CASE("an operand is packed once for all plans of a layout, and a check brings back the elements it compares") {
+  const auto device = std::make_shared<FakeDevice>();
+  std::vector<FakeDevicePlan> plans;
+  for (const char* name : {"a", "b", "c", "d", "e"}) plans.push_back({.name = name, .reversed = true});
+  const auto backend = std::make_shared<FakeDeviceBackend>(device, plans);
+  DeviceHost host(*device);
+  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  const std::vector<Wanted> wanted{{.layer = relu(4096)}};
+  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  REQUIRE(rows.size() == 5);
+  for (const auto& row : rows) CHECK_FALSE(row.excluded);
+  CHECK(backend->relayouts().packed == 1);
+  CHECK(backend->relayouts().unpacked == 0);
+  CHECK(device->downloaded > 5 * 100 * 4);
+  CHECK(device->downloaded <= 5 * 128 * 4);
+}
+
+TEST_CASE("an output whose plan does not say where elements lie is unpacked as a whole") {
+  const auto device = std::make_shared<FakeDevice>();
+  const auto backend = std::make_shared<FakeDeviceBackend>(
+      device, std::vector<FakeDevicePlan>{{.name = "silent", .reversed = true, .tells_positions = false}});
+  DeviceHost host(*device);
+  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  const std::vector<Wanted> wanted{{.layer = relu(4096)}};
+  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
+  REQUIRE(rows.size() == 1);
+  CHECK_FALSE(rows[0].excluded);
+  CHECK(backend->relayouts().unpacked == 1);
+  CHECK(device->downloaded == 4096 * 4);
+}
+
 TEST_CASE("plans are ranked as a bound counts them: without the launches of empty kernels") {
   // By graph: 12 us in one kernel, 1 us of it launch; 13.5 us in four, 4 us of it launches.
   const auto device = std::make_shared<FakeDevice>();

@@ -8,7 +8,9 @@
 #include <benanza/plan/device.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +63,11 @@ class Plan {
   void pack_input(std::size_t i, const void* plain, void* packed) const { do_pack_input(i, plain, packed); }
   /// From this plan's layout of output `i` to row-major.
   void unpack_output(std::size_t i, const void* packed, void* plain) const { do_unpack_output(i, packed, plain); }
+  /// Where element `index` (flat, row-major) of output `i` lies in this plan's layout, counted in elements, so that a
+  /// check can read a few of them. Nothing where the plan cannot say: the output is then unpacked as a whole.
+  [[nodiscard]] std::optional<std::int64_t> output_position(std::size_t i, std::int64_t index) const {
+    return do_output_position(i, index);
+  }
   /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
   /// workspace to 256; they have the layouts' sizes and do not overlap.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
@@ -87,6 +94,8 @@ class Plan {
   virtual void do_pack_input(std::size_t i, const void* plain,
                              void* packed) const;  // default: copies, for plain layouts
   virtual void do_unpack_output(std::size_t i, const void* packed, void* plain) const;
+  /// Default: `index` in a plain layout, nothing in others.
+  [[nodiscard]] virtual std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const;
   virtual void do_execute(const Arguments& arguments) const = 0;
 
   std::string algorithm_;

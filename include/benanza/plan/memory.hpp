@@ -6,6 +6,8 @@
 #include <benanza/model/units.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace benanza {
 
@@ -19,6 +21,9 @@ class Memory {
   virtual void upload(void* to, const void* from, std::size_t bytes) = 0;
   /// To the processor's memory, likewise.
   virtual void download(void* to, const void* from, std::size_t bytes) = 0;
+  /// Brings single elements of `width` bytes to the processor's memory, likewise: to[i] = from[positions[i]], one
+  /// behind the other. Positions count elements.
+  virtual void gather(void* to, const void* from, std::span<const std::int64_t> positions, std::size_t width) = 0;
   /// Writes the same byte everywhere, likewise.
   virtual void set(void* to, unsigned char byte, std::size_t bytes) = 0;
   /// What can still be allocated.

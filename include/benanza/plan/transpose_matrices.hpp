@@ -22,4 +22,10 @@ inline void transpose_matrices(const void* from, void* to, std::int64_t count, s
                     element_bytes);
 }
 
+/// Where `transpose_matrices` puts element `index`.
+[[nodiscard]] constexpr std::int64_t transposed_index(std::int64_t index, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t within = index % (rows * columns);
+  return index - within + within % columns * rows + within / columns;
+}
+
 }  // namespace benanza

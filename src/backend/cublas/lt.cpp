@@ -188,6 +188,10 @@ class LtPlan final : public Plan {
     if (const Turned how = problem_.turned_y) turn(operands_.outputs.at(i), how.columns, how.rows, packed, plain);
     else std::memcpy(plain, packed, outputs().at(i).bytes);
   }
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
+    const Turned how = problem_.turned_y;
+    return how ? transposed_index(index, how.rows, how.columns) : index;
+  }
 
   void do_execute(const Arguments& arguments) const override {
     if (epilogue_.bias) set(described_.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.inputs[*epilogue_.bias]);

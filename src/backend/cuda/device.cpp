@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "device_kernels.hpp"
 #include "device_peaks.hpp"
+#include "kernels.hpp"
 #include "nvml.hpp"
 #include <benanza/backend/cuda.hpp>
 
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace benanza::cuda {
 
@@ -131,6 +133,15 @@ class CudaDevice final : public Device {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
     finish();
   }
+  void gather(void* to, const void* from, std::span<const std::int64_t> positions, std::size_t width) override {
+    const std::size_t count = positions.size();
+    std::byte* const indices = scratch(count * (sizeof(std::int64_t) + width));
+    std::byte* const elements = indices + positions.size_bytes();
+    upload(indices, positions.data(), positions.size_bytes());
+    gather_rows(from, indices, true, elements, 1, 0, static_cast<std::int64_t>(count), width, stream_);
+    check(cudaGetLastError(), "the launch of a gather");
+    download(to, elements, count * width);
+  }
   void set(void* to, unsigned char byte, std::size_t bytes) override {
     check(cudaMemsetAsync(to, byte, bytes, stream_), "cudaMemsetAsync");
     finish();
@@ -230,6 +241,16 @@ class CudaDevice final : public Device {
   }
 
  private:
+  /// Memory of the device for the time of one call.
+  [[nodiscard]] std::byte* scratch(std::size_t bytes) {
+    if (bytes > scratch_bytes_) {
+      release(std::exchange(scratch_, nullptr));
+      scratch_bytes_ = 0;
+      scratch_ = allocate(bytes);
+      scratch_bytes_ = bytes;
+    }
+    return static_cast<std::byte*>(scratch_);
+  }
   [[nodiscard]] PeakContext context() const {
     return {.processors = properties_.multiProcessorCount,
             .clock_hz = clock_khz_ * 1e3,
@@ -244,6 +265,8 @@ class CudaDevice final : public Device {
   cudaEvent_t start_ = nullptr, stop_ = nullptr, block_over_ = nullptr, sampled_ = nullptr;
   BlockState* block_ = nullptr;
   long long* cycles_ = nullptr;
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
   Machine machine_{};
 };
 

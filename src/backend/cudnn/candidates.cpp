@@ -31,18 +31,23 @@ class CallPlan final : public Plan {
     for (const auto& [i, other] : others) result.at(i) = other.layout;
     return result;
   }
-  static const Relayout* relayout_of(const Others& others, std::size_t i) {
-    const auto found = std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.first == i; });
-    return found == others.end() ? nullptr : &found->second.relayout;
+  static const OtherLayout* other(const Others& others, std::size_t i) {
+    const auto found = std::find_if(others.begin(), others.end(), [&](const auto& each) { return each.first == i; });
+    return found == others.end() ? nullptr : &found->second;
   }
 
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
-    if (const Relayout* relayout = relayout_of(draft_.inputs, i)) (*relayout)(plain, packed);
+    if (const OtherLayout* how = other(draft_.inputs, i)) how->relayout(plain, packed);
     else std::memcpy(packed, plain, inputs().at(i).bytes);
   }
   void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
-    if (const Relayout* relayout = relayout_of(draft_.outputs, i)) (*relayout)(packed, plain);
+    if (const OtherLayout* how = other(draft_.outputs, i)) how->relayout(packed, plain);
     else std::memcpy(plain, packed, outputs().at(i).bytes);
+  }
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const override {
+    const OtherLayout* how = other(draft_.outputs, i);
+    if (how == nullptr) return index;
+    return how->position ? std::optional(how->position(index)) : std::nullopt;
   }
   void do_execute(const Arguments& arguments) const override { draft_.execute(handle_->get(), arguments); }
 
@@ -75,10 +80,12 @@ void put_channels_last(Draft& draft, const Operands& operands, std::size_t i, bo
   const auto bytes = static_cast<std::size_t>(bits(operand.type)) / 8;
   const Layout layout{.name = "nhwc", .bytes = static_cast<std::size_t>(operand.bytes())};
   auto& others = is_output ? draft.outputs : draft.inputs;
-  others.emplace_back(i, OtherLayout{layout, [=](const void* from, void* to) {
+  others.emplace_back(i, OtherLayout{layout,
+                                     [=](const void* from, void* to) {
                                        transpose_matrices(from, to, outer, is_output ? places : channels,
                                                           is_output ? channels : places, bytes);
-                                     }});
+                                     },
+                                     [=](std::int64_t index) { return transposed_index(index, channels, places); }});
 }
 
 std::optional<TensorShape> leading_ones(const TensorShape& shape, std::size_t rank) {

@@ -20,6 +20,8 @@ using Relayout = std::function<void(const void* from, void* to)>;
 struct OtherLayout {
   Layout layout{};
   Relayout relayout{};  ///< of an input: packs; of an output: unpacks
+  /// Of an output: where the element of a row-major index lies. Empty: that is not told.
+  std::function<std::int64_t(std::int64_t)> position{};
 };
 
 /// A plan in the making.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace benanza::onednn {
 namespace {
@@ -17,6 +18,13 @@ std::int64_t block_of(const Desc& desc, std::size_t dim) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
     if (indices[i] == static_cast<std::int64_t>(dim)) block *= blocks[i];
   return block;
+}
+
+std::vector<std::size_t> outermost_first(const Dims& strides) {
+  std::vector<std::size_t> order(strides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
+  return order;
 }
 
 /// Whether at most one dimension is not 1, and without gaps or padding.
@@ -96,15 +104,31 @@ bool same_memory(const Desc& a, const Desc& b) {
   return true;
 }
 
+// oneDNN documentation, "Understanding Memory Formats": inside the strided blocks, inner blocks lie one in the other.
+std::optional<std::int64_t> position_in(const Desc& desc, const Desc& plain, std::int64_t index) {
+  if (is_opaque(desc) || is_opaque(plain) || plain.get_inner_nblks() != 0 || desc.get_dims() != plain.get_dims() ||
+      desc.get_data_type() != plain.get_data_type())
+    return std::nullopt;
+  const Dims sizes = plain.get_dims(), from = plain.get_strides(), to = desc.get_strides();
+  Dims at(sizes.size(), 0);
+  for (const auto i : outermost_first(from))
+    if (sizes[i] != 1) at[i] = std::exchange(index, index % from[i]) / from[i];
+  std::int64_t position = desc.get_submemory_offset(), width = 1;
+  const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
+  for (std::size_t b = blocks.size(); b-- > 0; width *= blocks[b]) {
+    auto& coordinate = at[static_cast<std::size_t>(indices[b])];
+    position += std::exchange(coordinate, coordinate / blocks[b]) % blocks[b] * width;
+  }
+  for (std::size_t i = 0; i < at.size(); ++i) position += at[i] * to[i];
+  return position;
+}
+
 std::string layout_name(const Desc& desc, const Desc& plain) {
   if (same_memory(desc, plain)) return "plain";
   if (is_opaque(desc)) return "opaque" + std::to_string(desc.get_size());
-  const Dims strides = desc.get_strides();
-  std::vector<std::size_t> order(strides.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
   std::string name;
-  for (auto i : order) name += static_cast<char>((block_of(desc, i) > 1 ? 'A' : 'a') + static_cast<int>(i));
+  for (auto i : outermost_first(desc.get_strides()))
+    name += static_cast<char>((block_of(desc, i) > 1 ? 'A' : 'a') + static_cast<int>(i));
   const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
   for (std::size_t i = 0; i < blocks.size(); ++i)
     name += std::to_string(blocks[i]) + static_cast<char>('a' + indices[i]);

@@ -42,6 +42,9 @@ enum class Form { plain, channels_last, blocked };
 [[nodiscard]] bool same_memory(const Desc& a, const Desc& b);
 /// Whether oneDNN's own hidden formats, as opposed to strides and blocks.
 [[nodiscard]] bool is_opaque(const Desc& desc);
+/// Where `desc` puts the element that a dense `plain` without blocks has at `index`, both in elements. Nothing for
+/// hidden formats, nor where the elements are not the same.
+[[nodiscard]] std::optional<std::int64_t> position_in(const Desc& desc, const Desc& plain, std::int64_t index);
 /// "plain" when `desc` places the elements as `plain` does; otherwise in oneDNN's spelling (`aBcd8b`).
 [[nodiscard]] std::string layout_name(const Desc& desc, const Desc& plain);
 

@@ -105,6 +105,11 @@ void PrimitivePlan::do_unpack_output(std::size_t i, const void* packed, void* pl
   reorder(output_layouts_.at(i)->packed, packed, output_layouts_[i]->plain, plain);
 }
 
+std::optional<std::int64_t> PrimitivePlan::do_output_position(std::size_t i, std::int64_t index) const {
+  if (outputs().at(i).name == "plain") return index;
+  return position_in(output_layouts_.at(i)->packed, output_layouts_[i]->plain, index);
+}
+
 void PrimitivePlan::reorder(const Desc& from, const void* source, const Desc& to, void* target) const {
   dnnl::memory source_memory(from, library_->engine, const_cast<void*>(source)),
       target_memory(to, library_->engine, target);

@@ -29,6 +29,7 @@ class PrimitivePlan final : public Plan {
 
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override;
   void do_unpack_output(std::size_t i, const void* packed, void* plain) const override;
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const override;
   void do_execute(const Arguments& arguments) const override;
   void reorder(const Desc& from, const void* source, const Desc& to, void* target) const;
 
