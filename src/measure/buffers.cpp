@@ -17,15 +17,21 @@ namespace {
 
 constexpr std::uint64_t seed = 2020;
 
-/// Offset of every input in the region of its contents, and the size of each region.
-template <class Key, class BytesOf>
-std::pair<std::vector<std::size_t>, std::map<Key, std::size_t>> place(const std::vector<Operand>& inputs,
-                                                                      BytesOf bytes_of) {
-  std::map<Key, Placement> placements;
+/// Operands as they are timed: one region for all magnitudes, since each region may become as large as all caches.
+std::vector<Operand> as_timed(std::vector<Operand> operands) {
+  for (auto& operand : operands) operand.exponent = 0;
+  return operands;
+}
+
+/// Offset of every input in its region, and the size of each region.
+template <class BytesOf>
+std::pair<std::vector<std::size_t>, std::map<Region, std::size_t>> place(const std::vector<Operand>& inputs,
+                                                                         BytesOf bytes_of) {
+  std::map<Region, Placement> placements;
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    offsets.push_back(placements[Key{inputs[i].type, inputs[i].contents, inputs[i].limit}].add(bytes_of(i), i));
-  std::map<Key, std::size_t> sizes;
+    offsets.push_back(placements[region_of(inputs[i])].add(bytes_of(i), i));
+  std::map<Region, std::size_t> sizes;
   for (const auto& [key, placement] : placements) sizes[key] = placement.size();
   return {std::move(offsets), std::move(sizes)};
 }
@@ -49,7 +55,7 @@ std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes, Memory* memory)
 std::byte* Buffers::filled_for_calls(const Operand& operand, std::size_t bytes) {
   std::byte* const here = filled(operand, bytes);
   if (memory_ == nullptr) return here;
-  const Contents key{operand.type, operand.contents, operand.limit};
+  const Region key = region_of(operand);
   const std::size_t size = filled_.at(key).size();
   auto& block = on_device_[key];
   if (block.size() < size) {
@@ -69,7 +75,7 @@ void Buffers::pack(const Plan& plan, std::size_t i, const void* plain, std::byte
 }
 
 std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
-  auto& block = filled_[Contents{operand.type, operand.contents, operand.limit}];
+  auto& block = filled_[region_of(operand)];
   if (const std::size_t before = block.size(); before < bytes) {
     constexpr std::size_t line = 64;  // whole elements of every type
     block.grow((bytes + bytes / 8 + line - 1) / line * line);
@@ -83,11 +89,10 @@ std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
 
 std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& inputs) {
   const auto [offsets, sizes] =
-      place<Contents>(inputs, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
+      place(inputs, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
   std::vector<const void*> result;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    result.push_back(filled(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
-                     offsets[i]);
+    result.push_back(filled(inputs[i], sizes.at(region_of(inputs[i]))) + offsets[i]);
   return result;
 }
 
@@ -123,19 +128,19 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
     for (auto next = packed_.begin(); next != packed_.end();)
       if (const auto entry = next++; !entry->constant) forget(entry);
 
-  std::vector<const void*> result = plain_inputs(inputs);
-  if (exact && memory_ != nullptr) {  // the same values, where calls read them
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const auto& block = filled_.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+  std::vector<const void*> result(inputs.size());
+  if (exact) {
+    result = plain_inputs(inputs);
+    for (std::size_t i = 0; i < inputs.size() && memory_ != nullptr; ++i) {  // the same values, where calls read them
+      const auto& block = filled_.at(region_of(inputs[i]));
       result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(result[i]) - block.data());
     }
-  }
-  if (!exact) {
-    const auto [offsets, sizes] = place<Contents>(
-        inputs, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes())); });
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      result[i] = filled_for_calls(inputs[i], sizes.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit})) +
-                  offsets[i];
+  } else {
+    const std::vector<Operand> timed = as_timed(inputs);
+    const auto [offsets, sizes] = place(
+        timed, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(timed[i].bytes())); });
+    for (std::size_t i = 0; i < timed.size(); ++i)
+      result[i] = filled_for_calls(timed[i], sizes.at(region_of(timed[i]))) + offsets[i];
   }
   // Last, since what is packed is read from where the plain inputs are, and those may just have moved.
   std::vector<const void*> source;
@@ -159,19 +164,20 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   return {std::move(result), base + workspace};
 }
 
-void Buffers::rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
+void Buffers::rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& exact,
                      CacheState cache, Work& work) {
+  const std::vector<Operand> inputs = as_timed(exact);
   const auto& layouts = work.plan->inputs();
   const bool everything = cache == CacheState::cold;
   // One copy: for each region what lies in it, line behind line, so that a walk through it leaves no line out.
-  std::map<Contents, std::size_t> ends, still;
+  std::map<Region, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
   const auto rounded = [](std::size_t bytes) { return rounded_up(bytes, 64); };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Contents key{inputs[i].type, inputs[i].contents, inputs[i].limit};
+    const Region key = region_of(inputs[i]);
     still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
     if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
     rotation.inputs.push_back(i);
@@ -195,12 +201,12 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   if (position_ + rotation.step > rotation.region) position_ = 0;
   // Copies lie behind what does not move, which would warm them. All regions grow before pointers into any are taken.
   const auto region = [&](std::size_t i) {
-    const std::size_t beside = still.at(Contents{inputs[i].type, inputs[i].contents, inputs[i].limit});
+    const std::size_t beside = still.at(region_of(inputs[i]));
     const auto whole = static_cast<std::size_t>(inputs[i].bytes());
     return filled_for_calls(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
   };
   for (const auto i : rotation.inputs) static_cast<void>(region(i));
-  work.inputs = this->inputs(layer, backend, inputs, *work.plan, false);
+  work.inputs = this->inputs(layer, backend, exact, *work.plan, false);
   for (const auto i : rotation.inputs) work.inputs[i] = region(i) + offsets[i];
   if (results > 0) {
     const std::size_t workspaces = rounded_up(rotation.region + 256, workspace_alignment);

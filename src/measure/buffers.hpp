@@ -47,6 +47,12 @@ class Placement {
   std::size_t end_ = 0;
 };
 
+/// Operands of equal regions are filled alike, and share memory.
+using Region = std::tuple<DataType, Contents, std::int64_t, int>;
+[[nodiscard]] inline Region region_of(const Operand& operand) {
+  return {operand.type, operand.contents, operand.limit, operand.exponent};
+}
+
 class Buffers {
  public:
   /// `limit`: bytes of packed operands that may be kept. `cold_distance`: what was touched so many bytes ago is in no
@@ -65,7 +71,7 @@ class Buffers {
   /// Outputs and, behind them, the workspace of a plan.
   [[nodiscard]] std::pair<std::vector<void*>, void*> outputs(const Plan& plan);
   /// Gives a work its inputs, and moves its buffers into regions that its calls walk through (work.hpp): weights, and
-  /// in the cold state activations, outputs and workspace as well. Weights are random numbers, packed or not.
+  /// in the cold state activations, outputs and workspace as well. What moves is random numbers, packed or not.
   void rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
               CacheState cache, Work& work);
   /// Fills outputs with bytes 0xFF, which are NaN in floats.
@@ -78,7 +84,6 @@ class Buffers {
   [[nodiscard]] std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const;
 
  private:
-  using Contents = std::tuple<DataType, benanza::Contents, std::int64_t>;
   struct Packed {
     std::string key{};
     bool constant = false;
@@ -100,7 +105,7 @@ class Buffers {
 
   std::size_t limit_, cold_distance_, position_ = 0;
   Memory* memory_;
-  std::map<Contents, MemoryBlock> filled_{}, on_device_{};
+  std::map<Region, MemoryBlock> filled_{}, on_device_{};
   MemoryBlock results_{}, rotated_results_{}, plain_output_{}, staging_{};
   std::string layer_{};
   std::uint64_t calls_ = 0;     // of `inputs`

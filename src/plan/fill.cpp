@@ -80,7 +80,8 @@ void fill(const Operand& operand, void* data, std::uint64_t seed) {
 
   const std::int64_t distinct =
       bits(operand.type) < 8 ? std::min(count, period + 1) : std::min(count, period);  // whole bytes
-  for (std::int64_t i = 0; i < distinct; ++i) store(data, operand.type, i, draw(random, operand));
+  for (std::int64_t i = 0; i < distinct; ++i)
+    store(data, operand.type, i, std::ldexp(draw(random, operand), operand.exponent));
   const auto total = static_cast<std::size_t>(operand.bytes());
   auto* bytes = static_cast<std::byte*>(data);
   for (auto done = static_cast<std::size_t>(distinct * bits(operand.type) / 8); done < total;) {

@@ -3,6 +3,7 @@
 // convolution with its bias is one layer in ONNX already; the other post-ops are put there by fusion.
 #pragma once
 
+#include <benanza/detail/magnitudes.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 
@@ -71,7 +72,8 @@ namespace detail {
 /// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of a quantised
 /// product has 32 bits (ONNX QLinearConv, B).
 inline void append_epilogue_operands(Operands& operands, const Epilogue& post, DataType type, const TensorShape& y,
-                                     std::size_t channel_axis, bool quantized = false) {
+                                     std::size_t channel_axis, bool quantized = false,
+                                     const Magnitudes& magnitudes = {}) {
   for (const auto& op : post) {
     if (!is_binary(op.fn)) continue;
     TensorShape shape = op.shape.empty() ? y : op.shape;
@@ -80,12 +82,18 @@ inline void append_epilogue_operands(Operands& operands, const Epilogue& post, D
       shape[channel_axis] = y[channel_axis];
     }
     const bool divides = op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::pow;
-    const bool is_bias = op == bias, wide = is_bias && quantized && (is_8_bit(type) || &op == post.begin());
+    const bool is_first = &op == post.begin();
+    const bool is_bias = op == bias, wide = is_bias && quantized && (is_8_bit(type) || is_first);
+    const bool adds = op.fn == ElementwiseFn::add || op.fn == ElementwiseFn::sub || op.fn == ElementwiseFn::min ||
+                      op.fn == ElementwiseFn::max;
     operands.inputs.push_back({.name = is_bias ? "bias" : "operand",
                                .type = wide ? DataType::i32 : type,
                                .shape = shape,
                                .constant = op.channel,
-                               .contents = divides ? Contents::positive : Contents::uniform});
+                               .contents = divides ? Contents::positive : Contents::uniform,
+                               .exponent = wide && is_first ? magnitudes.bias
+                                           : adds && !wide  ? magnitudes.addend
+                                                            : 0});
   }
 }
 }  // namespace detail

@@ -25,9 +25,9 @@ struct Quantization {
   std::int64_t depth = 0;
   if (const auto* conv = std::get_if<op::Conv>(&layer)) {
     result = {.x_zero = conv->x_zero ? 1.0 : 0.0, .w_zero = conv->w_zero ? 2.0 : 0.0};
-    depth = element_count(conv->w) / conv->w[0];
+    depth = conv->depth();
   } else if (const auto* conv_transpose = std::get_if<op::ConvTranspose>(&layer)) {
-    depth = element_count(conv_transpose->w) / conv_transpose->w[1];
+    depth = conv_transpose->depth();
   } else if (const auto* product = std::get_if<op::MatMul>(&layer)) {
     result = {.x_zero = product->a_zero ? 1.0 : 0.0, .w_zero = product->b_zero ? 2.0 : 0.0};
     depth = product->k();
@@ -35,10 +35,7 @@ struct Quantization {
     return result;
   }
   if (operands(layer).outputs[0].type == DataType::i32) return result;
-  // Operands of 1 to 3 and of 2, 4, 6 in magnitude (fill): a product has a root mean square of 9.3, a sum of `depth` of
-  // them sqrt(depth) times that. A deviation of at most 24 leaves five of them within 127.
-  const double deviation = 9.3 * std::sqrt(static_cast<double>(depth));
-  result.rescale = std::exp2(-std::ceil(std::log2(std::fmax(deviation / 24, 1))));
+  result.rescale = std::exp2(-detail::rescale_exponent(depth));
   return result;
 }
 

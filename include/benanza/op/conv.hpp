@@ -96,16 +96,21 @@ struct Conv {
     return shape;
   }
 
+  /// Products in the sum of one element, taps in the padding included.
+  [[nodiscard]] constexpr std::int64_t depth() const { return element_count(w) / w[0]; }
+
   [[nodiscard]] Operands operands() const {
+    const auto magnitudes = detail::Magnitudes::of_sum(type, w_type.value_or(type), y_type.value_or(type), depth());
     const auto touched = detail::touched_elements(x, std::span(w.begin() + 2, w.end()), pads, strides, dilations);
     Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched},
                                {.name = "w",
                                 .type = w_type.value_or(type),
                                 .shape = w,
                                 .constant = w_constant,
-                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform}},
+                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform,
+                                .exponent = magnitudes.factor}},
                     .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
-    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), 1, is_8_bit(type));
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), 1, is_8_bit(type), magnitudes);
     return result;
   }
 

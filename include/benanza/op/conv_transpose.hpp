@@ -90,11 +90,18 @@ struct ConvTranspose {
     return shape;
   }
 
+  /// Products in the sum of one element, on average: of all taps, one in `strides` meets an element.
+  [[nodiscard]] constexpr std::int64_t depth() const {
+    return std::max<std::int64_t>(1, element_count(w) / (w[1] * group * element_count(strides)));
+  }
+
   [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x},
-                               {.name = "w", .type = type, .shape = w, .constant = w_constant}},
-                    .outputs = {{.name = "y", .type = type, .shape = y()}}};
-    detail::append_epilogue_operands(result, post, type, y(), 1, is_8_bit(type));
+    const auto magnitudes = detail::Magnitudes::of_sum(type, type, type, depth());
+    Operands result{
+        .inputs = {{.name = "x", .type = type, .shape = x},
+                   {.name = "w", .type = type, .shape = w, .constant = w_constant, .exponent = magnitudes.factor}},
+        .outputs = {{.name = "y", .type = type, .shape = y()}}};
+    detail::append_epilogue_operands(result, post, type, y(), 1, is_8_bit(type), magnitudes);
     return result;
   }
 

@@ -109,14 +109,17 @@ struct MatMul {
       if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
       return shape;
     };
+    const auto magnitudes = detail::Magnitudes::of_sum(type, b_type.value_or(type), y_type.value_or(type), k());
     Operands result{.inputs = {{.name = "a", .type = type, .shape = stored(a, trans_a), .constant = a_constant},
                                {.name = "b",
                                 .type = b_type.value_or(type),
                                 .shape = stored(b, trans_b),
                                 .constant = b_constant,
-                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform}},
+                                .contents = is_8_bit(type) ? Contents::even : Contents::uniform,
+                                .exponent = magnitudes.factor}},
                     .outputs = {{.name = "y", .type = y_type.value_or(type), .shape = y()}}};
-    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), y().size() - 1, is_8_bit(type));
+    detail::append_epilogue_operands(result, post, y_type.value_or(type), y(), y().size() - 1, is_8_bit(type),
+                                     magnitudes);
     return result;
   }
 

@@ -43,6 +43,8 @@ struct Operand {
   Contents contents = Contents::uniform;
   std::int64_t limit = 0;                 ///< of indices; units of settling weights
   std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
+  /// Values are multiplied by two to this power where results are checked, so that whatever a plan leaves out is seen.
+  int exponent = 0;
 
   /// Numbers known before the first call: what an engine keeps in memory from one request to the next.
   [[nodiscard]] bool is_weight() const {

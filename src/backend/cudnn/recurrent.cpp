@@ -3,6 +3,7 @@
 // that space takes the buffer of the last constant, into which the constants packed before are put as well. The buffers
 // of the others stay unread.
 #include "families.hpp"
+#include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <array>
@@ -138,19 +139,6 @@ class WeightSpace {
   std::map<std::size_t, std::vector<std::byte>> kept_{};
 };
 
-/// From cuDNN's sequence, batch, direction to ONNX's sequence, direction, batch.
-void exchange_directions(const op::Recurrent& op, std::size_t element, const void* from, void* to) {
-  const auto batch = static_cast<std::size_t>(op.x[1]), directions = static_cast<std::size_t>(op.directions),
-             row = static_cast<std::size_t>(op.hidden) * element;
-  const auto* source = static_cast<const std::byte*>(from);
-  auto* target = static_cast<std::byte*>(to);
-  for (std::size_t step = 0; step < static_cast<std::size_t>(op.x[0]); ++step)
-    for (std::size_t d = 0; d < directions; ++d)
-      for (std::size_t b = 0; b < batch; ++b)
-        std::memcpy(target + ((step * directions + d) * batch + b) * row,
-                    source + ((step * batch + b) * directions + d) * row, row);
-}
-
 void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorithm& algorithm, Candidates& candidates) {
   const auto described = describe(op, how, algorithm.algorithm, candidates.handle());
   if (!described) return;
@@ -187,11 +175,15 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
                        }});
   }
   if (op.directions == 2) {
+    // From cuDNN's sequence, batch, direction to ONNX's sequence, direction, batch, rows of hidden units as they are.
     const Operand& y = candidates.operands().outputs[0];
+    const std::int64_t steps = op.x[0], batch = op.x[1], hidden = op.hidden;
+    const std::size_t row = static_cast<std::size_t>(hidden * bits(y.type)) / 8;
     draft.outputs.emplace_back(
         0, OtherLayout{{.name = "sequence-batch-direction", .bytes = static_cast<std::size_t>(y.bytes())},
-                       [op, element = static_cast<std::size_t>(bits(y.type)) / 8](const void* from, void* to) {
-                         exchange_directions(op, element, from, to);
+                       [=](const void* from, void* to) { transpose_matrices(from, to, steps, batch, 2, row); },
+                       [=](std::int64_t index) {
+                         return transposed_index(index / hidden, 2, batch) * hidden + index % hidden;
                        }});
   }
   candidates.add(std::move(draft));
