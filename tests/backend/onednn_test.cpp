@@ -3,6 +3,10 @@
 #include <benanza/backend/onednn.hpp>
 #include <benanza/model/layer_signature.hpp>
 
+#include <map>
+#include <set>
+#include <string>
+
 using namespace benanza;
 
 namespace {
@@ -223,4 +227,20 @@ TEST_CASE("no reference implementation of oneDNN is offered") {
       if (const auto* plans = std::get_if<Plans>(&result))
         for (const auto& plan : *plans) CHECK(plan->algorithm().find("ref:") == std::string::npos);
     }
+}
+
+// Element (channel 10, row 0, column 1) of 16 x 2 x 3 is number 10 * 6 + 1 of the row-major ones. Channels last it is
+// number 1 * 16 + 10; in blocks of 8 channels 1 * 48 + 1 * 8 + 2, of 16 channels 1 * 16 + 10.
+TEST_CASE("a plan of oneDNN tells where an element of its output lies") {
+  const std::map<std::string, std::int64_t> positions{{"plain", 61}, {"acdb", 26}, {"aBcd8b", 58}, {"aBcd16b", 26}};
+  const auto result = onednn::backend()->plans(op::Conv{.x = {1, 16, 2, 3}, .w = {16, 16, 1, 1}}, 1);
+  std::set<std::string> seen;
+  for (const auto& plan : std::get<Plans>(result)) {
+    const std::string& layout = plan->outputs()[0].name;
+    INFO(layout);
+    if (positions.count(layout) == 0) continue;
+    seen.insert(layout);
+    CHECK(plan->output_position(0, 61) == positions.at(layout));
+  }
+  CHECK(seen.size() > 1);
 }

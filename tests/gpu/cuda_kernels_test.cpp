@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled twice: into the program for a device, and into the one whose device is tests/emulated.
+#include "backend/cuda/kernels.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -135,5 +136,30 @@ TEST_CASE("Every reduction of the CUDA kernels agrees with the reference", "[gpu
     INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
     for (const std::int64_t axis : {0, 1, 2})
       CHECK(test::check_device_plans(*backend, op::Reduce{.fn = fn, .x = {6, 40, 12}, .axes = {axis}}) > 0);
+  }
+}
+
+TEST_CASE("single elements of every size are gathered, as a check gathers them", "[gpu]") {
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  Device& device = *backend->device();
+  std::vector<unsigned char> x(256);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned char>(i);
+  const std::vector<std::int64_t> positions{5, 0, 31, 17};
+  const test::OnDevice from(device, x.size(), 64), indices(device, 4 * sizeof(std::int64_t), 64), to(device, 32, 64);
+  device.upload(from.data(), x.data(), x.size());
+  device.upload(indices.data(), positions.data(), 4 * sizeof(std::int64_t));
+  for (const std::size_t width : {1, 2, 4, 8}) {
+    CAPTURE(width);
+    cuda::gather_rows(from.data(), indices.data(), true, to.data(), 1, 0, 4, width,
+                      static_cast<cudaStream_t>(device.stream()));
+    std::vector<unsigned char> got(4 * width), expected, by_device(4 * width);
+    device.download(got.data(), to.data(), got.size());
+    for (const auto position : positions)
+      for (std::size_t byte = 0; byte < width; ++byte)
+        expected.push_back(static_cast<unsigned char>(static_cast<std::size_t>(position) * width + byte));
+    CHECK(got == expected);
+    device.gather(by_device.data(), from.data(), positions, width);
+    CHECK(by_device == expected);
   }
 }
