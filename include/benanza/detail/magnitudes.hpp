@@ -13,9 +13,9 @@
 
 namespace benanza::detail {
 
-/// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude (fill):
-/// a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at most 24
-/// leaves five of them within 127.
+/// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude
+/// (fill): a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at
+/// most 24 leaves five of them within 127.
 [[nodiscard]] inline int rescale_exponent(std::int64_t depth) {
   const double deviation = 9.3 * std::sqrt(static_cast<double>(depth));
   return static_cast<int>(std::ceil(std::log2(std::fmax(deviation / 24, 1))));
