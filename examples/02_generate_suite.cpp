@@ -13,10 +13,6 @@ int main() {
 
   benanza::SuiteSource suite{
       .name = "mnist", .command = "examples/02_generate_suite", .backends = {"onednn", "native"}};
-  for (const auto& at : model.single.layers)
-    suite.layers.add(at.layer, model.single.model, at.nodes.front(), at.repeat);
-  for (const auto& group : model.fused.layers)  // each way to do a group, or a part of it, in one call
-    for (const auto& piece : group.pieces)
-      suite.layers.add(piece.layer, model.fused.model, group.nodes.front(), group.repeat);
+  benanza::add_measurable(model, suite.layers);
   benanza::emit_suite(suite, std::cout);
 }

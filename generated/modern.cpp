@@ -10,1990 +10,1990 @@ using enum ElementwiseFn;
 
 // clang-format off
 constexpr op::Conv conv[] = {
-    // deepspeech_lstm x1: node_Conv_365
     {.x = {1, 1, 200, 161}, .w = {32, 1, 11, 41}, .pads = {5, 20, 5, 20}, .strides = {2, 2}, .post = {bias}},
-    // deepspeech_lstm x1: node_Conv_365
+        // deepspeech_lstm x1 single: node_Conv_365
     {.x = {1, 1, 200, 161}, .w = {32, 1, 11, 41}, .pads = {5, 20, 5, 20}, .strides = {2, 2}, .post = {bias, {clip, 0, 20}}},
-    // mobilenet_v3_large x1: node_Conv_672
+        // deepspeech_lstm x1 fused: node_Conv_365
     {.x = {1, 3, 224, 224}, .w = {16, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // mobilenet_v3_large x1: node_Conv_672
+        // mobilenet_v3_large x1 single: node_Conv_672
     {.x = {1, 3, 224, 224}, .w = {16, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {hard_swish}},
-    // efficientnet_b0 x1: node_Conv_779
-    // regnet_y_1_6gf x1: node_Conv_1270
+        // mobilenet_v3_large x1 fused: node_Conv_672
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // regnet_y_1_6gf x1: node_Conv_1270
+        // efficientnet_b0 x1 single: node_Conv_779
+        // regnet_y_1_6gf x1 single: node_Conv_1270
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {relu}},
-    // efficientnet_b0 x1: node_Conv_779
+        // regnet_y_1_6gf x1 fused: node_Conv_1270
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {{swish, 1}}},
-    // resnet50 x1: node_Conv_754
+        // efficientnet_b0 x1 fused: node_Conv_779
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
-    // resnet50 x1: node_Conv_754
+        // resnet50 x1 single: node_Conv_754
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {relu}},
-    // convnext_tiny x1: node_Conv_82
+        // resnet50 x1 fused: node_Conv_754
     {.x = {1, 3, 224, 224}, .w = {96, 3, 4, 4}, .strides = {4, 4}},
-    // swin_t x1: node_conv2d
+        // convnext_tiny x1 single, x1 fused: node_Conv_82
     {.x = {1, 3, 224, 224}, .w = {96, 3, 4, 4}, .strides = {4, 4}, .post = {bias}},
-    // vit_b_16 x1: node_Conv_1084
+        // swin_t x1 single, x1 fused: node_conv2d
     {.x = {1, 3, 224, 224}, .w = {768, 3, 16, 16}, .strides = {16, 16}},
-    // deeplabv3_resnet50 x1: node_Conv_860
+        // vit_b_16 x1 single, x1 fused: node_Conv_1084
     {.x = {1, 3, 520, 520}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x1: node_Conv_860
+        // deeplabv3_resnet50 x1 single: node_Conv_860
     {.x = {1, 3, 520, 520}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {relu}},
-    // efficientnet_b0 x1: node_Conv_795
+        // deeplabv3_resnet50 x1 fused: node_Conv_860
     {.x = {1, 4, 1, 1}, .w = {96, 4, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_795
+        // efficientnet_b0 x1 single: node_Conv_795
     {.x = {1, 4, 1, 1}, .w = {96, 4, 1, 1}, .post = {sigmoid}},
-    // efficientnet_b0 x2: node_Conv_806
+        // efficientnet_b0 x1 fused: node_Conv_795
     {.x = {1, 6, 1, 1}, .w = {144, 6, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_806
+        // efficientnet_b0 x2 single: node_Conv_806
     {.x = {1, 6, 1, 1}, .w = {144, 6, 1, 1}, .post = {sigmoid}},
-    // efficientnet_b0 x1: node_Conv_784
+        // efficientnet_b0 x2 fused: node_Conv_806
     {.x = {1, 8, 1, 1}, .w = {32, 8, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_784
+        // efficientnet_b0 x1 single: node_Conv_784
     {.x = {1, 8, 1, 1}, .w = {32, 8, 1, 1}, .post = {sigmoid}},
-    // regnet_y_1_6gf x1: node_conv2d_5
+        // efficientnet_b0 x1 fused: node_Conv_784
     {.x = {1, 8, 1, 1}, .w = {48, 8, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_5
+        // regnet_y_1_6gf x1 single: node_conv2d_5
     {.x = {1, 8, 1, 1}, .w = {48, 8, 1, 1}, .post = {bias, sigmoid}},
-    // efficientnet_b0 x2: node_Conv_828
+        // regnet_y_1_6gf x1 fused: node_conv2d_5
     {.x = {1, 10, 1, 1}, .w = {240, 10, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_828
+        // efficientnet_b0 x2 single: node_Conv_828
     {.x = {1, 10, 1, 1}, .w = {240, 10, 1, 1}, .post = {sigmoid}},
-    // regnet_y_1_6gf x1: node_conv2d_10
+        // efficientnet_b0 x2 fused: node_Conv_828
     {.x = {1, 12, 1, 1}, .w = {48, 12, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_10
+        // regnet_y_1_6gf x1 single: node_conv2d_10
     {.x = {1, 12, 1, 1}, .w = {48, 12, 1, 1}, .post = {bias, sigmoid}},
-    // regnet_y_1_6gf x1: node_conv2d_16
+        // regnet_y_1_6gf x1 fused: node_conv2d_10
     {.x = {1, 12, 1, 1}, .w = {120, 12, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_16
+        // regnet_y_1_6gf x1 single: node_conv2d_16
     {.x = {1, 12, 1, 1}, .w = {120, 12, 1, 1}, .post = {bias, sigmoid}},
-    // mobilenet_v3_large x1: node_Conv_675
+        // regnet_y_1_6gf x1 fused: node_conv2d_16
     {.x = {1, 16, 112, 112}, .w = {16, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 16},
-    // mobilenet_v3_large x1: node_Conv_675
+        // mobilenet_v3_large x1 single: node_Conv_675
     {.x = {1, 16, 112, 112}, .w = {16, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 16, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_678
+        // mobilenet_v3_large x1 fused: node_Conv_675
     {.x = {1, 16, 112, 112}, .w = {16, 16, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_678
+        // mobilenet_v3_large x1 single: node_Conv_678
     {.x = {1, 16, 112, 112}, .w = {16, 16, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x1: node_Conv_681
+        // mobilenet_v3_large x1 fused: node_Conv_678
     {.x = {1, 16, 112, 112}, .w = {64, 16, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_681
+        // mobilenet_v3_large x1 single: node_Conv_681
     {.x = {1, 16, 112, 112}, .w = {64, 16, 1, 1}, .post = {relu}},
-    // efficientnet_b0 x1: node_Conv_790
+        // mobilenet_v3_large x1 fused: node_Conv_681
     {.x = {1, 16, 112, 112}, .w = {96, 16, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_790
+        // efficientnet_b0 x1 single: node_Conv_790
     {.x = {1, 16, 112, 112}, .w = {96, 16, 1, 1}, .post = {{swish, 1}}},
-    // efficientnet_b0 x3: node_Conv_850
+        // efficientnet_b0 x1 fused: node_Conv_790
     {.x = {1, 20, 1, 1}, .w = {480, 20, 1, 1}},
-    // efficientnet_b0 x3: node_Conv_850
+        // efficientnet_b0 x3 single: node_Conv_850
     {.x = {1, 20, 1, 1}, .w = {480, 20, 1, 1}, .post = {sigmoid}},
-    // mobilenet_v3_large x1: node_Conv_704
+        // efficientnet_b0 x3 fused: node_Conv_850
     {.x = {1, 24, 1, 1}, .w = {72, 24, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_704
+        // mobilenet_v3_large x1 single: node_Conv_704
     {.x = {1, 24, 1, 1}, .w = {72, 24, 1, 1}, .post = {{hard_sigmoid, 0.16666667, 0.5}}},
-    // mobilenet_v3_large x2: node_Conv_690
+        // mobilenet_v3_large x1 fused: node_Conv_704
     {.x = {1, 24, 56, 56}, .w = {72, 24, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_690
+        // mobilenet_v3_large x2 single: node_Conv_690
     {.x = {1, 24, 56, 56}, .w = {72, 24, 1, 1}, .post = {relu}},
-    // efficientnet_b0 x2: node_Conv_801
+        // mobilenet_v3_large x2 fused: node_Conv_690
     {.x = {1, 24, 56, 56}, .w = {144, 24, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_801
+        // efficientnet_b0 x2 single: node_Conv_801
     {.x = {1, 24, 56, 56}, .w = {144, 24, 1, 1}, .post = {{swish, 1}}},
-    // efficientnet_b0 x3: node_Conv_883
+        // efficientnet_b0 x2 fused: node_Conv_801
     {.x = {1, 28, 1, 1}, .w = {672, 28, 1, 1}},
-    // efficientnet_b0 x3: node_Conv_883
+        // efficientnet_b0 x3 single: node_Conv_883
     {.x = {1, 28, 1, 1}, .w = {672, 28, 1, 1}, .post = {sigmoid}},
-    // regnet_y_1_6gf x5: node_conv2d_21
+        // efficientnet_b0 x3 fused: node_Conv_883
     {.x = {1, 30, 1, 1}, .w = {120, 30, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x5: node_conv2d_21
+        // regnet_y_1_6gf x5 single: node_conv2d_21
     {.x = {1, 30, 1, 1}, .w = {120, 30, 1, 1}, .post = {bias, sigmoid}},
-    // regnet_y_1_6gf x1: node_conv2d_47
+        // regnet_y_1_6gf x5 fused: node_conv2d_21
     {.x = {1, 30, 1, 1}, .w = {336, 30, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_47
+        // regnet_y_1_6gf x1 single: node_conv2d_47
     {.x = {1, 30, 1, 1}, .w = {336, 30, 1, 1}, .post = {bias, sigmoid}},
-    // efficientnet_b0 x1: node_Conv_783
+        // regnet_y_1_6gf x1 fused: node_conv2d_47
     {.x = {1, 32, 1, 1}, .w = {8, 32, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_783
+        // efficientnet_b0 x1 single: node_Conv_783
     {.x = {1, 32, 1, 1}, .w = {8, 32, 1, 1}, .post = {{swish, 1}}},
-    // mobilenet_v3_large x2: node_Conv_715
+        // efficientnet_b0 x1 fused: node_Conv_783
     {.x = {1, 32, 1, 1}, .w = {120, 32, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_715
+        // mobilenet_v3_large x2 single: node_Conv_715
     {.x = {1, 32, 1, 1}, .w = {120, 32, 1, 1}, .post = {{hard_sigmoid, 0.16666667, 0.5}}},
-    // deepspeech_lstm x1: node_Conv_366
+        // mobilenet_v3_large x2 fused: node_Conv_715
     {.x = {1, 32, 100, 81}, .w = {32, 32, 11, 21}, .pads = {5, 10, 5, 10}, .strides = {1, 2}, .post = {bias}},
-    // deepspeech_lstm x1: node_Conv_366
+        // deepspeech_lstm x1 single: node_Conv_366
     {.x = {1, 32, 100, 81}, .w = {32, 32, 11, 21}, .pads = {5, 10, 5, 10}, .strides = {1, 2}, .post = {bias, {clip, 0, 20}}},
-    // efficientnet_b0 x1: node_Conv_787
+        // deepspeech_lstm x1 fused: node_Conv_366
     {.x = {1, 32, 112, 112}, .w = {16, 32, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_782
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_787
     {.x = {1, 32, 112, 112}, .w = {32, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 32},
-    // efficientnet_b0 x1: node_Conv_782
+        // efficientnet_b0 x1 single: node_Conv_782
     {.x = {1, 32, 112, 112}, .w = {32, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 32, .post = {{swish, 1}}},
-    // regnet_y_1_6gf x1: node_Conv_1276
+        // efficientnet_b0 x1 fused: node_Conv_782
     {.x = {1, 32, 112, 112}, .w = {48, 32, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1276
+        // regnet_y_1_6gf x1 single: node_Conv_1276
     {.x = {1, 32, 112, 112}, .w = {48, 32, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1273
+        // regnet_y_1_6gf x1 fused: node_Conv_1276
     {.x = {1, 32, 112, 112}, .w = {48, 32, 1, 1}, .strides = {2, 2}},
-    // regnet_y_1_6gf x1: node_Conv_1273
+        // regnet_y_1_6gf x1 single: node_Conv_1273
     {.x = {1, 32, 112, 112}, .w = {48, 32, 1, 1}, .strides = {2, 2}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1273
+        // regnet_y_1_6gf x1 part: node_Conv_1273
     {.x = {1, 32, 112, 112}, .w = {48, 32, 1, 1}, .strides = {2, 2}, .post = {add, relu}},
-    // mobilenet_v3_large x2: node_Conv_710
+        // regnet_y_1_6gf x1 fused: node_Conv_1273
     {.x = {1, 40, 28, 28}, .w = {120, 40, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_710
+        // mobilenet_v3_large x2 single: node_Conv_710
     {.x = {1, 40, 28, 28}, .w = {120, 40, 1, 1}, .post = {relu}},
-    // efficientnet_b0 x2: node_Conv_823
-    // mobilenet_v3_large x1: node_Conv_732
+        // mobilenet_v3_large x2 fused: node_Conv_710
     {.x = {1, 40, 28, 28}, .w = {240, 40, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_732
+        // efficientnet_b0 x2 single: node_Conv_823
+        // mobilenet_v3_large x1 single: node_Conv_732
     {.x = {1, 40, 28, 28}, .w = {240, 40, 1, 1}, .post = {hard_swish}},
-    // efficientnet_b0 x2: node_Conv_823
+        // mobilenet_v3_large x1 fused: node_Conv_732
     {.x = {1, 40, 28, 28}, .w = {240, 40, 1, 1}, .post = {{swish, 1}}},
-    // regnet_y_1_6gf x1: node_conv2d_4
+        // efficientnet_b0 x2 fused: node_Conv_823
     {.x = {1, 48, 1, 1}, .w = {8, 48, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_4
+        // regnet_y_1_6gf x1 single: node_conv2d_4
     {.x = {1, 48, 1, 1}, .w = {8, 48, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x1: node_conv2d_9
+        // regnet_y_1_6gf x1 fused: node_conv2d_4
     {.x = {1, 48, 1, 1}, .w = {12, 48, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_9
+        // regnet_y_1_6gf x1 single: node_conv2d_9
     {.x = {1, 48, 1, 1}, .w = {12, 48, 1, 1}, .post = {bias, relu}},
-    // efficientnet_b0 x4: node_Conv_916
+        // regnet_y_1_6gf x1 fused: node_conv2d_9
     {.x = {1, 48, 1, 1}, .w = {1152, 48, 1, 1}},
-    // efficientnet_b0 x4: node_Conv_916
+        // efficientnet_b0 x4 single: node_Conv_916
     {.x = {1, 48, 1, 1}, .w = {1152, 48, 1, 1}, .post = {sigmoid}},
-    // regnet_y_1_6gf x1: node_Conv_1288
+        // efficientnet_b0 x4 fused: node_Conv_916
     {.x = {1, 48, 56, 56}, .w = {48, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2},
-    // regnet_y_1_6gf x1: node_Conv_1288
+        // regnet_y_1_6gf x1 single: node_Conv_1288
     {.x = {1, 48, 56, 56}, .w = {48, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {relu}},
-    // regnet_y_1_6gf x3: node_Conv_1282
+        // regnet_y_1_6gf x1 fused: node_Conv_1288
     {.x = {1, 48, 56, 56}, .w = {48, 48, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1291
+        // regnet_y_1_6gf x3 single, x1 fused: node_Conv_1282
     {.x = {1, 48, 56, 56}, .w = {48, 48, 1, 1}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1291
+        // regnet_y_1_6gf x1 part: node_Conv_1291
     {.x = {1, 48, 56, 56}, .w = {48, 48, 1, 1}, .post = {add, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1285
+        // regnet_y_1_6gf x1 fused: node_Conv_1291
     {.x = {1, 48, 56, 56}, .w = {48, 48, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1297
+        // regnet_y_1_6gf x1 fused: node_Conv_1285
     {.x = {1, 48, 56, 56}, .w = {120, 48, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1297
+        // regnet_y_1_6gf x1 single: node_Conv_1297
     {.x = {1, 48, 56, 56}, .w = {120, 48, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1294
+        // regnet_y_1_6gf x1 fused: node_Conv_1297
     {.x = {1, 48, 56, 56}, .w = {120, 48, 1, 1}, .strides = {2, 2}},
-    // regnet_y_1_6gf x1: node_Conv_1294
+        // regnet_y_1_6gf x1 single: node_Conv_1294
     {.x = {1, 48, 56, 56}, .w = {120, 48, 1, 1}, .strides = {2, 2}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1294
+        // regnet_y_1_6gf x1 part: node_Conv_1294
     {.x = {1, 48, 56, 56}, .w = {120, 48, 1, 1}, .strides = {2, 2}, .post = {add, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1279
+        // regnet_y_1_6gf x1 fused: node_Conv_1294
     {.x = {1, 48, 112, 112}, .w = {48, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 2},
-    // regnet_y_1_6gf x1: node_Conv_1279
+        // regnet_y_1_6gf x1 single: node_Conv_1279
     {.x = {1, 48, 112, 112}, .w = {48, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 2, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_687
+        // regnet_y_1_6gf x1 fused: node_Conv_1279
     {.x = {1, 64, 56, 56}, .w = {24, 64, 1, 1}},
-    // resnet50 x1: node_Conv_757
+        // mobilenet_v3_large x1 single, x1 fused: node_Conv_687
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}},
-    // resnet50 x1: node_Conv_757
+        // resnet50 x1 single: node_Conv_757
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {relu}},
-    // resnet50 x3: node_Conv_760
+        // resnet50 x1 fused: node_Conv_757
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // resnet50 x3: node_Conv_760
+        // resnet50 x3 single: node_Conv_760
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // resnet50 x4: node_Conv_763
+        // resnet50 x3 fused: node_Conv_760
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}},
-    // resnet50 x3: node_Conv_763
+        // resnet50 x4 single, x1 fused: node_Conv_763
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {add}},
-    // resnet50 x3: node_Conv_763
+        // resnet50 x3 part: node_Conv_763
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {add, relu}},
-    // mobilenet_v3_large x1: node_Conv_684
+        // resnet50 x3 fused: node_Conv_763
     {.x = {1, 64, 112, 112}, .w = {64, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 64},
-    // mobilenet_v3_large x1: node_Conv_684
+        // mobilenet_v3_large x1 single: node_Conv_684
     {.x = {1, 64, 112, 112}, .w = {64, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 64, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_863
+        // mobilenet_v3_large x1 fused: node_Conv_684
     {.x = {1, 64, 130, 130}, .w = {64, 64, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_863
+        // deeplabv3_resnet50 x1 single: node_Conv_863
     {.x = {1, 64, 130, 130}, .w = {64, 64, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x3: node_Conv_866
+        // deeplabv3_resnet50 x1 fused: node_Conv_863
     {.x = {1, 64, 130, 130}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_866
+        // deeplabv3_resnet50 x3 single: node_Conv_866
     {.x = {1, 64, 130, 130}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x4: node_Conv_869
+        // deeplabv3_resnet50 x3 fused: node_Conv_866
     {.x = {1, 64, 130, 130}, .w = {256, 64, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_869
+        // deeplabv3_resnet50 x4 single, x1 fused: node_Conv_869
     {.x = {1, 64, 130, 130}, .w = {256, 64, 1, 1}, .post = {add}},
-    // deeplabv3_resnet50 x3: node_Conv_869
+        // deeplabv3_resnet50 x3 part: node_Conv_869
     {.x = {1, 64, 130, 130}, .w = {256, 64, 1, 1}, .post = {add, relu}},
-    // mobilenet_v3_large x1: node_Conv_703
+        // deeplabv3_resnet50 x3 fused: node_Conv_869
     {.x = {1, 72, 1, 1}, .w = {24, 72, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_703
+        // mobilenet_v3_large x1 single: node_Conv_703
     {.x = {1, 72, 1, 1}, .w = {24, 72, 1, 1}, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_707
+        // mobilenet_v3_large x1 fused: node_Conv_703
     {.x = {1, 72, 28, 28}, .w = {40, 72, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_696
+        // mobilenet_v3_large x1 single, x1 fused: node_Conv_707
     {.x = {1, 72, 56, 56}, .w = {24, 72, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_696
+        // mobilenet_v3_large x1 single: node_Conv_696
     {.x = {1, 72, 56, 56}, .w = {24, 72, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x1: node_Conv_693
+        // mobilenet_v3_large x1 fused: node_Conv_696
     {.x = {1, 72, 56, 56}, .w = {72, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 72},
-    // mobilenet_v3_large x1: node_Conv_693
+        // mobilenet_v3_large x1 single: node_Conv_693
     {.x = {1, 72, 56, 56}, .w = {72, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 72, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_702
+        // mobilenet_v3_large x1 fused: node_Conv_693
     {.x = {1, 72, 56, 56}, .w = {72, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 72},
-    // mobilenet_v3_large x1: node_Conv_702
+        // mobilenet_v3_large x1 single: node_Conv_702
     {.x = {1, 72, 56, 56}, .w = {72, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 72, .post = {relu}},
-    // whisper_tiny_encoder x1: node_Conv_144
+        // mobilenet_v3_large x1 fused: node_Conv_702
     {.x = {1, 80, 1, 3000}, .w = {384, 80, 1, 3}, .pads = {0, 1, 0, 1}},
-    // whisper_tiny_encoder x1: node_Conv_144
+        // whisper_tiny_encoder x1 single: node_Conv_144
     {.x = {1, 80, 1, 3000}, .w = {384, 80, 1, 3}, .pads = {0, 1, 0, 1}, .post = {gelu}},
-    // mobilenet_v3_large x2: node_Conv_750
+        // whisper_tiny_encoder x1 fused: node_Conv_144
     {.x = {1, 80, 14, 14}, .w = {184, 80, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_750
+        // mobilenet_v3_large x2 single: node_Conv_750
     {.x = {1, 80, 14, 14}, .w = {184, 80, 1, 1}, .post = {hard_swish}},
-    // mobilenet_v3_large x1: node_Conv_741
+        // mobilenet_v3_large x2 fused: node_Conv_750
     {.x = {1, 80, 14, 14}, .w = {200, 80, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_741
+        // mobilenet_v3_large x1 single: node_Conv_741
     {.x = {1, 80, 14, 14}, .w = {200, 80, 1, 1}, .post = {hard_swish}},
-    // efficientnet_b0 x3: node_Conv_845
-    // mobilenet_v3_large x1: node_Conv_768
+        // mobilenet_v3_large x1 fused: node_Conv_741
     {.x = {1, 80, 14, 14}, .w = {480, 80, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_768
+        // efficientnet_b0 x3 single: node_Conv_845
+        // mobilenet_v3_large x1 single: node_Conv_768
     {.x = {1, 80, 14, 14}, .w = {480, 80, 1, 1}, .post = {hard_swish}},
-    // efficientnet_b0 x3: node_Conv_845
+        // mobilenet_v3_large x1 fused: node_Conv_768
     {.x = {1, 80, 14, 14}, .w = {480, 80, 1, 1}, .post = {{swish, 1}}},
-    // regnet_y_1_6gf x16: node_conv2d_52
+        // efficientnet_b0 x3 fused: node_Conv_845
     {.x = {1, 84, 1, 1}, .w = {336, 84, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x16: node_conv2d_52
+        // regnet_y_1_6gf x16 single: node_conv2d_52
     {.x = {1, 84, 1, 1}, .w = {336, 84, 1, 1}, .post = {bias, sigmoid}},
-    // regnet_y_1_6gf x1: node_conv2d_133
+        // regnet_y_1_6gf x16 fused: node_conv2d_52
     {.x = {1, 84, 1, 1}, .w = {888, 84, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_133
+        // regnet_y_1_6gf x1 single: node_conv2d_133
     {.x = {1, 84, 1, 1}, .w = {888, 84, 1, 1}, .post = {bias, sigmoid}},
-    // efficientnet_b0 x1: node_Conv_794
+        // regnet_y_1_6gf x1 fused: node_conv2d_133
     {.x = {1, 96, 1, 1}, .w = {4, 96, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_794
+        // efficientnet_b0 x1 single: node_Conv_794
     {.x = {1, 96, 1, 1}, .w = {4, 96, 1, 1}, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_798
+        // efficientnet_b0 x1 fused: node_Conv_794
     {.x = {1, 96, 56, 56}, .w = {24, 96, 1, 1}},
-    // convnext_tiny x3: node_Conv_83
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_798
     {.x = {1, 96, 56, 56}, .w = {96, 1, 7, 7}, .pads = {3, 3, 3, 3}, .group = 96},
-    // convnext_tiny x1: node_Conv_86
+        // convnext_tiny x3 single, x3 fused: node_Conv_83
     {.x = {1, 96, 56, 56}, .w = {192, 96, 2, 2}, .strides = {2, 2}},
-    // efficientnet_b0 x1: node_Conv_793
+        // convnext_tiny x1 single, x1 fused: node_Conv_86
     {.x = {1, 96, 112, 112}, .w = {96, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 96},
-    // efficientnet_b0 x1: node_Conv_793
+        // efficientnet_b0 x1 single: node_Conv_793
     {.x = {1, 96, 112, 112}, .w = {96, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 96, .post = {{swish, 1}}},
-    // efficientnet_b0 x3: node_Conv_878
-    // mobilenet_v3_large x2: node_Conv_779
+        // efficientnet_b0 x1 fused: node_Conv_793
     {.x = {1, 112, 14, 14}, .w = {672, 112, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_779
+        // efficientnet_b0 x3 single: node_Conv_878
+        // mobilenet_v3_large x2 single: node_Conv_779
     {.x = {1, 112, 14, 14}, .w = {672, 112, 1, 1}, .post = {hard_swish}},
-    // efficientnet_b0 x3: node_Conv_878
+        // mobilenet_v3_large x2 fused: node_Conv_779
     {.x = {1, 112, 14, 14}, .w = {672, 112, 1, 1}, .post = {{swish, 1}}},
-    // regnet_y_1_6gf x1: node_conv2d_15
+        // efficientnet_b0 x3 fused: node_Conv_878
     {.x = {1, 120, 1, 1}, .w = {12, 120, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_15
+        // regnet_y_1_6gf x1 single: node_conv2d_15
     {.x = {1, 120, 1, 1}, .w = {12, 120, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x5: node_conv2d_20
+        // regnet_y_1_6gf x1 fused: node_conv2d_15
     {.x = {1, 120, 1, 1}, .w = {30, 120, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x5: node_conv2d_20
+        // regnet_y_1_6gf x5 single: node_conv2d_20
     {.x = {1, 120, 1, 1}, .w = {30, 120, 1, 1}, .post = {bias, relu}},
-    // mobilenet_v3_large x2: node_Conv_714
+        // regnet_y_1_6gf x5 fused: node_conv2d_20
     {.x = {1, 120, 1, 1}, .w = {32, 120, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_714
+        // mobilenet_v3_large x2 single: node_Conv_714
     {.x = {1, 120, 1, 1}, .w = {32, 120, 1, 1}, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_773
+        // mobilenet_v3_large x2 fused: node_Conv_714
     {.x = {1, 120, 1, 1}, .w = {480, 120, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_773
+        // mobilenet_v3_large x1 single: node_Conv_773
     {.x = {1, 120, 1, 1}, .w = {480, 120, 1, 1}, .post = {{hard_sigmoid, 0.16666667, 0.5}}},
-    // mobilenet_v3_large x2: node_Conv_718
+        // mobilenet_v3_large x1 fused: node_Conv_773
     {.x = {1, 120, 28, 28}, .w = {40, 120, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_718
+        // mobilenet_v3_large x2 single: node_Conv_718
     {.x = {1, 120, 28, 28}, .w = {40, 120, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x2: node_Conv_713
+        // mobilenet_v3_large x2 fused: node_Conv_718
     {.x = {1, 120, 28, 28}, .w = {120, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 120},
-    // mobilenet_v3_large x2: node_Conv_713
+        // mobilenet_v3_large x2 single: node_Conv_713
     {.x = {1, 120, 28, 28}, .w = {120, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 120, .post = {relu}},
-    // regnet_y_1_6gf x5: node_Conv_1309
+        // mobilenet_v3_large x2 fused: node_Conv_713
     {.x = {1, 120, 28, 28}, .w = {120, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 5},
-    // regnet_y_1_6gf x5: node_Conv_1309
+        // regnet_y_1_6gf x5 single: node_Conv_1309
     {.x = {1, 120, 28, 28}, .w = {120, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 5, .post = {relu}},
-    // regnet_y_1_6gf x11: node_Conv_1303
+        // regnet_y_1_6gf x5 fused: node_Conv_1309
     {.x = {1, 120, 28, 28}, .w = {120, 120, 1, 1}},
-    // regnet_y_1_6gf x5: node_Conv_1312
+        // regnet_y_1_6gf x11 single, x1 fused: node_Conv_1303
     {.x = {1, 120, 28, 28}, .w = {120, 120, 1, 1}, .post = {add}},
-    // regnet_y_1_6gf x5: node_Conv_1312
+        // regnet_y_1_6gf x5 part: node_Conv_1312
     {.x = {1, 120, 28, 28}, .w = {120, 120, 1, 1}, .post = {add, relu}},
-    // regnet_y_1_6gf x5: node_Conv_1306
+        // regnet_y_1_6gf x5 fused: node_Conv_1312
     {.x = {1, 120, 28, 28}, .w = {120, 120, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1354
+        // regnet_y_1_6gf x5 fused: node_Conv_1306
     {.x = {1, 120, 28, 28}, .w = {336, 120, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1354
+        // regnet_y_1_6gf x1 single: node_Conv_1354
     {.x = {1, 120, 28, 28}, .w = {336, 120, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1351
+        // regnet_y_1_6gf x1 fused: node_Conv_1354
     {.x = {1, 120, 28, 28}, .w = {336, 120, 1, 1}, .strides = {2, 2}},
-    // regnet_y_1_6gf x1: node_Conv_1351
+        // regnet_y_1_6gf x1 single: node_Conv_1351
     {.x = {1, 120, 28, 28}, .w = {336, 120, 1, 1}, .strides = {2, 2}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1351
+        // regnet_y_1_6gf x1 part: node_Conv_1351
     {.x = {1, 120, 28, 28}, .w = {336, 120, 1, 1}, .strides = {2, 2}, .post = {add, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1300
+        // regnet_y_1_6gf x1 fused: node_Conv_1351
     {.x = {1, 120, 56, 56}, .w = {120, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 5},
-    // regnet_y_1_6gf x1: node_Conv_1300
+        // regnet_y_1_6gf x1 single: node_Conv_1300
     {.x = {1, 120, 56, 56}, .w = {120, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 5, .post = {relu}},
-    // resnet50 x3: node_Conv_802
+        // regnet_y_1_6gf x1 fused: node_Conv_1300
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // resnet50 x3: node_Conv_802
+        // resnet50 x3 single: node_Conv_802
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // resnet50 x4: node_Conv_793
+        // resnet50 x3 fused: node_Conv_802
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}},
-    // resnet50 x4: node_Conv_793
+        // resnet50 x4 single: node_Conv_793
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {add}},
-    // resnet50 x4: node_Conv_793
+        // resnet50 x4 part: node_Conv_793
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {add, relu}},
-    // resnet50 x1: node_Conv_790
+        // resnet50 x4 fused: node_Conv_793
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // resnet50 x1: node_Conv_790
+        // resnet50 x1 single: node_Conv_790
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {relu}},
-    // deeplabv3_resnet50 x3: node_Conv_908
+        // resnet50 x1 fused: node_Conv_790
     {.x = {1, 128, 65, 65}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_908
+        // deeplabv3_resnet50 x3 single: node_Conv_908
     {.x = {1, 128, 65, 65}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x4: node_Conv_899
+        // deeplabv3_resnet50 x3 fused: node_Conv_908
     {.x = {1, 128, 65, 65}, .w = {512, 128, 1, 1}},
-    // deeplabv3_resnet50 x4: node_Conv_899
+        // deeplabv3_resnet50 x4 single: node_Conv_899
     {.x = {1, 128, 65, 65}, .w = {512, 128, 1, 1}, .post = {add}},
-    // deeplabv3_resnet50 x4: node_Conv_899
+        // deeplabv3_resnet50 x4 part: node_Conv_899
     {.x = {1, 128, 65, 65}, .w = {512, 128, 1, 1}, .post = {add, relu}},
-    // deeplabv3_resnet50 x1: node_Conv_896
+        // deeplabv3_resnet50 x4 fused: node_Conv_899
     {.x = {1, 128, 130, 130}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x1: node_Conv_896
+        // deeplabv3_resnet50 x1 single: node_Conv_896
     {.x = {1, 128, 130, 130}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {relu}},
-    // efficientnet_b0 x2: node_Conv_805
+        // deeplabv3_resnet50 x1 fused: node_Conv_896
     {.x = {1, 144, 1, 1}, .w = {6, 144, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_805
+        // efficientnet_b0 x2 single: node_Conv_805
     {.x = {1, 144, 1, 1}, .w = {6, 144, 1, 1}, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_820
+        // efficientnet_b0 x2 fused: node_Conv_805
     {.x = {1, 144, 28, 28}, .w = {40, 144, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_809
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_820
     {.x = {1, 144, 56, 56}, .w = {24, 144, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_809
+        // efficientnet_b0 x1 single: node_Conv_809
     {.x = {1, 144, 56, 56}, .w = {24, 144, 1, 1}, .post = {add}},
-    // efficientnet_b0 x1: node_Conv_804
+        // efficientnet_b0 x1 fused: node_Conv_809
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 144},
-    // efficientnet_b0 x1: node_Conv_804
+        // efficientnet_b0 x1 single: node_Conv_804
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 144, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_815
+        // efficientnet_b0 x1 fused: node_Conv_804
     {.x = {1, 144, 56, 56}, .w = {144, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 144},
-    // efficientnet_b0 x1: node_Conv_815
+        // efficientnet_b0 x1 single: node_Conv_815
     {.x = {1, 144, 56, 56}, .w = {144, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 144, .post = {{swish, 1}}},
-    // mobilenet_v3_large x3: node_Conv_801
+        // efficientnet_b0 x1 fused: node_Conv_815
     {.x = {1, 160, 7, 7}, .w = {960, 160, 1, 1}},
-    // mobilenet_v3_large x3: node_Conv_801
+        // mobilenet_v3_large x3 single: node_Conv_801
     {.x = {1, 160, 7, 7}, .w = {960, 160, 1, 1}, .post = {hard_swish}},
-    // mobilenet_v3_large x2: node_Conv_784
+        // mobilenet_v3_large x3 fused: node_Conv_801
     {.x = {1, 168, 1, 1}, .w = {672, 168, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_784
+        // mobilenet_v3_large x2 single: node_Conv_784
     {.x = {1, 168, 1, 1}, .w = {672, 168, 1, 1}, .post = {{hard_sigmoid, 0.16666667, 0.5}}},
-    // mobilenet_v3_large x2: node_Conv_756
+        // mobilenet_v3_large x2 fused: node_Conv_784
     {.x = {1, 184, 14, 14}, .w = {80, 184, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_756
+        // mobilenet_v3_large x2 single: node_Conv_756
     {.x = {1, 184, 14, 14}, .w = {80, 184, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x2: node_Conv_753
+        // mobilenet_v3_large x2 fused: node_Conv_756
     {.x = {1, 184, 14, 14}, .w = {184, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 184},
-    // mobilenet_v3_large x2: node_Conv_753
+        // mobilenet_v3_large x2 single: node_Conv_753
     {.x = {1, 184, 14, 14}, .w = {184, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 184, .post = {hard_swish}},
-    // efficientnet_b0 x4: node_Conv_911
+        // mobilenet_v3_large x2 fused: node_Conv_753
     {.x = {1, 192, 7, 7}, .w = {1152, 192, 1, 1}},
-    // efficientnet_b0 x4: node_Conv_911
+        // efficientnet_b0 x4 single: node_Conv_911
     {.x = {1, 192, 7, 7}, .w = {1152, 192, 1, 1}, .post = {{swish, 1}}},
-    // convnext_tiny x3: node_Conv_87
+        // efficientnet_b0 x4 fused: node_Conv_911
     {.x = {1, 192, 28, 28}, .w = {192, 1, 7, 7}, .pads = {3, 3, 3, 3}, .group = 192},
-    // convnext_tiny x1: node_Conv_90
+        // convnext_tiny x3 single, x3 fused: node_Conv_87
     {.x = {1, 192, 28, 28}, .w = {384, 192, 2, 2}, .strides = {2, 2}},
-    // mobilenet_v3_large x1: node_Conv_747
+        // convnext_tiny x1 single, x1 fused: node_Conv_90
     {.x = {1, 200, 14, 14}, .w = {80, 200, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_747
+        // mobilenet_v3_large x1 single: node_Conv_747
     {.x = {1, 200, 14, 14}, .w = {80, 200, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x1: node_Conv_744
+        // mobilenet_v3_large x1 fused: node_Conv_747
     {.x = {1, 200, 14, 14}, .w = {200, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 200},
-    // mobilenet_v3_large x1: node_Conv_744
+        // mobilenet_v3_large x1 single: node_Conv_744
     {.x = {1, 200, 14, 14}, .w = {200, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 200, .post = {hard_swish}},
-    // regnet_y_1_6gf x1: node_conv2d_138
+        // mobilenet_v3_large x1 fused: node_Conv_744
     {.x = {1, 222, 1, 1}, .w = {888, 222, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_138
+        // regnet_y_1_6gf x1 single: node_conv2d_138
     {.x = {1, 222, 1, 1}, .w = {888, 222, 1, 1}, .post = {bias, sigmoid}},
-    // efficientnet_b0 x2: node_Conv_827
+        // regnet_y_1_6gf x1 fused: node_conv2d_138
     {.x = {1, 240, 1, 1}, .w = {10, 240, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_827
+        // efficientnet_b0 x2 single: node_Conv_827
     {.x = {1, 240, 1, 1}, .w = {10, 240, 1, 1}, .post = {{swish, 1}}},
-    // mobilenet_v3_large x2: node_Conv_806
+        // efficientnet_b0 x2 fused: node_Conv_827
     {.x = {1, 240, 1, 1}, .w = {960, 240, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_806
+        // mobilenet_v3_large x2 single: node_Conv_806
     {.x = {1, 240, 1, 1}, .w = {960, 240, 1, 1}, .post = {{hard_sigmoid, 0.16666667, 0.5}}},
-    // efficientnet_b0 x1: node_Conv_842
-    // mobilenet_v3_large x1: node_Conv_738
+        // mobilenet_v3_large x2 fused: node_Conv_806
     {.x = {1, 240, 14, 14}, .w = {80, 240, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_831
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_842
+        // mobilenet_v3_large x1 single, x1 fused: node_Conv_738
     {.x = {1, 240, 28, 28}, .w = {40, 240, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_831
+        // efficientnet_b0 x1 single: node_Conv_831
     {.x = {1, 240, 28, 28}, .w = {40, 240, 1, 1}, .post = {add}},
-    // efficientnet_b0 x1: node_Conv_837
-    // mobilenet_v3_large x1: node_Conv_735
+        // efficientnet_b0 x1 fused: node_Conv_831
     {.x = {1, 240, 28, 28}, .w = {240, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 240},
-    // mobilenet_v3_large x1: node_Conv_735
+        // efficientnet_b0 x1 single: node_Conv_837
+        // mobilenet_v3_large x1 single: node_Conv_735
     {.x = {1, 240, 28, 28}, .w = {240, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 240, .post = {hard_swish}},
-    // efficientnet_b0 x1: node_Conv_837
+        // mobilenet_v3_large x1 fused: node_Conv_735
     {.x = {1, 240, 28, 28}, .w = {240, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 240, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_826
+        // efficientnet_b0 x1 fused: node_Conv_837
     {.x = {1, 240, 28, 28}, .w = {240, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 240},
-    // efficientnet_b0 x1: node_Conv_826
+        // efficientnet_b0 x1 single: node_Conv_826
     {.x = {1, 240, 28, 28}, .w = {240, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 240, .post = {{swish, 1}}},
-    // resnet50 x5: node_Conv_841
+        // efficientnet_b0 x1 fused: node_Conv_826
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // resnet50 x5: node_Conv_841
+        // resnet50 x5 single: node_Conv_841
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // resnet50 x6: node_Conv_832
+        // resnet50 x5 fused: node_Conv_841
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}},
-    // resnet50 x6: node_Conv_832
+        // resnet50 x6 single: node_Conv_832
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {add}},
-    // resnet50 x6: node_Conv_832
+        // resnet50 x6 part: node_Conv_832
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {add, relu}},
-    // resnet50 x1: node_Conv_829
+        // resnet50 x6 fused: node_Conv_832
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // resnet50 x1: node_Conv_829
+        // resnet50 x1 single: node_Conv_829
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {relu}},
-    // resnet50 x2: node_Conv_769
+        // resnet50 x1 fused: node_Conv_829
     {.x = {1, 256, 56, 56}, .w = {64, 256, 1, 1}},
-    // resnet50 x2: node_Conv_769
+        // resnet50 x2 single: node_Conv_769
     {.x = {1, 256, 56, 56}, .w = {64, 256, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_787
+        // resnet50 x2 fused: node_Conv_769
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}},
-    // resnet50 x1: node_Conv_787
+        // resnet50 x1 single: node_Conv_787
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_796
+        // resnet50 x1 fused: node_Conv_787
     {.x = {1, 256, 56, 56}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x1: node_conv2d_60
+        // resnet50 x1 single, x1 fused: node_Conv_796
     {.x = {1, 256, 65, 65}, .w = {21, 256, 1, 1}, .post = {bias}},
-    // deeplabv3_resnet50 x2: node_Conv_935
+        // deeplabv3_resnet50 x1 single, x1 fused: node_conv2d_60
     {.x = {1, 256, 65, 65}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // deeplabv3_resnet50 x2: node_Conv_935
+        // deeplabv3_resnet50 x2 single: node_Conv_935
     {.x = {1, 256, 65, 65}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x5: node_Conv_947
+        // deeplabv3_resnet50 x2 fused: node_Conv_935
     {.x = {1, 256, 65, 65}, .w = {256, 256, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}},
-    // deeplabv3_resnet50 x5: node_Conv_947
+        // deeplabv3_resnet50 x5 single: node_Conv_947
     {.x = {1, 256, 65, 65}, .w = {256, 256, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .post = {relu}},
-    // deeplabv3_resnet50 x6: node_Conv_938
+        // deeplabv3_resnet50 x5 fused: node_Conv_947
     {.x = {1, 256, 65, 65}, .w = {1024, 256, 1, 1}},
-    // deeplabv3_resnet50 x6: node_Conv_938
+        // deeplabv3_resnet50 x6 single: node_Conv_938
     {.x = {1, 256, 65, 65}, .w = {1024, 256, 1, 1}, .post = {add}},
-    // deeplabv3_resnet50 x6: node_Conv_938
+        // deeplabv3_resnet50 x6 part: node_Conv_938
     {.x = {1, 256, 65, 65}, .w = {1024, 256, 1, 1}, .post = {add, relu}},
-    // deeplabv3_resnet50 x2: node_Conv_875
+        // deeplabv3_resnet50 x6 fused: node_Conv_938
     {.x = {1, 256, 130, 130}, .w = {64, 256, 1, 1}},
-    // deeplabv3_resnet50 x2: node_Conv_875
+        // deeplabv3_resnet50 x2 single: node_Conv_875
     {.x = {1, 256, 130, 130}, .w = {64, 256, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_893
+        // deeplabv3_resnet50 x2 fused: node_Conv_875
     {.x = {1, 256, 130, 130}, .w = {128, 256, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_893
+        // deeplabv3_resnet50 x1 single: node_Conv_893
     {.x = {1, 256, 130, 130}, .w = {128, 256, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_902
+        // deeplabv3_resnet50 x1 fused: node_Conv_893
     {.x = {1, 256, 130, 130}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
-    // efficientnet_b0 x1: node_Conv_955
+        // deeplabv3_resnet50 x1 single, x1 fused: node_Conv_902
     {.x = {1, 320, 7, 7}, .w = {1280, 320, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_955
+        // efficientnet_b0 x1 single: node_Conv_955
     {.x = {1, 320, 7, 7}, .w = {1280, 320, 1, 1}, .post = {{swish, 1}}},
-    // regnet_y_1_6gf x1: node_conv2d_46
+        // efficientnet_b0 x1 fused: node_Conv_955
     {.x = {1, 336, 1, 1}, .w = {30, 336, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_46
+        // regnet_y_1_6gf x1 single: node_conv2d_46
     {.x = {1, 336, 1, 1}, .w = {30, 336, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x16: node_conv2d_51
+        // regnet_y_1_6gf x1 fused: node_conv2d_46
     {.x = {1, 336, 1, 1}, .w = {84, 336, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x16: node_conv2d_51
+        // regnet_y_1_6gf x16 single: node_conv2d_51
     {.x = {1, 336, 1, 1}, .w = {84, 336, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x16: node_Conv_1366
+        // regnet_y_1_6gf x16 fused: node_conv2d_51
     {.x = {1, 336, 14, 14}, .w = {336, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 14},
-    // regnet_y_1_6gf x16: node_Conv_1366
+        // regnet_y_1_6gf x16 single: node_Conv_1366
     {.x = {1, 336, 14, 14}, .w = {336, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 14, .post = {relu}},
-    // regnet_y_1_6gf x33: node_Conv_1360
+        // regnet_y_1_6gf x16 fused: node_Conv_1366
     {.x = {1, 336, 14, 14}, .w = {336, 336, 1, 1}},
-    // regnet_y_1_6gf x16: node_Conv_1369
+        // regnet_y_1_6gf x33 single, x1 fused: node_Conv_1360
     {.x = {1, 336, 14, 14}, .w = {336, 336, 1, 1}, .post = {add}},
-    // regnet_y_1_6gf x16: node_Conv_1369
+        // regnet_y_1_6gf x16 part: node_Conv_1369
     {.x = {1, 336, 14, 14}, .w = {336, 336, 1, 1}, .post = {add, relu}},
-    // regnet_y_1_6gf x16: node_Conv_1363
+        // regnet_y_1_6gf x16 fused: node_Conv_1369
     {.x = {1, 336, 14, 14}, .w = {336, 336, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1510
+        // regnet_y_1_6gf x16 fused: node_Conv_1363
     {.x = {1, 336, 14, 14}, .w = {888, 336, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1510
+        // regnet_y_1_6gf x1 single: node_Conv_1510
     {.x = {1, 336, 14, 14}, .w = {888, 336, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1507
+        // regnet_y_1_6gf x1 fused: node_Conv_1510
     {.x = {1, 336, 14, 14}, .w = {888, 336, 1, 1}, .strides = {2, 2}},
-    // regnet_y_1_6gf x1: node_Conv_1507
+        // regnet_y_1_6gf x1 single: node_Conv_1507
     {.x = {1, 336, 14, 14}, .w = {888, 336, 1, 1}, .strides = {2, 2}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1507
+        // regnet_y_1_6gf x1 part: node_Conv_1507
     {.x = {1, 336, 14, 14}, .w = {888, 336, 1, 1}, .strides = {2, 2}, .post = {add, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1357
+        // regnet_y_1_6gf x1 fused: node_Conv_1507
     {.x = {1, 336, 28, 28}, .w = {336, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 14},
-    // regnet_y_1_6gf x1: node_Conv_1357
+        // regnet_y_1_6gf x1 single: node_Conv_1357
     {.x = {1, 336, 28, 28}, .w = {336, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 14, .post = {relu}},
-    // whisper_tiny_encoder x1: node_Conv_145
+        // regnet_y_1_6gf x1 fused: node_Conv_1357
     {.x = {1, 384, 1, 3000}, .w = {384, 384, 1, 3}, .pads = {0, 1, 0, 1}, .strides = {1, 2}},
-    // whisper_tiny_encoder x1: node_Conv_145
+        // whisper_tiny_encoder x1 single: node_Conv_145
     {.x = {1, 384, 1, 3000}, .w = {384, 384, 1, 3}, .pads = {0, 1, 0, 1}, .strides = {1, 2}, .post = {gelu}},
-    // convnext_tiny x9: node_Conv_91
+        // whisper_tiny_encoder x1 fused: node_Conv_145
     {.x = {1, 384, 14, 14}, .w = {384, 1, 7, 7}, .pads = {3, 3, 3, 3}, .group = 384},
-    // convnext_tiny x1: node_Conv_100
+        // convnext_tiny x9 single, x9 fused: node_Conv_91
     {.x = {1, 384, 14, 14}, .w = {768, 384, 2, 2}, .strides = {2, 2}},
-    // efficientnet_b0 x3: node_Conv_849
+        // convnext_tiny x1 single, x1 fused: node_Conv_100
     {.x = {1, 480, 1, 1}, .w = {20, 480, 1, 1}},
-    // efficientnet_b0 x3: node_Conv_849
+        // efficientnet_b0 x3 single: node_Conv_849
     {.x = {1, 480, 1, 1}, .w = {20, 480, 1, 1}, .post = {{swish, 1}}},
-    // mobilenet_v3_large x1: node_Conv_772
+        // efficientnet_b0 x3 fused: node_Conv_849
     {.x = {1, 480, 1, 1}, .w = {120, 480, 1, 1}},
-    // mobilenet_v3_large x1: node_Conv_772
+        // mobilenet_v3_large x1 single: node_Conv_772
     {.x = {1, 480, 1, 1}, .w = {120, 480, 1, 1}, .post = {relu}},
-    // efficientnet_b0 x2: node_Conv_853
+        // mobilenet_v3_large x1 fused: node_Conv_772
     {.x = {1, 480, 14, 14}, .w = {80, 480, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_853
+        // efficientnet_b0 x2 single: node_Conv_853
     {.x = {1, 480, 14, 14}, .w = {80, 480, 1, 1}, .post = {add}},
-    // efficientnet_b0 x1: node_Conv_875
-    // mobilenet_v3_large x1: node_Conv_776
+        // efficientnet_b0 x2 fused: node_Conv_853
     {.x = {1, 480, 14, 14}, .w = {112, 480, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_848
-    // mobilenet_v3_large x1: node_Conv_771
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_875
+        // mobilenet_v3_large x1 single, x1 fused: node_Conv_776
     {.x = {1, 480, 14, 14}, .w = {480, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 480},
-    // mobilenet_v3_large x1: node_Conv_771
+        // efficientnet_b0 x2 single: node_Conv_848
+        // mobilenet_v3_large x1 single: node_Conv_771
     {.x = {1, 480, 14, 14}, .w = {480, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 480, .post = {hard_swish}},
-    // efficientnet_b0 x2: node_Conv_848
+        // mobilenet_v3_large x1 fused: node_Conv_771
     {.x = {1, 480, 14, 14}, .w = {480, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 480, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_870
+        // efficientnet_b0 x2 fused: node_Conv_848
     {.x = {1, 480, 14, 14}, .w = {480, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 480},
-    // efficientnet_b0 x1: node_Conv_870
+        // efficientnet_b0 x1 single: node_Conv_870
     {.x = {1, 480, 14, 14}, .w = {480, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 480, .post = {{swish, 1}}},
-    // resnet50 x2: node_Conv_898
+        // efficientnet_b0 x1 fused: node_Conv_870
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}},
-    // resnet50 x2: node_Conv_898
+        // resnet50 x2 single: node_Conv_898
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {relu}},
-    // resnet50 x3: node_Conv_889
+        // resnet50 x2 fused: node_Conv_898
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}},
-    // resnet50 x3: node_Conv_889
+        // resnet50 x3 single: node_Conv_889
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {add}},
-    // resnet50 x3: node_Conv_889
+        // resnet50 x3 part: node_Conv_889
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {add, relu}},
-    // resnet50 x1: node_Conv_886
+        // resnet50 x3 fused: node_Conv_889
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // resnet50 x1: node_Conv_886
+        // resnet50 x1 single: node_Conv_886
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {relu}},
-    // resnet50 x3: node_Conv_799
+        // resnet50 x1 fused: node_Conv_886
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}},
-    // resnet50 x3: node_Conv_799
+        // resnet50 x3 single: node_Conv_799
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_826
+        // resnet50 x3 fused: node_Conv_799
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}},
-    // resnet50 x1: node_Conv_826
+        // resnet50 x1 single: node_Conv_826
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_835
+        // resnet50 x1 fused: node_Conv_826
     {.x = {1, 512, 28, 28}, .w = {1024, 512, 1, 1}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x3: node_Conv_905
+        // resnet50 x1 single, x1 fused: node_Conv_835
     {.x = {1, 512, 65, 65}, .w = {128, 512, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_905
+        // deeplabv3_resnet50 x3 single: node_Conv_905
     {.x = {1, 512, 65, 65}, .w = {128, 512, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_932
+        // deeplabv3_resnet50 x3 fused: node_Conv_905
     {.x = {1, 512, 65, 65}, .w = {256, 512, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_932
+        // deeplabv3_resnet50 x1 single: node_Conv_932
     {.x = {1, 512, 65, 65}, .w = {256, 512, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_992
+        // deeplabv3_resnet50 x1 fused: node_Conv_932
     {.x = {1, 512, 65, 65}, .w = {512, 512, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}},
-    // deeplabv3_resnet50 x1: node_Conv_992
+        // deeplabv3_resnet50 x1 single: node_Conv_992
     {.x = {1, 512, 65, 65}, .w = {512, 512, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .post = {relu}},
-    // deeplabv3_resnet50 x2: node_Conv_1004
+        // deeplabv3_resnet50 x1 fused: node_Conv_992
     {.x = {1, 512, 65, 65}, .w = {512, 512, 3, 3}, .pads = {4, 4, 4, 4}, .dilations = {4, 4}},
-    // deeplabv3_resnet50 x2: node_Conv_1004
+        // deeplabv3_resnet50 x2 single: node_Conv_1004
     {.x = {1, 512, 65, 65}, .w = {512, 512, 3, 3}, .pads = {4, 4, 4, 4}, .dilations = {4, 4}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_941
+        // deeplabv3_resnet50 x2 fused: node_Conv_1004
     {.x = {1, 512, 65, 65}, .w = {1024, 512, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_995
+        // deeplabv3_resnet50 x1 single, x1 fused: node_Conv_941
     {.x = {1, 512, 65, 65}, .w = {2048, 512, 1, 1}},
-    // deeplabv3_resnet50 x3: node_Conv_995
+        // deeplabv3_resnet50 x3 single: node_Conv_995
     {.x = {1, 512, 65, 65}, .w = {2048, 512, 1, 1}, .post = {add}},
-    // deeplabv3_resnet50 x3: node_Conv_995
+        // deeplabv3_resnet50 x3 part: node_Conv_995
     {.x = {1, 512, 65, 65}, .w = {2048, 512, 1, 1}, .post = {add, relu}},
-    // efficientnet_b0 x3: node_Conv_882
+        // deeplabv3_resnet50 x3 fused: node_Conv_995
     {.x = {1, 672, 1, 1}, .w = {28, 672, 1, 1}},
-    // efficientnet_b0 x3: node_Conv_882
+        // efficientnet_b0 x3 single: node_Conv_882
     {.x = {1, 672, 1, 1}, .w = {28, 672, 1, 1}, .post = {{swish, 1}}},
-    // mobilenet_v3_large x2: node_Conv_783
+        // efficientnet_b0 x3 fused: node_Conv_882
     {.x = {1, 672, 1, 1}, .w = {168, 672, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_783
+        // mobilenet_v3_large x2 single: node_Conv_783
     {.x = {1, 672, 1, 1}, .w = {168, 672, 1, 1}, .post = {relu}},
-    // mobilenet_v3_large x1: node_Conv_798
+        // mobilenet_v3_large x2 fused: node_Conv_783
     {.x = {1, 672, 7, 7}, .w = {160, 672, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_908
+        // mobilenet_v3_large x1 single, x1 fused: node_Conv_798
     {.x = {1, 672, 7, 7}, .w = {192, 672, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_886
-    // mobilenet_v3_large x1: node_Conv_787
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_908
     {.x = {1, 672, 14, 14}, .w = {112, 672, 1, 1}},
-    // efficientnet_b0 x2: node_Conv_886
-    // mobilenet_v3_large x1: node_Conv_787
+        // efficientnet_b0 x2 single: node_Conv_886
+        // mobilenet_v3_large x1 single: node_Conv_787
     {.x = {1, 672, 14, 14}, .w = {112, 672, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x1: node_Conv_782
+        // efficientnet_b0 x2 fused: node_Conv_886
+        // mobilenet_v3_large x1 fused: node_Conv_787
     {.x = {1, 672, 14, 14}, .w = {672, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 672},
-    // mobilenet_v3_large x1: node_Conv_782
+        // mobilenet_v3_large x1 single: node_Conv_782
     {.x = {1, 672, 14, 14}, .w = {672, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 672, .post = {hard_swish}},
-    // efficientnet_b0 x2: node_Conv_881
+        // mobilenet_v3_large x1 fused: node_Conv_782
     {.x = {1, 672, 14, 14}, .w = {672, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 672},
-    // efficientnet_b0 x2: node_Conv_881
+        // efficientnet_b0 x2 single: node_Conv_881
     {.x = {1, 672, 14, 14}, .w = {672, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 672, .post = {{swish, 1}}},
-    // efficientnet_b0 x1: node_Conv_903
-    // mobilenet_v3_large x1: node_Conv_793
+        // efficientnet_b0 x2 fused: node_Conv_881
     {.x = {1, 672, 14, 14}, .w = {672, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 672},
-    // mobilenet_v3_large x1: node_Conv_793
+        // efficientnet_b0 x1 single: node_Conv_903
+        // mobilenet_v3_large x1 single: node_Conv_793
     {.x = {1, 672, 14, 14}, .w = {672, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 672, .post = {hard_swish}},
-    // efficientnet_b0 x1: node_Conv_903
+        // mobilenet_v3_large x1 fused: node_Conv_793
     {.x = {1, 672, 14, 14}, .w = {672, 1, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {2, 2}, .group = 672, .post = {{swish, 1}}},
-    // convnext_tiny x3: node_Conv_101
+        // efficientnet_b0 x1 fused: node_Conv_903
     {.x = {1, 768, 7, 7}, .w = {768, 1, 7, 7}, .pads = {3, 3, 3, 3}, .group = 768},
-    // regnet_y_1_6gf x1: node_conv2d_132
+        // convnext_tiny x3 single, x3 fused: node_Conv_101
     {.x = {1, 888, 1, 1}, .w = {84, 888, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_132
+        // regnet_y_1_6gf x1 single: node_conv2d_132
     {.x = {1, 888, 1, 1}, .w = {84, 888, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x1: node_conv2d_137
+        // regnet_y_1_6gf x1 fused: node_conv2d_132
     {.x = {1, 888, 1, 1}, .w = {222, 888, 1, 1}, .post = {bias}},
-    // regnet_y_1_6gf x1: node_conv2d_137
+        // regnet_y_1_6gf x1 single: node_conv2d_137
     {.x = {1, 888, 1, 1}, .w = {222, 888, 1, 1}, .post = {bias, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1522
+        // regnet_y_1_6gf x1 fused: node_conv2d_137
     {.x = {1, 888, 7, 7}, .w = {888, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 37},
-    // regnet_y_1_6gf x1: node_Conv_1522
+        // regnet_y_1_6gf x1 single: node_Conv_1522
     {.x = {1, 888, 7, 7}, .w = {888, 24, 3, 3}, .pads = {1, 1, 1, 1}, .group = 37, .post = {relu}},
-    // regnet_y_1_6gf x3: node_Conv_1516
+        // regnet_y_1_6gf x1 fused: node_Conv_1522
     {.x = {1, 888, 7, 7}, .w = {888, 888, 1, 1}},
-    // regnet_y_1_6gf x1: node_Conv_1525
+        // regnet_y_1_6gf x3 single, x1 fused: node_Conv_1516
     {.x = {1, 888, 7, 7}, .w = {888, 888, 1, 1}, .post = {add}},
-    // regnet_y_1_6gf x1: node_Conv_1525
+        // regnet_y_1_6gf x1 part: node_Conv_1525
     {.x = {1, 888, 7, 7}, .w = {888, 888, 1, 1}, .post = {add, relu}},
-    // regnet_y_1_6gf x1: node_Conv_1519
+        // regnet_y_1_6gf x1 fused: node_Conv_1525
     {.x = {1, 888, 7, 7}, .w = {888, 888, 1, 1}, .post = {relu}},
-    // regnet_y_1_6gf x1: node_Conv_1513
+        // regnet_y_1_6gf x1 fused: node_Conv_1519
     {.x = {1, 888, 14, 14}, .w = {888, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 37},
-    // regnet_y_1_6gf x1: node_Conv_1513
+        // regnet_y_1_6gf x1 single: node_Conv_1513
     {.x = {1, 888, 14, 14}, .w = {888, 24, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 37, .post = {relu}},
-    // mobilenet_v3_large x2: node_Conv_805
+        // regnet_y_1_6gf x1 fused: node_Conv_1513
     {.x = {1, 960, 1, 1}, .w = {240, 960, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_805
+        // mobilenet_v3_large x2 single: node_Conv_805
     {.x = {1, 960, 1, 1}, .w = {240, 960, 1, 1}, .post = {relu}},
-    // mobilenet_v3_large x2: node_Conv_809
+        // mobilenet_v3_large x2 fused: node_Conv_805
     {.x = {1, 960, 7, 7}, .w = {160, 960, 1, 1}},
-    // mobilenet_v3_large x2: node_Conv_809
+        // mobilenet_v3_large x2 single: node_Conv_809
     {.x = {1, 960, 7, 7}, .w = {160, 960, 1, 1}, .post = {add}},
-    // mobilenet_v3_large x2: node_Conv_804
+        // mobilenet_v3_large x2 fused: node_Conv_809
     {.x = {1, 960, 7, 7}, .w = {960, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 960},
-    // mobilenet_v3_large x2: node_Conv_804
+        // mobilenet_v3_large x2 single: node_Conv_804
     {.x = {1, 960, 7, 7}, .w = {960, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 960, .post = {hard_swish}},
-    // resnet50 x5: node_Conv_838
+        // mobilenet_v3_large x2 fused: node_Conv_804
     {.x = {1, 1024, 14, 14}, .w = {256, 1024, 1, 1}},
-    // resnet50 x5: node_Conv_838
+        // resnet50 x5 single: node_Conv_838
     {.x = {1, 1024, 14, 14}, .w = {256, 1024, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_883
+        // resnet50 x5 fused: node_Conv_838
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}},
-    // resnet50 x1: node_Conv_883
+        // resnet50 x1 single: node_Conv_883
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .post = {relu}},
-    // resnet50 x1: node_Conv_892
+        // resnet50 x1 fused: node_Conv_883
     {.x = {1, 1024, 14, 14}, .w = {2048, 1024, 1, 1}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x5: node_Conv_944
+        // resnet50 x1 single, x1 fused: node_Conv_892
     {.x = {1, 1024, 65, 65}, .w = {256, 1024, 1, 1}},
-    // deeplabv3_resnet50 x5: node_Conv_944
+        // deeplabv3_resnet50 x5 single: node_Conv_944
     {.x = {1, 1024, 65, 65}, .w = {256, 1024, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_989
+        // deeplabv3_resnet50 x5 fused: node_Conv_944
     {.x = {1, 1024, 65, 65}, .w = {512, 1024, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_989
+        // deeplabv3_resnet50 x1 single: node_Conv_989
     {.x = {1, 1024, 65, 65}, .w = {512, 1024, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_998
+        // deeplabv3_resnet50 x1 fused: node_Conv_989
     {.x = {1, 1024, 65, 65}, .w = {2048, 1024, 1, 1}},
-    // efficientnet_b0 x4: node_Conv_915
+        // deeplabv3_resnet50 x1 single, x1 fused: node_Conv_998
     {.x = {1, 1152, 1, 1}, .w = {48, 1152, 1, 1}},
-    // efficientnet_b0 x4: node_Conv_915
+        // efficientnet_b0 x4 single: node_Conv_915
     {.x = {1, 1152, 1, 1}, .w = {48, 1152, 1, 1}, .post = {{swish, 1}}},
-    // efficientnet_b0 x3: node_Conv_919
+        // efficientnet_b0 x4 fused: node_Conv_915
     {.x = {1, 1152, 7, 7}, .w = {192, 1152, 1, 1}},
-    // efficientnet_b0 x3: node_Conv_919
+        // efficientnet_b0 x3 single: node_Conv_919
     {.x = {1, 1152, 7, 7}, .w = {192, 1152, 1, 1}, .post = {add}},
-    // efficientnet_b0 x1: node_Conv_952
+        // efficientnet_b0 x3 fused: node_Conv_919
     {.x = {1, 1152, 7, 7}, .w = {320, 1152, 1, 1}},
-    // efficientnet_b0 x1: node_Conv_947
+        // efficientnet_b0 x1 single, x1 fused: node_Conv_952
     {.x = {1, 1152, 7, 7}, .w = {1152, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 1152},
-    // efficientnet_b0 x1: node_Conv_947
+        // efficientnet_b0 x1 single: node_Conv_947
     {.x = {1, 1152, 7, 7}, .w = {1152, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 1152, .post = {{swish, 1}}},
-    // efficientnet_b0 x3: node_Conv_914
+        // efficientnet_b0 x1 fused: node_Conv_947
     {.x = {1, 1152, 7, 7}, .w = {1152, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 1152},
-    // efficientnet_b0 x3: node_Conv_914
+        // efficientnet_b0 x3 single: node_Conv_914
     {.x = {1, 1152, 7, 7}, .w = {1152, 1, 5, 5}, .pads = {2, 2, 2, 2}, .group = 1152, .post = {{swish, 1}}},
-    // deeplabv3_resnet50 x1: node_Conv_1034
+        // efficientnet_b0 x3 fused: node_Conv_914
     {.x = {1, 1280, 65, 65}, .w = {256, 1280, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_1034
+        // deeplabv3_resnet50 x1 single: node_Conv_1034
     {.x = {1, 1280, 65, 65}, .w = {256, 1280, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_1031
+        // deeplabv3_resnet50 x1 fused: node_Conv_1034
     {.x = {1, 2048, 1, 1}, .w = {256, 2048, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_1031
+        // deeplabv3_resnet50 x1 single: node_Conv_1031
     {.x = {1, 2048, 1, 1}, .w = {256, 2048, 1, 1}, .post = {relu}},
-    // resnet50 x2: node_Conv_895
+        // deeplabv3_resnet50 x1 fused: node_Conv_1031
     {.x = {1, 2048, 7, 7}, .w = {512, 2048, 1, 1}},
-    // resnet50 x2: node_Conv_895
+        // resnet50 x2 single: node_Conv_895
     {.x = {1, 2048, 7, 7}, .w = {512, 2048, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_1019
+        // resnet50 x2 fused: node_Conv_895
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 1, 1}},
-    // deeplabv3_resnet50 x1: node_Conv_1019
+        // deeplabv3_resnet50 x1 single: node_Conv_1019
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 1, 1}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_1022
+        // deeplabv3_resnet50 x1 fused: node_Conv_1019
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {12, 12, 12, 12}, .dilations = {12, 12}},
-    // deeplabv3_resnet50 x1: node_Conv_1022
+        // deeplabv3_resnet50 x1 single: node_Conv_1022
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {12, 12, 12, 12}, .dilations = {12, 12}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_1025
+        // deeplabv3_resnet50 x1 fused: node_Conv_1022
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {24, 24, 24, 24}, .dilations = {24, 24}},
-    // deeplabv3_resnet50 x1: node_Conv_1025
+        // deeplabv3_resnet50 x1 single: node_Conv_1025
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {24, 24, 24, 24}, .dilations = {24, 24}, .post = {relu}},
-    // deeplabv3_resnet50 x1: node_Conv_1028
+        // deeplabv3_resnet50 x1 fused: node_Conv_1025
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {36, 36, 36, 36}, .dilations = {36, 36}},
-    // deeplabv3_resnet50 x1: node_Conv_1028
+        // deeplabv3_resnet50 x1 single: node_Conv_1028
     {.x = {1, 2048, 65, 65}, .w = {256, 2048, 3, 3}, .pads = {36, 36, 36, 36}, .dilations = {36, 36}, .post = {relu}},
-    // deeplabv3_resnet50 x2: node_Conv_1001
+        // deeplabv3_resnet50 x1 fused: node_Conv_1028
     {.x = {1, 2048, 65, 65}, .w = {512, 2048, 1, 1}},
-    // deeplabv3_resnet50 x2: node_Conv_1001
+        // deeplabv3_resnet50 x2 single: node_Conv_1001
     {.x = {1, 2048, 65, 65}, .w = {512, 2048, 1, 1}, .post = {relu}},
+        // deeplabv3_resnet50 x2 fused: node_Conv_1001
 };
 constexpr op::MatMul mat_mul[] = {
-    // llama_160m_decode_p512 x24: node_linear_1
     {.a = {1, 768}, .b = {768, 256}, .b_constant = true},
-    // llama_160m_decode_p512 x24: node_linear
+        // llama_160m_decode_p512 x24 single, x24 fused: node_linear_1
     {.a = {1, 768}, .b = {768, 768}, .b_constant = true},
-    // llama_160m_decode_p512 x12: node_linear_3
+        // llama_160m_decode_p512 x24 single, x12 fused: node_linear
     {.a = {1, 768}, .b = {768, 768}, .b_constant = true, .post = {add}},
-    // convnext_tiny x1: node_Gemm_104
-    // swin_t x1: node_Gemm_4388
-    // vit_b_16 x1: node_Gemm_1109
+        // llama_160m_decode_p512 x12 fused: node_linear_3
     {.a = {1, 768}, .b = {768, 1000}, .b_constant = true},
-    // llama_160m_decode_p512 x24: node_linear_4
+        // convnext_tiny x1 single, x1 fused: node_Gemm_104
+        // swin_t x1 single, x1 fused: node_Gemm_4388
+        // vit_b_16 x1 single, x1 fused: node_Gemm_1109
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true},
-    // llama_160m_decode_p512 x12: node_linear_4
+        // llama_160m_decode_p512 x24 single, x12 fused: node_linear_4
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-    // llama_160m_decode_p512 x12: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_4
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-    // llama_160m_decode_p512 x1: node_linear_84
+        // llama_160m_decode_p512 x12 fused: node_linear_4
     {.a = {1, 768}, .b = {768, 32000}, .b_constant = true},
-    // regnet_y_1_6gf x1: node_Gemm_1526
+        // llama_160m_decode_p512 x1 single, x1 fused: node_linear_84
     {.a = {1, 888}, .b = {888, 1000}, .b_constant = true},
-    // mobilenet_v3_large x1: node_Gemm_824
+        // regnet_y_1_6gf x1 single, x1 fused: node_Gemm_1526
     {.a = {1, 960}, .b = {960, 1280}, .b_constant = true},
-    // mobilenet_v3_large x1: node_Gemm_824
+        // mobilenet_v3_large x1 single: node_Gemm_824
     {.a = {1, 960}, .b = {960, 1280}, .b_constant = true, .post = {hard_swish}},
-    // efficientnet_b0 x1: node_Gemm_956
-    // mobilenet_v3_large x1: node_Gemm_825
+        // mobilenet_v3_large x1 fused: node_Gemm_824
     {.a = {1, 1280}, .b = {1280, 1000}, .b_constant = true},
-    // llama_160m_decode_p512 x12: node_linear_6
+        // efficientnet_b0 x1 single, x1 fused: node_Gemm_956
+        // mobilenet_v3_large x1 single, x1 fused: node_Gemm_825
     {.a = {1, 2048}, .b = {2048, 768}, .b_constant = true},
-    // llama_160m_decode_p512 x12: node_linear_6
+        // llama_160m_decode_p512 x12 single: node_linear_6
     {.a = {1, 2048}, .b = {2048, 768}, .b_constant = true, .post = {add}},
-    // resnet50 x1: node_linear
+        // llama_160m_decode_p512 x12 fused: node_linear_6
     {.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}},
-    // whisper_tiny_encoder x4: node_matmul
+        // resnet50 x1 single, x1 fused: node_linear
     {.a = {6, 1500, 64}, .b = {6, 64, 1500}},
-    // whisper_tiny_encoder x4: node_matmul_1
+        // whisper_tiny_encoder x4 single: node_matmul
     {.a = {6, 1500, 1500}, .b = {6, 1500, 64}},
-    // llama_160m_decode_p512 x12: node_matmul
+        // whisper_tiny_encoder x4 single: node_matmul_1
     {.a = {12, 1, 64}, .b = {12, 64, 513}},
-    // llama_160m_decode_p512 x12: node_matmul
+        // llama_160m_decode_p512 x12 single: node_matmul
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}}},
-    // llama_160m_decode_p512 x12: node_matmul
+        // llama_160m_decode_p512 x12 part: node_matmul
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}, bias}},
-    // llama_160m_decode_p512 x12: node_matmul_1
+        // llama_160m_decode_p512 x12 part: node_matmul
     {.a = {12, 1, 513}, .b = {12, 513, 64}},
-    // bert_base_s128 x12: node_matmul
-    // gpt2_s128 x12: node_matmul
-    // llama_160m_prefill_s128 x12: node_matmul
+        // llama_160m_decode_p512 x12 single: node_matmul_1
     {.a = {12, 128, 64}, .b = {12, 64, 128}},
-    // bert_base_s128 x12: node_matmul
-    // gpt2_s128 x12: node_matmul
-    // llama_160m_prefill_s128 x12: node_matmul
+        // bert_base_s128 x12 single: node_matmul
+        // gpt2_s128 x12 single: node_matmul
+        // llama_160m_prefill_s128 x12 single: node_matmul
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}}},
-    // bert_base_s128 x12: node_matmul
-    // gpt2_s128 x12: node_matmul
-    // llama_160m_prefill_s128 x12: node_matmul
+        // bert_base_s128 x12 part: node_matmul
+        // gpt2_s128 x12 part: node_matmul
+        // llama_160m_prefill_s128 x12 part: node_matmul
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}, {add, {1, 128, 128}}}},
-    // bert_base_s128 x12: node_matmul_1
-    // gpt2_s128 x12: node_matmul_1
-    // llama_160m_prefill_s128 x12: node_matmul_1
+        // bert_base_s128 x12 part: node_matmul
+        // gpt2_s128 x12 part: node_matmul
+        // llama_160m_prefill_s128 x12 part: node_matmul
     {.a = {12, 128, 128}, .b = {12, 128, 64}},
-    // vit_b_16 x12: node_MatMul_83
+        // bert_base_s128 x12 single: node_matmul_1
+        // gpt2_s128 x12 single: node_matmul_1
+        // llama_160m_prefill_s128 x12 single: node_matmul_1
     {.a = {12, 197, 64}, .b = {12, 64, 197}},
-    // vit_b_16 x12: node_scaled_dot_product_attention
+        // vit_b_16 x12 single: node_MatMul_83
     {.a = {12, 197, 197}, .b = {12, 197, 64}},
-    // swin_t x2: node_matmul_20
+        // vit_b_16 x12 single: node_scaled_dot_product_attention
     {.a = {24, 49, 32}, .b = {24, 32, 49}},
-    // swin_t x2: node_matmul_20
+        // swin_t x2 single: node_matmul_20
     {.a = {24, 49, 32}, .b = {24, 32, 49}, .post = {add}},
-    // swin_t x2: node_matmul_21
+        // swin_t x2 part: node_matmul_20
     {.a = {24, 49, 49}, .b = {24, 49, 32}},
-    // swin_t x6: node_matmul_8
+        // swin_t x2 single: node_matmul_21
     {.a = {48, 49, 32}, .b = {48, 32, 49}},
-    // swin_t x6: node_matmul_9
+        // swin_t x6 single, x3 fused: node_matmul_8
     {.a = {48, 49, 49}, .b = {48, 49, 32}},
-    // swin_t x2: node_MatMul_3537
+        // swin_t x6 single, x3 fused: node_matmul_9
     {.a = {49, 768}, .b = {768, 768}, .b_constant = true},
-    // swin_t x2: node_MatMul_3537
+        // swin_t x2 single: node_MatMul_3537
     {.a = {49, 768}, .b = {768, 768}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_3537
+        // swin_t x2 part: node_MatMul_3537
     {.a = {49, 768}, .b = {768, 768}, .b_constant = true, .post = {bias, add}},
-    // swin_t x2: node_MatMul_3523
+        // swin_t x2 fused: node_MatMul_3537
     {.a = {49, 768}, .b = {768, 2304}, .b_constant = true},
-    // swin_t x2: node_MatMul_3523
+        // swin_t x2 single: node_MatMul_3523
     {.a = {49, 768}, .b = {768, 2304}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_61
-    // swin_t x2: node_MatMul_3553
+        // swin_t x2 fused: node_MatMul_3523
     {.a = {49, 768}, .b = {768, 3072}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_61
-    // swin_t x2: node_MatMul_3553
+        // convnext_tiny x3 single: node_MatMul_61
+        // swin_t x2 single: node_MatMul_3553
     {.a = {49, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_61
-    // swin_t x2: node_MatMul_3553
+        // convnext_tiny x3 part: node_MatMul_61
+        // swin_t x2 part: node_MatMul_3553
     {.a = {49, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias, gelu}},
-    // swin_t x1: node_linear_42
+        // convnext_tiny x3 fused: node_MatMul_61
+        // swin_t x2 fused: node_MatMul_3553
     {.a = {49, 1536}, .b = {1536, 768}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_63
-    // swin_t x2: node_MatMul_3555
+        // swin_t x1 single, x1 fused: node_linear_42
     {.a = {49, 3072}, .b = {3072, 768}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_63
-    // swin_t x2: node_MatMul_3555
+        // convnext_tiny x3 single: node_MatMul_63
+        // swin_t x2 single: node_MatMul_3555
     {.a = {49, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_3555
+        // convnext_tiny x3 fused: node_MatMul_63
+        // swin_t x2 part: node_MatMul_3555
     {.a = {49, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias, add}},
-    // swin_t x2: node_matmul_4
+        // swin_t x2 fused: node_MatMul_3555
     {.a = {96, 49, 32}, .b = {96, 32, 49}},
-    // swin_t x2: node_matmul_5
+        // swin_t x2 single, x1 fused: node_matmul_4
     {.a = {96, 49, 49}, .b = {96, 49, 32}},
-    // deepspeech_lstm x1: node_MatMul_356
+        // swin_t x2 single, x1 fused: node_matmul_5
     {.a = {100, 1024}, .b = {1024, 29}, .b_constant = true},
-    // deepspeech_lstm x1: node_MatMul_356
+        // deepspeech_lstm x1 single: node_MatMul_356
     {.a = {100, 1024}, .b = {1024, 29}, .b_constant = true, .post = {bias}},
-    // llama_160m_prefill_s128 x24: node_linear_1
+        // deepspeech_lstm x1 fused: node_MatMul_356
     {.a = {128, 768}, .b = {768, 256}, .b_constant = true},
-    // bert_base_s128 x48: node_MatMul_39
-    // gpt2_s128 x12: node_Gemm_929
-    // llama_160m_prefill_s128 x24: node_linear
+        // llama_160m_prefill_s128 x24 single, x24 fused: node_linear_1
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true},
-    // gpt2_s128 x12: node_Gemm_929
-    // llama_160m_prefill_s128 x12: node_linear_3
+        // bert_base_s128 x48 single: node_MatMul_39
+        // gpt2_s128 x12 single: node_Gemm_929
+        // llama_160m_prefill_s128 x24 single, x12 fused: node_linear
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {add}},
-    // bert_base_s128 x48: node_MatMul_39
+        // gpt2_s128 x12 fused: node_Gemm_929
+        // llama_160m_prefill_s128 x12 fused: node_linear_3
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {bias}},
-    // bert_base_s128 x12: node_MatMul_69
+        // bert_base_s128 x36 fused: node_MatMul_39
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {bias, add}},
-    // llama_160m_prefill_s128 x24: node_linear_4
+        // bert_base_s128 x12 fused: node_MatMul_69
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true},
-    // llama_160m_prefill_s128 x12: node_linear_4
+        // llama_160m_prefill_s128 x24 single, x12 fused: node_linear_4
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-    // llama_160m_prefill_s128 x12: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_4
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-    // gpt2_s128 x12: node_Gemm_926
+        // llama_160m_prefill_s128 x12 fused: node_linear_4
     {.a = {128, 768}, .b = {768, 2304}, .b_constant = true},
-    // bert_base_s128 x12: node_MatMul_71
-    // gpt2_s128 x12: node_Gemm_930
+        // gpt2_s128 x12 single, x12 fused: node_Gemm_926
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true},
-    // bert_base_s128 x12: node_MatMul_71
+        // bert_base_s128 x12 single: node_MatMul_71
+        // gpt2_s128 x12 single: node_Gemm_930
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias}},
-    // bert_base_s128 x12: node_MatMul_71
+        // bert_base_s128 x12 part: node_MatMul_71
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias, gelu}},
-    // gpt2_s128 x12: node_Gemm_930
+        // bert_base_s128 x12 fused: node_MatMul_71
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true, .post = {gelu_tanh}},
-    // llama_160m_prefill_s128 x1: node_linear_84
+        // gpt2_s128 x12 fused: node_Gemm_930
     {.a = {128, 768}, .b = {768, 32000}, .b_constant = true},
-    // llama_160m_prefill_s128 x12: node_linear_6
+        // llama_160m_prefill_s128 x1 single, x1 fused: node_linear_84
     {.a = {128, 2048}, .b = {2048, 768}, .b_constant = true},
-    // llama_160m_prefill_s128 x12: node_linear_6
+        // llama_160m_prefill_s128 x12 single: node_linear_6
     {.a = {128, 2048}, .b = {2048, 768}, .b_constant = true, .post = {add}},
-    // bert_base_s128 x12: node_MatMul_73
-    // gpt2_s128 x12: node_Gemm_931
+        // llama_160m_prefill_s128 x12 fused: node_linear_6
     {.a = {128, 3072}, .b = {3072, 768}, .b_constant = true},
-    // gpt2_s128 x12: node_Gemm_931
+        // bert_base_s128 x12 single: node_MatMul_73
+        // gpt2_s128 x12 single: node_Gemm_931
     {.a = {128, 3072}, .b = {3072, 768}, .b_constant = true, .post = {add}},
-    // bert_base_s128 x12: node_MatMul_73
+        // gpt2_s128 x12 fused: node_Gemm_931
     {.a = {128, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias}},
-    // bert_base_s128 x12: node_MatMul_73
+        // bert_base_s128 x12 part: node_MatMul_73
     {.a = {128, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias, add}},
-    // swin_t x2: node_matmul
+        // bert_base_s128 x12 fused: node_MatMul_73
     {.a = {192, 49, 32}, .b = {192, 32, 49}},
-    // swin_t x2: node_matmul_1
+        // swin_t x2 single, x1 fused: node_matmul
     {.a = {192, 49, 49}, .b = {192, 49, 32}},
-    // swin_t x6: node_MatMul_1530
+        // swin_t x2 single, x1 fused: node_matmul_1
     {.a = {196, 384}, .b = {384, 384}, .b_constant = true},
-    // swin_t x6: node_MatMul_1530
+        // swin_t x6 single: node_MatMul_1530
     {.a = {196, 384}, .b = {384, 384}, .b_constant = true, .post = {bias}},
-    // swin_t x6: node_MatMul_1516
+        // swin_t x6 fused: node_MatMul_1530
     {.a = {196, 384}, .b = {384, 1152}, .b_constant = true},
-    // swin_t x6: node_MatMul_1516
+        // swin_t x6 single: node_MatMul_1516
     {.a = {196, 384}, .b = {384, 1152}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x9: node_MatMul_25
-    // swin_t x6: node_MatMul_1546
+        // swin_t x6 fused: node_MatMul_1516
     {.a = {196, 384}, .b = {384, 1536}, .b_constant = true},
-    // convnext_tiny x9: node_MatMul_25
-    // swin_t x6: node_MatMul_1546
+        // convnext_tiny x9 single: node_MatMul_25
+        // swin_t x6 single: node_MatMul_1546
     {.a = {196, 384}, .b = {384, 1536}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x9: node_MatMul_25
-    // swin_t x6: node_MatMul_1546
+        // convnext_tiny x9 part: node_MatMul_25
+        // swin_t x6 part: node_MatMul_1546
     {.a = {196, 384}, .b = {384, 1536}, .b_constant = true, .post = {bias, gelu}},
-    // swin_t x1: node_linear_17
+        // convnext_tiny x9 fused: node_MatMul_25
+        // swin_t x6 fused: node_MatMul_1546
     {.a = {196, 768}, .b = {768, 384}, .b_constant = true},
-    // convnext_tiny x9: node_MatMul_27
-    // swin_t x6: node_MatMul_1548
+        // swin_t x1 single, x1 fused: node_linear_17
     {.a = {196, 1536}, .b = {1536, 384}, .b_constant = true},
-    // convnext_tiny x9: node_MatMul_27
-    // swin_t x6: node_MatMul_1548
+        // convnext_tiny x9 single: node_MatMul_27
+        // swin_t x6 single: node_MatMul_1548
     {.a = {196, 1536}, .b = {1536, 384}, .b_constant = true, .post = {bias}},
-    // swin_t x6: node_MatMul_1548
+        // convnext_tiny x9 fused: node_MatMul_27
+        // swin_t x6 part: node_MatMul_1548
     {.a = {196, 1536}, .b = {1536, 384}, .b_constant = true, .post = {bias, add}},
-    // vit_b_16 x12: node_Gemm_1086
+        // swin_t x6 fused: node_MatMul_1548
     {.a = {197, 768}, .b = {768, 768}, .b_constant = true},
-    // vit_b_16 x12: node_Gemm_1086
+        // vit_b_16 x12 single: node_Gemm_1086
     {.a = {197, 768}, .b = {768, 768}, .b_constant = true, .post = {add}},
-    // vit_b_16 x12: node_MatMul_11
+        // vit_b_16 x12 fused: node_Gemm_1086
     {.a = {197, 768}, .b = {768, 2304}, .b_constant = true},
-    // vit_b_16 x12: node_MatMul_11
+        // vit_b_16 x12 single: node_MatMul_11
     {.a = {197, 768}, .b = {768, 2304}, .b_constant = true, .post = {bias}},
-    // vit_b_16 x12: node_MatMul_95
+        // vit_b_16 x12 fused: node_MatMul_11
     {.a = {197, 768}, .b = {768, 3072}, .b_constant = true},
-    // vit_b_16 x12: node_MatMul_95
+        // vit_b_16 x12 single: node_MatMul_95
     {.a = {197, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias}},
-    // vit_b_16 x12: node_MatMul_95
+        // vit_b_16 x12 part: node_MatMul_95
     {.a = {197, 768}, .b = {768, 3072}, .b_constant = true, .post = {bias, gelu}},
-    // vit_b_16 x12: node_MatMul_97
+        // vit_b_16 x12 fused: node_MatMul_95
     {.a = {197, 3072}, .b = {3072, 768}, .b_constant = true},
-    // vit_b_16 x12: node_MatMul_97
+        // vit_b_16 x12 single: node_MatMul_97
     {.a = {197, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias}},
-    // vit_b_16 x12: node_MatMul_97
+        // vit_b_16 x12 part: node_MatMul_97
     {.a = {197, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias, add}},
-    // swin_t x2: node_MatMul_795
+        // vit_b_16 x12 fused: node_MatMul_97
     {.a = {784, 192}, .b = {192, 192}, .b_constant = true},
-    // swin_t x2: node_MatMul_795
+        // swin_t x2 single: node_MatMul_795
     {.a = {784, 192}, .b = {192, 192}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_781
+        // swin_t x2 fused: node_MatMul_795
     {.a = {784, 192}, .b = {192, 576}, .b_constant = true},
-    // swin_t x2: node_MatMul_781
+        // swin_t x2 single: node_MatMul_781
     {.a = {784, 192}, .b = {192, 576}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_13
-    // swin_t x2: node_MatMul_811
+        // swin_t x2 fused: node_MatMul_781
     {.a = {784, 192}, .b = {192, 768}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_13
-    // swin_t x2: node_MatMul_811
+        // convnext_tiny x3 single: node_MatMul_13
+        // swin_t x2 single: node_MatMul_811
     {.a = {784, 192}, .b = {192, 768}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_13
-    // swin_t x2: node_MatMul_811
+        // convnext_tiny x3 part: node_MatMul_13
+        // swin_t x2 part: node_MatMul_811
     {.a = {784, 192}, .b = {192, 768}, .b_constant = true, .post = {bias, gelu}},
-    // swin_t x1: node_linear_8
+        // convnext_tiny x3 fused: node_MatMul_13
+        // swin_t x2 fused: node_MatMul_811
     {.a = {784, 384}, .b = {384, 192}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_15
-    // swin_t x2: node_MatMul_813
+        // swin_t x1 single, x1 fused: node_linear_8
     {.a = {784, 768}, .b = {768, 192}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_15
-    // swin_t x2: node_MatMul_813
+        // convnext_tiny x3 single: node_MatMul_15
+        // swin_t x2 single: node_MatMul_813
     {.a = {784, 768}, .b = {768, 192}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_813
+        // convnext_tiny x3 fused: node_MatMul_15
+        // swin_t x2 part: node_MatMul_813
     {.a = {784, 768}, .b = {768, 192}, .b_constant = true, .post = {bias, add}},
-    // whisper_tiny_encoder x16: node_MatMul_6
+        // swin_t x2 fused: node_MatMul_813
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true},
-    // whisper_tiny_encoder x12: node_MatMul_6
+        // whisper_tiny_encoder x16 single, x4 fused: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias}},
-    // whisper_tiny_encoder x4: node_MatMul_35
+        // whisper_tiny_encoder x4 fused: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias, add}},
-    // whisper_tiny_encoder x4: node_MatMul_6
+        // whisper_tiny_encoder x4 fused: node_MatMul_35
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias, {mul, {1, 1}}}},
-    // whisper_tiny_encoder x4: node_MatMul_37
+        // whisper_tiny_encoder x4 fused: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 1536}, .b_constant = true},
-    // whisper_tiny_encoder x4: node_MatMul_37
+        // whisper_tiny_encoder x4 single: node_MatMul_37
     {.a = {1500, 384}, .b = {384, 1536}, .b_constant = true, .post = {bias}},
-    // whisper_tiny_encoder x4: node_MatMul_37
+        // whisper_tiny_encoder x4 part: node_MatMul_37
     {.a = {1500, 384}, .b = {384, 1536}, .b_constant = true, .post = {bias, gelu}},
-    // whisper_tiny_encoder x4: node_MatMul_39
+        // whisper_tiny_encoder x4 fused: node_MatMul_37
     {.a = {1500, 1536}, .b = {1536, 384}, .b_constant = true},
-    // whisper_tiny_encoder x4: node_MatMul_39
+        // whisper_tiny_encoder x4 single: node_MatMul_39
     {.a = {1500, 1536}, .b = {1536, 384}, .b_constant = true, .post = {bias}},
-    // whisper_tiny_encoder x4: node_MatMul_39
+        // whisper_tiny_encoder x4 part: node_MatMul_39
     {.a = {1500, 1536}, .b = {1536, 384}, .b_constant = true, .post = {bias, add}},
-    // swin_t x2: node_MatMul_47
+        // whisper_tiny_encoder x4 fused: node_MatMul_39
     {.a = {3136, 96}, .b = {96, 96}, .b_constant = true},
-    // swin_t x2: node_MatMul_47
+        // swin_t x2 single: node_MatMul_47
     {.a = {3136, 96}, .b = {96, 96}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_29
+        // swin_t x2 fused: node_MatMul_47
     {.a = {3136, 96}, .b = {96, 288}, .b_constant = true},
-    // swin_t x2: node_MatMul_29
+        // swin_t x2 single: node_MatMul_29
     {.a = {3136, 96}, .b = {96, 288}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_1
-    // swin_t x2: node_MatMul_63
+        // swin_t x2 fused: node_MatMul_29
     {.a = {3136, 96}, .b = {96, 384}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_1
-    // swin_t x2: node_MatMul_63
+        // convnext_tiny x3 single: node_MatMul_1
+        // swin_t x2 single: node_MatMul_63
     {.a = {3136, 96}, .b = {96, 384}, .b_constant = true, .post = {bias}},
-    // convnext_tiny x3: node_MatMul_1
-    // swin_t x2: node_MatMul_63
+        // convnext_tiny x3 part: node_MatMul_1
+        // swin_t x2 part: node_MatMul_63
     {.a = {3136, 96}, .b = {96, 384}, .b_constant = true, .post = {bias, gelu}},
-    // convnext_tiny x3: node_MatMul_3
-    // swin_t x2: node_MatMul_65
+        // convnext_tiny x3 fused: node_MatMul_1
+        // swin_t x2 fused: node_MatMul_63
     {.a = {3136, 384}, .b = {384, 96}, .b_constant = true},
-    // convnext_tiny x3: node_MatMul_3
-    // swin_t x2: node_MatMul_65
+        // convnext_tiny x3 single: node_MatMul_3
+        // swin_t x2 single: node_MatMul_65
     {.a = {3136, 384}, .b = {384, 96}, .b_constant = true, .post = {bias}},
-    // swin_t x2: node_MatMul_65
+        // convnext_tiny x3 fused: node_MatMul_3
+        // swin_t x2 part: node_MatMul_65
     {.a = {3136, 384}, .b = {384, 96}, .b_constant = true, .post = {bias, add}},
+        // swin_t x2 fused: node_MatMul_65
 };
 constexpr op::Attention attention[] = {
-    // whisper_tiny_encoder x4: node_matmul
     {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .k_transposed = true},
-    // llama_160m_decode_p512 x12: node_matmul
+        // whisper_tiny_encoder x4 fused: node_matmul
     {.q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}, .k_transposed = true},
-    // bert_base_s128 x12: node_matmul
-    // gpt2_s128 x12: node_matmul
-    // llama_160m_prefill_s128 x12: node_matmul
+        // llama_160m_decode_p512 x12 fused: node_matmul
     {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .k_transposed = true},
-    // vit_b_16 x12: node_MatMul_83
+        // bert_base_s128 x12 fused: node_matmul
+        // gpt2_s128 x12 fused: node_matmul
+        // llama_160m_prefill_s128 x12 fused: node_matmul
     {.q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .k_transposed = true},
-    // swin_t x2: node_matmul_20
+        // vit_b_16 x12 fused: node_MatMul_83
     {.q = {1, 24, 49, 32}, .k = {1, 24, 49, 32}, .v = {1, 24, 49, 32}, .mask = {1, 24, 49, 49}, .k_transposed = true},
-    // swin_t x3: node_matmul_8
+        // swin_t x2 fused: node_matmul_20
     {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {1, 12, 49, 49}, .k_transposed = true},
-    // swin_t x1: node_matmul_4
+        // swin_t x3 fused: node_matmul_8
     {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {1, 6, 49, 49}, .k_transposed = true},
-    // swin_t x1: node_matmul
+        // swin_t x1 fused: node_matmul_4
     {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {1, 3, 49, 49}, .k_transposed = true},
+        // swin_t x1 fused: node_matmul
 };
 constexpr op::Recurrent recurrent[] = {
-    // deepspeech_lstm x2: node_LSTM_238
     {.x = {100, 1, 1024}, .hidden = 512, .directions = 2, .initial_state = true},
-    // deepspeech_lstm x1: node_LSTM_130
+        // deepspeech_lstm x2 single, x2 fused: node_LSTM_238
     {.x = {100, 1, 1312}, .hidden = 512, .directions = 2, .initial_state = true},
+        // deepspeech_lstm x1 single, x1 fused: node_LSTM_130
 };
 constexpr op::Pool pool[] = {
-    // resnet50 x1: node_max_pool2d
     {.x = {1, 64, 112, 112}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // deeplabv3_resnet50 x1: node_max_pool2d
+        // resnet50 x1 single, x1 fused: node_max_pool2d
     {.x = {1, 64, 260, 260}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+        // deeplabv3_resnet50 x1 single, x1 fused: node_max_pool2d
 };
 constexpr op::LayerNorm layer_norm[] = {
-    // convnext_tiny x1: node_layer_norm_22
     {.x = {1, 768}, .bias = true},
-    // llama_160m_decode_p512 x25: node_pow_1
+        // convnext_tiny x1 single, x1 fused: node_layer_norm_22
     {.x = {1, 768}, .rms = true},
-    // llama_160m_decode_p512 x25: node_pow_1
+        // llama_160m_decode_p512 x25 fused: node_pow_1
     {.x = {1, 768}, .rms = true, .scale = false},
-    // convnext_tiny x3: node_layer_norm_19
-    // swin_t x5: node_layer_norm_24
+        // llama_160m_decode_p512 x25 part: node_pow_1
     {.x = {49, 768}, .bias = true},
-    // swin_t x1: node_layer_norm_23
+        // convnext_tiny x3 single, x3 fused: node_layer_norm_19
+        // swin_t x5 single, x5 fused: node_layer_norm_24
     {.x = {49, 1536}, .bias = true},
-    // bert_base_s128 x25: node_layer_norm
-    // gpt2_s128 x25: node_layer_norm
+        // swin_t x1 single, x1 fused: node_layer_norm_23
     {.x = {128, 768}, .bias = true},
-    // llama_160m_prefill_s128 x25: node_pow_1
+        // bert_base_s128 x25 single, x25 fused: node_layer_norm
+        // gpt2_s128 x25 single, x25 fused: node_layer_norm
     {.x = {128, 768}, .rms = true},
-    // llama_160m_prefill_s128 x25: node_pow_1
+        // llama_160m_prefill_s128 x25 fused: node_pow_1
     {.x = {128, 768}, .rms = true, .scale = false},
-    // convnext_tiny x10: node_layer_norm_9
-    // swin_t x12: node_layer_norm_11
+        // llama_160m_prefill_s128 x25 part: node_pow_1
     {.x = {196, 384}, .bias = true},
-    // swin_t x1: node_layer_norm_10
+        // convnext_tiny x10 single, x10 fused: node_layer_norm_9
+        // swin_t x12 single, x12 fused: node_layer_norm_11
     {.x = {196, 768}, .bias = true},
-    // vit_b_16 x25: node_layer_norm
+        // swin_t x1 single, x1 fused: node_layer_norm_10
     {.x = {197, 768}, .bias = true},
-    // convnext_tiny x4: node_layer_norm_5
-    // swin_t x4: node_layer_norm_6
+        // vit_b_16 x25 single, x25 fused: node_layer_norm
     {.x = {784, 192}, .bias = true},
-    // swin_t x1: node_layer_norm_5
+        // convnext_tiny x4 single, x4 fused: node_layer_norm_5
+        // swin_t x4 single, x4 fused: node_layer_norm_6
     {.x = {784, 384}, .bias = true},
-    // whisper_tiny_encoder x9: node_layer_norm
+        // swin_t x1 single, x1 fused: node_layer_norm_5
     {.x = {1500, 384}, .bias = true},
-    // convnext_tiny x5: node_layer_norm
-    // swin_t x5: node_layer_norm
+        // whisper_tiny_encoder x9 single, x9 fused: node_layer_norm
     {.x = {3136, 96}, .bias = true},
+        // convnext_tiny x5 single, x5 fused: node_layer_norm
+        // swin_t x5 single, x5 fused: node_layer_norm
 };
 constexpr op::Softmax softmax[] = {
-    // llama_160m_decode_p512 x12: node_Softmax_122
     {.x = {12, 513, 1}},
-    // deepspeech_lstm x1: node_log_softmax
+        // llama_160m_decode_p512 x12 single: node_Softmax_122
     {.x = {100, 29, 1}, .log = true},
-    // swin_t x2: node_softmax_10
+        // deepspeech_lstm x1 single, x1 fused: node_log_softmax
     {.x = {1176, 49, 1}},
-    // bert_base_s128 x12: node_softmax
-    // gpt2_s128 x12: node_softmax
-    // llama_160m_prefill_s128 x12: node_Softmax_199
+        // swin_t x2 single: node_softmax_10
     {.x = {1536, 128, 1}},
-    // swin_t x6: node_softmax_4
+        // bert_base_s128 x12 single: node_softmax
+        // gpt2_s128 x12 single: node_softmax
+        // llama_160m_prefill_s128 x12 single: node_Softmax_199
     {.x = {2352, 49, 1}},
-    // vit_b_16 x12: node_Softmax_84
+        // swin_t x6 single, x3 fused: node_softmax_4
     {.x = {2364, 197, 1}},
-    // swin_t x2: node_softmax_2
+        // vit_b_16 x12 single: node_Softmax_84
     {.x = {4704, 49, 1}},
-    // whisper_tiny_encoder x4: node_softmax
+        // swin_t x2 single, x1 fused: node_softmax_2
     {.x = {9000, 1500, 1}},
-    // swin_t x2: node_softmax
+        // whisper_tiny_encoder x4 single: node_softmax
     {.x = {9408, 49, 1}},
+        // swin_t x2 single, x1 fused: node_softmax
 };
 constexpr op::Unary unary[] = {
-    // deepspeech_lstm x1: n4_2
     {.fn = clip, .x = {131200}, .beta = 20},
-    // deepspeech_lstm x1: n4
+        // deepspeech_lstm x1 single: n4_2
     {.fn = clip, .x = {259200}, .beta = 20},
-    // convnext_tiny x3: node_gelu_15
-    // swin_t x2: node_gelu_10
+        // deepspeech_lstm x1 single: n4
     {.fn = gelu, .x = {150528}},
-    // convnext_tiny x9: node_gelu_6
-    // swin_t x6: node_gelu_4
+        // convnext_tiny x3 single: node_gelu_15
+        // swin_t x2 single: node_gelu_10
     {.fn = gelu, .x = {301056}},
-    // bert_base_s128 x12: node_gelu
+        // convnext_tiny x9 single: node_gelu_6
+        // swin_t x6 single: node_gelu_4
     {.fn = gelu, .x = {393216}},
-    // whisper_tiny_encoder x1: node_gelu_1
+        // bert_base_s128 x12 single: node_gelu
     {.fn = gelu, .x = {576000}},
-    // convnext_tiny x3: node_gelu_3
-    // swin_t x2: node_gelu_2
+        // whisper_tiny_encoder x1 single: node_gelu_1
     {.fn = gelu, .x = {602112}},
-    // vit_b_16 x12: node_gelu
+        // convnext_tiny x3 single: node_gelu_3
+        // swin_t x2 single: node_gelu_2
     {.fn = gelu, .x = {605184}},
-    // whisper_tiny_encoder x1: node_gelu
+        // vit_b_16 x12 single: node_gelu
     {.fn = gelu, .x = {1152000}},
-    // convnext_tiny x3: node_gelu
-    // swin_t x2: node_gelu
+        // whisper_tiny_encoder x1 single: node_gelu
     {.fn = gelu, .x = {1204224}},
-    // whisper_tiny_encoder x4: node_gelu_2
+        // convnext_tiny x3 single: node_gelu
+        // swin_t x2 single: node_gelu
     {.fn = gelu, .x = {2304000}},
-    // gpt2_s128 x12: node_Gemm_930
+        // whisper_tiny_encoder x4 single: node_gelu_2
     {.fn = gelu_tanh, .x = {393216}},
-    // mobilenet_v3_large x1: node_hardsigmoid
+        // gpt2_s128 x12 part: node_Gemm_930
     {.fn = hard_sigmoid, .x = {72}, .alpha = 0.16666667, .beta = 0.5},
-    // mobilenet_v3_large x2: node_hardsigmoid_1
+        // mobilenet_v3_large x1 single: node_hardsigmoid
     {.fn = hard_sigmoid, .x = {120}, .alpha = 0.16666667, .beta = 0.5},
-    // mobilenet_v3_large x1: node_hardsigmoid_3
+        // mobilenet_v3_large x2 single: node_hardsigmoid_1
     {.fn = hard_sigmoid, .x = {480}, .alpha = 0.16666667, .beta = 0.5},
-    // mobilenet_v3_large x2: node_hardsigmoid_4
+        // mobilenet_v3_large x1 single: node_hardsigmoid_3
     {.fn = hard_sigmoid, .x = {672}, .alpha = 0.16666667, .beta = 0.5},
-    // mobilenet_v3_large x2: node_hardsigmoid_6
+        // mobilenet_v3_large x2 single: node_hardsigmoid_4
     {.fn = hard_sigmoid, .x = {960}, .alpha = 0.16666667, .beta = 0.5},
-    // mobilenet_v3_large x1: n0_21
+        // mobilenet_v3_large x2 single: node_hardsigmoid_6
     {.fn = hard_swish, .x = {1280}},
-    // mobilenet_v3_large x1: n0_15
+        // mobilenet_v3_large x1 single: n0_21
     {.fn = hard_swish, .x = {32928}},
-    // mobilenet_v3_large x4: n0_6
+        // mobilenet_v3_large x1 single: n0_15
     {.fn = hard_swish, .x = {36064}},
-    // mobilenet_v3_large x2: n0_4
+        // mobilenet_v3_large x4 single: n0_6
     {.fn = hard_swish, .x = {39200}},
-    // mobilenet_v3_large x6: n0_3
+        // mobilenet_v3_large x2 single: n0_4
     {.fn = hard_swish, .x = {47040}},
-    // mobilenet_v3_large x2: n0_10
+        // mobilenet_v3_large x6 single: n0_3
     {.fn = hard_swish, .x = {94080}},
-    // mobilenet_v3_large x3: n0_12
+        // mobilenet_v3_large x2 single: n0_10
     {.fn = hard_swish, .x = {131712}},
-    // mobilenet_v3_large x1: n0_2
+        // mobilenet_v3_large x3 single: n0_12
     {.fn = hard_swish, .x = {188160}},
-    // mobilenet_v3_large x1: n0
+        // mobilenet_v3_large x1 single: n0_2
     {.fn = hard_swish, .x = {200704}},
-    // llama_160m_decode_p512 x12: node_neg_1
+        // mobilenet_v3_large x1 single: n0
     {.fn = neg, .x = {128}},
-    // llama_160m_decode_p512 x12: node_neg
+        // llama_160m_decode_p512 x12 single, x12 fused: node_neg_1
     {.fn = neg, .x = {384}},
-    // llama_160m_prefill_s128 x12: node_neg_1
+        // llama_160m_decode_p512 x12 single, x12 fused: node_neg
     {.fn = neg, .x = {16384}},
-    // llama_160m_prefill_s128 x12: node_neg
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_neg_1
     {.fn = neg, .x = {49152}},
-    // llama_160m_decode_p512 x25: node_rsqrt
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_neg
     {.fn = reciprocal, .x = {1}},
-    // llama_160m_prefill_s128 x25: node_rsqrt
+        // llama_160m_decode_p512 x25 single: node_rsqrt
     {.fn = reciprocal, .x = {128}},
-    // efficientnet_b0 x1: node_Sigmoid_68
+        // llama_160m_prefill_s128 x25 single: node_rsqrt
     {.fn = sigmoid, .x = {4}},
-    // efficientnet_b0 x2: node_Sigmoid_106
+        // efficientnet_b0 x1 single: node_Sigmoid_68
     {.fn = sigmoid, .x = {6}},
-    // efficientnet_b0 x1: node_Sigmoid_30
+        // efficientnet_b0 x2 single: node_Sigmoid_106
     {.fn = sigmoid, .x = {8}},
-    // efficientnet_b0 x2: node_Sigmoid_182
+        // efficientnet_b0 x1 single: node_Sigmoid_30
     {.fn = sigmoid, .x = {10}},
-    // efficientnet_b0 x3: node_Sigmoid_258
+        // efficientnet_b0 x2 single: node_Sigmoid_182
     {.fn = sigmoid, .x = {20}},
-    // efficientnet_b0 x3: node_Sigmoid_372
+        // efficientnet_b0 x3 single: node_Sigmoid_258
     {.fn = sigmoid, .x = {28}},
-    // efficientnet_b0 x1: node_sigmoid
+        // efficientnet_b0 x3 single: node_Sigmoid_372
     {.fn = sigmoid, .x = {32}},
-    // efficientnet_b0 x4: node_Sigmoid_486
-    // regnet_y_1_6gf x2: node_sigmoid
+        // efficientnet_b0 x1 single: node_sigmoid
     {.fn = sigmoid, .x = {48}},
-    // efficientnet_b0 x1: node_sigmoid_1
+        // efficientnet_b0 x4 single: node_Sigmoid_486
+        // regnet_y_1_6gf x2 single: node_sigmoid
     {.fn = sigmoid, .x = {96}},
-    // regnet_y_1_6gf x6: node_sigmoid_2
+        // efficientnet_b0 x1 single: node_sigmoid_1
     {.fn = sigmoid, .x = {120}},
-    // efficientnet_b0 x2: node_sigmoid_2
+        // regnet_y_1_6gf x6 single: node_sigmoid_2
     {.fn = sigmoid, .x = {144}},
-    // efficientnet_b0 x2: node_sigmoid_4
+        // efficientnet_b0 x2 single: node_sigmoid_2
     {.fn = sigmoid, .x = {240}},
-    // regnet_y_1_6gf x17: node_sigmoid_8
+        // efficientnet_b0 x2 single: node_sigmoid_4
     {.fn = sigmoid, .x = {336}},
-    // efficientnet_b0 x3: node_sigmoid_6
+        // regnet_y_1_6gf x17 single: node_sigmoid_8
     {.fn = sigmoid, .x = {480}},
-    // efficientnet_b0 x3: node_sigmoid_9
+        // efficientnet_b0 x3 single: node_sigmoid_6
     {.fn = sigmoid, .x = {672}},
-    // regnet_y_1_6gf x2: node_sigmoid_25
+        // efficientnet_b0 x3 single: node_sigmoid_9
     {.fn = sigmoid, .x = {888}},
-    // efficientnet_b0 x4: node_sigmoid_12
+        // regnet_y_1_6gf x2 single: node_sigmoid_25
     {.fn = sigmoid, .x = {1152}},
-    // llama_160m_decode_p512 x12: node_Sigmoid_134
+        // efficientnet_b0 x4 single: node_sigmoid_12
     {.fn = sigmoid, .x = {2048}},
-    // efficientnet_b0 x1: node_Sigmoid_445
+        // llama_160m_decode_p512 x12 single: node_Sigmoid_134
     {.fn = sigmoid, .x = {32928}},
-    // efficientnet_b0 x1: node_Sigmoid_217
+        // efficientnet_b0 x1 single: node_Sigmoid_445
     {.fn = sigmoid, .x = {47040}},
-    // efficientnet_b0 x8: node_Sigmoid_471
+        // efficientnet_b0 x1 single: node_Sigmoid_217
     {.fn = sigmoid, .x = {56448}},
-    // efficientnet_b0 x1: node_Sigmoid_623
+        // efficientnet_b0 x8 single: node_Sigmoid_471
     {.fn = sigmoid, .x = {62720}},
-    // efficientnet_b0 x6: node_Sigmoid_243
+        // efficientnet_b0 x1 single: node_Sigmoid_623
     {.fn = sigmoid, .x = {94080}},
-    // efficientnet_b0 x1: node_Sigmoid_141
+        // efficientnet_b0 x6 single: node_Sigmoid_243
     {.fn = sigmoid, .x = {112896}},
-    // efficientnet_b0 x5: node_Sigmoid_357
+        // efficientnet_b0 x1 single: node_Sigmoid_141
     {.fn = sigmoid, .x = {131712}},
-    // efficientnet_b0 x3: node_Sigmoid_167
+        // efficientnet_b0 x5 single: node_Sigmoid_357
     {.fn = sigmoid, .x = {188160}},
-    // llama_160m_prefill_s128 x12: node_Sigmoid_211
+        // efficientnet_b0 x3 single: node_Sigmoid_167
     {.fn = sigmoid, .x = {262144}},
-    // efficientnet_b0 x1: node_Sigmoid_65
+        // llama_160m_prefill_s128 x12 single: node_Sigmoid_211
     {.fn = sigmoid, .x = {301056}},
-    // efficientnet_b0 x2: node_Sigmoid_14
+        // efficientnet_b0 x1 single: node_Sigmoid_65
     {.fn = sigmoid, .x = {401408}},
-    // efficientnet_b0 x3: node_Sigmoid_91
+        // efficientnet_b0 x2 single: node_Sigmoid_14
     {.fn = sigmoid, .x = {451584}},
-    // efficientnet_b0 x1: node_Sigmoid_53
+        // efficientnet_b0 x3 single: node_Sigmoid_91
     {.fn = sigmoid, .x = {1204224}},
-    // llama_160m_decode_p512 x25: node_Sqrt_30
+        // efficientnet_b0 x1 single: node_Sigmoid_53
     {.fn = sqrt, .x = {1}},
-    // llama_160m_prefill_s128 x25: node_Sqrt_107
+        // llama_160m_decode_p512 x25 single: node_Sqrt_30
     {.fn = sqrt, .x = {128}},
-    // llama_160m_decode_p512 x25: node_pow_1
+        // llama_160m_prefill_s128 x25 single: node_Sqrt_107
     {.fn = square, .x = {768}},
-    // llama_160m_prefill_s128 x25: node_pow_1
+        // llama_160m_decode_p512 x25 single: node_pow_1
     {.fn = square, .x = {98304}},
-    // efficientnet_b0 x1: node_Conv_794
+        // llama_160m_prefill_s128 x25 single: node_pow_1
     {.fn = swish, .x = {4}, .alpha = 1},
-    // efficientnet_b0 x2: node_Conv_805
+        // efficientnet_b0 x1 part: node_Conv_794
     {.fn = swish, .x = {6}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_783
+        // efficientnet_b0 x2 part: node_Conv_805
     {.fn = swish, .x = {8}, .alpha = 1},
-    // efficientnet_b0 x2: node_Conv_827
+        // efficientnet_b0 x1 part: node_Conv_783
     {.fn = swish, .x = {10}, .alpha = 1},
-    // efficientnet_b0 x3: node_Conv_849
+        // efficientnet_b0 x2 part: node_Conv_827
     {.fn = swish, .x = {20}, .alpha = 1},
-    // efficientnet_b0 x3: node_Conv_882
+        // efficientnet_b0 x3 part: node_Conv_849
     {.fn = swish, .x = {28}, .alpha = 1},
-    // efficientnet_b0 x4: node_Conv_915
+        // efficientnet_b0 x3 part: node_Conv_882
     {.fn = swish, .x = {48}, .alpha = 1},
-    // llama_160m_decode_p512 x12: node_linear_4
+        // efficientnet_b0 x4 part: node_Conv_915
     {.fn = swish, .x = {2048}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_903
+        // llama_160m_decode_p512 x12 part: node_linear_4
     {.fn = swish, .x = {32928}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_837
+        // efficientnet_b0 x1 part: node_Conv_903
     {.fn = swish, .x = {47040}, .alpha = 1},
-    // efficientnet_b0 x8: node_Conv_911
+        // efficientnet_b0 x1 part: node_Conv_837
     {.fn = swish, .x = {56448}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_955
+        // efficientnet_b0 x8 part: node_Conv_911
     {.fn = swish, .x = {62720}, .alpha = 1},
-    // efficientnet_b0 x6: node_Conv_845
+        // efficientnet_b0 x1 part: node_Conv_955
     {.fn = swish, .x = {94080}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_815
+        // efficientnet_b0 x6 part: node_Conv_845
     {.fn = swish, .x = {112896}, .alpha = 1},
-    // efficientnet_b0 x5: node_Conv_878
+        // efficientnet_b0 x1 part: node_Conv_815
     {.fn = swish, .x = {131712}, .alpha = 1},
-    // efficientnet_b0 x3: node_Conv_823
+        // efficientnet_b0 x5 part: node_Conv_878
     {.fn = swish, .x = {188160}, .alpha = 1},
-    // llama_160m_prefill_s128 x12: node_linear_4
+        // efficientnet_b0 x3 part: node_Conv_823
     {.fn = swish, .x = {262144}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_793
+        // llama_160m_prefill_s128 x12 part: node_linear_4
     {.fn = swish, .x = {301056}, .alpha = 1},
-    // efficientnet_b0 x2: node_Conv_779
+        // efficientnet_b0 x1 part: node_Conv_793
     {.fn = swish, .x = {401408}, .alpha = 1},
-    // efficientnet_b0 x3: node_Conv_801
+        // efficientnet_b0 x2 part: node_Conv_779
     {.fn = swish, .x = {451584}, .alpha = 1},
-    // efficientnet_b0 x1: node_Conv_790
+        // efficientnet_b0 x3 part: node_Conv_801
     {.fn = swish, .x = {1204224}, .alpha = 1},
-    // gpt2_s128 x12: node_tanh
+        // efficientnet_b0 x1 part: node_Conv_790
     {.fn = tanh, .x = {393216}},
-    // regnet_y_1_6gf x1: node_relu_3
+        // gpt2_s128 x12 single: node_tanh
     {.x = {8}},
-    // regnet_y_1_6gf x2: node_relu_7
+        // regnet_y_1_6gf x1 single: node_relu_3
     {.x = {12}},
-    // mobilenet_v3_large x1: node_relu_7
+        // regnet_y_1_6gf x2 single: node_relu_7
     {.x = {24}},
-    // regnet_y_1_6gf x6: node_relu_15
+        // mobilenet_v3_large x1 single: node_relu_7
     {.x = {30}},
-    // mobilenet_v3_large x2: node_relu_10
+        // regnet_y_1_6gf x6 single: node_relu_15
     {.x = {32}},
-    // regnet_y_1_6gf x17: node_relu_39
+        // mobilenet_v3_large x2 single: node_relu_10
     {.x = {84}},
-    // mobilenet_v3_large x1: node_relu_14
+        // regnet_y_1_6gf x17 single: node_relu_39
     {.x = {120}},
-    // mobilenet_v3_large x2: node_relu_15
+        // mobilenet_v3_large x1 single: node_relu_14
     {.x = {168}},
-    // regnet_y_1_6gf x1: node_relu_107
+        // mobilenet_v3_large x2 single: node_relu_15
     {.x = {222}},
-    // mobilenet_v3_large x2: node_relu_17
+        // regnet_y_1_6gf x1 single: node_relu_107
     {.x = {240}},
-    // deeplabv3_resnet50 x1: node_relu_53
+        // mobilenet_v3_large x2 single: node_relu_17
     {.x = {256}},
-    // resnet50 x5: node_relu_41
+        // deeplabv3_resnet50 x1 single: node_relu_53
     {.x = {25088}},
-    // regnet_y_1_6gf x5: node_relu_102
+        // resnet50 x5 single: node_relu_41
     {.x = {43512}},
-    // resnet50 x11: node_relu_23
+        // regnet_y_1_6gf x5 single: node_relu_102
     {.x = {50176}},
-    // mobilenet_v3_large x1: node_relu_6
+        // resnet50 x11 single: node_relu_23
     {.x = {56448}},
-    // regnet_y_1_6gf x50: node_relu_34
+        // mobilenet_v3_large x1 single: node_relu_6
     {.x = {65856}},
-    // mobilenet_v3_large x4: node_relu_8
-    // regnet_y_1_6gf x17: node_relu_10
+        // regnet_y_1_6gf x50 single: node_relu_34
     {.x = {94080}},
-    // resnet50 x11: node_relu_11
+        // mobilenet_v3_large x4 single: node_relu_8
+        // regnet_y_1_6gf x17 single: node_relu_10
     {.x = {100352}},
-    // regnet_y_1_6gf x5: node_relu_2
+        // resnet50 x11 single: node_relu_11
     {.x = {150528}},
-    // regnet_y_1_6gf x1: node_relu_101
+        // regnet_y_1_6gf x5 single: node_relu_2
     {.x = {174048}},
-    // mobilenet_v3_large x2: node_relu
-    // resnet50 x13: node_relu_1
+        // regnet_y_1_6gf x1 single: node_relu_101
     {.x = {200704}},
-    // mobilenet_v3_large x3: node_relu_3
+        // mobilenet_v3_large x2 single: node_relu
+        // resnet50 x13 single: node_relu_1
     {.x = {225792}},
-    // regnet_y_1_6gf x1: node_relu_33
+        // mobilenet_v3_large x3 single: node_relu_3
     {.x = {263424}},
-    // regnet_y_1_6gf x1: node_relu_9
+        // regnet_y_1_6gf x1 single: node_relu_33
     {.x = {376320}},
-    // regnet_y_1_6gf x1: node_relu
-    // resnet50 x5: node_relu_10
+        // regnet_y_1_6gf x1 single: node_relu_9
     {.x = {401408}},
-    // deeplabv3_resnet50 x7: node_relu_11
+        // regnet_y_1_6gf x1 single: node_relu
+        // resnet50 x5 single: node_relu_10
     {.x = {540800}},
-    // regnet_y_1_6gf x1: node_relu_1
+        // deeplabv3_resnet50 x7 single: node_relu_11
     {.x = {602112}},
-    // mobilenet_v3_large x1: node_relu_1
-    // resnet50 x4: node_relu
+        // regnet_y_1_6gf x1 single: node_relu_1
     {.x = {802816}},
-    // deeplabv3_resnet50 x24: node_relu_1
+        // mobilenet_v3_large x1 single: node_relu_1
+        // resnet50 x4 single: node_relu
     {.x = {1081600}},
-    // deeplabv3_resnet50 x11: node_relu_10
+        // deeplabv3_resnet50 x24 single: node_relu_1
     {.x = {2163200}},
-    // deeplabv3_resnet50 x10: node_relu
+        // deeplabv3_resnet50 x11 single: node_relu_10
     {.x = {4326400}},
-    // deeplabv3_resnet50 x3: node_relu_42
+        // deeplabv3_resnet50 x10 single: node_relu
     {.x = {8652800}},
+        // deeplabv3_resnet50 x3 single: node_relu_42
 };
 constexpr op::Binary binary[] = {
-    // llama_160m_decode_p512 x25: node_add_2
     {.a = {1}, .b = {1}},
-    // swin_t x3: node_add_17
+        // llama_160m_decode_p512 x25 single: node_add_2
     {.a = {4, 12, 2401}, .b = {1, 12, 2401}, .post = {{add, {4, 1, 2401}}}},
-    // swin_t x3: node_add_18
+        // swin_t x3 fused: node_add_17
     {.a = {4, 12, 2401}, .b = {4, 1, 2401}},
-    // swin_t x6: node_add_14
+        // swin_t x3 single: node_add_18
     {.a = {4, 28812}, .b = {1, 28812}},
-    // llama_160m_decode_p512 x12: node_add_5
+        // swin_t x6 single: node_add_14
     {.a = {12, 513}, .b = {1, 513}},
-    // bert_base_s128 x12: node_add_4
-    // gpt2_s128 x12: node_add_4
-    // llama_160m_prefill_s128 x12: node_add_6
+        // llama_160m_decode_p512 x12 single: node_add_5
     {.a = {12, 16384}, .b = {1, 16384}},
-    // swin_t x1: node_add_10
+        // bert_base_s128 x12 single: node_add_4
+        // gpt2_s128 x12 single: node_add_4
+        // llama_160m_prefill_s128 x12 single: node_add_6
     {.a = {16, 6, 2401}, .b = {1, 6, 2401}, .post = {{add, {16, 1, 2401}}}},
-    // swin_t x1: node_add_11
+        // swin_t x1 fused: node_add_10
     {.a = {16, 6, 2401}, .b = {16, 1, 2401}},
-    // swin_t x2: node_add_7
+        // swin_t x1 single: node_add_11
     {.a = {16, 14406}, .b = {1, 14406}},
-    // convnext_tiny x3: node_linear_31
-    // swin_t x4: node_linear_44
+        // swin_t x2 single: node_add_7
     {.a = {49, 768}, .b = {1, 768}},
-    // swin_t x2: node_linear_43
+        // convnext_tiny x3 single: node_linear_31
+        // swin_t x4 single: node_linear_44
     {.a = {49, 2304}, .b = {1, 2304}},
-    // convnext_tiny x3: node_linear_30
-    // swin_t x2: node_linear_45
+        // swin_t x2 single: node_linear_43
     {.a = {49, 3072}, .b = {1, 3072}},
-    // swin_t x1: node_add_3
+        // convnext_tiny x3 single: node_linear_30
+        // swin_t x2 single: node_linear_45
     {.a = {64, 3, 2401}, .b = {1, 3, 2401}, .post = {{add, {64, 1, 2401}}}},
-    // swin_t x1: node_add_4
+        // swin_t x1 fused: node_add_3
     {.a = {64, 3, 2401}, .b = {64, 1, 2401}},
-    // swin_t x2: node_add
+        // swin_t x1 single: node_add_4
     {.a = {64, 7203}, .b = {1, 7203}},
-    // deepspeech_lstm x1: node_linear
+        // swin_t x2 single: node_add
     {.a = {100, 29}, .b = {1, 29}},
-    // llama_160m_prefill_s128 x25: node_add_3
+        // deepspeech_lstm x1 single: node_linear
     {.a = {128}, .b = {1}},
-    // bert_base_s128 x60: node_linear
+        // llama_160m_prefill_s128 x25 single: node_add_3
     {.a = {128, 768}, .b = {1, 768}},
-    // bert_base_s128 x12: node_linear_4
+        // bert_base_s128 x60 single: node_linear
     {.a = {128, 3072}, .b = {1, 3072}},
-    // convnext_tiny x9: node_linear_13
-    // swin_t x12: node_linear_19
+        // bert_base_s128 x12 single: node_linear_4
     {.a = {196, 384}, .b = {1, 384}},
-    // swin_t x6: node_linear_18
+        // convnext_tiny x9 single: node_linear_13
+        // swin_t x12 single: node_linear_19
     {.a = {196, 1152}, .b = {1, 1152}},
-    // convnext_tiny x9: node_linear_12
-    // swin_t x6: node_linear_20
+        // swin_t x6 single: node_linear_18
     {.a = {196, 1536}, .b = {1, 1536}},
-    // vit_b_16 x12: node_linear_3
+        // convnext_tiny x9 single: node_linear_12
+        // swin_t x6 single: node_linear_20
     {.a = {197, 768}, .b = {1, 768}},
-    // vit_b_16 x12: node_linear
+        // vit_b_16 x12 single: node_linear_3
     {.a = {197, 2304}, .b = {1, 2304}},
-    // vit_b_16 x12: node_linear_2
+        // vit_b_16 x12 single: node_linear
     {.a = {197, 3072}, .b = {1, 3072}},
-    // llama_160m_decode_p512 x12: node_add_4
+        // vit_b_16 x12 single: node_linear_2
     {.a = {256}, .b = {256}},
-    // llama_160m_decode_p512 x36: node_add_3
+        // llama_160m_decode_p512 x12 single: node_add_4
     {.a = {768}, .b = {768}},
-    // convnext_tiny x3: node_linear_7
-    // swin_t x4: node_linear_10
+        // llama_160m_decode_p512 x36 single: node_add_3
     {.a = {784, 192}, .b = {1, 192}},
-    // swin_t x2: node_linear_9
+        // convnext_tiny x3 single: node_linear_7
+        // swin_t x4 single: node_linear_10
     {.a = {784, 576}, .b = {1, 576}},
-    // convnext_tiny x3: node_linear_6
-    // swin_t x2: node_linear_11
+        // swin_t x2 single: node_linear_9
     {.a = {784, 768}, .b = {1, 768}},
-    // whisper_tiny_encoder x16: node_linear
+        // convnext_tiny x3 single: node_linear_6
+        // swin_t x2 single: node_linear_11
     {.a = {1500, 384}, .b = {1, 384}},
-    // whisper_tiny_encoder x4: node_linear_4
+        // whisper_tiny_encoder x16 single: node_linear
     {.a = {1500, 1536}, .b = {1, 1536}},
-    // convnext_tiny x3: node_linear_1
-    // swin_t x4: node_linear_1
+        // whisper_tiny_encoder x4 single: node_linear_4
     {.a = {3136, 96}, .b = {1, 96}},
-    // swin_t x2: node_linear
+        // convnext_tiny x3 single: node_linear_1
+        // swin_t x4 single: node_linear_1
     {.a = {3136, 288}, .b = {1, 288}},
-    // convnext_tiny x3: node_linear
-    // swin_t x2: node_linear_2
+        // swin_t x2 single: node_linear
     {.a = {3136, 384}, .b = {1, 384}},
-    // mobilenet_v3_large x2: node_add_8
+        // convnext_tiny x3 single: node_linear
+        // swin_t x2 single: node_linear_2
     {.a = {7840}, .b = {7840}},
-    // efficientnet_b0 x3: node_add_6
+        // mobilenet_v3_large x2 single: node_add_8
     {.a = {9408}, .b = {9408}},
-    // efficientnet_b0 x2: node_add_2
-    // mobilenet_v3_large x3: node_add_4
+        // efficientnet_b0 x3 single: node_add_6
     {.a = {15680}, .b = {15680}},
-    // efficientnet_b0 x2: node_add_4
-    // mobilenet_v3_large x1: node_add_7
+        // efficientnet_b0 x2 single: node_add_2
+        // mobilenet_v3_large x3 single: node_add_4
     {.a = {21952}, .b = {21952}},
-    // efficientnet_b0 x1: node_add_1
-    // mobilenet_v3_large x2: node_add_2
+        // efficientnet_b0 x2 single: node_add_4
+        // mobilenet_v3_large x1 single: node_add_7
     {.a = {31360}, .b = {31360}},
-    // llama_160m_prefill_s128 x12: node_add_5
+        // efficientnet_b0 x1 single: node_add_1
+        // mobilenet_v3_large x2 single: node_add_2
     {.a = {32768}, .b = {32768}},
-    // convnext_tiny x3: node_add_15
-    // swin_t x4: node_add_36
+        // llama_160m_prefill_s128 x12 single: node_add_5
     {.a = {37632}, .b = {37632}},
-    // regnet_y_1_6gf x2: node_add_25
+        // convnext_tiny x3 single: node_add_15
+        // swin_t x4 single: node_add_36
     {.a = {43512}, .b = {43512}},
-    // swin_t x2: node_add_35
+        // regnet_y_1_6gf x2 single: node_add_25
     {.a = {57624}, .b = {57624}},
-    // regnet_y_1_6gf x17: node_add_8
+        // swin_t x2 single: node_add_35
     {.a = {65856}, .b = {65856}},
-    // convnext_tiny x9: node_add_6
-    // efficientnet_b0 x1: node_add
-    // mobilenet_v3_large x1: node_add_1
-    // swin_t x12: node_add_15
+        // regnet_y_1_6gf x17 single: node_add_8
     {.a = {75264}, .b = {75264}},
-    // regnet_y_1_6gf x6: node_add_2
+        // convnext_tiny x9 single: node_add_6
+        // efficientnet_b0 x1 single: node_add
+        // mobilenet_v3_large x1 single: node_add_1
+        // swin_t x12 single, x6 fused: node_add_15
     {.a = {94080}, .b = {94080}},
-    // bert_base_s128 x26: node_add
-    // gpt2_s128 x25: node_add_1
-    // llama_160m_prefill_s128 x36: node_add_4
+        // regnet_y_1_6gf x6 single: node_add_2
     {.a = {98304}, .b = {98304}},
-    // bert_base_s128 x1: node_add
+        // bert_base_s128 x26 single: node_add
+        // gpt2_s128 x25 single, x1 fused: node_add_1
+        // llama_160m_prefill_s128 x36 single: node_add_4
     {.a = {98304}, .b = {98304}, .post = {add}},
-    // resnet50 x3: node_add_13
+        // bert_base_s128 x1 fused: node_add
     {.a = {100352}, .b = {100352}},
-    // convnext_tiny x3: node_add_3
-    // regnet_y_1_6gf x2: node_add
-    // swin_t x4: node_add_8
+        // resnet50 x3 single: node_add_13
     {.a = {150528}, .b = {150528}},
-    // vit_b_16 x25: node_add
+        // convnext_tiny x3 single: node_add_3
+        // regnet_y_1_6gf x2 single: node_add
+        // swin_t x4 single, x2 fused: node_add_8
     {.a = {151296}, .b = {151296}},
-    // mobilenet_v3_large x1: node_add
-    // resnet50 x6: node_add_7
+        // vit_b_16 x25 single, x1 fused: node_add
     {.a = {200704}, .b = {200704}},
-    // convnext_tiny x3: node_add
-    // swin_t x4: node_add_1
+        // mobilenet_v3_large x1 single: node_add
+        // resnet50 x6 single: node_add_7
     {.a = {301056}, .b = {301056}},
-    // gpt2_s128 x12: node_add_7
+        // convnext_tiny x3 single: node_add
+        // swin_t x4 single, x2 fused: node_add_1
     {.a = {393216}, .b = {1}},
-    // gpt2_s128 x12: node_add_6
+        // gpt2_s128 x12 single: node_add_7
     {.a = {393216}, .b = {393216}},
-    // resnet50 x4: node_add_3
+        // gpt2_s128 x12 single: node_add_6
     {.a = {401408}, .b = {401408}},
-    // whisper_tiny_encoder x9: node_add
+        // resnet50 x4 single: node_add_3
     {.a = {576000}, .b = {576000}},
-    // resnet50 x3: node_add
+        // whisper_tiny_encoder x9 single, x1 fused: node_add
     {.a = {802816}, .b = {802816}},
-    // deeplabv3_resnet50 x4: node_add_3
+        // resnet50 x3 single: node_add
     {.a = {2163200}, .b = {2163200}},
-    // deeplabv3_resnet50 x9: node_add
+        // deeplabv3_resnet50 x4 single: node_add_3
     {.a = {4326400}, .b = {4326400}},
-    // deeplabv3_resnet50 x3: node_add_13
+        // deeplabv3_resnet50 x9 single: node_add
     {.a = {8652800}, .b = {8652800}},
-    // efficientnet_b0 x1: node_silu_5
+        // deeplabv3_resnet50 x3 single: node_add_13
     {.fn = mul, .a = {4}, .b = {4}},
-    // llama_160m_decode_p512 x24: node_mul_7
+        // efficientnet_b0 x1 single: node_silu_5
     {.fn = mul, .a = {4, 64}, .b = {1, 64}},
-    // llama_160m_decode_p512 x12: node_mul_7
+        // llama_160m_decode_p512 x24 single, x12 fused: node_mul_7
     {.fn = mul, .a = {4, 64}, .b = {1, 64}, .post = {add}},
-    // llama_160m_prefill_s128 x24: node_mul_7
+        // llama_160m_decode_p512 x12 fused: node_mul_7
     {.fn = mul, .a = {4, 8192}, .b = {1, 8192}},
-    // llama_160m_prefill_s128 x12: node_mul_7
+        // llama_160m_prefill_s128 x24 single, x12 fused: node_mul_7
     {.fn = mul, .a = {4, 8192}, .b = {1, 8192}, .post = {add}},
-    // efficientnet_b0 x2: node_silu_8
+        // llama_160m_prefill_s128 x12 fused: node_mul_7
     {.fn = mul, .a = {6}, .b = {6}},
-    // efficientnet_b0 x1: node_silu_2
+        // efficientnet_b0 x2 single: node_silu_8
     {.fn = mul, .a = {8}, .b = {8}},
-    // efficientnet_b0 x2: node_silu_14
+        // efficientnet_b0 x1 single: node_silu_2
     {.fn = mul, .a = {10}, .b = {10}},
-    // llama_160m_decode_p512 x24: node_mul_5
+        // efficientnet_b0 x2 single: node_silu_14
     {.fn = mul, .a = {12, 64}, .b = {1, 64}},
-    // llama_160m_decode_p512 x12: node_mul_5
+        // llama_160m_decode_p512 x24 single, x12 fused: node_mul_5
     {.fn = mul, .a = {12, 64}, .b = {1, 64}, .post = {add}},
-    // llama_160m_prefill_s128 x24: node_mul_5
+        // llama_160m_decode_p512 x12 fused: node_mul_5
     {.fn = mul, .a = {12, 8192}, .b = {1, 8192}},
-    // llama_160m_prefill_s128 x12: node_mul_5
+        // llama_160m_prefill_s128 x24 single, x12 fused: node_mul_5
     {.fn = mul, .a = {12, 8192}, .b = {1, 8192}, .post = {add}},
-    // efficientnet_b0 x3: node_silu_20
+        // llama_160m_prefill_s128 x12 fused: node_mul_5
     {.fn = mul, .a = {20}, .b = {20}},
-    // efficientnet_b0 x3: node_silu_29
+        // efficientnet_b0 x3 single: node_silu_20
     {.fn = mul, .a = {28}, .b = {28}},
-    // efficientnet_b0 x1: node_mul
+        // efficientnet_b0 x3 single: node_silu_29
     {.fn = mul, .a = {32, 12544}, .b = {32, 1}},
-    // efficientnet_b0 x4: node_silu_38
+        // efficientnet_b0 x1 single, x1 fused: node_mul
     {.fn = mul, .a = {48}, .b = {48}},
-    // regnet_y_1_6gf x2: node_mul
+        // efficientnet_b0 x4 single: node_silu_38
     {.fn = mul, .a = {48, 3136}, .b = {48, 1}},
-    // mobilenet_v3_large x1: node_mul
+        // regnet_y_1_6gf x2 single, x2 fused: node_mul
     {.fn = mul, .a = {72, 784}, .b = {72, 1}},
-    // convnext_tiny x3: node_mul
-    // efficientnet_b0 x1: node_mul_1
+        // mobilenet_v3_large x1 single, x1 fused: node_mul
     {.fn = mul, .a = {96, 3136}, .b = {96, 1}},
-    // convnext_tiny x3: node_mul
+        // convnext_tiny x3 single: node_mul
+        // efficientnet_b0 x1 single, x1 fused: node_mul_1
     {.fn = mul, .a = {96, 3136}, .b = {96, 1}, .post = {add}},
-    // mobilenet_v3_large x2: node_mul_1
-    // regnet_y_1_6gf x6: node_mul_2
+        // convnext_tiny x3 fused: node_mul
     {.fn = mul, .a = {120, 784}, .b = {120, 1}},
-    // llama_160m_prefill_s128 x25: node_mul_4
+        // mobilenet_v3_large x2 single, x2 fused: node_mul_1
+        // regnet_y_1_6gf x6 single, x6 fused: node_mul_2
     {.fn = mul, .a = {128, 768}, .b = {1, 768}},
-    // llama_160m_prefill_s128 x25: node_mul_3
+        // llama_160m_prefill_s128 x25 single: node_mul_4
     {.fn = mul, .a = {128, 768}, .b = {128, 1}},
-    // efficientnet_b0 x1: node_mul_3
+        // llama_160m_prefill_s128 x25 single: node_mul_3
     {.fn = mul, .a = {144, 784}, .b = {144, 1}},
-    // efficientnet_b0 x1: node_mul_2
+        // efficientnet_b0 x1 single, x1 fused: node_mul_3
     {.fn = mul, .a = {144, 3136}, .b = {144, 1}},
-    // convnext_tiny x3: node_mul_3
+        // efficientnet_b0 x1 single, x1 fused: node_mul_2
     {.fn = mul, .a = {192, 784}, .b = {192, 1}},
-    // convnext_tiny x3: node_mul_3
+        // convnext_tiny x3 single: node_mul_3
     {.fn = mul, .a = {192, 784}, .b = {192, 1}, .post = {add}},
-    // efficientnet_b0 x1: node_mul_5
+        // convnext_tiny x3 fused: node_mul_3
     {.fn = mul, .a = {240, 196}, .b = {240, 1}},
-    // efficientnet_b0 x1: node_mul_4
+        // efficientnet_b0 x1 single, x1 fused: node_mul_5
     {.fn = mul, .a = {240, 784}, .b = {240, 1}},
-    // regnet_y_1_6gf x17: node_mul_8
+        // efficientnet_b0 x1 single, x1 fused: node_mul_4
     {.fn = mul, .a = {336, 196}, .b = {336, 1}},
-    // convnext_tiny x9: node_mul_6
+        // regnet_y_1_6gf x17 single, x17 fused: node_mul_8
     {.fn = mul, .a = {384, 196}, .b = {384, 1}},
-    // convnext_tiny x9: node_mul_6
+        // convnext_tiny x9 single: node_mul_6
     {.fn = mul, .a = {384, 196}, .b = {384, 1}, .post = {add}},
-    // efficientnet_b0 x3: node_mul_6
-    // mobilenet_v3_large x1: node_mul_3
+        // convnext_tiny x9 fused: node_mul_6
     {.fn = mul, .a = {480, 196}, .b = {480, 1}},
-    // efficientnet_b0 x1: node_mul_11
-    // mobilenet_v3_large x1: node_mul_5
+        // efficientnet_b0 x3 single, x3 fused: node_mul_6
+        // mobilenet_v3_large x1 single, x1 fused: node_mul_3
     {.fn = mul, .a = {672, 49}, .b = {672, 1}},
-    // efficientnet_b0 x2: node_mul_9
-    // mobilenet_v3_large x1: node_mul_4
+        // efficientnet_b0 x1 single, x1 fused: node_mul_11
+        // mobilenet_v3_large x1 single, x1 fused: node_mul_5
     {.fn = mul, .a = {672, 196}, .b = {672, 1}},
-    // llama_160m_decode_p512 x25: node_mul_3
+        // efficientnet_b0 x2 single, x2 fused: node_mul_9
+        // mobilenet_v3_large x1 single, x1 fused: node_mul_4
     {.fn = mul, .a = {768}, .b = {1}},
-    // llama_160m_decode_p512 x25: node_mul_4
+        // llama_160m_decode_p512 x25 single: node_mul_3
     {.fn = mul, .a = {768}, .b = {768}},
-    // convnext_tiny x3: node_mul_15
+        // llama_160m_decode_p512 x25 single: node_mul_4
     {.fn = mul, .a = {768, 49}, .b = {768, 1}},
-    // convnext_tiny x3: node_mul_15
+        // convnext_tiny x3 single: node_mul_15
     {.fn = mul, .a = {768, 49}, .b = {768, 1}, .post = {add}},
-    // regnet_y_1_6gf x2: node_mul_25
+        // convnext_tiny x3 fused: node_mul_15
     {.fn = mul, .a = {888, 49}, .b = {888, 1}},
-    // mobilenet_v3_large x2: node_mul_6
+        // regnet_y_1_6gf x2 single, x2 fused: node_mul_25
     {.fn = mul, .a = {960, 49}, .b = {960, 1}},
-    // efficientnet_b0 x4: node_mul_12
+        // mobilenet_v3_large x2 single, x2 fused: node_mul_6
     {.fn = mul, .a = {1152, 49}, .b = {1152, 1}},
-    // llama_160m_decode_p512 x24: node_silu
+        // efficientnet_b0 x4 single, x4 fused: node_mul_12
     {.fn = mul, .a = {2048}, .b = {2048}},
-    // llama_160m_decode_p512 x12: node_mul_9
+        // llama_160m_decode_p512 x24 single: node_silu
     {.fn = mul, .a = {6156}, .b = {1}},
-    // efficientnet_b0 x1: node_silu_34
+        // llama_160m_decode_p512 x12 single: node_mul_9
     {.fn = mul, .a = {32928}, .b = {32928}},
-    // swin_t x2: node_mul_10
+        // efficientnet_b0 x1 single: node_silu_34
     {.fn = mul, .a = {37632}, .b = {1}},
-    // efficientnet_b0 x1: node_silu_16
+        // swin_t x2 single, x2 fused: node_mul_10
     {.fn = mul, .a = {47040}, .b = {47040}},
-    // efficientnet_b0 x8: node_silu_36
+        // efficientnet_b0 x1 single: node_silu_16
     {.fn = mul, .a = {56448}, .b = {56448}},
-    // efficientnet_b0 x1: node_silu_48
+        // efficientnet_b0 x8 single: node_silu_36
     {.fn = mul, .a = {62720}, .b = {62720}},
-    // swin_t x6: node_mul_4
+        // efficientnet_b0 x1 single: node_silu_48
     {.fn = mul, .a = {75264}, .b = {1}},
-    // efficientnet_b0 x6: node_silu_18
+        // swin_t x6 single, x6 fused: node_mul_4
     {.fn = mul, .a = {94080}, .b = {94080}},
-    // efficientnet_b0 x1: node_silu_10
+        // efficientnet_b0 x6 single: node_silu_18
     {.fn = mul, .a = {112896}, .b = {112896}},
-    // efficientnet_b0 x5: node_silu_27
+        // efficientnet_b0 x1 single: node_silu_10
     {.fn = mul, .a = {131712}, .b = {131712}},
-    // swin_t x2: node_mul_2
+        // efficientnet_b0 x5 single: node_silu_27
     {.fn = mul, .a = {150528}, .b = {1}},
-    // vit_b_16 x24: node_Mul_79
+        // swin_t x2 single, x2 fused: node_mul_2
     {.fn = mul, .a = {151296}, .b = {1}},
-    // efficientnet_b0 x3: node_silu_12
+        // vit_b_16 x24 single, x24 fused: node_Mul_79
     {.fn = mul, .a = {188160}, .b = {188160}},
-    // bert_base_s128 x12: node_mul
-    // gpt2_s128 x12: node_mul
-    // llama_160m_prefill_s128 x12: node_mul_9
+        // efficientnet_b0 x3 single: node_silu_12
     {.fn = mul, .a = {196608}, .b = {1}},
-    // llama_160m_prefill_s128 x24: node_silu
+        // bert_base_s128 x12 single: node_mul
+        // gpt2_s128 x12 single: node_mul
+        // llama_160m_prefill_s128 x12 single: node_mul_9
     {.fn = mul, .a = {262144}, .b = {262144}},
-    // swin_t x2: node_mul
+        // llama_160m_prefill_s128 x24 single: node_silu
     {.fn = mul, .a = {301056}, .b = {1}},
-    // efficientnet_b0 x1: node_silu_4
+        // swin_t x2 single, x2 fused: node_mul
     {.fn = mul, .a = {301056}, .b = {301056}},
-    // gpt2_s128 x36: node_mul_1
+        // efficientnet_b0 x1 single: node_silu_4
     {.fn = mul, .a = {393216}, .b = {1}},
-    // gpt2_s128 x12: node_mul_4
+        // gpt2_s128 x36 single: node_mul_1
     {.fn = mul, .a = {393216}, .b = {393216}},
-    // efficientnet_b0 x2: node_silu
+        // gpt2_s128 x12 single: node_mul_4
     {.fn = mul, .a = {401408}, .b = {401408}},
-    // efficientnet_b0 x3: node_silu_6
+        // efficientnet_b0 x2 single: node_silu
     {.fn = mul, .a = {451584}, .b = {451584}},
-    // whisper_tiny_encoder x4: node_mul
+        // efficientnet_b0 x3 single: node_silu_6
     {.fn = mul, .a = {576000}, .b = {1}},
-    // efficientnet_b0 x1: node_silu_3
+        // whisper_tiny_encoder x4 single: node_mul
     {.fn = mul, .a = {1204224}, .b = {1204224}},
-    // gpt2_s128 x12: node_pow_1
+        // efficientnet_b0 x1 single: node_silu_3
     {.fn = pow, .a = {393216}, .b = {1}},
+        // gpt2_s128 x12 single: node_pow_1
 };
 constexpr op::Reduce reduce[] = {
-    // efficientnet_b0 x1: node_mean
     {.x = {32, 12544}, .axes = {1}},
-    // regnet_y_1_6gf x2: node_mean
+        // efficientnet_b0 x1 single, x1 fused: node_mean
     {.x = {48, 3136}, .axes = {1}},
-    // mobilenet_v3_large x1: node_mean
+        // regnet_y_1_6gf x2 single, x2 fused: node_mean
     {.x = {72, 784}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_1
+        // mobilenet_v3_large x1 single, x1 fused: node_mean
     {.x = {96, 3136}, .axes = {1}},
-    // mobilenet_v3_large x2: node_mean_1
-    // regnet_y_1_6gf x6: node_mean_2
+        // efficientnet_b0 x1 single, x1 fused: node_mean_1
     {.x = {120, 784}, .axes = {1}},
-    // llama_160m_prefill_s128 x25: node_mean
+        // mobilenet_v3_large x2 single, x2 fused: node_mean_1
+        // regnet_y_1_6gf x6 single, x6 fused: node_mean_2
     {.x = {128, 768}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_3
+        // llama_160m_prefill_s128 x25 single: node_mean
     {.x = {144, 784}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_2
+        // efficientnet_b0 x1 single, x1 fused: node_mean_3
     {.x = {144, 3136}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_5
+        // efficientnet_b0 x1 single, x1 fused: node_mean_2
     {.x = {240, 196}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_4
+        // efficientnet_b0 x1 single, x1 fused: node_mean_5
     {.x = {240, 784}, .axes = {1}},
-    // regnet_y_1_6gf x17: node_mean_8
+        // efficientnet_b0 x1 single, x1 fused: node_mean_4
     {.x = {336, 196}, .axes = {1}},
-    // efficientnet_b0 x3: node_mean_6
-    // mobilenet_v3_large x1: node_mean_3
+        // regnet_y_1_6gf x17 single, x17 fused: node_mean_8
     {.x = {480, 196}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_11
-    // mobilenet_v3_large x1: node_mean_5
+        // efficientnet_b0 x3 single, x3 fused: node_mean_6
+        // mobilenet_v3_large x1 single, x1 fused: node_mean_3
     {.x = {672, 49}, .axes = {1}},
-    // efficientnet_b0 x2: node_mean_9
-    // mobilenet_v3_large x1: node_mean_4
+        // efficientnet_b0 x1 single, x1 fused: node_mean_11
+        // mobilenet_v3_large x1 single, x1 fused: node_mean_5
     {.x = {672, 196}, .axes = {1}},
-    // llama_160m_decode_p512 x25: node_mean
+        // efficientnet_b0 x2 single, x2 fused: node_mean_9
+        // mobilenet_v3_large x1 single, x1 fused: node_mean_4
     {.x = {768}, .axes = {0}},
-    // convnext_tiny x1: node_mean
-    // swin_t x1: node_mean
+        // llama_160m_decode_p512 x25 single: node_mean
     {.x = {768, 49}, .axes = {1}},
-    // regnet_y_1_6gf x3: node_mean_25
+        // convnext_tiny x1 single, x1 fused: node_mean
+        // swin_t x1 single, x1 fused: node_mean
     {.x = {888, 49}, .axes = {1}},
-    // mobilenet_v3_large x3: node_mean_6
+        // regnet_y_1_6gf x3 single, x3 fused: node_mean_25
     {.x = {960, 49}, .axes = {1}},
-    // efficientnet_b0 x4: node_mean_12
+        // mobilenet_v3_large x3 single, x3 fused: node_mean_6
     {.x = {1152, 49}, .axes = {1}},
-    // efficientnet_b0 x1: node_mean_16
+        // efficientnet_b0 x4 single, x4 fused: node_mean_12
     {.x = {1280, 49}, .axes = {1}},
-    // resnet50 x1: node_mean
+        // efficientnet_b0 x1 single, x1 fused: node_mean_16
     {.x = {2048, 49}, .axes = {1}},
-    // deeplabv3_resnet50 x1: node_mean
+        // resnet50 x1 single, x1 fused: node_mean
     {.x = {2048, 4225}, .axes = {1}},
+        // deeplabv3_resnet50 x1 single, x1 fused: node_mean
 };
 constexpr op::Transpose transpose[] = {
-    // swin_t x6: node_permute_24
     {.x = {2, 2, 7, 2688}, .perm = {0, 2, 1, 3}},
-    // swin_t x6: node_permute_22
+        // swin_t x6 single, x6 fused: node_permute_24
     {.x = {2, 7, 2, 2688}, .perm = {0, 2, 1, 3}},
-    // swin_t x2: node_permute_14
+        // swin_t x6 single, x6 fused: node_permute_22
     {.x = {4, 4, 7, 1344}, .perm = {0, 2, 1, 3}},
-    // swin_t x2: node_permute_12
+        // swin_t x2 single, x2 fused: node_permute_14
     {.x = {4, 7, 4, 1344}, .perm = {0, 2, 1, 3}},
-    // swin_t x6: node_transpose_9
+        // swin_t x2 single, x2 fused: node_permute_12
     {.x = {4, 12, 49, 32}, .perm = {0, 2, 1, 3}},
-    // swin_t x6: node_permute_23
+        // swin_t x6 single, x6 fused: node_transpose_9
     {.x = {4, 49, 3, 12, 32}, .perm = {2, 0, 3, 1, 4}},
-    // whisper_tiny_encoder x4: node_transpose_4
+        // swin_t x6 single, x6 fused: node_permute_23
     {.x = {6, 1500, 64}, .perm = {1, 0, 2}},
-    // swin_t x2: node_permute_2
+        // whisper_tiny_encoder x4 single, x4 fused: node_transpose_4
     {.x = {8, 7, 8, 672}, .perm = {0, 2, 1, 3}},
-    // swin_t x2: node_permute_4
+        // swin_t x2 single, x2 fused: node_permute_2
     {.x = {8, 8, 7, 672}, .perm = {0, 2, 1, 3}},
-    // llama_160m_prefill_s128 x12: node_transpose_3
+        // swin_t x2 single, x2 fused: node_permute_4
     {.x = {12, 128, 64}, .perm = {0, 2, 1}},
-    // bert_base_s128 x12: node_transpose_4
-    // gpt2_s128 x12: node_transpose_4
-    // llama_160m_prefill_s128 x12: node_transpose_4
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose_3
     {.x = {12, 128, 64}, .perm = {1, 0, 2}},
-    // vit_b_16 x12: node_Transpose_75
+        // bert_base_s128 x12 single, x12 fused: node_transpose_4
+        // gpt2_s128 x12 single, x12 fused: node_transpose_4
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose_4
     {.x = {12, 197, 64}, .perm = {0, 2, 1}},
-    // vit_b_16 x12: node_permute_1
+        // vit_b_16 x12 single, x12 fused: node_Transpose_75
     {.x = {12, 197, 64}, .perm = {1, 0, 2}},
-    // llama_160m_decode_p512 x12: node_transpose_3
+        // vit_b_16 x12 single, x12 fused: node_permute_1
     {.x = {12, 513, 64}, .perm = {0, 2, 1}},
-    // swin_t x2: node_transpose_5
+        // llama_160m_decode_p512 x12 single, x12 fused: node_transpose_3
     {.x = {16, 6, 49, 32}, .perm = {0, 2, 1, 3}},
-    // swin_t x2: node_permute_13
+        // swin_t x2 single, x2 fused: node_transpose_5
     {.x = {16, 49, 3, 6, 32}, .perm = {2, 0, 3, 1, 4}},
-    // swin_t x2: node_transpose_20
+        // swin_t x2 single, x2 fused: node_permute_13
     {.x = {24, 49, 32}, .perm = {0, 2, 1}},
-    // swin_t x2: node_transpose_21
+        // swin_t x2 single, x2 fused: node_transpose_20
     {.x = {24, 49, 32}, .perm = {1, 0, 2}},
-    // deepspeech_lstm x1: node_permute
+        // swin_t x2 single, x2 fused: node_transpose_21
     {.x = {32, 100, 41}, .perm = {1, 0, 2}},
-    // swin_t x6: node_transpose_8
+        // deepspeech_lstm x1 single, x1 fused: node_permute
     {.x = {48, 49, 32}, .perm = {0, 2, 1}},
-    // swin_t x2: node_permute_53
+        // swin_t x6 single, x6 fused: node_transpose_8
     {.x = {49, 72, 32}, .perm = {1, 0, 2}},
-    // convnext_tiny x3: node_permute_42
-    // swin_t x1: node_permute_59
+        // swin_t x2 single, x2 fused: node_permute_53
     {.x = {49, 768}, .perm = {1, 0}},
-    // swin_t x2: node_transpose_1
+        // convnext_tiny x3 single, x3 fused: node_permute_42
+        // swin_t x1 single, x1 fused: node_permute_59
     {.x = {64, 3, 49, 32}, .perm = {0, 2, 1, 3}},
-    // swin_t x2: node_permute_3
+        // swin_t x2 single, x2 fused: node_transpose_1
     {.x = {64, 49, 3, 3, 32}, .perm = {2, 0, 3, 1, 4}},
-    // swin_t x2: node_transpose_4
+        // swin_t x2 single, x2 fused: node_permute_3
     {.x = {96, 49, 32}, .perm = {0, 2, 1}},
-    // convnext_tiny x5: node_permute
-    // swin_t x1: node_permute
+        // swin_t x2 single, x2 fused: node_transpose_4
     {.x = {96, 3136}, .perm = {1, 0}},
-    // llama_160m_prefill_s128 x24: node_transpose_1
+        // convnext_tiny x5 single, x5 fused: node_permute
+        // swin_t x1 single, x1 fused: node_permute
     {.x = {128, 4, 64}, .perm = {1, 0, 2}},
-    // bert_base_s128 x24: node_transpose
-    // gpt2_s128 x24: node_transpose_1
-    // llama_160m_prefill_s128 x12: node_transpose
+        // llama_160m_prefill_s128 x24 single, x24 fused: node_transpose_1
     {.x = {128, 12, 64}, .perm = {1, 0, 2}},
-    // bert_base_s128 x12: node_Transpose_467
-    // gpt2_s128 x12: node_Transpose_927
+        // bert_base_s128 x24 single, x24 fused: node_transpose
+        // gpt2_s128 x24 single, x24 fused: node_transpose_1
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose
     {.x = {128, 768}, .perm = {1, 0}},
-    // swin_t x2: node_transpose
+        // bert_base_s128 x12 single, x12 fused: node_Transpose_467
+        // gpt2_s128 x12 single, x12 fused: node_Transpose_927
     {.x = {192, 49, 32}, .perm = {0, 2, 1}},
-    // convnext_tiny x4: node_permute_11
+        // swin_t x2 single, x2 fused: node_transpose
     {.x = {192, 784}, .perm = {1, 0}},
-    // convnext_tiny x10: node_permute_21
+        // convnext_tiny x4 single, x4 fused: node_permute_11
     {.x = {196, 384}, .perm = {1, 0}},
-    // vit_b_16 x12: node_transpose_1
+        // convnext_tiny x10 single, x10 fused: node_permute_21
     {.x = {197, 3, 768}, .perm = {1, 0, 2}},
-    // vit_b_16 x36: node_transpose_2
+        // vit_b_16 x12 single, x12 fused: node_transpose_1
     {.x = {197, 12, 64}, .perm = {1, 0, 2}},
-    // convnext_tiny x10: node_permute_20
+        // vit_b_16 x36 single, x36 fused: node_transpose_2
     {.x = {384, 196}, .perm = {1, 0}},
-    // whisper_tiny_encoder x1: node_permute
+        // convnext_tiny x10 single, x10 fused: node_permute_20
     {.x = {384, 1500}, .perm = {1, 0}},
-    // convnext_tiny x3: node_permute_41
+        // whisper_tiny_encoder x1 single, x1 fused: node_permute
     {.x = {768, 49}, .perm = {1, 0}},
-    // vit_b_16 x1: node_permute
+        // convnext_tiny x3 single, x3 fused: node_permute_41
     {.x = {768, 196}, .perm = {1, 0}},
-    // convnext_tiny x4: node_permute_12
+        // vit_b_16 x1 single, x1 fused: node_permute
     {.x = {784, 192}, .perm = {1, 0}},
-    // whisper_tiny_encoder x8: node_transpose
+        // convnext_tiny x4 single, x4 fused: node_permute_12
     {.x = {1500, 6, 64}, .perm = {1, 0, 2}},
-    // whisper_tiny_encoder x4: node_Transpose_150
+        // whisper_tiny_encoder x8 single, x8 fused: node_transpose
     {.x = {1500, 384}, .perm = {1, 0}},
-    // convnext_tiny x5: node_permute_1
+        // whisper_tiny_encoder x4 single, x4 fused: node_Transpose_150
     {.x = {3136, 96}, .perm = {1, 0}},
+        // convnext_tiny x5 single, x5 fused: node_permute_1
 };
 constexpr op::Concat concat[] = {
-    // llama_160m_decode_p512 x12: node_cat_26
     {.outer = 4, .sizes = {32, 32}},
-    // llama_160m_decode_p512 x24: node_cat_27
+        // llama_160m_decode_p512 x12 single, x12 fused: node_cat_26
     {.outer = 4, .sizes = {512, 1}, .inner = 64},
-    // llama_160m_decode_p512 x12: node_cat_25
+        // llama_160m_decode_p512 x24 single, x24 fused: node_cat_27
     {.outer = 12, .sizes = {32, 32}},
-    // swin_t x3: node_roll_5
+        // llama_160m_decode_p512 x12 single, x12 fused: node_cat_25
     {.outer = 14, .sizes = {3, 11}, .inner = 384},
-    // swin_t x3: node_roll_4
+        // swin_t x3 single, x3 fused: node_roll_5
     {.outer = 14, .sizes = {11, 3}, .inner = 384},
-    // swin_t x1: node_roll_3
+        // swin_t x3 single, x3 fused: node_roll_4
     {.outer = 28, .sizes = {3, 25}, .inner = 192},
-    // swin_t x1: node_roll_2
+        // swin_t x1 single, x1 fused: node_roll_3
     {.outer = 28, .sizes = {25, 3}, .inner = 192},
-    // swin_t x1: node_cat_2
+        // swin_t x1 single, x1 fused: node_roll_2
     {.outer = 49, .sizes = {384, 384, 384, 384}},
-    // swin_t x1: node_roll_1
+        // swin_t x1 single, x1 fused: node_cat_2
     {.outer = 56, .sizes = {3, 53}, .inner = 96},
-    // swin_t x1: node_roll
+        // swin_t x1 single, x1 fused: node_roll_1
     {.outer = 56, .sizes = {53, 3}, .inner = 96},
-    // swin_t x1: node_cat_1
+        // swin_t x1 single, x1 fused: node_roll
     {.outer = 196, .sizes = {192, 192, 192, 192}},
-    // llama_160m_prefill_s128 x12: node_cat_3
+        // swin_t x1 single, x1 fused: node_cat_1
     {.outer = 512, .sizes = {32, 32}},
-    // swin_t x1: node_cat
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_cat_3
     {.outer = 784, .sizes = {96, 96, 96, 96}},
-    // llama_160m_prefill_s128 x12: node_cat_2
+        // swin_t x1 single, x1 fused: node_cat
     {.outer = 1536, .sizes = {32, 32}},
-    // vit_b_16 x1: node_cat
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_cat_2
     {.sizes = {1, 196}, .inner = 768},
-    // swin_t x3: node_Concat_2114
+        // vit_b_16 x1 single, x1 fused: node_cat
     {.sizes = {3, 11}, .inner = 5376},
-    // swin_t x1: node_Concat_1379
+        // swin_t x3 single, x3 fused: node_Concat_2114
     {.sizes = {3, 25}, .inner = 5376},
-    // swin_t x1: node_Concat_644
+        // swin_t x1 single, x1 fused: node_Concat_1379
     {.sizes = {3, 53}, .inner = 5376},
-    // swin_t x3: node_Concat_1569
+        // swin_t x1 single, x1 fused: node_Concat_644
     {.sizes = {11, 3}, .inner = 5376},
-    // swin_t x1: node_Concat_834
+        // swin_t x3 single, x3 fused: node_Concat_1569
     {.sizes = {25, 3}, .inner = 5376},
-    // swin_t x1: node_Concat_86
+        // swin_t x1 single, x1 fused: node_Concat_834
     {.sizes = {53, 3}, .inner = 5376},
-    // deeplabv3_resnet50 x1: node_cat
+        // swin_t x1 single, x1 fused: node_Concat_86
     {.sizes = {256, 256, 256, 256, 256}, .inner = 4225},
+        // deeplabv3_resnet50 x1 single, x1 fused: node_cat
 };
 constexpr op::Split split[] = {
-    // gpt2_s128 x12: node_Split_866
     {.outer = 128, .sizes = {768, 768, 768}},
+        // gpt2_s128 x12 single, x12 fused: node_Split_866
 };
 constexpr op::Slice slice[] = {
-    // llama_160m_decode_p512 x12: node_slice_3
     {.x = {4, 64}, .starts = {0, 0}, .y = {4, 32}},
-    // llama_160m_decode_p512 x12: node_slice_4
+        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_3
     {.x = {4, 64}, .starts = {0, 32}, .y = {4, 32}},
-    // swin_t x2: node_slice_363
+        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_4
     {.x = {7, 14, 384}, .starts = {0, 0, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
-    // swin_t x2: node_slice_367
+        // swin_t x2 single, x2 fused: node_slice_363
     {.x = {7, 14, 384}, .starts = {0, 1, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
-    // llama_160m_decode_p512 x12: node_slice_1
+        // swin_t x2 single, x2 fused: node_slice_367
     {.x = {12, 64}, .starts = {0, 0}, .y = {12, 32}},
-    // llama_160m_decode_p512 x12: node_slice_2
+        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_1
     {.x = {12, 64}, .starts = {0, 32}, .y = {12, 32}},
-    // swin_t x3: node_Slice_1575
+        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_2
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 3, 384}},
-    // swin_t x3: node_Slice_2120
+        // swin_t x3 single, x3 fused: node_Slice_1575
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 11, 384}},
-    // swin_t x3: node_Slice_1576
+        // swin_t x3 single, x3 fused: node_Slice_2120
     {.x = {14, 14, 384}, .starts = {0, 3, 0}, .y = {14, 11, 384}},
-    // swin_t x3: node_Slice_2121
+        // swin_t x3 single, x3 fused: node_Slice_1576
     {.x = {14, 14, 384}, .starts = {0, 11, 0}, .y = {14, 3, 384}},
-    // swin_t x2: node_slice_148
+        // swin_t x3 single, x3 fused: node_Slice_2121
     {.x = {14, 28, 192}, .starts = {0, 0, 0}, .y = {14, 14, 192}, .steps = {1, 2, 1}},
-    // swin_t x2: node_slice_152
+        // swin_t x2 single, x2 fused: node_slice_148
     {.x = {14, 28, 192}, .starts = {0, 1, 0}, .y = {14, 14, 192}, .steps = {1, 2, 1}},
-    // swin_t x3: node_Slice_1567
+        // swin_t x2 single, x2 fused: node_slice_152
     {.x = {14, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-    // swin_t x1: node_slice_362
+        // swin_t x3 single, x3 fused: node_Slice_1567
     {.x = {14, 5376}, .starts = {0, 0}, .y = {7, 5376}, .steps = {2, 1}},
-    // swin_t x3: node_Slice_2112
+        // swin_t x1 single, x1 fused: node_slice_362
     {.x = {14, 5376}, .starts = {0, 0}, .y = {11, 5376}},
-    // swin_t x1: node_slice_364
+        // swin_t x3 single, x3 fused: node_Slice_2112
     {.x = {14, 5376}, .starts = {1, 0}, .y = {7, 5376}, .steps = {2, 1}},
-    // swin_t x3: node_Slice_1568
+        // swin_t x1 single, x1 fused: node_slice_364
     {.x = {14, 5376}, .starts = {3, 0}, .y = {11, 5376}},
-    // swin_t x3: node_Slice_2113
+        // swin_t x3 single, x3 fused: node_Slice_1568
     {.x = {14, 5376}, .starts = {11, 0}, .y = {3, 5376}},
-    // swin_t x1: node_Slice_840
+        // swin_t x3 single, x3 fused: node_Slice_2113
     {.x = {28, 28, 192}, .starts = {0, 0, 0}, .y = {28, 3, 192}},
-    // swin_t x1: node_Slice_1385
+        // swin_t x1 single, x1 fused: node_Slice_840
     {.x = {28, 28, 192}, .starts = {0, 0, 0}, .y = {28, 25, 192}},
-    // swin_t x1: node_Slice_841
+        // swin_t x1 single, x1 fused: node_Slice_1385
     {.x = {28, 28, 192}, .starts = {0, 3, 0}, .y = {28, 25, 192}},
-    // swin_t x1: node_Slice_1386
+        // swin_t x1 single, x1 fused: node_Slice_841
     {.x = {28, 28, 192}, .starts = {0, 25, 0}, .y = {28, 3, 192}},
-    // swin_t x2: node_slice_71
+        // swin_t x1 single, x1 fused: node_Slice_1386
     {.x = {28, 56, 96}, .starts = {0, 0, 0}, .y = {28, 28, 96}, .steps = {1, 2, 1}},
-    // swin_t x2: node_slice_75
+        // swin_t x2 single, x2 fused: node_slice_71
     {.x = {28, 56, 96}, .starts = {0, 1, 0}, .y = {28, 28, 96}, .steps = {1, 2, 1}},
-    // swin_t x1: node_Slice_832
+        // swin_t x2 single, x2 fused: node_slice_75
     {.x = {28, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-    // swin_t x1: node_slice_147
+        // swin_t x1 single, x1 fused: node_Slice_832
     {.x = {28, 5376}, .starts = {0, 0}, .y = {14, 5376}, .steps = {2, 1}},
-    // swin_t x1: node_Slice_1377
+        // swin_t x1 single, x1 fused: node_slice_147
     {.x = {28, 5376}, .starts = {0, 0}, .y = {25, 5376}},
-    // swin_t x1: node_slice_149
+        // swin_t x1 single, x1 fused: node_Slice_1377
     {.x = {28, 5376}, .starts = {1, 0}, .y = {14, 5376}, .steps = {2, 1}},
-    // swin_t x1: node_Slice_833
+        // swin_t x1 single, x1 fused: node_slice_149
     {.x = {28, 5376}, .starts = {3, 0}, .y = {25, 5376}},
-    // swin_t x1: node_Slice_1378
+        // swin_t x1 single, x1 fused: node_Slice_833
     {.x = {28, 5376}, .starts = {25, 0}, .y = {3, 5376}},
-    // swin_t x1: node_Slice_92
+        // swin_t x1 single, x1 fused: node_Slice_1378
     {.x = {56, 56, 96}, .starts = {0, 0, 0}, .y = {56, 3, 96}},
-    // swin_t x1: node_Slice_650
+        // swin_t x1 single, x1 fused: node_Slice_92
     {.x = {56, 56, 96}, .starts = {0, 0, 0}, .y = {56, 53, 96}},
-    // swin_t x1: node_Slice_93
+        // swin_t x1 single, x1 fused: node_Slice_650
     {.x = {56, 56, 96}, .starts = {0, 3, 0}, .y = {56, 53, 96}},
-    // swin_t x1: node_Slice_651
+        // swin_t x1 single, x1 fused: node_Slice_93
     {.x = {56, 56, 96}, .starts = {0, 53, 0}, .y = {56, 3, 96}},
-    // swin_t x1: node_Slice_84
+        // swin_t x1 single, x1 fused: node_Slice_651
     {.x = {56, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-    // swin_t x1: node_slice_70
+        // swin_t x1 single, x1 fused: node_Slice_84
     {.x = {56, 5376}, .starts = {0, 0}, .y = {28, 5376}, .steps = {2, 1}},
-    // swin_t x1: node_Slice_642
+        // swin_t x1 single, x1 fused: node_slice_70
     {.x = {56, 5376}, .starts = {0, 0}, .y = {53, 5376}},
-    // swin_t x1: node_slice_72
+        // swin_t x1 single, x1 fused: node_Slice_642
     {.x = {56, 5376}, .starts = {1, 0}, .y = {28, 5376}, .steps = {2, 1}},
-    // swin_t x1: node_Slice_85
+        // swin_t x1 single, x1 fused: node_slice_72
     {.x = {56, 5376}, .starts = {3, 0}, .y = {53, 5376}},
-    // swin_t x1: node_Slice_643
+        // swin_t x1 single, x1 fused: node_Slice_85
     {.x = {56, 5376}, .starts = {53, 0}, .y = {3, 5376}},
-    // llama_160m_prefill_s128 x12: node_slice_6
+        // swin_t x1 single, x1 fused: node_Slice_643
     {.x = {512, 64}, .starts = {0, 0}, .y = {512, 32}},
-    // llama_160m_prefill_s128 x12: node_slice_7
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_6
     {.x = {512, 64}, .starts = {0, 32}, .y = {512, 32}},
-    // llama_160m_prefill_s128 x12: node_slice_4
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_7
     {.x = {1536, 64}, .starts = {0, 0}, .y = {1536, 32}},
-    // llama_160m_prefill_s128 x12: node_slice_5
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_4
     {.x = {1536, 64}, .starts = {0, 32}, .y = {1536, 32}},
+        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_5
 };
 constexpr op::Gather gather[] = {
-    // swin_t x6: node_select_30
     {.x = {1, 3, 37632}},
-    // swin_t x18: node_select_12
+        // swin_t x6 single, x6 fused: node_select_30
     {.x = {1, 3, 75264}},
-    // swin_t x6: node_select_6
+        // swin_t x18 single, x18 fused: node_select_12
     {.x = {1, 3, 150528}},
-    // vit_b_16 x36: node_select
+        // swin_t x6 single, x6 fused: node_select_6
     {.x = {1, 3, 151296}},
-    // swin_t x6: node_select
+        // vit_b_16 x36 single, x36 fused: node_select
     {.x = {1, 3, 301056}},
-    // vit_b_16 x1: node_select_36
+        // swin_t x6 single, x6 fused: node_select
     {.x = {1, 197, 768}},
-    // convnext_tiny x1: node_as_strided
-    // swin_t x1: node_as_strided
+        // vit_b_16 x1 single, x1 fused: node_select_36
     {.x = {1, 768, 1}, .indices = 768},
-    // bert_base_s128 x1: node_embedding
+        // convnext_tiny x1 single, x1 fused: node_as_strided
+        // swin_t x1 single, x1 fused: node_as_strided
     {.x = {1, 30522, 768}, .indices = 128, .constant = true},
-    // llama_160m_decode_p512 x1: node_embedding
+        // bert_base_s128 x1 single, x1 fused: node_embedding
     {.x = {1, 32000, 768}, .constant = true},
-    // llama_160m_prefill_s128 x1: node_embedding
+        // llama_160m_decode_p512 x1 single, x1 fused: node_embedding
     {.x = {1, 32000, 768}, .indices = 128, .constant = true},
-    // gpt2_s128 x1: node_embedding
+        // llama_160m_prefill_s128 x1 single, x1 fused: node_embedding
     {.x = {1, 50257, 768}, .indices = 128, .constant = true},
+        // gpt2_s128 x1 single, x1 fused: node_embedding
 };
 constexpr op::Expand expand[] = {
-    // llama_160m_prefill_s128 x24: node_expand_2
     {.x = {4, 1, 8192}, .y = {4, 3, 8192}},
-    // llama_160m_decode_p512 x24: node_expand_1
+        // llama_160m_prefill_s128 x24 single, x24 fused: node_expand_2
     {.x = {4, 1, 32832}, .y = {4, 3, 32832}},
+        // llama_160m_decode_p512 x24 single, x24 fused: node_expand_1
 };
 constexpr op::Resize resize[] = {
-    // deeplabv3_resnet50 x1: node_upsample_bilinear2d_1
     {.x = {1, 21, 65, 65}, .y = {1, 21, 520, 520}, .mode = op::ResizeMode::linear},
-    // deeplabv3_resnet50 x1: node_upsample_bilinear2d
+        // deeplabv3_resnet50 x1 single, x1 fused: node_upsample_bilinear2d_1
     {.x = {1, 256, 1, 1}, .y = {1, 256, 65, 65}, .mode = op::ResizeMode::linear},
+        // deeplabv3_resnet50 x1 single, x1 fused: node_upsample_bilinear2d
 };
 // clang-format on
 }  // namespace

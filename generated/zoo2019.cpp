@@ -10,4898 +10,4898 @@ using enum ElementwiseFn;
 
 // clang-format off
 constexpr op::Conv conv[] = {
-    // MNIST x1: Convolution28
     {.x = {1, 1, 28, 28}, .w = {8, 1, 5, 5}, .pads = {2, 2, 2, 2}},
-    // MNIST x1: Convolution28
+        // MNIST x1 single: Convolution28
     {.x = {1, 1, 28, 28}, .w = {8, 1, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // MNIST x1: Convolution28
+        // MNIST x1 part: Convolution28
     {.x = {1, 1, 28, 28}, .w = {8, 1, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Emotion-FerPlus x1: Convolution362
+        // MNIST x1 fused: Convolution28
     {.x = {1, 1, 64, 64}, .w = {64, 1, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x1: Convolution362
+        // Emotion-FerPlus x1 single: Convolution362
     {.x = {1, 1, 64, 64}, .w = {64, 1, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x1: Convolution362
+        // Emotion-FerPlus x1 part: Convolution362
     {.x = {1, 1, 64, 64}, .w = {64, 1, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ArcFace x1: conv0
+        // Emotion-FerPlus x1 fused: Convolution362
     {.x = {1, 3, 112, 112}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ArcFace x1: conv0
+        // ArcFace x1 single: conv0
     {.x = {1, 3, 112, 112}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x1: conv0
+        // ArcFace x1 part: conv0
     {.x = {1, 3, 112, 112}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // Shufflenet x2: conv_1
+        // ArcFace x1 fused: conv0
     {.x = {1, 3, 224, 224}, .w = {24, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Shufflenet x1: conv_1
+        // Shufflenet x1 single: conv_1
     {.x = {1, 3, 224, 224}, .w = {24, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv0_fwd
+        // Shufflenet x1 fused: conv_1
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv0_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv0_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {32, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // VGG16-BN x2: vgg0_conv0_fwd
-    // VGG16 x1: vgg0_conv0_fwd
-    // VGG19-BN x2: vgg0_conv0_fwd
-    // VGG19 x1: vgg0_conv0_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv0_fwd
-    // VGG16 x1: vgg0_conv0_fwd
-    // VGG19-BN x1: vgg0_conv0_fwd
-    // VGG19 x1: vgg0_conv0_fwd
+        // VGG16-BN x1 single: vgg0_conv0_fwd
+        // VGG16 x1 single: vgg0_conv0_fwd
+        // VGG19-BN x1 single: vgg0_conv0_fwd
+        // VGG19 x1 single: vgg0_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv0_fwd
+        // VGG16-BN x1 fused: vgg0_conv0_fwd
+        // VGG16 x1 fused: vgg0_conv0_fwd
+        // VGG19-BN x1 fused: vgg0_conv0_fwd
+        // VGG19 x1 fused: vgg0_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 3, 3}, .strides = {2, 2}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv0_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 3, 3}, .strides = {2, 2}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_1
-    // Inception-v2 x1: conv_1
-    // ResNet018-v1 x1: resnetv15_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_conv0_fwd
-    // ResNet050-v1 x1: resnetv17_conv0_fwd
-    // ResNet050-v2 x1: resnetv24_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_conv0_fwd
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
-    // BVLC_GoogleNet x1: conv_1
-    // DenseNet-121 x1: conv_1
-    // Inception-v1 x1: conv_1
-    // Inception-v2 x1: conv_1
-    // ResNet018-v1 x1: resnetv15_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_conv0_fwd
-    // ResNet050-v1 x1: resnetv17_conv0_fwd
-    // ResNet050-v2 x1: resnetv24_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_conv0_fwd
+        // DenseNet-121 x1 single: conv_1
+        // Inception-v2 x1 single: conv_1
+        // ResNet018-v1 x1 single: resnetv15_conv0_fwd
+        // ResNet018-v2 x1 single: resnetv22_conv0_fwd
+        // ResNet034-v1 x1 single: resnetv16_conv0_fwd
+        // ResNet034-v2 x1 single: resnetv23_conv0_fwd
+        // ResNet050-v1 x1 single: resnetv17_conv0_fwd
+        // ResNet050-v2 x1 single: resnetv24_conv0_fwd
+        // ResNet101-v1 x1 single: resnetv18_conv0_fwd
+        // ResNet101-v2 x1 single: resnetv25_conv0_fwd
+        // ResNet152-v1 x1 single: resnetv19_conv0_fwd
+        // ResNet152-v2 x1 single: resnetv27_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias}},
-    // DenseNet-121 x1: conv_1
-    // Inception-v2 x1: conv_1
+        // BVLC_GoogleNet x1 single: conv_1
+        // DenseNet-121 x1 part: conv_1
+        // Inception-v1 x1 single: conv_1
+        // Inception-v2 x1 part: conv_1
+        // ResNet018-v1 x1 part: resnetv15_conv0_fwd
+        // ResNet018-v2 x1 part: resnetv22_conv0_fwd
+        // ResNet034-v1 x1 part: resnetv16_conv0_fwd
+        // ResNet034-v2 x1 part: resnetv23_conv0_fwd
+        // ResNet050-v1 x1 part: resnetv17_conv0_fwd
+        // ResNet050-v2 x1 part: resnetv24_conv0_fwd
+        // ResNet101-v1 x1 part: resnetv18_conv0_fwd
+        // ResNet101-v2 x1 part: resnetv25_conv0_fwd
+        // ResNet152-v1 x1 part: resnetv19_conv0_fwd
+        // ResNet152-v2 x1 part: resnetv27_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_1
-    // Inception-v2 x1: conv_1
+        // DenseNet-121 x1 part: conv_1
+        // Inception-v2 x1 part: conv_1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_1
-    // Inception-v2 x1: conv_1
+        // DenseNet-121 x1 part: conv_1
+        // Inception-v2 x1 part: conv_1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_1
-    // Inception-v1 x1: conv_1
-    // ResNet018-v1 x1: resnetv15_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_conv0_fwd
-    // ResNet050-v1 x1: resnetv17_conv0_fwd
-    // ResNet050-v2 x1: resnetv24_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_conv0_fwd
+        // DenseNet-121 x1 fused: conv_1
+        // Inception-v2 x1 fused: conv_1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, relu}},
-    // Zfnet512 x1: conv_1
+        // BVLC_GoogleNet x1 fused: conv_1
+        // Inception-v1 x1 fused: conv_1
+        // ResNet018-v1 x1 fused: resnetv15_conv0_fwd
+        // ResNet018-v2 x1 fused: resnetv22_conv0_fwd
+        // ResNet034-v1 x1 fused: resnetv16_conv0_fwd
+        // ResNet034-v2 x1 fused: resnetv23_conv0_fwd
+        // ResNet050-v1 x1 fused: resnetv17_conv0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_conv0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_conv0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_conv0_fwd
     {.x = {1, 3, 224, 224}, .w = {96, 3, 7, 7}, .strides = {2, 2}, .post = {bias}},
-    // Zfnet512 x1: conv_1
+        // Zfnet512 x1 single: conv_1
     {.x = {1, 3, 224, 224}, .w = {96, 3, 7, 7}, .strides = {2, 2}, .post = {bias, relu}},
-    // BVLC_AlexNet x1: conv_1
-    // BVLC_CaffeNet x1: conv_1
-    // BVLC_RCNN_ILSVRC13 x1: conv_1
+        // Zfnet512 x1 fused: conv_1
     {.x = {1, 3, 224, 224}, .w = {96, 3, 11, 11}, .strides = {4, 4}, .post = {bias}},
-    // BVLC_AlexNet x1: conv_1
-    // BVLC_CaffeNet x1: conv_1
-    // BVLC_RCNN_ILSVRC13 x1: conv_1
+        // BVLC_AlexNet x1 single: conv_1
+        // BVLC_CaffeNet x1 single: conv_1
+        // BVLC_RCNN_ILSVRC13 x1 single: conv_1
     {.x = {1, 3, 224, 224}, .w = {96, 3, 11, 11}, .strides = {4, 4}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution
+        // BVLC_AlexNet x1 fused: conv_1
+        // BVLC_CaffeNet x1 fused: conv_1
+        // BVLC_RCNN_ILSVRC13 x1 fused: conv_1
     {.x = {1, 3, 416, 416}, .w = {16, 3, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution
+        // Tiny_YOLO-v2 x1 single: convolution
     {.x = {1, 3, 416, 416}, .w = {16, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution
+        // Tiny_YOLO-v2 x1 part: convolution
     {.x = {1, 3, 416, 416}, .w = {16, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // DUC x1: conv1_1_3x3_s2
+        // Tiny_YOLO-v2 x1 fused: convolution
     {.x = {1, 3, 800, 800}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // DUC x1: conv1_1_3x3_s2
+        // DUC x1 single: conv1_1_3x3_s2
     {.x = {1, 3, 800, 800}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // DUC x1: conv1_1_3x3_s2
+        // DUC x1 part: conv1_1_3x3_s2
     {.x = {1, 3, 800, 800}, .w = {64, 3, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // MNIST x1: Convolution110
+        // DUC x1 fused: conv1_1_3x3_s2
     {.x = {1, 8, 14, 14}, .w = {16, 8, 5, 5}, .pads = {2, 2, 2, 2}},
-    // MNIST x1: Convolution110
+        // MNIST x1 single: Convolution110
     {.x = {1, 8, 14, 14}, .w = {16, 8, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // MNIST x1: Convolution110
+        // MNIST x1 part: Convolution110
     {.x = {1, 8, 14, 14}, .w = {16, 8, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_20
+        // MNIST x1 fused: Convolution110
     {.x = {1, 16, 13, 13}, .w = {48, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_20
+        // Inception-v1 x1 single: conv_20
     {.x = {1, 16, 13, 13}, .w = {48, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_20
+        // Inception-v1 x1 fused: conv_20
     {.x = {1, 16, 14, 14}, .w = {48, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_20
+        // BVLC_GoogleNet x1 single: conv_20
     {.x = {1, 16, 14, 14}, .w = {48, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_8
+        // BVLC_GoogleNet x1 fused: conv_20
     {.x = {1, 16, 27, 27}, .w = {32, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_8
+        // Inception-v1 x1 single: conv_8
     {.x = {1, 16, 27, 27}, .w = {32, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_8
+        // Inception-v1 x1 fused: conv_8
     {.x = {1, 16, 28, 28}, .w = {32, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_8
+        // BVLC_GoogleNet x1 single: conv_8
     {.x = {1, 16, 28, 28}, .w = {32, 16, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_8
     {.x = {1, 16, 55, 55}, .w = {64, 16, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv2_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv2_fwd
     {.x = {1, 16, 55, 55}, .w = {64, 16, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv3_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv2_fwd
     {.x = {1, 16, 55, 55}, .w = {64, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv3_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv3_fwd
     {.x = {1, 16, 55, 55}, .w = {64, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv0_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv3_fwd
     {.x = {1, 16, 112, 112}, .w = {96, 16, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv0_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_conv0_fwd
     {.x = {1, 16, 112, 112}, .w = {96, 16, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv0_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck1_conv0_fwd
     {.x = {1, 16, 112, 112}, .w = {96, 16, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution1
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck1_conv0_fwd
     {.x = {1, 16, 208, 208}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution1
+        // Tiny_YOLO-v2 x1 single: convolution1
     {.x = {1, 16, 208, 208}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution1
+        // Tiny_YOLO-v2 x1 part: convolution1
     {.x = {1, 16, 208, 208}, .w = {32, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // Inception-v1 x2: conv_26
+        // Tiny_YOLO-v2 x1 fused: convolution1
     {.x = {1, 24, 13, 13}, .w = {64, 24, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x2: conv_26
+        // Inception-v1 x2 single: conv_26
     {.x = {1, 24, 13, 13}, .w = {64, 24, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x2: conv_26
+        // Inception-v1 x2 fused: conv_26
     {.x = {1, 24, 14, 14}, .w = {64, 24, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x2: conv_26
+        // BVLC_GoogleNet x2 single: conv_26
     {.x = {1, 24, 14, 14}, .w = {64, 24, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Shufflenet x1: conv2_4
+        // BVLC_GoogleNet x2 fused: conv_26
     {.x = {1, 24, 56, 56}, .w = {112, 6, 1, 1}, .group = 4},
-    // Shufflenet x1: conv2_4
+        // Shufflenet x1 single: conv2_4
     {.x = {1, 24, 56, 56}, .w = {112, 6, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x1: conv2_4
+        // Shufflenet x1 part: conv2_4
     {.x = {1, 24, 56, 56}, .w = {112, 6, 1, 1}, .group = 4, .post = {bias, relu}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck2_conv0_fwd
+        // Shufflenet x1 fused: conv2_4
     {.x = {1, 24, 56, 56}, .w = {144, 24, 1, 1}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck2_conv0_fwd
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck2_conv0_fwd
     {.x = {1, 24, 56, 56}, .w = {144, 24, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck2_conv0_fwd
+        // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck2_conv0_fwd
     {.x = {1, 24, 56, 56}, .w = {144, 24, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_50
+        // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck2_conv0_fwd
     {.x = {1, 32, 6, 6}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_50
+        // Inception-v1 x1 single: conv_50
     {.x = {1, 32, 6, 6}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_50
+        // Inception-v1 x1 fused: conv_50
     {.x = {1, 32, 7, 7}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_50
+        // BVLC_GoogleNet x1 single: conv_50
     {.x = {1, 32, 7, 7}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_38
+        // BVLC_GoogleNet x1 fused: conv_50
     {.x = {1, 32, 13, 13}, .w = {64, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_38
+        // Inception-v1 x1 single: conv_38
     {.x = {1, 32, 13, 13}, .w = {64, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_44
+        // Inception-v1 x1 fused: conv_38
     {.x = {1, 32, 13, 13}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_44
+        // Inception-v1 x1 single: conv_44
     {.x = {1, 32, 13, 13}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_38
+        // Inception-v1 x1 fused: conv_44
     {.x = {1, 32, 14, 14}, .w = {64, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_38
+        // BVLC_GoogleNet x1 single: conv_38
     {.x = {1, 32, 14, 14}, .w = {64, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_44
+        // BVLC_GoogleNet x1 fused: conv_38
     {.x = {1, 32, 14, 14}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_44
+        // BVLC_GoogleNet x1 single: conv_44
     {.x = {1, 32, 14, 14}, .w = {128, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_14
+        // BVLC_GoogleNet x1 fused: conv_44
     {.x = {1, 32, 27, 27}, .w = {96, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_14
+        // Inception-v1 x1 single: conv_14
     {.x = {1, 32, 27, 27}, .w = {96, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv8_fwd
+        // Inception-v1 x1 fused: conv_14
     {.x = {1, 32, 27, 27}, .w = {128, 32, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv8_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv8_fwd
     {.x = {1, 32, 27, 27}, .w = {128, 32, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv9_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv8_fwd
     {.x = {1, 32, 27, 27}, .w = {128, 32, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv9_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv9_fwd
     {.x = {1, 32, 27, 27}, .w = {128, 32, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_14
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv9_fwd
     {.x = {1, 32, 28, 28}, .w = {96, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_14
+        // BVLC_GoogleNet x1 single: conv_14
     {.x = {1, 32, 28, 28}, .w = {96, 32, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv0_fwd
+        // BVLC_GoogleNet x1 fused: conv_14
     {.x = {1, 32, 28, 28}, .w = {192, 32, 1, 1}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv0_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck4_conv0_fwd
     {.x = {1, 32, 28, 28}, .w = {192, 32, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv0_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck4_conv0_fwd
     {.x = {1, 32, 28, 28}, .w = {192, 32, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution2
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck4_conv0_fwd
     {.x = {1, 32, 104, 104}, .w = {64, 32, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution2
+        // Tiny_YOLO-v2 x1 single: convolution2
     {.x = {1, 32, 104, 104}, .w = {64, 32, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution2
+        // Tiny_YOLO-v2 x1 part: convolution2
     {.x = {1, 32, 104, 104}, .w = {64, 32, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv2_fwd
+        // Tiny_YOLO-v2 x1 fused: convolution2
     {.x = {1, 32, 112, 112}, .w = {16, 32, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck0_conv2_fwd
     {.x = {1, 32, 112, 112}, .w = {16, 32, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv1_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck0_conv2_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 32},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck0_conv1_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 32, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck0_conv1_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 32, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv0_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck0_conv1_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 32, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv0_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck0_conv0_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 32, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_conv0_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck0_conv0_fwd
     {.x = {1, 32, 112, 112}, .w = {32, 32, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_56
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck0_conv0_fwd
     {.x = {1, 48, 6, 6}, .w = {128, 48, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // Inception-v1 x1: conv_56
+        // Inception-v1 x1 single: conv_56
     {.x = {1, 48, 6, 6}, .w = {128, 48, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_56
+        // Inception-v1 x1 fused: conv_56
     {.x = {1, 48, 7, 7}, .w = {128, 48, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_56
+        // BVLC_GoogleNet x1 single: conv_56
     {.x = {1, 48, 7, 7}, .w = {128, 48, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv14_fwd
+        // BVLC_GoogleNet x1 fused: conv_56
     {.x = {1, 48, 13, 13}, .w = {192, 48, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv14_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv14_fwd
     {.x = {1, 48, 13, 13}, .w = {192, 48, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv15_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv14_fwd
     {.x = {1, 48, 13, 13}, .w = {192, 48, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv15_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv15_fwd
     {.x = {1, 48, 13, 13}, .w = {192, 48, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv20_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv15_fwd
     {.x = {1, 64, 13, 13}, .w = {256, 64, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv20_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv20_fwd
     {.x = {1, 64, 13, 13}, .w = {256, 64, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv21_fwd
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv20_fwd
     {.x = {1, 64, 13, 13}, .w = {256, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x2: squeezenet0_conv21_fwd
+        // Squeezenet-v1.1 x2 single: squeezenet0_conv21_fwd
     {.x = {1, 64, 13, 13}, .w = {256, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_25
+        // Squeezenet-v1.1 x2 fused: squeezenet0_conv21_fwd
     {.x = {1, 64, 14, 14}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_25
+        // Inception-v2 x1 single: conv_25
     {.x = {1, 64, 14, 14}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_25
+        // Inception-v2 x1 part: conv_25
     {.x = {1, 64, 14, 14}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_25
+        // Inception-v2 x1 part: conv_25
     {.x = {1, 64, 14, 14}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_25
+        // Inception-v2 x1 part: conv_25
     {.x = {1, 64, 14, 14}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_6
+        // Inception-v2 x1 fused: conv_25
     {.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_6
+        // Inception-v2 x1 single: conv_6
     {.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_6
+        // Inception-v2 x1 part: conv_6
     {.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_6
+        // Inception-v2 x1 part: conv_6
     {.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_6
+        // Inception-v2 x1 part: conv_6
     {.x = {1, 64, 28, 28}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x4: conv_8
+        // Inception-v2 x1 fused: conv_6
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x4: conv_8
+        // Inception-v2 x4 single: conv_8
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x4: conv_8
+        // Inception-v2 x4 part: conv_8
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x4: conv_8
+        // Inception-v2 x4 part: conv_8
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x4: conv_8
+        // Inception-v2 x4 part: conv_8
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x4: mobilenetv20_features_linearbottleneck7_conv0_fwd
+        // Inception-v2 x4 fused: conv_8
     {.x = {1, 64, 28, 28}, .w = {384, 64, 1, 1}},
-    // MobileNet-v2 x4: mobilenetv20_features_linearbottleneck7_conv0_fwd
+        // MobileNet-v2 x4 single: mobilenetv20_features_linearbottleneck7_conv0_fwd
     {.x = {1, 64, 28, 28}, .w = {384, 64, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x4: mobilenetv20_features_linearbottleneck7_conv0_fwd
+        // MobileNet-v2 x4 part: mobilenetv20_features_linearbottleneck7_conv0_fwd
     {.x = {1, 64, 28, 28}, .w = {384, 64, 1, 1}, .post = {bias, relu}},
-    // Emotion-FerPlus x1: Convolution418
+        // MobileNet-v2 x4 fused: mobilenetv20_features_linearbottleneck7_conv0_fwd
     {.x = {1, 64, 32, 32}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x1: Convolution418
+        // Emotion-FerPlus x1 single: Convolution418
     {.x = {1, 64, 32, 32}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x1: Convolution418
+        // Emotion-FerPlus x1 part: Convolution418
     {.x = {1, 64, 32, 32}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution3
+        // Emotion-FerPlus x1 fused: Convolution418
     {.x = {1, 64, 52, 52}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution3
+        // Tiny_YOLO-v2 x1 single: convolution3
     {.x = {1, 64, 52, 52}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution3
+        // Tiny_YOLO-v2 x1 part: convolution3
     {.x = {1, 64, 52, 52}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv1_fwd
+        // Tiny_YOLO-v2 x1 fused: convolution3
     {.x = {1, 64, 55, 55}, .w = {16, 64, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv1_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv1_fwd
     {.x = {1, 64, 55, 55}, .w = {16, 64, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_2
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv1_fwd
     {.x = {1, 64, 55, 55}, .w = {64, 64, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_2
+        // Inception-v1 x1 single: conv_2
     {.x = {1, 64, 55, 55}, .w = {64, 64, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_3
+        // Inception-v1 x1 fused: conv_2
     {.x = {1, 64, 55, 55}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_3
+        // Inception-v1 x1 single: conv_3
     {.x = {1, 64, 55, 55}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_2
-    // ResNet050-v2 x1: resnetv24_stage1_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage1_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage1_conv0_fwd
+        // Inception-v1 x1 fused: conv_3
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}},
-    // BVLC_GoogleNet x1: conv_2
-    // Inception-v2 x1: conv_2
-    // ResNet050-v1 x2: resnetv17_stage1_conv0_fwd
-    // ResNet050-v2 x1: resnetv24_stage1_conv0_fwd
-    // ResNet101-v1 x2: resnetv18_stage1_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage1_conv0_fwd
-    // ResNet152-v1 x2: resnetv19_stage1_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage1_conv0_fwd
+        // Inception-v2 x1 single: conv_2
+        // ResNet050-v2 x1 single: resnetv24_stage1_conv0_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage1_conv0_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage1_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_2
+        // BVLC_GoogleNet x1 single: conv_2
+        // Inception-v2 x1 part: conv_2
+        // ResNet050-v1 x1 single: resnetv17_stage1_conv0_fwd
+        // ResNet050-v2 x1 part: resnetv24_stage1_conv0_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage1_conv0_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage1_conv0_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage1_conv0_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage1_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_2
+        // Inception-v2 x1 part: conv_2
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_2
+        // Inception-v2 x1 part: conv_2
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_2
-    // ResNet050-v1 x1: resnetv17_stage1_conv0_fwd
-    // ResNet050-v2 x1: resnetv24_stage1_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_stage1_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage1_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_stage1_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage1_conv0_fwd
+        // Inception-v2 x1 fused: conv_2
     {.x = {1, 64, 56, 56}, .w = {64, 64, 1, 1}, .post = {bias, relu}},
-    // ArcFace x4: stage1_unit2_conv1
-    // ResNet018-v1 x4: resnetv15_stage1_conv0_fwd
-    // ResNet018-v2 x4: resnetv22_stage1_conv0_fwd
-    // ResNet034-v1 x6: resnetv16_stage1_conv0_fwd
-    // ResNet034-v2 x6: resnetv23_stage1_conv0_fwd
-    // ResNet050-v1 x3: resnetv17_stage1_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage1_conv1_fwd
-    // ResNet101-v1 x3: resnetv18_stage1_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_conv1_fwd
-    // ResNet152-v1 x3: resnetv19_stage1_conv1_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_conv1_fwd
+        // BVLC_GoogleNet x1 fused: conv_2
+        // ResNet050-v1 x1 fused: resnetv17_stage1_conv0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage1_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage1_conv0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage1_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage1_conv0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage1_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ResNet018-v2 x2: resnetv22_stage1_conv1_fwd
-    // ResNet034-v2 x3: resnetv23_stage1_conv1_fwd
+        // ArcFace x4 single: stage1_unit2_conv1
+        // ResNet018-v1 x4 single: resnetv15_stage1_conv0_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage1_conv0_fwd
+        // ResNet034-v1 x6 single: resnetv16_stage1_conv0_fwd
+        // ResNet034-v2 x6 single: resnetv23_stage1_conv0_fwd
+        // ResNet050-v1 x3 single: resnetv17_stage1_conv1_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage1_conv1_fwd
+        // ResNet101-v1 x3 single: resnetv18_stage1_conv1_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage1_conv1_fwd
+        // ResNet152-v1 x3 single: resnetv19_stage1_conv1_fwd
+        // ResNet152-v2 x3 single: resnetv27_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {add}},
-    // ArcFace x4: stage1_unit2_conv1
-    // ResNet018-v1 x4: resnetv15_stage1_conv0_fwd
-    // ResNet018-v2 x2: resnetv22_stage1_conv0_fwd
-    // ResNet034-v1 x6: resnetv16_stage1_conv0_fwd
-    // ResNet034-v2 x3: resnetv23_stage1_conv0_fwd
-    // ResNet050-v1 x3: resnetv17_stage1_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage1_conv1_fwd
-    // ResNet101-v1 x3: resnetv18_stage1_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_conv1_fwd
-    // ResNet152-v1 x3: resnetv19_stage1_conv1_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_conv1_fwd
+        // ResNet018-v2 x2 fused: resnetv22_stage1_conv1_fwd
+        // ResNet034-v2 x3 fused: resnetv23_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x2: stage1_unit2_conv2
-    // ResNet018-v1 x2: resnetv15_stage1_conv1_fwd
-    // ResNet034-v1 x3: resnetv16_stage1_conv1_fwd
+        // ArcFace x4 part: stage1_unit2_conv1
+        // ResNet018-v1 x4 part: resnetv15_stage1_conv0_fwd
+        // ResNet018-v2 x2 part: resnetv22_stage1_conv0_fwd
+        // ResNet034-v1 x6 part: resnetv16_stage1_conv0_fwd
+        // ResNet034-v2 x3 part: resnetv23_stage1_conv0_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage1_conv1_fwd
+        // ResNet050-v2 x3 part: resnetv24_stage1_conv1_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage1_conv1_fwd
+        // ResNet101-v2 x3 part: resnetv25_stage1_conv1_fwd
+        // ResNet152-v1 x3 part: resnetv19_stage1_conv1_fwd
+        // ResNet152-v2 x3 part: resnetv27_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
-    // ResNet018-v1 x2: resnetv15_stage1_conv1_fwd
-    // ResNet034-v1 x3: resnetv16_stage1_conv1_fwd
+        // ArcFace x2 fused: stage1_unit2_conv2
+        // ResNet018-v1 x2 part: resnetv15_stage1_conv1_fwd
+        // ResNet034-v1 x3 part: resnetv16_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add, relu}},
-    // ArcFace x2: stage1_unit2_conv1
+        // ResNet018-v1 x2 fused: resnetv15_stage1_conv1_fwd
+        // ResNet034-v1 x3 fused: resnetv16_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x2: resnetv15_stage1_conv0_fwd
-    // ResNet018-v2 x2: resnetv22_stage1_conv0_fwd
-    // ResNet034-v1 x3: resnetv16_stage1_conv0_fwd
-    // ResNet034-v2 x3: resnetv23_stage1_conv0_fwd
-    // ResNet050-v1 x3: resnetv17_stage1_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage1_conv1_fwd
-    // ResNet101-v1 x3: resnetv18_stage1_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_conv1_fwd
-    // ResNet152-v1 x3: resnetv19_stage1_conv1_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_conv1_fwd
+        // ArcFace x2 fused: stage1_unit2_conv1
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_2
+        // ResNet018-v1 x2 fused: resnetv15_stage1_conv0_fwd
+        // ResNet018-v2 x2 fused: resnetv22_stage1_conv0_fwd
+        // ResNet034-v1 x3 fused: resnetv16_stage1_conv0_fwd
+        // ResNet034-v2 x3 fused: resnetv23_stage1_conv0_fwd
+        // ResNet050-v1 x3 fused: resnetv17_stage1_conv1_fwd
+        // ResNet050-v2 x3 fused: resnetv24_stage1_conv1_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage1_conv1_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage1_conv1_fwd
+        // ResNet152-v1 x3 fused: resnetv19_stage1_conv1_fwd
+        // ResNet152-v2 x3 fused: resnetv27_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}},
-    // DenseNet-121 x1: conv_2
+        // DenseNet-121 x1 single: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_2
+        // DenseNet-121 x1 part: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_2
+        // DenseNet-121 x1 part: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_2
+        // DenseNet-121 x1 part: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x1: stage2_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage2_conv2_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv2_fwd
-    // ResNet034-v2 x1: resnetv23_stage2_conv2_fwd
+        // DenseNet-121 x1 fused: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage2_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage2_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv2_fwd
+        // ArcFace x1 single: stage2_unit1_conv1sc
+        // ResNet018-v1 x1 single: resnetv15_stage2_conv2_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_stage2_conv2_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage2_conv2_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_stage2_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv2_fwd
+        // ArcFace x1 fused: stage2_unit1_conv1sc
+        // ResNet018-v1 x1 part: resnetv15_stage2_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage2_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv2_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage2_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage2_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .strides = {2, 2}, .post = {bias, add, relu}},
-    // ArcFace x1: stage2_unit1_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage2_conv2_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage2_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ArcFace x1: stage2_unit1_conv1
+        // ArcFace x1 single: stage2_unit1_conv1
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x1: stage2_unit1_conv1
+        // ArcFace x1 part: stage2_unit1_conv1
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage2_conv0_fwd
+        // ArcFace x1 fused: stage2_unit1_conv1
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage2_conv0_fwd
+        // ResNet018-v1 x1 single: resnetv15_stage2_conv0_fwd
+        // ResNet018-v2 x1 single: resnetv22_stage2_conv0_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage2_conv0_fwd
+        // ResNet034-v2 x1 single: resnetv23_stage2_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage2_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage2_conv0_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage2_conv0_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage2_conv0_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage2_conv0_fwd
+        // ResNet034-v2 x1 part: resnetv23_stage2_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_3
+        // ResNet018-v1 x1 fused: resnetv15_stage2_conv0_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage2_conv0_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage2_conv0_fwd
+        // ResNet034-v2 x1 fused: resnetv23_stage2_conv0_fwd
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: conv_3
-    // Inception-v2 x1: conv_3
+        // Inception-v2 x1 single: conv_3
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_3
+        // BVLC_GoogleNet x1 single: conv_3
+        // Inception-v2 x1 part: conv_3
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_3
+        // Inception-v2 x1 part: conv_3
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_3
+        // Inception-v2 x1 part: conv_3
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_3
+        // Inception-v2 x1 fused: conv_3
     {.x = {1, 64, 56, 56}, .w = {192, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x1: resnetv17_stage1_conv3_fwd
-    // ResNet050-v2 x4: resnetv24_stage1_conv2_fwd
-    // ResNet101-v1 x1: resnetv18_stage1_conv3_fwd
-    // ResNet101-v2 x4: resnetv25_stage1_conv2_fwd
-    // ResNet152-v1 x1: resnetv19_stage1_conv3_fwd
-    // ResNet152-v2 x4: resnetv27_stage1_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_3
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}},
-    // ResNet050-v2 x3: resnetv24_stage1_conv2_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_conv2_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_conv2_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage1_conv3_fwd
+        // ResNet050-v2 x4 single, x1 fused: resnetv24_stage1_conv2_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage1_conv3_fwd
+        // ResNet101-v2 x4 single, x1 fused: resnetv25_stage1_conv2_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage1_conv3_fwd
+        // ResNet152-v2 x4 single, x1 fused: resnetv27_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {add}},
-    // ResNet050-v1 x7: resnetv17_stage1_conv2_fwd
-    // ResNet101-v1 x7: resnetv18_stage1_conv2_fwd
-    // ResNet152-v1 x7: resnetv19_stage1_conv2_fwd
+        // ResNet050-v2 x3 fused: resnetv24_stage1_conv2_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage1_conv2_fwd
+        // ResNet152-v2 x3 fused: resnetv27_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x3: resnetv17_stage1_conv2_fwd
-    // ResNet101-v1 x3: resnetv18_stage1_conv2_fwd
-    // ResNet152-v1 x3: resnetv19_stage1_conv2_fwd
+        // ResNet050-v1 x3 single, x1 fused: resnetv17_stage1_conv2_fwd
+        // ResNet101-v1 x3 single, x1 fused: resnetv18_stage1_conv2_fwd
+        // ResNet152-v1 x3 single, x1 fused: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {bias, add}},
-    // ResNet050-v1 x3: resnetv17_stage1_conv2_fwd
-    // ResNet101-v1 x3: resnetv18_stage1_conv2_fwd
-    // ResNet152-v1 x3: resnetv19_stage1_conv2_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage1_conv2_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage1_conv2_fwd
+        // ResNet152-v1 x3 part: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
-    // Emotion-FerPlus x1: Convolution380
+        // ResNet050-v1 x3 fused: resnetv17_stage1_conv2_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage1_conv2_fwd
+        // ResNet152-v1 x3 fused: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x1: Convolution380
+        // Emotion-FerPlus x1 single: Convolution380
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x1: Convolution380
+        // Emotion-FerPlus x1 part: Convolution380
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ArcFace x1: stage1_unit1_conv1sc
+        // Emotion-FerPlus x1 fused: Convolution380
     {.x = {1, 64, 112, 112}, .w = {64, 64, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage1_unit1_conv1sc
+        // ArcFace x1 single: stage1_unit1_conv1sc
     {.x = {1, 64, 112, 112}, .w = {64, 64, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ArcFace x1: stage1_unit1_conv1
+        // ArcFace x1 fused: stage1_unit1_conv1sc
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ArcFace x1: stage1_unit1_conv1
+        // ArcFace x1 single: stage1_unit1_conv1
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x1: stage1_unit1_conv1
+        // ArcFace x1 part: stage1_unit1_conv1
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ArcFace x1: stage1_unit1_conv2
+        // ArcFace x1 fused: stage1_unit1_conv1
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage1_unit1_conv2
+        // ArcFace x1 single: stage1_unit1_conv2
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ArcFace x1: stage1_unit1_conv2
+        // ArcFace x1 part: stage1_unit1_conv2
     {.x = {1, 64, 112, 112}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // VGG16-BN x2: vgg0_conv2_fwd
-    // VGG16 x1: vgg0_conv2_fwd
-    // VGG19-BN x2: vgg0_conv2_fwd
-    // VGG19 x1: vgg0_conv2_fwd
+        // ArcFace x1 fused: stage1_unit1_conv2
     {.x = {1, 64, 112, 112}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv2_fwd
-    // VGG16 x1: vgg0_conv2_fwd
-    // VGG19-BN x1: vgg0_conv2_fwd
-    // VGG19 x1: vgg0_conv2_fwd
+        // VGG16-BN x1 single: vgg0_conv2_fwd
+        // VGG16 x1 single: vgg0_conv2_fwd
+        // VGG19-BN x1 single: vgg0_conv2_fwd
+        // VGG19 x1 single: vgg0_conv2_fwd
     {.x = {1, 64, 112, 112}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x3: conv2_1_3x3
+        // VGG16-BN x1 fused: vgg0_conv2_fwd
+        // VGG16 x1 fused: vgg0_conv2_fwd
+        // VGG19-BN x1 fused: vgg0_conv2_fwd
+        // VGG19 x1 fused: vgg0_conv2_fwd
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DUC x3: conv2_1_3x3
+        // DUC x3 single: conv2_1_3x3
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // DUC x3: conv2_1_3x3
+        // DUC x3 part: conv2_1_3x3
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x3: conv2_1_1x1_increase
+        // DUC x3 fused: conv2_1_3x3
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}},
-    // DUC x3: conv2_1_1x1_increase
+        // DUC x3 single: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias}},
-    // DUC x3: conv2_1_1x1_increase
+        // DUC x3 part: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias, add}},
-    // DUC x3: conv2_1_1x1_increase
+        // DUC x3 part: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
-    // VGG16-BN x2: vgg0_conv1_fwd
-    // VGG16 x1: vgg0_conv1_fwd
-    // VGG19-BN x2: vgg0_conv1_fwd
-    // VGG19 x1: vgg0_conv1_fwd
+        // DUC x3 fused: conv2_1_1x1_increase
     {.x = {1, 64, 224, 224}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv1_fwd
-    // VGG16 x1: vgg0_conv1_fwd
-    // VGG19-BN x1: vgg0_conv1_fwd
-    // VGG19 x1: vgg0_conv1_fwd
+        // VGG16-BN x1 single: vgg0_conv1_fwd
+        // VGG16 x1 single: vgg0_conv1_fwd
+        // VGG19-BN x1 single: vgg0_conv1_fwd
+        // VGG19 x1 single: vgg0_conv1_fwd
     {.x = {1, 64, 224, 224}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv1_2_3x3
+        // VGG16-BN x1 fused: vgg0_conv1_fwd
+        // VGG16 x1 fused: vgg0_conv1_fwd
+        // VGG19-BN x1 fused: vgg0_conv1_fwd
+        // VGG19 x1 fused: vgg0_conv1_fwd
     {.x = {1, 64, 400, 400}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DUC x1: conv1_2_3x3
+        // DUC x1 single: conv1_2_3x3
     {.x = {1, 64, 400, 400}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // DUC x1: conv1_2_3x3
+        // DUC x1 part: conv1_2_3x3
     {.x = {1, 64, 400, 400}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv1_3_3x3
+        // DUC x1 fused: conv1_2_3x3
     {.x = {1, 64, 400, 400}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DUC x1: conv1_3_3x3
+        // DUC x1 single: conv1_3_3x3
     {.x = {1, 64, 400, 400}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // DUC x1: conv1_3_3x3
+        // DUC x1 part: conv1_3_3x3
     {.x = {1, 64, 400, 400}, .w = {128, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_18
+        // DUC x1 fused: conv1_3_3x3
     {.x = {1, 96, 13, 13}, .w = {208, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_18
+        // Inception-v1 x1 single: conv_18
     {.x = {1, 96, 13, 13}, .w = {208, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x3: conv_27
+        // Inception-v1 x1 fused: conv_18
     {.x = {1, 96, 14, 14}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x3: conv_27
+        // Inception-v2 x3 single: conv_27
     {.x = {1, 96, 14, 14}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x3: conv_27
+        // Inception-v2 x3 part: conv_27
     {.x = {1, 96, 14, 14}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x3: conv_27
+        // Inception-v2 x3 part: conv_27
     {.x = {1, 96, 14, 14}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x3: conv_27
+        // Inception-v2 x3 part: conv_27
     {.x = {1, 96, 14, 14}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_18
+        // Inception-v2 x3 fused: conv_27
     {.x = {1, 96, 14, 14}, .w = {208, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_18
+        // BVLC_GoogleNet x1 single: conv_18
     {.x = {1, 96, 14, 14}, .w = {208, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck11_conv0_fwd
+        // BVLC_GoogleNet x1 fused: conv_18
     {.x = {1, 96, 14, 14}, .w = {576, 96, 1, 1}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck11_conv0_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck11_conv0_fwd
     {.x = {1, 96, 14, 14}, .w = {576, 96, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck11_conv0_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck11_conv0_fwd
     {.x = {1, 96, 14, 14}, .w = {576, 96, 1, 1}, .post = {bias, relu}},
-    // BVLC_AlexNet x1: conv2_2
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck11_conv0_fwd
     {.x = {1, 96, 26, 26}, .w = {256, 48, 5, 5}, .pads = {2, 2, 2, 2}, .group = 2, .post = {bias}},
-    // BVLC_AlexNet x1: conv2_2
+        // BVLC_AlexNet x1 single: conv2_2
     {.x = {1, 96, 26, 26}, .w = {256, 48, 5, 5}, .pads = {2, 2, 2, 2}, .group = 2, .post = {bias, relu}},
-    // Inception-v1 x1: conv_6
+        // BVLC_AlexNet x1 fused: conv2_2
     {.x = {1, 96, 27, 27}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_6
+        // Inception-v1 x1 single: conv_6
     {.x = {1, 96, 27, 27}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // BVLC_CaffeNet x1: conv2_2
-    // BVLC_RCNN_ILSVRC13 x1: conv2_2
+        // Inception-v1 x1 fused: conv_6
     {.x = {1, 96, 27, 27}, .w = {256, 48, 5, 5}, .pads = {2, 2, 2, 2}, .group = 2, .post = {bias}},
-    // BVLC_CaffeNet x1: conv2_2
-    // BVLC_RCNN_ILSVRC13 x1: conv2_2
+        // BVLC_CaffeNet x1 single: conv2_2
+        // BVLC_RCNN_ILSVRC13 x1 single: conv2_2
     {.x = {1, 96, 27, 27}, .w = {256, 48, 5, 5}, .pads = {2, 2, 2, 2}, .group = 2, .post = {bias, relu}},
-    // Inception-v2 x2: conv_9
+        // BVLC_CaffeNet x1 fused: conv2_2
+        // BVLC_RCNN_ILSVRC13 x1 fused: conv2_2
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_9
+        // Inception-v2 x2 single: conv_9
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_9
+        // Inception-v2 x2 part: conv_9
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_9
+        // Inception-v2 x2 part: conv_9
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_9
+        // Inception-v2 x2 part: conv_9
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_22
+        // Inception-v2 x2 fused: conv_9
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v2 x1: conv_22
+        // Inception-v2 x1 single: conv_22
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Inception-v2 x1: conv_22
+        // Inception-v2 x1 part: conv_22
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_22
+        // Inception-v2 x1 part: conv_22
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_22
+        // Inception-v2 x1 part: conv_22
     {.x = {1, 96, 28, 28}, .w = {96, 96, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_6
+        // Inception-v2 x1 fused: conv_22
     {.x = {1, 96, 28, 28}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_6
+        // BVLC_GoogleNet x1 single: conv_6
     {.x = {1, 96, 28, 28}, .w = {128, 96, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Zfnet512 x1: conv_2
+        // BVLC_GoogleNet x1 fused: conv_6
     {.x = {1, 96, 54, 54}, .w = {256, 96, 5, 5}, .strides = {2, 2}, .post = {bias}},
-    // Zfnet512 x1: conv_2
+        // Zfnet512 x1 single: conv_2
     {.x = {1, 96, 54, 54}, .w = {256, 96, 5, 5}, .strides = {2, 2}, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv2_fwd
+        // Zfnet512 x1 fused: conv_2
     {.x = {1, 96, 56, 56}, .w = {24, 96, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_conv2_fwd
     {.x = {1, 96, 56, 56}, .w = {24, 96, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_4
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck1_conv2_fwd
     {.x = {1, 96, 56, 56}, .w = {128, 96, 1, 1}},
-    // DenseNet-121 x1: conv_4
+        // DenseNet-121 x1 single: conv_4
     {.x = {1, 96, 56, 56}, .w = {128, 96, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_4
+        // DenseNet-121 x1 part: conv_4
     {.x = {1, 96, 56, 56}, .w = {128, 96, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_4
+        // DenseNet-121 x1 part: conv_4
     {.x = {1, 96, 56, 56}, .w = {128, 96, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_4
+        // DenseNet-121 x1 part: conv_4
     {.x = {1, 96, 56, 56}, .w = {128, 96, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv1_fwd
+        // DenseNet-121 x1 fused: conv_4
     {.x = {1, 96, 112, 112}, .w = {96, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 96},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_conv1_fwd
     {.x = {1, 96, 112, 112}, .w = {96, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 96, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck1_conv1_fwd
     {.x = {1, 96, 112, 112}, .w = {96, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 96, .post = {bias, relu}},
-    // Inception-v1 x1: conv_24
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck1_conv1_fwd
     {.x = {1, 112, 13, 13}, .w = {224, 112, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_24
+        // Inception-v1 x1 single: conv_24
     {.x = {1, 112, 13, 13}, .w = {224, 112, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_24
+        // Inception-v1 x1 fused: conv_24
     {.x = {1, 112, 14, 14}, .w = {224, 112, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_24
+        // BVLC_GoogleNet x1 single: conv_24
     {.x = {1, 112, 14, 14}, .w = {224, 112, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Shufflenet x1: conv4_4
+        // BVLC_GoogleNet x1 fused: conv_24
     {.x = {1, 112, 28, 28}, .w = {112, 28, 1, 1}, .group = 4},
-    // Shufflenet x1: conv4_4
+        // Shufflenet x1 single: conv4_4
     {.x = {1, 112, 28, 28}, .w = {112, 28, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x1: conv3_112
+        // Shufflenet x1 fused: conv4_4
     {.x = {1, 112, 56, 56}, .w = {112, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 112},
-    // Shufflenet x1: conv3_112
+        // Shufflenet x1 single: conv3_112
     {.x = {1, 112, 56, 56}, .w = {112, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 112, .post = {bias}},
-    // DenseNet-121 x16: conv_90
+        // Shufflenet x1 fused: conv3_112
     {.x = {1, 128, 7, 7}, .w = {32, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v1 x1: conv_30
+        // DenseNet-121 x16 single, x16 fused: conv_90
     {.x = {1, 128, 13, 13}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_30
+        // Inception-v1 x1 single: conv_30
     {.x = {1, 128, 13, 13}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x24: conv_41
+        // Inception-v1 x1 fused: conv_30
     {.x = {1, 128, 14, 14}, .w = {32, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_28
+        // DenseNet-121 x24 single, x24 fused: conv_41
     {.x = {1, 128, 14, 14}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_28
+        // Inception-v2 x2 single: conv_28
     {.x = {1, 128, 14, 14}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_28
+        // Inception-v2 x2 part: conv_28
     {.x = {1, 128, 14, 14}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_28
+        // Inception-v2 x2 part: conv_28
     {.x = {1, 128, 14, 14}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_28
+        // Inception-v2 x2 part: conv_28
     {.x = {1, 128, 14, 14}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_39
+        // Inception-v2 x2 fused: conv_28
     {.x = {1, 128, 14, 14}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_39
+        // Inception-v2 x2 single: conv_39
     {.x = {1, 128, 14, 14}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_39
+        // Inception-v2 x2 part: conv_39
     {.x = {1, 128, 14, 14}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_39
+        // Inception-v2 x2 part: conv_39
     {.x = {1, 128, 14, 14}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_39
+        // Inception-v2 x2 part: conv_39
     {.x = {1, 128, 14, 14}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_46
+        // Inception-v2 x2 fused: conv_39
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_46
+        // Inception-v2 x1 single: conv_46
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_46
+        // Inception-v2 x1 part: conv_46
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_46
+        // Inception-v2 x1 part: conv_46
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_46
+        // Inception-v2 x1 part: conv_46
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_52
+        // Inception-v2 x1 fused: conv_46
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v2 x1: conv_52
+        // Inception-v2 x1 single: conv_52
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Inception-v2 x1: conv_52
+        // Inception-v2 x1 part: conv_52
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_52
+        // Inception-v2 x1 part: conv_52
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_52
+        // Inception-v2 x1 part: conv_52
     {.x = {1, 128, 14, 14}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_30
+        // Inception-v2 x1 fused: conv_52
     {.x = {1, 128, 14, 14}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_30
+        // BVLC_GoogleNet x1 single: conv_30
     {.x = {1, 128, 14, 14}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Emotion-FerPlus x1: Convolution474
+        // BVLC_GoogleNet x1 fused: conv_30
     {.x = {1, 128, 16, 16}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x1: Convolution474
+        // Emotion-FerPlus x1 single: Convolution474
     {.x = {1, 128, 16, 16}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x1: Convolution474
+        // Emotion-FerPlus x1 part: Convolution474
     {.x = {1, 128, 16, 16}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution4
+        // Emotion-FerPlus x1 fused: Convolution474
     {.x = {1, 128, 26, 26}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution4
+        // Tiny_YOLO-v2 x1 single: convolution4
     {.x = {1, 128, 26, 26}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution4
+        // Tiny_YOLO-v2 x1 part: convolution4
     {.x = {1, 128, 26, 26}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv7_fwd
+        // Tiny_YOLO-v2 x1 fused: convolution4
     {.x = {1, 128, 27, 27}, .w = {32, 128, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv7_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv7_fwd
     {.x = {1, 128, 27, 27}, .w = {32, 128, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_12
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv7_fwd
     {.x = {1, 128, 27, 27}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_12
+        // Inception-v1 x1 single: conv_12
     {.x = {1, 128, 27, 27}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x12: conv_16
+        // Inception-v1 x1 fused: conv_12
     {.x = {1, 128, 28, 28}, .w = {32, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DenseNet-121 x1: conv_15
+        // DenseNet-121 x12 single, x12 fused: conv_16
     {.x = {1, 128, 28, 28}, .w = {128, 128, 1, 1}},
-    // DenseNet-121 x1: conv_15
+        // DenseNet-121 x1 single: conv_15
     {.x = {1, 128, 28, 28}, .w = {128, 128, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_15
+        // DenseNet-121 x1 part: conv_15
     {.x = {1, 128, 28, 28}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_15
+        // DenseNet-121 x1 part: conv_15
     {.x = {1, 128, 28, 28}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_15
+        // DenseNet-121 x1 part: conv_15
     {.x = {1, 128, 28, 28}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x24: stage2_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage2_conv1_fwd
-    // ResNet018-v2 x3: resnetv22_stage2_conv1_fwd
-    // ResNet034-v1 x7: resnetv16_stage2_conv1_fwd
-    // ResNet034-v2 x7: resnetv23_stage2_conv1_fwd
-    // ResNet050-v1 x4: resnetv17_stage2_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage2_conv5_fwd
-    // ResNet101-v1 x4: resnetv18_stage2_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv5_fwd
-    // ResNet152-v1 x8: resnetv19_stage2_conv1_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv5_fwd
+        // DenseNet-121 x1 fused: conv_15
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ResNet018-v2 x2: resnetv22_stage2_conv1_fwd
-    // ResNet034-v2 x4: resnetv23_stage2_conv1_fwd
+        // ArcFace x24 single: stage2_unit2_conv1
+        // ResNet018-v1 x3 single: resnetv15_stage2_conv1_fwd
+        // ResNet018-v2 x3 single: resnetv22_stage2_conv1_fwd
+        // ResNet034-v1 x7 single: resnetv16_stage2_conv1_fwd
+        // ResNet034-v2 x7 single: resnetv23_stage2_conv1_fwd
+        // ResNet050-v1 x4 single: resnetv17_stage2_conv1_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage2_conv5_fwd
+        // ResNet101-v1 x4 single: resnetv18_stage2_conv1_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage2_conv5_fwd
+        // ResNet152-v1 x8 single: resnetv19_stage2_conv1_fwd
+        // ResNet152-v2 x7 single: resnetv27_stage2_conv5_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {add}},
-    // ArcFace x24: stage2_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage2_conv1_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv3_fwd
-    // ResNet034-v1 x7: resnetv16_stage2_conv1_fwd
-    // ResNet034-v2 x3: resnetv23_stage2_conv3_fwd
-    // ResNet050-v1 x4: resnetv17_stage2_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage2_conv5_fwd
-    // ResNet101-v1 x4: resnetv18_stage2_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv5_fwd
-    // ResNet152-v1 x8: resnetv19_stage2_conv1_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv5_fwd
+        // ResNet018-v2 x2 fused: resnetv22_stage2_conv1_fwd
+        // ResNet034-v2 x4 fused: resnetv23_stage2_conv1_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x12: stage2_unit2_conv2
-    // ResNet018-v1 x1: resnetv15_stage2_conv4_fwd
-    // ResNet034-v1 x3: resnetv16_stage2_conv4_fwd
+        // ArcFace x24 part: stage2_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage2_conv1_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage2_conv3_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage2_conv1_fwd
+        // ResNet034-v2 x3 part: resnetv23_stage2_conv3_fwd
+        // ResNet050-v1 x4 part: resnetv17_stage2_conv1_fwd
+        // ResNet050-v2 x3 part: resnetv24_stage2_conv5_fwd
+        // ResNet101-v1 x4 part: resnetv18_stage2_conv1_fwd
+        // ResNet101-v2 x3 part: resnetv25_stage2_conv5_fwd
+        // ResNet152-v1 x8 part: resnetv19_stage2_conv1_fwd
+        // ResNet152-v2 x7 part: resnetv27_stage2_conv5_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv4_fwd
-    // ResNet034-v1 x3: resnetv16_stage2_conv4_fwd
+        // ArcFace x12 fused: stage2_unit2_conv2
+        // ResNet018-v1 x1 part: resnetv15_stage2_conv4_fwd
+        // ResNet034-v1 x3 part: resnetv16_stage2_conv4_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add, relu}},
-    // ArcFace x12: stage2_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage2_conv4_fwd
+        // ResNet034-v1 x3 fused: resnetv16_stage2_conv4_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage2_conv3_fwd
-    // ResNet018-v2 x1: resnetv22_stage2_conv3_fwd
-    // ResNet034-v1 x3: resnetv16_stage2_conv3_fwd
-    // ResNet034-v2 x3: resnetv23_stage2_conv3_fwd
-    // ResNet050-v1 x4: resnetv17_stage2_conv1_fwd
-    // ResNet050-v2 x3: resnetv24_stage2_conv5_fwd
-    // ResNet101-v1 x4: resnetv18_stage2_conv1_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv5_fwd
-    // ResNet152-v1 x8: resnetv19_stage2_conv1_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv5_fwd
+        // ArcFace x12 fused: stage2_unit2_conv1
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_19
+        // ResNet018-v1 x1 fused: resnetv15_stage2_conv3_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage2_conv3_fwd
+        // ResNet034-v1 x3 fused: resnetv16_stage2_conv3_fwd
+        // ResNet034-v2 x3 fused: resnetv23_stage2_conv3_fwd
+        // ResNet050-v1 x4 fused: resnetv17_stage2_conv1_fwd
+        // ResNet050-v2 x3 fused: resnetv24_stage2_conv5_fwd
+        // ResNet101-v1 x4 fused: resnetv18_stage2_conv1_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage2_conv5_fwd
+        // ResNet152-v1 x8 fused: resnetv19_stage2_conv1_fwd
+        // ResNet152-v2 x7 fused: resnetv27_stage2_conv5_fwd
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v2 x1: conv_19
+        // Inception-v2 x1 single: conv_19
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Inception-v2 x1: conv_19
+        // Inception-v2 x1 part: conv_19
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_19
+        // Inception-v2 x1 part: conv_19
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_19
+        // Inception-v2 x1 part: conv_19
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_12
+        // Inception-v2 x1 fused: conv_19
     {.x = {1, 128, 28, 28}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_12
+        // BVLC_GoogleNet x1 single: conv_12
     {.x = {1, 128, 28, 28}, .w = {192, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ArcFace x1: stage3_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage3_conv2_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv2_fwd
-    // ResNet034-v2 x1: resnetv23_stage3_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_12
     {.x = {1, 128, 28, 28}, .w = {256, 128, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage3_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage3_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv2_fwd
+        // ArcFace x1 single: stage3_unit1_conv1sc
+        // ResNet018-v1 x1 single: resnetv15_stage3_conv2_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_stage3_conv2_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage3_conv2_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_stage3_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv2_fwd
+        // ArcFace x1 fused: stage3_unit1_conv1sc
+        // ResNet018-v1 x1 part: resnetv15_stage3_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage3_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv2_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage3_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage3_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 1, 1}, .strides = {2, 2}, .post = {bias, add, relu}},
-    // ArcFace x1: stage3_unit1_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage3_conv2_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage3_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ArcFace x1: stage3_unit1_conv1
+        // ArcFace x1 single: stage3_unit1_conv1
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x1: stage3_unit1_conv1
+        // ArcFace x1 part: stage3_unit1_conv1
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage3_conv0_fwd
+        // ArcFace x1 fused: stage3_unit1_conv1
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage3_conv0_fwd
+        // ResNet018-v1 x1 single: resnetv15_stage3_conv0_fwd
+        // ResNet018-v2 x1 single: resnetv22_stage3_conv0_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage3_conv0_fwd
+        // ResNet034-v2 x1 single: resnetv23_stage3_conv0_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage3_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage3_conv0_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage3_conv0_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage3_conv0_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage3_conv0_fwd
+        // ResNet034-v2 x1 part: resnetv23_stage3_conv0_fwd
     {.x = {1, 128, 28, 28}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // ResNet050-v2 x4: resnetv24_stage2_conv2_fwd
-    // ResNet101-v2 x4: resnetv25_stage2_conv2_fwd
-    // ResNet152-v2 x8: resnetv27_stage2_conv2_fwd
+        // ResNet018-v1 x1 fused: resnetv15_stage3_conv0_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage3_conv0_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage3_conv0_fwd
+        // ResNet034-v2 x1 fused: resnetv23_stage3_conv0_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}},
-    // ResNet050-v2 x4: resnetv24_stage2_conv2_fwd
-    // ResNet101-v2 x4: resnetv25_stage2_conv2_fwd
-    // ResNet152-v2 x8: resnetv27_stage2_conv2_fwd
+        // ResNet050-v2 x4 single: resnetv24_stage2_conv2_fwd
+        // ResNet101-v2 x4 single: resnetv25_stage2_conv2_fwd
+        // ResNet152-v2 x8 single: resnetv27_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {add}},
-    // ResNet050-v1 x8: resnetv17_stage2_conv2_fwd
-    // ResNet101-v1 x8: resnetv18_stage2_conv2_fwd
-    // ResNet152-v1 x16: resnetv19_stage2_conv2_fwd
+        // ResNet050-v2 x4 fused: resnetv24_stage2_conv2_fwd
+        // ResNet101-v2 x4 fused: resnetv25_stage2_conv2_fwd
+        // ResNet152-v2 x8 fused: resnetv27_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x4: resnetv17_stage2_conv2_fwd
-    // ResNet101-v1 x4: resnetv18_stage2_conv2_fwd
-    // ResNet152-v1 x8: resnetv19_stage2_conv2_fwd
+        // ResNet050-v1 x4 single: resnetv17_stage2_conv2_fwd
+        // ResNet101-v1 x4 single: resnetv18_stage2_conv2_fwd
+        // ResNet152-v1 x8 single: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {bias, add}},
-    // ResNet050-v1 x4: resnetv17_stage2_conv2_fwd
-    // ResNet101-v1 x4: resnetv18_stage2_conv2_fwd
-    // ResNet152-v1 x8: resnetv19_stage2_conv2_fwd
+        // ResNet050-v1 x4 part: resnetv17_stage2_conv2_fwd
+        // ResNet101-v1 x4 part: resnetv18_stage2_conv2_fwd
+        // ResNet152-v1 x8 part: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {bias, add, relu}},
-    // Emotion-FerPlus x1: Convolution436
+        // ResNet050-v1 x4 fused: resnetv17_stage2_conv2_fwd
+        // ResNet101-v1 x4 fused: resnetv18_stage2_conv2_fwd
+        // ResNet152-v1 x8 fused: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 32, 32}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x1: Convolution436
+        // Emotion-FerPlus x1 single: Convolution436
     {.x = {1, 128, 32, 32}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x1: Convolution436
+        // Emotion-FerPlus x1 part: Convolution436
     {.x = {1, 128, 32, 32}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv4_fwd
+        // Emotion-FerPlus x1 fused: Convolution436
     {.x = {1, 128, 55, 55}, .w = {16, 128, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv4_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv4_fwd
     {.x = {1, 128, 55, 55}, .w = {16, 128, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x6: conv_3
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv4_fwd
     {.x = {1, 128, 56, 56}, .w = {32, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DenseNet-121 x1: conv_6
+        // DenseNet-121 x6 single, x6 fused: conv_3
     {.x = {1, 128, 56, 56}, .w = {128, 128, 1, 1}},
-    // DenseNet-121 x1: conv_6
+        // DenseNet-121 x1 single: conv_6
     {.x = {1, 128, 56, 56}, .w = {128, 128, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_6
+        // DenseNet-121 x1 part: conv_6
     {.x = {1, 128, 56, 56}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_6
+        // DenseNet-121 x1 part: conv_6
     {.x = {1, 128, 56, 56}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_6
+        // DenseNet-121 x1 part: conv_6
     {.x = {1, 128, 56, 56}, .w = {128, 128, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x1: stage2_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage2_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv1_fwd
+        // DenseNet-121 x1 fused: conv_6
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage2_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage2_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv1_fwd
+        // ArcFace x1 single: stage2_unit1_conv2
+        // ResNet050-v2 x1 single: resnetv24_stage2_conv1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage2_conv1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage2_conv1_fwd
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ArcFace x1: stage2_unit1_conv2
+        // ArcFace x1 part: stage2_unit1_conv2
+        // ResNet050-v2 x1 part: resnetv24_stage2_conv1_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage2_conv1_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage2_conv1_fwd
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet050-v2 x1: resnetv24_stage2_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv1_fwd
+        // ArcFace x1 fused: stage2_unit1_conv2
     {.x = {1, 128, 56, 56}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // VGG16-BN x2: vgg0_conv4_fwd
-    // VGG16 x1: vgg0_conv4_fwd
-    // VGG19-BN x2: vgg0_conv4_fwd
-    // VGG19 x1: vgg0_conv4_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage2_conv1_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage2_conv1_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage2_conv1_fwd
     {.x = {1, 128, 56, 56}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv4_fwd
-    // VGG16 x1: vgg0_conv4_fwd
-    // VGG19-BN x1: vgg0_conv4_fwd
-    // VGG19 x1: vgg0_conv4_fwd
+        // VGG16-BN x1 single: vgg0_conv4_fwd
+        // VGG16 x1 single: vgg0_conv4_fwd
+        // VGG19-BN x1 single: vgg0_conv4_fwd
+        // VGG19 x1 single: vgg0_conv4_fwd
     {.x = {1, 128, 56, 56}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x4: conv3_1_3x3
+        // VGG16-BN x1 fused: vgg0_conv4_fwd
+        // VGG16 x1 fused: vgg0_conv4_fwd
+        // VGG19-BN x1 fused: vgg0_conv4_fwd
+        // VGG19 x1 fused: vgg0_conv4_fwd
     {.x = {1, 128, 100, 100}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DUC x4: conv3_1_3x3
+        // DUC x4 single: conv3_1_3x3
     {.x = {1, 128, 100, 100}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // DUC x4: conv3_1_3x3
+        // DUC x4 part: conv3_1_3x3
     {.x = {1, 128, 100, 100}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x4: conv3_1_1x1_increase
+        // DUC x4 fused: conv3_1_3x3
     {.x = {1, 128, 100, 100}, .w = {512, 128, 1, 1}},
-    // DUC x4: conv3_1_1x1_increase
+        // DUC x4 single: conv3_1_1x1_increase
     {.x = {1, 128, 100, 100}, .w = {512, 128, 1, 1}, .post = {bias}},
-    // DUC x4: conv3_1_1x1_increase
+        // DUC x4 part: conv3_1_1x1_increase
     {.x = {1, 128, 100, 100}, .w = {512, 128, 1, 1}, .post = {bias, add}},
-    // DUC x4: conv3_1_1x1_increase
+        // DUC x4 part: conv3_1_1x1_increase
     {.x = {1, 128, 100, 100}, .w = {512, 128, 1, 1}, .post = {bias, add, relu}},
-    // VGG16-BN x2: vgg0_conv3_fwd
-    // VGG16 x1: vgg0_conv3_fwd
-    // VGG19-BN x2: vgg0_conv3_fwd
-    // VGG19 x1: vgg0_conv3_fwd
+        // DUC x4 fused: conv3_1_1x1_increase
     {.x = {1, 128, 112, 112}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv3_fwd
-    // VGG16 x1: vgg0_conv3_fwd
-    // VGG19-BN x1: vgg0_conv3_fwd
-    // VGG19 x1: vgg0_conv3_fwd
+        // VGG16-BN x1 single: vgg0_conv3_fwd
+        // VGG16 x1 single: vgg0_conv3_fwd
+        // VGG19-BN x1 single: vgg0_conv3_fwd
+        // VGG19 x1 single: vgg0_conv3_fwd
     {.x = {1, 128, 112, 112}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv2_1_1x1_reduce
+        // VGG16-BN x1 fused: vgg0_conv3_fwd
+        // VGG16 x1 fused: vgg0_conv3_fwd
+        // VGG19-BN x1 fused: vgg0_conv3_fwd
+        // VGG19 x1 fused: vgg0_conv3_fwd
     {.x = {1, 128, 199, 199}, .w = {64, 128, 1, 1}},
-    // DUC x1: conv2_1_1x1_reduce
+        // DUC x1 single: conv2_1_1x1_reduce
     {.x = {1, 128, 199, 199}, .w = {64, 128, 1, 1}, .post = {bias}},
-    // DUC x1: conv2_1_1x1_reduce
+        // DUC x1 part: conv2_1_1x1_reduce
     {.x = {1, 128, 199, 199}, .w = {64, 128, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv2_1_1x1_proj
+        // DUC x1 fused: conv2_1_1x1_reduce
     {.x = {1, 128, 199, 199}, .w = {256, 128, 1, 1}},
-    // DUC x1: conv2_1_1x1_proj
+        // DUC x1 single: conv2_1_1x1_proj
     {.x = {1, 128, 199, 199}, .w = {256, 128, 1, 1}, .post = {bias}},
-    // Shufflenet x1: conv16_4
+        // DUC x1 fused: conv2_1_1x1_proj
     {.x = {1, 136, 14, 14}, .w = {136, 34, 1, 1}, .group = 4},
-    // Shufflenet x1: conv16_4
+        // Shufflenet x1 single: conv16_4
     {.x = {1, 136, 14, 14}, .w = {136, 34, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x3: conv6_136
+        // Shufflenet x1 fused: conv16_4
     {.x = {1, 136, 28, 28}, .w = {136, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 136},
-    // Shufflenet x3: conv6_136
+        // Shufflenet x3 single: conv6_136
     {.x = {1, 136, 28, 28}, .w = {136, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 136, .post = {bias}},
-    // Shufflenet x1: conv15_136
+        // Shufflenet x3 fused: conv6_136
     {.x = {1, 136, 28, 28}, .w = {136, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 136},
-    // Shufflenet x1: conv15_136
+        // Shufflenet x1 single: conv15_136
     {.x = {1, 136, 28, 28}, .w = {136, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 136, .post = {bias}},
-    // Shufflenet x7: conv5_4
+        // Shufflenet x1 fused: conv15_136
     {.x = {1, 136, 28, 28}, .w = {136, 34, 1, 1}, .group = 4},
-    // Shufflenet x7: conv5_4
+        // Shufflenet x7 single: conv5_4
     {.x = {1, 136, 28, 28}, .w = {136, 34, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x3: conv7_4
+        // Shufflenet x7 part: conv5_4
     {.x = {1, 136, 28, 28}, .w = {136, 34, 1, 1}, .group = 4, .post = {bias, add}},
-    // Shufflenet x3: conv7_4
+        // Shufflenet x3 part: conv7_4
     {.x = {1, 136, 28, 28}, .w = {136, 34, 1, 1}, .group = 4, .post = {bias, add, relu}},
-    // Shufflenet x4: conv5_4
+        // Shufflenet x3 fused: conv7_4
     {.x = {1, 136, 28, 28}, .w = {136, 34, 1, 1}, .group = 4, .post = {bias, relu}},
-    // Inception-v1 x1: conv_36
+        // Shufflenet x4 fused: conv5_4
     {.x = {1, 144, 13, 13}, .w = {288, 144, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_36
+        // Inception-v1 x1 single: conv_36
     {.x = {1, 144, 13, 13}, .w = {288, 144, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_36
+        // Inception-v1 x1 fused: conv_36
     {.x = {1, 144, 14, 14}, .w = {288, 144, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_36
+        // BVLC_GoogleNet x1 single: conv_36
     {.x = {1, 144, 14, 14}, .w = {288, 144, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_36
     {.x = {1, 144, 28, 28}, .w = {32, 144, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck3_conv2_fwd
     {.x = {1, 144, 28, 28}, .w = {32, 144, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv2_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck3_conv2_fwd
     {.x = {1, 144, 56, 56}, .w = {24, 144, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck2_conv2_fwd
     {.x = {1, 144, 56, 56}, .w = {24, 144, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv2_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck2_conv2_fwd
     {.x = {1, 144, 56, 56}, .w = {24, 144, 1, 1}, .post = {bias, add}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv1_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck2_conv2_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 144},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck2_conv1_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 144, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck2_conv1_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 144, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_conv1_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck2_conv1_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 144},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck3_conv1_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 144, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck3_conv1_fwd
     {.x = {1, 144, 56, 56}, .w = {144, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 144, .post = {bias, relu}},
-    // Inception-v1 x1: conv_48
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck3_conv1_fwd
     {.x = {1, 160, 6, 6}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_48
+        // Inception-v1 x1 single: conv_48
     {.x = {1, 160, 6, 6}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_60
+        // Inception-v1 x1 fused: conv_48
     {.x = {1, 160, 7, 7}, .w = {224, 160, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_60
+        // Inception-v2 x1 single: conv_60
     {.x = {1, 160, 7, 7}, .w = {224, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_60
+        // Inception-v2 x1 part: conv_60
     {.x = {1, 160, 7, 7}, .w = {224, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_60
+        // Inception-v2 x1 part: conv_60
     {.x = {1, 160, 7, 7}, .w = {224, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_60
+        // Inception-v2 x1 part: conv_60
     {.x = {1, 160, 7, 7}, .w = {224, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_48
+        // Inception-v2 x1 fused: conv_60
     {.x = {1, 160, 7, 7}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_48
+        // BVLC_GoogleNet x1 single: conv_48
     {.x = {1, 160, 7, 7}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv0_fwd
+        // BVLC_GoogleNet x1 fused: conv_48
     {.x = {1, 160, 7, 7}, .w = {960, 160, 1, 1}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv0_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck14_conv0_fwd
     {.x = {1, 160, 7, 7}, .w = {960, 160, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv0_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck14_conv0_fwd
     {.x = {1, 160, 7, 7}, .w = {960, 160, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_42
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck14_conv0_fwd
     {.x = {1, 160, 13, 13}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_42
+        // Inception-v1 x1 single: conv_42
     {.x = {1, 160, 13, 13}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_42
+        // Inception-v1 x1 fused: conv_42
     {.x = {1, 160, 14, 14}, .w = {160, 160, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_42
+        // Inception-v2 x1 single: conv_42
     {.x = {1, 160, 14, 14}, .w = {160, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_42
+        // Inception-v2 x1 part: conv_42
     {.x = {1, 160, 14, 14}, .w = {160, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_42
+        // Inception-v2 x1 part: conv_42
     {.x = {1, 160, 14, 14}, .w = {160, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_42
+        // Inception-v2 x1 part: conv_42
     {.x = {1, 160, 14, 14}, .w = {160, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_48
+        // Inception-v2 x1 fused: conv_42
     {.x = {1, 160, 14, 14}, .w = {192, 160, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_48
+        // Inception-v2 x1 single: conv_48
     {.x = {1, 160, 14, 14}, .w = {192, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_48
+        // Inception-v2 x1 part: conv_48
     {.x = {1, 160, 14, 14}, .w = {192, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_48
+        // Inception-v2 x1 part: conv_48
     {.x = {1, 160, 14, 14}, .w = {192, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_48
+        // Inception-v2 x1 part: conv_48
     {.x = {1, 160, 14, 14}, .w = {192, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_42
+        // Inception-v2 x1 fused: conv_48
     {.x = {1, 160, 14, 14}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_42
+        // BVLC_GoogleNet x1 single: conv_42
     {.x = {1, 160, 14, 14}, .w = {320, 160, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_17
+        // BVLC_GoogleNet x1 fused: conv_42
     {.x = {1, 160, 28, 28}, .w = {128, 160, 1, 1}},
-    // DenseNet-121 x1: conv_17
+        // DenseNet-121 x1 single: conv_17
     {.x = {1, 160, 28, 28}, .w = {128, 160, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_17
+        // DenseNet-121 x1 part: conv_17
     {.x = {1, 160, 28, 28}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_17
+        // DenseNet-121 x1 part: conv_17
     {.x = {1, 160, 28, 28}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_17
+        // DenseNet-121 x1 part: conv_17
     {.x = {1, 160, 28, 28}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_8
+        // DenseNet-121 x1 fused: conv_17
     {.x = {1, 160, 56, 56}, .w = {128, 160, 1, 1}},
-    // DenseNet-121 x1: conv_8
+        // DenseNet-121 x1 single: conv_8
     {.x = {1, 160, 56, 56}, .w = {128, 160, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_8
+        // DenseNet-121 x1 part: conv_8
     {.x = {1, 160, 56, 56}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_8
+        // DenseNet-121 x1 part: conv_8
     {.x = {1, 160, 56, 56}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_8
+        // DenseNet-121 x1 part: conv_8
     {.x = {1, 160, 56, 56}, .w = {128, 160, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v1 x1: conv_54
+        // DenseNet-121 x1 fused: conv_8
     {.x = {1, 192, 6, 6}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_54
+        // Inception-v1 x1 single: conv_54
     {.x = {1, 192, 6, 6}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_67
+        // Inception-v1 x1 fused: conv_54
     {.x = {1, 192, 7, 7}, .w = {224, 192, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_67
+        // Inception-v2 x1 single: conv_67
     {.x = {1, 192, 7, 7}, .w = {224, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_67
+        // Inception-v2 x1 part: conv_67
     {.x = {1, 192, 7, 7}, .w = {224, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_67
+        // Inception-v2 x1 part: conv_67
     {.x = {1, 192, 7, 7}, .w = {224, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_67
+        // Inception-v2 x1 part: conv_67
     {.x = {1, 192, 7, 7}, .w = {224, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_58
+        // Inception-v2 x1 fused: conv_67
     {.x = {1, 192, 7, 7}, .w = {320, 192, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_58
+        // Inception-v2 x2 single: conv_58
     {.x = {1, 192, 7, 7}, .w = {320, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_58
+        // Inception-v2 x2 part: conv_58
     {.x = {1, 192, 7, 7}, .w = {320, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_58
+        // Inception-v2 x2 part: conv_58
     {.x = {1, 192, 7, 7}, .w = {320, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_58
+        // Inception-v2 x2 part: conv_58
     {.x = {1, 192, 7, 7}, .w = {320, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_54
+        // Inception-v2 x2 fused: conv_58
     {.x = {1, 192, 7, 7}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_54
+        // BVLC_GoogleNet x1 single: conv_54
     {.x = {1, 192, 7, 7}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_49
+        // BVLC_GoogleNet x1 fused: conv_54
     {.x = {1, 192, 14, 14}, .w = {192, 192, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_49
+        // Inception-v2 x1 single: conv_49
     {.x = {1, 192, 14, 14}, .w = {192, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_49
+        // Inception-v2 x1 part: conv_49
     {.x = {1, 192, 14, 14}, .w = {192, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_49
+        // Inception-v2 x1 part: conv_49
     {.x = {1, 192, 14, 14}, .w = {192, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_49
+        // Inception-v2 x1 part: conv_49
     {.x = {1, 192, 14, 14}, .w = {192, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_54
+        // Inception-v2 x1 fused: conv_49
     {.x = {1, 192, 14, 14}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: conv_54
+        // Inception-v2 x1 single: conv_54
     {.x = {1, 192, 14, 14}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_54
+        // Inception-v2 x1 part: conv_54
     {.x = {1, 192, 14, 14}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_54
+        // Inception-v2 x1 part: conv_54
     {.x = {1, 192, 14, 14}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_54
+        // Inception-v2 x1 part: conv_54
     {.x = {1, 192, 14, 14}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v1 x1: conv_7
+        // Inception-v2 x1 fused: conv_54
     {.x = {1, 192, 27, 27}, .w = {16, 192, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_7
+        // Inception-v1 x1 single: conv_7
     {.x = {1, 192, 27, 27}, .w = {16, 192, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_9
+        // Inception-v1 x1 fused: conv_7
     {.x = {1, 192, 27, 27}, .w = {32, 192, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_9
+        // Inception-v1 x1 single: conv_9
     {.x = {1, 192, 27, 27}, .w = {32, 192, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_4
+        // Inception-v1 x1 fused: conv_9
     {.x = {1, 192, 27, 27}, .w = {64, 192, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_4
+        // Inception-v1 x1 single: conv_4
     {.x = {1, 192, 27, 27}, .w = {64, 192, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_5
+        // Inception-v1 x1 fused: conv_4
     {.x = {1, 192, 27, 27}, .w = {96, 192, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_5
+        // Inception-v1 x1 single: conv_5
     {.x = {1, 192, 27, 27}, .w = {96, 192, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_7
+        // Inception-v1 x1 fused: conv_5
     {.x = {1, 192, 28, 28}, .w = {16, 192, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_7
+        // BVLC_GoogleNet x1 single: conv_7
     {.x = {1, 192, 28, 28}, .w = {16, 192, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_10
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck4_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_7
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}},
-    // BVLC_GoogleNet x1: conv_9
-    // Inception-v2 x1: conv_10
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck4_conv2_fwd
+        // Inception-v2 x1 single: conv_10
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck4_conv2_fwd
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck4_conv2_fwd
+        // BVLC_GoogleNet x1 single: conv_9
+        // Inception-v2 x1 part: conv_10
+        // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck4_conv2_fwd
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias, add}},
-    // Inception-v2 x1: conv_10
+        // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck4_conv2_fwd
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_10
+        // Inception-v2 x1 part: conv_10
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_10
+        // Inception-v2 x1 part: conv_10
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_9
+        // Inception-v2 x1 fused: conv_10
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x3: conv_4
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck6_conv2_fwd
+        // BVLC_GoogleNet x1 fused: conv_9
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}},
-    // BVLC_GoogleNet x1: conv_4
-    // Inception-v2 x3: conv_4
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck6_conv2_fwd
+        // Inception-v2 x3 single: conv_4
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck6_conv2_fwd
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias}},
-    // Inception-v2 x3: conv_4
+        // BVLC_GoogleNet x1 single: conv_4
+        // Inception-v2 x3 part: conv_4
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck6_conv2_fwd
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x3: conv_4
+        // Inception-v2 x3 part: conv_4
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x3: conv_4
+        // Inception-v2 x3 part: conv_4
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_4
+        // Inception-v2 x3 fused: conv_4
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_5
+        // BVLC_GoogleNet x1 fused: conv_4
     {.x = {1, 192, 28, 28}, .w = {96, 192, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_5
+        // BVLC_GoogleNet x1 single: conv_5
     {.x = {1, 192, 28, 28}, .w = {96, 192, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_19
+        // BVLC_GoogleNet x1 fused: conv_5
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}},
-    // DenseNet-121 x1: conv_19
+        // DenseNet-121 x1 single: conv_19
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_19
+        // DenseNet-121 x1 part: conv_19
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_19
+        // DenseNet-121 x1 part: conv_19
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_19
+        // DenseNet-121 x1 part: conv_19
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv1_fwd
+        // DenseNet-121 x1 fused: conv_19
     {.x = {1, 192, 28, 28}, .w = {192, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 192},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv1_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck4_conv1_fwd
     {.x = {1, 192, 28, 28}, .w = {192, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 192, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck4_conv1_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck4_conv1_fwd
     {.x = {1, 192, 28, 28}, .w = {192, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 192, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_10
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck4_conv1_fwd
     {.x = {1, 192, 56, 56}, .w = {128, 192, 1, 1}},
-    // DenseNet-121 x1: conv_10
+        // DenseNet-121 x1 single: conv_10
     {.x = {1, 192, 56, 56}, .w = {128, 192, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_10
+        // DenseNet-121 x1 part: conv_10
     {.x = {1, 192, 56, 56}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_10
+        // DenseNet-121 x1 part: conv_10
     {.x = {1, 192, 56, 56}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_10
+        // DenseNet-121 x1 part: conv_10
     {.x = {1, 192, 56, 56}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_61
+        // DenseNet-121 x1 fused: conv_10
     {.x = {1, 224, 7, 7}, .w = {224, 224, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x2: conv_61
+        // Inception-v2 x2 single: conv_61
     {.x = {1, 224, 7, 7}, .w = {224, 224, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_61
+        // Inception-v2 x2 part: conv_61
     {.x = {1, 224, 7, 7}, .w = {224, 224, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_61
+        // Inception-v2 x2 part: conv_61
     {.x = {1, 224, 7, 7}, .w = {224, 224, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_61
+        // Inception-v2 x2 part: conv_61
     {.x = {1, 224, 7, 7}, .w = {224, 224, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_21
+        // Inception-v2 x2 fused: conv_61
     {.x = {1, 224, 28, 28}, .w = {128, 224, 1, 1}},
-    // DenseNet-121 x1: conv_21
+        // DenseNet-121 x1 single: conv_21
     {.x = {1, 224, 28, 28}, .w = {128, 224, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_21
+        // DenseNet-121 x1 part: conv_21
     {.x = {1, 224, 28, 28}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_21
+        // DenseNet-121 x1 part: conv_21
     {.x = {1, 224, 28, 28}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_21
+        // DenseNet-121 x1 part: conv_21
     {.x = {1, 224, 28, 28}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_12
+        // DenseNet-121 x1 fused: conv_21
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}},
-    // DenseNet-121 x1: conv_12
+        // DenseNet-121 x1 single: conv_12
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_12
+        // DenseNet-121 x1 part: conv_12
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_12
+        // DenseNet-121 x1 part: conv_12
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_12
+        // DenseNet-121 x1 part: conv_12
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Emotion-FerPlus x3: Convolution548
+        // DenseNet-121 x1 fused: conv_12
     {.x = {1, 256, 8, 8}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x3: Convolution548
+        // Emotion-FerPlus x3 single: Convolution548
     {.x = {1, 256, 8, 8}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x3: Convolution548
+        // Emotion-FerPlus x3 part: Convolution548
     {.x = {1, 256, 8, 8}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // BVLC_AlexNet x1: conv_3
+        // Emotion-FerPlus x3 fused: Convolution548
     {.x = {1, 256, 12, 12}, .w = {384, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_AlexNet x1: conv_3
+        // BVLC_AlexNet x1 single: conv_3
     {.x = {1, 256, 12, 12}, .w = {384, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Zfnet512 x1: conv_3
+        // BVLC_AlexNet x1 fused: conv_3
     {.x = {1, 256, 12, 12}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Zfnet512 x1: conv_3
+        // Zfnet512 x1 single: conv_3
     {.x = {1, 256, 12, 12}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv13_fwd
+        // Zfnet512 x1 fused: conv_3
     {.x = {1, 256, 13, 13}, .w = {48, 256, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv13_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv13_fwd
     {.x = {1, 256, 13, 13}, .w = {48, 256, 1, 1}, .post = {bias, relu}},
-    // BVLC_CaffeNet x1: conv_3
-    // BVLC_RCNN_ILSVRC13 x1: conv_3
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv13_fwd
     {.x = {1, 256, 13, 13}, .w = {384, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // BVLC_CaffeNet x1: conv_3
-    // BVLC_RCNN_ILSVRC13 x1: conv_3
+        // BVLC_CaffeNet x1 single: conv_3
+        // BVLC_RCNN_ILSVRC13 x1 single: conv_3
     {.x = {1, 256, 13, 13}, .w = {384, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution5
+        // BVLC_CaffeNet x1 fused: conv_3
+        // BVLC_RCNN_ILSVRC13 x1 fused: conv_3
     {.x = {1, 256, 13, 13}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution5
+        // Tiny_YOLO-v2 x1 single: convolution5
     {.x = {1, 256, 13, 13}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution5
+        // Tiny_YOLO-v2 x1 part: convolution5
     {.x = {1, 256, 13, 13}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // DenseNet-121 x1: conv_40
+        // Tiny_YOLO-v2 x1 fused: convolution5
     {.x = {1, 256, 14, 14}, .w = {128, 256, 1, 1}},
-    // DenseNet-121 x1: conv_40
+        // DenseNet-121 x1 single: conv_40
     {.x = {1, 256, 14, 14}, .w = {128, 256, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_40
+        // DenseNet-121 x1 part: conv_40
     {.x = {1, 256, 14, 14}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_40
+        // DenseNet-121 x1 part: conv_40
     {.x = {1, 256, 14, 14}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_40
+        // DenseNet-121 x1 part: conv_40
     {.x = {1, 256, 14, 14}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x58: stage3_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage3_conv1_fwd
-    // ResNet018-v2 x3: resnetv22_stage3_conv1_fwd
-    // ResNet034-v1 x11: resnetv16_stage3_conv1_fwd
-    // ResNet034-v2 x11: resnetv23_stage3_conv1_fwd
-    // ResNet050-v1 x6: resnetv17_stage3_conv1_fwd
-    // ResNet050-v2 x5: resnetv24_stage3_conv5_fwd
-    // ResNet101-v1 x23: resnetv18_stage3_conv1_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv5_fwd
-    // ResNet152-v1 x36: resnetv19_stage3_conv1_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv5_fwd
+        // DenseNet-121 x1 fused: conv_40
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ResNet018-v2 x2: resnetv22_stage3_conv1_fwd
-    // ResNet034-v2 x6: resnetv23_stage3_conv1_fwd
+        // ArcFace x58 single: stage3_unit2_conv1
+        // ResNet018-v1 x3 single: resnetv15_stage3_conv1_fwd
+        // ResNet018-v2 x3 single: resnetv22_stage3_conv1_fwd
+        // ResNet034-v1 x11 single: resnetv16_stage3_conv1_fwd
+        // ResNet034-v2 x11 single: resnetv23_stage3_conv1_fwd
+        // ResNet050-v1 x6 single: resnetv17_stage3_conv1_fwd
+        // ResNet050-v2 x5 single: resnetv24_stage3_conv5_fwd
+        // ResNet101-v1 x23 single: resnetv18_stage3_conv1_fwd
+        // ResNet101-v2 x22 single: resnetv25_stage3_conv5_fwd
+        // ResNet152-v1 x36 single: resnetv19_stage3_conv1_fwd
+        // ResNet152-v2 x35 single: resnetv27_stage3_conv5_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {add}},
-    // ArcFace x58: stage3_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage3_conv1_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv3_fwd
-    // ResNet034-v1 x11: resnetv16_stage3_conv1_fwd
-    // ResNet034-v2 x5: resnetv23_stage3_conv3_fwd
-    // ResNet050-v1 x6: resnetv17_stage3_conv1_fwd
-    // ResNet050-v2 x5: resnetv24_stage3_conv5_fwd
-    // ResNet101-v1 x23: resnetv18_stage3_conv1_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv5_fwd
-    // ResNet152-v1 x36: resnetv19_stage3_conv1_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv5_fwd
+        // ResNet018-v2 x2 fused: resnetv22_stage3_conv1_fwd
+        // ResNet034-v2 x6 fused: resnetv23_stage3_conv1_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x29: stage3_unit2_conv2
-    // ResNet018-v1 x1: resnetv15_stage3_conv4_fwd
-    // ResNet034-v1 x5: resnetv16_stage3_conv4_fwd
+        // ArcFace x58 part: stage3_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage3_conv1_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage3_conv3_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage3_conv1_fwd
+        // ResNet034-v2 x5 part: resnetv23_stage3_conv3_fwd
+        // ResNet050-v1 x6 part: resnetv17_stage3_conv1_fwd
+        // ResNet050-v2 x5 part: resnetv24_stage3_conv5_fwd
+        // ResNet101-v1 x23 part: resnetv18_stage3_conv1_fwd
+        // ResNet101-v2 x22 part: resnetv25_stage3_conv5_fwd
+        // ResNet152-v1 x36 part: resnetv19_stage3_conv1_fwd
+        // ResNet152-v2 x35 part: resnetv27_stage3_conv5_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv4_fwd
-    // ResNet034-v1 x5: resnetv16_stage3_conv4_fwd
+        // ArcFace x29 fused: stage3_unit2_conv2
+        // ResNet018-v1 x1 part: resnetv15_stage3_conv4_fwd
+        // ResNet034-v1 x5 part: resnetv16_stage3_conv4_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add, relu}},
-    // ArcFace x29: stage3_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage3_conv4_fwd
+        // ResNet034-v1 x5 fused: resnetv16_stage3_conv4_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage3_conv3_fwd
-    // ResNet018-v2 x1: resnetv22_stage3_conv3_fwd
-    // ResNet034-v1 x5: resnetv16_stage3_conv3_fwd
-    // ResNet034-v2 x5: resnetv23_stage3_conv3_fwd
-    // ResNet050-v1 x6: resnetv17_stage3_conv1_fwd
-    // ResNet050-v2 x5: resnetv24_stage3_conv5_fwd
-    // ResNet101-v1 x23: resnetv18_stage3_conv1_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv5_fwd
-    // ResNet152-v1 x36: resnetv19_stage3_conv1_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv5_fwd
+        // ArcFace x29 fused: stage3_unit2_conv1
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x1: conv_55
+        // ResNet018-v1 x1 fused: resnetv15_stage3_conv3_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage3_conv3_fwd
+        // ResNet034-v1 x5 fused: resnetv16_stage3_conv3_fwd
+        // ResNet034-v2 x5 fused: resnetv23_stage3_conv3_fwd
+        // ResNet050-v1 x6 fused: resnetv17_stage3_conv1_fwd
+        // ResNet050-v2 x5 fused: resnetv24_stage3_conv5_fwd
+        // ResNet101-v1 x23 fused: resnetv18_stage3_conv1_fwd
+        // ResNet101-v2 x22 fused: resnetv25_stage3_conv5_fwd
+        // ResNet152-v1 x36 fused: resnetv19_stage3_conv1_fwd
+        // ResNet152-v2 x35 fused: resnetv27_stage3_conv5_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v2 x1: conv_55
+        // Inception-v2 x1 single: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Inception-v2 x1: conv_55
+        // Inception-v2 x1 part: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_55
+        // Inception-v2 x1 part: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_55
+        // Inception-v2 x1 part: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x1: stage4_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage4_conv2_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv2_fwd
-    // ResNet034-v2 x1: resnetv23_stage4_conv2_fwd
+        // Inception-v2 x1 fused: conv_55
     {.x = {1, 256, 14, 14}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage4_unit1_conv1sc
-    // ResNet018-v1 x1: resnetv15_stage4_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv2_fwd
+        // ArcFace x1 single: stage4_unit1_conv1sc
+        // ResNet018-v1 x1 single: resnetv15_stage4_conv2_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_stage4_conv2_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage4_conv2_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_stage4_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv2_fwd
+        // ArcFace x1 fused: stage4_unit1_conv1sc
+        // ResNet018-v1 x1 part: resnetv15_stage4_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage4_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv2_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv2_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage4_conv2_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage4_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias, add, relu}},
-    // ArcFace x1: stage4_unit1_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage4_conv2_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage4_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ArcFace x1: stage4_unit1_conv1
+        // ArcFace x1 single: stage4_unit1_conv1
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x1: stage4_unit1_conv1
+        // ArcFace x1 part: stage4_unit1_conv1
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage4_conv0_fwd
+        // ArcFace x1 fused: stage4_unit1_conv1
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage4_conv0_fwd
+        // ResNet018-v1 x1 single: resnetv15_stage4_conv0_fwd
+        // ResNet018-v2 x1 single: resnetv22_stage4_conv0_fwd
+        // ResNet034-v1 x1 single: resnetv16_stage4_conv0_fwd
+        // ResNet034-v2 x1 single: resnetv23_stage4_conv0_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv0_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv0_fwd
-    // ResNet034-v1 x1: resnetv16_stage4_conv0_fwd
-    // ResNet034-v2 x1: resnetv23_stage4_conv0_fwd
+        // ResNet018-v1 x1 part: resnetv15_stage4_conv0_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage4_conv0_fwd
+        // ResNet034-v1 x1 part: resnetv16_stage4_conv0_fwd
+        // ResNet034-v2 x1 part: resnetv23_stage4_conv0_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // ResNet050-v2 x6: resnetv24_stage3_conv2_fwd
-    // ResNet101-v2 x23: resnetv25_stage3_conv2_fwd
-    // ResNet152-v2 x36: resnetv27_stage3_conv2_fwd
+        // ResNet018-v1 x1 fused: resnetv15_stage4_conv0_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage4_conv0_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage4_conv0_fwd
+        // ResNet034-v2 x1 fused: resnetv23_stage4_conv0_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}},
-    // ResNet050-v2 x6: resnetv24_stage3_conv2_fwd
-    // ResNet101-v2 x23: resnetv25_stage3_conv2_fwd
-    // ResNet152-v2 x36: resnetv27_stage3_conv2_fwd
+        // ResNet050-v2 x6 single: resnetv24_stage3_conv2_fwd
+        // ResNet101-v2 x23 single: resnetv25_stage3_conv2_fwd
+        // ResNet152-v2 x36 single: resnetv27_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {add}},
-    // ResNet050-v1 x12: resnetv17_stage3_conv2_fwd
-    // ResNet101-v1 x46: resnetv18_stage3_conv2_fwd
-    // ResNet152-v1 x72: resnetv19_stage3_conv2_fwd
+        // ResNet050-v2 x6 fused: resnetv24_stage3_conv2_fwd
+        // ResNet101-v2 x23 fused: resnetv25_stage3_conv2_fwd
+        // ResNet152-v2 x36 fused: resnetv27_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x6: resnetv17_stage3_conv2_fwd
-    // ResNet101-v1 x23: resnetv18_stage3_conv2_fwd
-    // ResNet152-v1 x36: resnetv19_stage3_conv2_fwd
+        // ResNet050-v1 x6 single: resnetv17_stage3_conv2_fwd
+        // ResNet101-v1 x23 single: resnetv18_stage3_conv2_fwd
+        // ResNet152-v1 x36 single: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {bias, add}},
-    // ResNet050-v1 x6: resnetv17_stage3_conv2_fwd
-    // ResNet101-v1 x23: resnetv18_stage3_conv2_fwd
-    // ResNet152-v1 x36: resnetv19_stage3_conv2_fwd
+        // ResNet050-v1 x6 part: resnetv17_stage3_conv2_fwd
+        // ResNet101-v1 x23 part: resnetv18_stage3_conv2_fwd
+        // ResNet152-v1 x36 part: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {bias, add, relu}},
-    // Emotion-FerPlus x2: Convolution492
+        // ResNet050-v1 x6 fused: resnetv17_stage3_conv2_fwd
+        // ResNet101-v1 x23 fused: resnetv18_stage3_conv2_fwd
+        // ResNet152-v1 x36 fused: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 16, 16}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Emotion-FerPlus x2: Convolution492
+        // Emotion-FerPlus x2 single: Convolution492
     {.x = {1, 256, 16, 16}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Emotion-FerPlus x2: Convolution492
+        // Emotion-FerPlus x2 part: Convolution492
     {.x = {1, 256, 16, 16}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_13
-    // Squeezenet-v1.1 x1: squeezenet0_conv10_fwd
+        // Emotion-FerPlus x2 fused: Convolution492
     {.x = {1, 256, 27, 27}, .w = {32, 256, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_13
-    // Squeezenet-v1.1 x1: squeezenet0_conv10_fwd
+        // Inception-v1 x1 single: conv_13
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv10_fwd
     {.x = {1, 256, 27, 27}, .w = {32, 256, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_15
+        // Inception-v1 x1 fused: conv_13
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv10_fwd
     {.x = {1, 256, 27, 27}, .w = {64, 256, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_15
+        // Inception-v1 x1 single: conv_15
     {.x = {1, 256, 27, 27}, .w = {64, 256, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x2: conv_10
+        // Inception-v1 x1 fused: conv_15
     {.x = {1, 256, 27, 27}, .w = {128, 256, 1, 1}, .post = {bias}},
-    // Inception-v1 x2: conv_10
+        // Inception-v1 x2 single: conv_10
     {.x = {1, 256, 27, 27}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_13
+        // Inception-v1 x2 fused: conv_10
     {.x = {1, 256, 28, 28}, .w = {32, 256, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_13
+        // BVLC_GoogleNet x1 single: conv_13
     {.x = {1, 256, 28, 28}, .w = {32, 256, 1, 1}, .post = {bias, relu}},
-    // Inception-v2 x4: conv_11
+        // BVLC_GoogleNet x1 fused: conv_13
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}},
-    // BVLC_GoogleNet x1: conv_15
-    // Inception-v2 x4: conv_11
+        // Inception-v2 x4 single: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias}},
-    // Inception-v2 x4: conv_11
+        // BVLC_GoogleNet x1 single: conv_15
+        // Inception-v2 x4 part: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x4: conv_11
+        // Inception-v2 x4 part: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x4: conv_11
+        // Inception-v2 x4 part: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_15
+        // Inception-v2 x4 fused: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_23
+        // BVLC_GoogleNet x1 fused: conv_15
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}},
-    // BVLC_GoogleNet x2: conv_10
-    // DenseNet-121 x1: conv_23
+        // DenseNet-121 x1 single: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_23
+        // BVLC_GoogleNet x2 single: conv_10
+        // DenseNet-121 x1 part: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_23
+        // DenseNet-121 x1 part: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_23
+        // DenseNet-121 x1 part: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x2: conv_10
+        // DenseNet-121 x1 fused: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
-    // ArcFace x1: stage3_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage3_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv1_fwd
+        // BVLC_GoogleNet x2 fused: conv_10
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage3_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage3_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv1_fwd
+        // ArcFace x1 single: stage3_unit1_conv2
+        // ResNet050-v2 x1 single: resnetv24_stage3_conv1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage3_conv1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage3_conv1_fwd
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ArcFace x1: stage3_unit1_conv2
+        // ArcFace x1 part: stage3_unit1_conv2
+        // ResNet050-v2 x1 part: resnetv24_stage3_conv1_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage3_conv1_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage3_conv1_fwd
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet050-v2 x1: resnetv24_stage3_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv1_fwd
+        // ArcFace x1 fused: stage3_unit1_conv2
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // VGG16-BN x2: vgg0_conv7_fwd
-    // VGG16 x1: vgg0_conv7_fwd
-    // VGG19-BN x2: vgg0_conv8_fwd
-    // VGG19 x1: vgg0_conv8_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage3_conv1_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage3_conv1_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage3_conv1_fwd
     {.x = {1, 256, 28, 28}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x1: vgg0_conv7_fwd
-    // VGG16 x1: vgg0_conv7_fwd
-    // VGG19-BN x1: vgg0_conv8_fwd
-    // VGG19 x1: vgg0_conv8_fwd
+        // VGG16-BN x1 single: vgg0_conv7_fwd
+        // VGG16 x1 single: vgg0_conv7_fwd
+        // VGG19-BN x1 single: vgg0_conv8_fwd
+        // VGG19 x1 single: vgg0_conv8_fwd
     {.x = {1, 256, 28, 28}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v2 x2: resnetv24_stage1_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage1_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage1_conv4_fwd
+        // VGG16-BN x1 fused: vgg0_conv7_fwd
+        // VGG16 x1 fused: vgg0_conv7_fwd
+        // VGG19-BN x1 fused: vgg0_conv8_fwd
+        // VGG19 x1 fused: vgg0_conv8_fwd
     {.x = {1, 256, 56, 56}, .w = {64, 256, 1, 1}},
-    // ResNet050-v1 x4: resnetv17_stage1_conv4_fwd
-    // ResNet050-v2 x2: resnetv24_stage1_conv4_fwd
-    // ResNet101-v1 x4: resnetv18_stage1_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage1_conv4_fwd
-    // ResNet152-v1 x4: resnetv19_stage1_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage1_conv4_fwd
+        // ResNet050-v2 x2 single: resnetv24_stage1_conv4_fwd
+        // ResNet101-v2 x2 single: resnetv25_stage1_conv4_fwd
+        // ResNet152-v2 x2 single: resnetv27_stage1_conv4_fwd
     {.x = {1, 256, 56, 56}, .w = {64, 256, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x2: resnetv17_stage1_conv4_fwd
-    // ResNet050-v2 x2: resnetv24_stage1_conv4_fwd
-    // ResNet101-v1 x2: resnetv18_stage1_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage1_conv4_fwd
-    // ResNet152-v1 x2: resnetv19_stage1_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage1_conv4_fwd
+        // ResNet050-v1 x2 single: resnetv17_stage1_conv4_fwd
+        // ResNet050-v2 x2 part: resnetv24_stage1_conv4_fwd
+        // ResNet101-v1 x2 single: resnetv18_stage1_conv4_fwd
+        // ResNet101-v2 x2 part: resnetv25_stage1_conv4_fwd
+        // ResNet152-v1 x2 single: resnetv19_stage1_conv4_fwd
+        // ResNet152-v2 x2 part: resnetv27_stage1_conv4_fwd
     {.x = {1, 256, 56, 56}, .w = {64, 256, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_14
-    // ResNet050-v2 x1: resnetv24_stage2_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv0_fwd
+        // ResNet050-v1 x2 fused: resnetv17_stage1_conv4_fwd
+        // ResNet050-v2 x2 fused: resnetv24_stage1_conv4_fwd
+        // ResNet101-v1 x2 fused: resnetv18_stage1_conv4_fwd
+        // ResNet101-v2 x2 fused: resnetv25_stage1_conv4_fwd
+        // ResNet152-v1 x2 fused: resnetv19_stage1_conv4_fwd
+        // ResNet152-v2 x2 fused: resnetv27_stage1_conv4_fwd
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}},
-    // ResNet050-v2 x1: resnetv24_stage2_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv0_fwd
+        // DenseNet-121 x1 single, x1 fused: conv_14
+        // ResNet050-v2 x1 single: resnetv24_stage2_conv0_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage2_conv0_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .post = {bias}},
-    // ResNet050-v2 x1: resnetv24_stage2_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv0_fwd
+        // ResNet050-v2 x1 part: resnetv24_stage2_conv0_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage2_conv0_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x2: resnetv17_stage2_conv0_fwd
-    // ResNet101-v1 x2: resnetv18_stage2_conv0_fwd
-    // ResNet152-v1 x2: resnetv19_stage2_conv0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage2_conv0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage2_conv0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet050-v1 x1: resnetv17_stage2_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_stage2_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_stage2_conv0_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage2_conv0_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage2_conv0_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // VGG16-BN x4: vgg0_conv5_fwd
-    // VGG16 x2: vgg0_conv5_fwd
-    // VGG19-BN x6: vgg0_conv5_fwd
-    // VGG19 x3: vgg0_conv5_fwd
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x2: vgg0_conv5_fwd
-    // VGG16 x2: vgg0_conv5_fwd
-    // VGG19-BN x3: vgg0_conv5_fwd
-    // VGG19 x3: vgg0_conv5_fwd
+        // VGG16-BN x2 single: vgg0_conv5_fwd
+        // VGG16 x2 single: vgg0_conv5_fwd
+        // VGG19-BN x3 single: vgg0_conv5_fwd
+        // VGG19 x3 single: vgg0_conv5_fwd
     {.x = {1, 256, 56, 56}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x1: resnetv17_stage2_conv3_fwd
-    // ResNet050-v2 x1: resnetv24_stage2_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage2_conv3_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage2_conv3_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_conv3_fwd
+        // VGG16-BN x2 fused: vgg0_conv5_fwd
+        // VGG16 x2 fused: vgg0_conv5_fwd
+        // VGG19-BN x3 fused: vgg0_conv5_fwd
+        // VGG19 x3 fused: vgg0_conv5_fwd
     {.x = {1, 256, 56, 56}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
-    // ResNet050-v1 x1: resnetv17_stage2_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage2_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage2_conv3_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage2_conv3_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_stage2_conv3_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage2_conv3_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_stage2_conv3_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage2_conv3_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_stage2_conv3_fwd
     {.x = {1, 256, 56, 56}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // DUC x5: conv4_5_3x3
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv3_fwd
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
-    // DUC x5: conv4_5_3x3
+        // DUC x5 single: conv4_5_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // DUC x5: conv4_5_3x3
+        // DUC x5 part: conv4_5_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // DUC x7: conv4_1_3x3
+        // DUC x5 fused: conv4_5_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}},
-    // DUC x7: conv4_1_3x3
+        // DUC x7 single: conv4_1_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .post = {bias}},
-    // DUC x7: conv4_1_3x3
+        // DUC x7 part: conv4_1_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .post = {bias, relu}},
-    // DUC x6: conv4_3_3x3
+        // DUC x7 fused: conv4_1_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}},
-    // DUC x6: conv4_3_3x3
+        // DUC x6 single: conv4_3_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias}},
-    // DUC x6: conv4_3_3x3
+        // DUC x6 part: conv4_3_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias, relu}},
-    // DUC x5: conv4_4_3x3
+        // DUC x6 fused: conv4_3_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}},
-    // DUC x5: conv4_4_3x3
+        // DUC x5 single: conv4_4_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}, .post = {bias}},
-    // DUC x5: conv4_4_3x3
+        // DUC x5 part: conv4_4_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}, .post = {bias, relu}},
-    // DUC x23: conv4_1_1x1_increase
+        // DUC x5 fused: conv4_4_3x3
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}},
-    // DUC x23: conv4_1_1x1_increase
+        // DUC x23 single: conv4_1_1x1_increase
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}, .post = {bias}},
-    // DUC x23: conv4_1_1x1_increase
+        // DUC x23 part: conv4_1_1x1_increase
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}, .post = {bias, add}},
-    // DUC x23: conv4_1_1x1_increase
+        // DUC x23 part: conv4_1_1x1_increase
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}, .post = {bias, add, relu}},
-    // DUC x2: conv2_2_1x1_reduce
+        // DUC x23 fused: conv4_1_1x1_increase
     {.x = {1, 256, 199, 199}, .w = {64, 256, 1, 1}},
-    // DUC x2: conv2_2_1x1_reduce
+        // DUC x2 single: conv2_2_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {64, 256, 1, 1}, .post = {bias}},
-    // DUC x2: conv2_2_1x1_reduce
+        // DUC x2 part: conv2_2_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {64, 256, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv3_1_1x1_reduce
+        // DUC x2 fused: conv2_2_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}},
-    // DUC x1: conv3_1_1x1_reduce
+        // DUC x1 single: conv3_1_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // DUC x1: conv3_1_1x1_reduce
+        // DUC x1 part: conv3_1_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // DUC x1: conv3_1_1x1_proj
+        // DUC x1 fused: conv3_1_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
-    // DUC x1: conv3_1_1x1_proj
+        // DUC x1 single: conv3_1_1x1_proj
     {.x = {1, 256, 199, 199}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // Shufflenet x1: conv40_4
+        // DUC x1 fused: conv3_1_1x1_proj
     {.x = {1, 272, 7, 7}, .w = {272, 68, 1, 1}, .group = 4},
-    // Shufflenet x1: conv40_4
+        // Shufflenet x1 single: conv40_4
     {.x = {1, 272, 7, 7}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x7: conv18_272
+        // Shufflenet x1 fused: conv40_4
     {.x = {1, 272, 14, 14}, .w = {272, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 272},
-    // Shufflenet x7: conv18_272
+        // Shufflenet x7 single: conv18_272
     {.x = {1, 272, 14, 14}, .w = {272, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 272, .post = {bias}},
-    // Shufflenet x1: conv39_272
+        // Shufflenet x7 fused: conv18_272
     {.x = {1, 272, 14, 14}, .w = {272, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 272},
-    // Shufflenet x1: conv39_272
+        // Shufflenet x1 single: conv39_272
     {.x = {1, 272, 14, 14}, .w = {272, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 272, .post = {bias}},
-    // Shufflenet x15: conv17_4
+        // Shufflenet x1 fused: conv39_272
     {.x = {1, 272, 14, 14}, .w = {272, 68, 1, 1}, .group = 4},
-    // Shufflenet x15: conv17_4
+        // Shufflenet x15 single: conv17_4
     {.x = {1, 272, 14, 14}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x7: conv19_4
+        // Shufflenet x15 part: conv17_4
     {.x = {1, 272, 14, 14}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias, add}},
-    // Shufflenet x7: conv19_4
+        // Shufflenet x7 part: conv19_4
     {.x = {1, 272, 14, 14}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias, add, relu}},
-    // Shufflenet x8: conv17_4
+        // Shufflenet x7 fused: conv19_4
     {.x = {1, 272, 14, 14}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_42
+        // Shufflenet x8 fused: conv17_4
     {.x = {1, 288, 14, 14}, .w = {128, 288, 1, 1}},
-    // DenseNet-121 x1: conv_42
+        // DenseNet-121 x1 single: conv_42
     {.x = {1, 288, 14, 14}, .w = {128, 288, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_42
+        // DenseNet-121 x1 part: conv_42
     {.x = {1, 288, 14, 14}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_42
+        // DenseNet-121 x1 part: conv_42
     {.x = {1, 288, 14, 14}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_42
+        // DenseNet-121 x1 part: conv_42
     {.x = {1, 288, 14, 14}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_25
+        // DenseNet-121 x1 fused: conv_42
     {.x = {1, 288, 28, 28}, .w = {128, 288, 1, 1}},
-    // DenseNet-121 x1: conv_25
+        // DenseNet-121 x1 single: conv_25
     {.x = {1, 288, 28, 28}, .w = {128, 288, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_25
+        // DenseNet-121 x1 part: conv_25
     {.x = {1, 288, 28, 28}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_25
+        // DenseNet-121 x1 part: conv_25
     {.x = {1, 288, 28, 28}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_25
+        // DenseNet-121 x1 part: conv_25
     {.x = {1, 288, 28, 28}, .w = {128, 288, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv1_fwd
+        // DenseNet-121 x1 fused: conv_25
     {.x = {1, 320, 7, 7}, .w = {1280, 320, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_conv1_fwd
     {.x = {1, 320, 7, 7}, .w = {1280, 320, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_conv1_fwd
     {.x = {1, 320, 7, 7}, .w = {1280, 320, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_44
+        // MobileNet-v2 x1 fused: mobilenetv20_features_conv1_fwd
     {.x = {1, 320, 14, 14}, .w = {128, 320, 1, 1}},
-    // DenseNet-121 x1: conv_44
+        // DenseNet-121 x1 single: conv_44
     {.x = {1, 320, 14, 14}, .w = {128, 320, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_44
+        // DenseNet-121 x1 part: conv_44
     {.x = {1, 320, 14, 14}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_44
+        // DenseNet-121 x1 part: conv_44
     {.x = {1, 320, 14, 14}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_44
+        // DenseNet-121 x1 part: conv_44
     {.x = {1, 320, 14, 14}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_20
+        // DenseNet-121 x1 fused: conv_44
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}},
-    // Inception-v2 x1: conv_20
+        // Inception-v2 x1 single: conv_20
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_20
+        // Inception-v2 x1 part: conv_20
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_20
+        // Inception-v2 x1 part: conv_20
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_20
+        // Inception-v2 x1 part: conv_20
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_27
-    // Inception-v2 x1: conv_18
+        // Inception-v2 x1 fused: conv_20
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}},
-    // DenseNet-121 x1: conv_27
-    // Inception-v2 x1: conv_18
+        // DenseNet-121 x1 single: conv_27
+        // Inception-v2 x1 single: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_27
-    // Inception-v2 x1: conv_18
+        // DenseNet-121 x1 part: conv_27
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_27
-    // Inception-v2 x1: conv_18
+        // DenseNet-121 x1 part: conv_27
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_27
-    // Inception-v2 x1: conv_18
+        // DenseNet-121 x1 part: conv_27
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_46
+        // DenseNet-121 x1 fused: conv_27
+        // Inception-v2 x1 fused: conv_18
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}},
-    // DenseNet-121 x1: conv_46
+        // DenseNet-121 x1 single: conv_46
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_46
+        // DenseNet-121 x1 part: conv_46
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_46
+        // DenseNet-121 x1 part: conv_46
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_46
+        // DenseNet-121 x1 part: conv_46
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_29
+        // DenseNet-121 x1 fused: conv_46
     {.x = {1, 352, 28, 28}, .w = {128, 352, 1, 1}},
-    // DenseNet-121 x1: conv_29
+        // DenseNet-121 x1 single: conv_29
     {.x = {1, 352, 28, 28}, .w = {128, 352, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_29
+        // DenseNet-121 x1 part: conv_29
     {.x = {1, 352, 28, 28}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_29
+        // DenseNet-121 x1 part: conv_29
     {.x = {1, 352, 28, 28}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_29
+        // DenseNet-121 x1 part: conv_29
     {.x = {1, 352, 28, 28}, .w = {128, 352, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_AlexNet x1: conv5_2
+        // DenseNet-121 x1 fused: conv_29
     {.x = {1, 384, 12, 12}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias}},
-    // BVLC_AlexNet x1: conv5_2
+        // BVLC_AlexNet x1 single: conv5_2
     {.x = {1, 384, 12, 12}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias, relu}},
-    // BVLC_AlexNet x1: conv4_2
+        // BVLC_AlexNet x1 fused: conv5_2
     {.x = {1, 384, 12, 12}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias}},
-    // BVLC_AlexNet x1: conv4_2
+        // BVLC_AlexNet x1 single: conv4_2
     {.x = {1, 384, 12, 12}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv16_fwd
+        // BVLC_AlexNet x1 fused: conv4_2
     {.x = {1, 384, 13, 13}, .w = {48, 384, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv16_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv16_fwd
     {.x = {1, 384, 13, 13}, .w = {48, 384, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv19_fwd
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv16_fwd
     {.x = {1, 384, 13, 13}, .w = {64, 384, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv19_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv19_fwd
     {.x = {1, 384, 13, 13}, .w = {64, 384, 1, 1}, .post = {bias, relu}},
-    // BVLC_CaffeNet x1: conv5_2
-    // BVLC_RCNN_ILSVRC13 x1: conv5_2
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv19_fwd
     {.x = {1, 384, 13, 13}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias}},
-    // BVLC_CaffeNet x1: conv5_2
-    // BVLC_RCNN_ILSVRC13 x1: conv5_2
+        // BVLC_CaffeNet x1 single: conv5_2
+        // BVLC_RCNN_ILSVRC13 x1 single: conv5_2
     {.x = {1, 384, 13, 13}, .w = {256, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias, relu}},
-    // BVLC_CaffeNet x1: conv4_2
-    // BVLC_RCNN_ILSVRC13 x1: conv4_2
+        // BVLC_CaffeNet x1 fused: conv5_2
+        // BVLC_RCNN_ILSVRC13 x1 fused: conv5_2
     {.x = {1, 384, 13, 13}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias}},
-    // BVLC_CaffeNet x1: conv4_2
-    // BVLC_RCNN_ILSVRC13 x1: conv4_2
+        // BVLC_CaffeNet x1 single: conv4_2
+        // BVLC_RCNN_ILSVRC13 x1 single: conv4_2
     {.x = {1, 384, 13, 13}, .w = {384, 192, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_conv2_fwd
+        // BVLC_CaffeNet x1 fused: conv4_2
+        // BVLC_RCNN_ILSVRC13 x1 fused: conv4_2
     {.x = {1, 384, 14, 14}, .w = {96, 384, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck10_conv2_fwd
     {.x = {1, 384, 14, 14}, .w = {96, 384, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_48
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck10_conv2_fwd
     {.x = {1, 384, 14, 14}, .w = {128, 384, 1, 1}},
-    // DenseNet-121 x1: conv_48
+        // DenseNet-121 x1 single: conv_48
     {.x = {1, 384, 14, 14}, .w = {128, 384, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_48
+        // DenseNet-121 x1 part: conv_48
     {.x = {1, 384, 14, 14}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_48
+        // DenseNet-121 x1 part: conv_48
     {.x = {1, 384, 14, 14}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_48
+        // DenseNet-121 x1 part: conv_48
     {.x = {1, 384, 14, 14}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv2_fwd
+        // DenseNet-121 x1 fused: conv_48
     {.x = {1, 384, 28, 28}, .w = {64, 384, 1, 1}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv2_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck7_conv2_fwd
     {.x = {1, 384, 28, 28}, .w = {64, 384, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv2_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck7_conv2_fwd
     {.x = {1, 384, 28, 28}, .w = {64, 384, 1, 1}, .post = {bias, add}},
-    // DenseNet-121 x1: conv_31
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck7_conv2_fwd
     {.x = {1, 384, 28, 28}, .w = {128, 384, 1, 1}},
-    // DenseNet-121 x1: conv_31
+        // DenseNet-121 x1 single: conv_31
     {.x = {1, 384, 28, 28}, .w = {128, 384, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_31
+        // DenseNet-121 x1 part: conv_31
     {.x = {1, 384, 28, 28}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_31
+        // DenseNet-121 x1 part: conv_31
     {.x = {1, 384, 28, 28}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_31
+        // DenseNet-121 x1 part: conv_31
     {.x = {1, 384, 28, 28}, .w = {128, 384, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv1_fwd
+        // DenseNet-121 x1 fused: conv_31
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 384},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv1_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck7_conv1_fwd
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 384, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_conv1_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck7_conv1_fwd
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 384, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_conv1_fwd
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck7_conv1_fwd
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 384},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck10_conv1_fwd
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 384, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck10_conv1_fwd
     {.x = {1, 384, 28, 28}, .w = {384, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 384, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_50
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck10_conv1_fwd
     {.x = {1, 416, 14, 14}, .w = {128, 416, 1, 1}},
-    // DenseNet-121 x1: conv_50
+        // DenseNet-121 x1 single: conv_50
     {.x = {1, 416, 14, 14}, .w = {128, 416, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_50
+        // DenseNet-121 x1 part: conv_50
     {.x = {1, 416, 14, 14}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_50
+        // DenseNet-121 x1 part: conv_50
     {.x = {1, 416, 14, 14}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_50
+        // DenseNet-121 x1 part: conv_50
     {.x = {1, 416, 14, 14}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_33
+        // DenseNet-121 x1 fused: conv_50
     {.x = {1, 416, 28, 28}, .w = {128, 416, 1, 1}},
-    // DenseNet-121 x1: conv_33
+        // DenseNet-121 x1 single: conv_33
     {.x = {1, 416, 28, 28}, .w = {128, 416, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_33
+        // DenseNet-121 x1 part: conv_33
     {.x = {1, 416, 28, 28}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_33
+        // DenseNet-121 x1 part: conv_33
     {.x = {1, 416, 28, 28}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_33
+        // DenseNet-121 x1 part: conv_33
     {.x = {1, 416, 28, 28}, .w = {128, 416, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_52
+        // DenseNet-121 x1 fused: conv_33
     {.x = {1, 448, 14, 14}, .w = {128, 448, 1, 1}},
-    // DenseNet-121 x1: conv_52
+        // DenseNet-121 x1 single: conv_52
     {.x = {1, 448, 14, 14}, .w = {128, 448, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_52
+        // DenseNet-121 x1 part: conv_52
     {.x = {1, 448, 14, 14}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_52
+        // DenseNet-121 x1 part: conv_52
     {.x = {1, 448, 14, 14}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_52
+        // DenseNet-121 x1 part: conv_52
     {.x = {1, 448, 14, 14}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_35
+        // DenseNet-121 x1 fused: conv_52
     {.x = {1, 448, 28, 28}, .w = {128, 448, 1, 1}},
-    // DenseNet-121 x1: conv_35
+        // DenseNet-121 x1 single: conv_35
     {.x = {1, 448, 28, 28}, .w = {128, 448, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_35
+        // DenseNet-121 x1 part: conv_35
     {.x = {1, 448, 28, 28}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_35
+        // DenseNet-121 x1 part: conv_35
     {.x = {1, 448, 28, 28}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_35
+        // DenseNet-121 x1 part: conv_35
     {.x = {1, 448, 28, 28}, .w = {128, 448, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v1 x1: conv_19
+        // DenseNet-121 x1 fused: conv_35
     {.x = {1, 480, 13, 13}, .w = {16, 480, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_19
+        // Inception-v1 x1 single: conv_19
     {.x = {1, 480, 13, 13}, .w = {16, 480, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_21
+        // Inception-v1 x1 fused: conv_19
     {.x = {1, 480, 13, 13}, .w = {64, 480, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_21
+        // Inception-v1 x1 single: conv_21
     {.x = {1, 480, 13, 13}, .w = {64, 480, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_17
+        // Inception-v1 x1 fused: conv_21
     {.x = {1, 480, 13, 13}, .w = {96, 480, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_17
+        // Inception-v1 x1 single: conv_17
     {.x = {1, 480, 13, 13}, .w = {96, 480, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_16
+        // Inception-v1 x1 fused: conv_17
     {.x = {1, 480, 13, 13}, .w = {192, 480, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_16
+        // Inception-v1 x1 single: conv_16
     {.x = {1, 480, 13, 13}, .w = {192, 480, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_19
+        // Inception-v1 x1 fused: conv_16
     {.x = {1, 480, 14, 14}, .w = {16, 480, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_19
+        // BVLC_GoogleNet x1 single: conv_19
     {.x = {1, 480, 14, 14}, .w = {16, 480, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_21
+        // BVLC_GoogleNet x1 fused: conv_19
     {.x = {1, 480, 14, 14}, .w = {64, 480, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_21
+        // BVLC_GoogleNet x1 single: conv_21
     {.x = {1, 480, 14, 14}, .w = {64, 480, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_17
+        // BVLC_GoogleNet x1 fused: conv_21
     {.x = {1, 480, 14, 14}, .w = {96, 480, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_17
+        // BVLC_GoogleNet x1 single: conv_17
     {.x = {1, 480, 14, 14}, .w = {96, 480, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_54
+        // BVLC_GoogleNet x1 fused: conv_17
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}},
-    // DenseNet-121 x1: conv_54
+        // DenseNet-121 x1 single: conv_54
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_54
+        // DenseNet-121 x1 part: conv_54
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_54
+        // DenseNet-121 x1 part: conv_54
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_54
+        // DenseNet-121 x1 part: conv_54
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x1: conv_16
+        // DenseNet-121 x1 fused: conv_54
     {.x = {1, 480, 14, 14}, .w = {192, 480, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_16
+        // BVLC_GoogleNet x1 single: conv_16
     {.x = {1, 480, 14, 14}, .w = {192, 480, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_37
+        // BVLC_GoogleNet x1 fused: conv_16
     {.x = {1, 480, 28, 28}, .w = {128, 480, 1, 1}},
-    // DenseNet-121 x1: conv_37
+        // DenseNet-121 x1 single: conv_37
     {.x = {1, 480, 28, 28}, .w = {128, 480, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_37
+        // DenseNet-121 x1 part: conv_37
     {.x = {1, 480, 28, 28}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_37
+        // DenseNet-121 x1 part: conv_37
     {.x = {1, 480, 28, 28}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_37
+        // DenseNet-121 x1 part: conv_37
     {.x = {1, 480, 28, 28}, .w = {128, 480, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_89
+        // DenseNet-121 x1 fused: conv_37
     {.x = {1, 512, 7, 7}, .w = {128, 512, 1, 1}},
-    // DenseNet-121 x1: conv_89
+        // DenseNet-121 x1 single: conv_89
     {.x = {1, 512, 7, 7}, .w = {128, 512, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_89
+        // DenseNet-121 x1 part: conv_89
     {.x = {1, 512, 7, 7}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_89
+        // DenseNet-121 x1 part: conv_89
     {.x = {1, 512, 7, 7}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_89
+        // DenseNet-121 x1 part: conv_89
     {.x = {1, 512, 7, 7}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // ArcFace x4: stage4_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage4_conv1_fwd
-    // ResNet018-v2 x3: resnetv22_stage4_conv1_fwd
-    // ResNet034-v1 x5: resnetv16_stage4_conv1_fwd
-    // ResNet034-v2 x5: resnetv23_stage4_conv1_fwd
-    // ResNet050-v1 x3: resnetv17_stage4_conv1_fwd
-    // ResNet050-v2 x2: resnetv24_stage4_conv5_fwd
-    // ResNet101-v1 x3: resnetv18_stage4_conv1_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv5_fwd
-    // ResNet152-v1 x3: resnetv19_stage4_conv1_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv5_fwd
+        // DenseNet-121 x1 fused: conv_89
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}},
-    // ResNet018-v2 x2: resnetv22_stage4_conv1_fwd
-    // ResNet034-v2 x3: resnetv23_stage4_conv1_fwd
+        // ArcFace x4 single: stage4_unit2_conv1
+        // ResNet018-v1 x3 single: resnetv15_stage4_conv1_fwd
+        // ResNet018-v2 x3 single: resnetv22_stage4_conv1_fwd
+        // ResNet034-v1 x5 single: resnetv16_stage4_conv1_fwd
+        // ResNet034-v2 x5 single: resnetv23_stage4_conv1_fwd
+        // ResNet050-v1 x3 single: resnetv17_stage4_conv1_fwd
+        // ResNet050-v2 x2 single: resnetv24_stage4_conv5_fwd
+        // ResNet101-v1 x3 single: resnetv18_stage4_conv1_fwd
+        // ResNet101-v2 x2 single: resnetv25_stage4_conv5_fwd
+        // ResNet152-v1 x3 single: resnetv19_stage4_conv1_fwd
+        // ResNet152-v2 x2 single: resnetv27_stage4_conv5_fwd
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {add}},
-    // ArcFace x4: stage4_unit2_conv1
-    // ResNet018-v1 x3: resnetv15_stage4_conv1_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv3_fwd
-    // ResNet034-v1 x5: resnetv16_stage4_conv1_fwd
-    // ResNet034-v2 x2: resnetv23_stage4_conv3_fwd
-    // ResNet050-v1 x3: resnetv17_stage4_conv1_fwd
-    // ResNet050-v2 x2: resnetv24_stage4_conv5_fwd
-    // ResNet101-v1 x3: resnetv18_stage4_conv1_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv5_fwd
-    // ResNet152-v1 x3: resnetv19_stage4_conv1_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv5_fwd
+        // ResNet018-v2 x2 fused: resnetv22_stage4_conv1_fwd
+        // ResNet034-v2 x3 fused: resnetv23_stage4_conv1_fwd
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // ArcFace x2: stage4_unit2_conv2
-    // ResNet018-v1 x1: resnetv15_stage4_conv4_fwd
-    // ResNet034-v1 x2: resnetv16_stage4_conv4_fwd
+        // ArcFace x4 part: stage4_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage4_conv1_fwd
+        // ResNet018-v2 x1 part: resnetv22_stage4_conv3_fwd
+        // ResNet034-v1 x1 fused: resnetv16_stage4_conv1_fwd
+        // ResNet034-v2 x2 part: resnetv23_stage4_conv3_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage4_conv1_fwd
+        // ResNet050-v2 x2 part: resnetv24_stage4_conv5_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage4_conv1_fwd
+        // ResNet101-v2 x2 part: resnetv25_stage4_conv5_fwd
+        // ResNet152-v1 x3 part: resnetv19_stage4_conv1_fwd
+        // ResNet152-v2 x2 part: resnetv27_stage4_conv5_fwd
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv4_fwd
-    // ResNet034-v1 x2: resnetv16_stage4_conv4_fwd
+        // ArcFace x2 fused: stage4_unit2_conv2
+        // ResNet018-v1 x1 part: resnetv15_stage4_conv4_fwd
+        // ResNet034-v1 x2 part: resnetv16_stage4_conv4_fwd
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add, relu}},
-    // ArcFace x2: stage4_unit2_conv1
+        // ResNet018-v1 x1 fused: resnetv15_stage4_conv4_fwd
+        // ResNet034-v1 x2 fused: resnetv16_stage4_conv4_fwd
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(prelu)}},
-    // ResNet018-v1 x1: resnetv15_stage4_conv3_fwd
-    // ResNet018-v2 x1: resnetv22_stage4_conv3_fwd
-    // ResNet034-v1 x2: resnetv16_stage4_conv3_fwd
-    // ResNet034-v2 x2: resnetv23_stage4_conv3_fwd
-    // ResNet050-v1 x3: resnetv17_stage4_conv1_fwd
-    // ResNet050-v2 x2: resnetv24_stage4_conv5_fwd
-    // ResNet101-v1 x3: resnetv18_stage4_conv1_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv5_fwd
-    // ResNet152-v1 x3: resnetv19_stage4_conv1_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv5_fwd
+        // ArcFace x2 fused: stage4_unit2_conv1
     {.x = {1, 512, 7, 7}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v2 x3: resnetv24_stage4_conv2_fwd
-    // ResNet101-v2 x3: resnetv25_stage4_conv2_fwd
-    // ResNet152-v2 x3: resnetv27_stage4_conv2_fwd
+        // ResNet018-v1 x1 fused: resnetv15_stage4_conv3_fwd
+        // ResNet018-v2 x1 fused: resnetv22_stage4_conv3_fwd
+        // ResNet034-v1 x2 fused: resnetv16_stage4_conv3_fwd
+        // ResNet034-v2 x2 fused: resnetv23_stage4_conv3_fwd
+        // ResNet050-v1 x3 fused: resnetv17_stage4_conv1_fwd
+        // ResNet050-v2 x2 fused: resnetv24_stage4_conv5_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage4_conv1_fwd
+        // ResNet101-v2 x2 fused: resnetv25_stage4_conv5_fwd
+        // ResNet152-v1 x3 fused: resnetv19_stage4_conv1_fwd
+        // ResNet152-v2 x2 fused: resnetv27_stage4_conv5_fwd
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}},
-    // ResNet050-v2 x3: resnetv24_stage4_conv2_fwd
-    // ResNet101-v2 x3: resnetv25_stage4_conv2_fwd
-    // ResNet152-v2 x3: resnetv27_stage4_conv2_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage4_conv2_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage4_conv2_fwd
+        // ResNet152-v2 x3 single: resnetv27_stage4_conv2_fwd
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {add}},
-    // ResNet050-v1 x6: resnetv17_stage4_conv2_fwd
-    // ResNet101-v1 x6: resnetv18_stage4_conv2_fwd
-    // ResNet152-v1 x6: resnetv19_stage4_conv2_fwd
+        // ResNet050-v2 x3 fused: resnetv24_stage4_conv2_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage4_conv2_fwd
+        // ResNet152-v2 x3 fused: resnetv27_stage4_conv2_fwd
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x3: resnetv17_stage4_conv2_fwd
-    // ResNet101-v1 x3: resnetv18_stage4_conv2_fwd
-    // ResNet152-v1 x3: resnetv19_stage4_conv2_fwd
+        // ResNet050-v1 x3 single: resnetv17_stage4_conv2_fwd
+        // ResNet101-v1 x3 single: resnetv18_stage4_conv2_fwd
+        // ResNet152-v1 x3 single: resnetv19_stage4_conv2_fwd
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {bias, add}},
-    // ResNet050-v1 x3: resnetv17_stage4_conv2_fwd
-    // ResNet101-v1 x3: resnetv18_stage4_conv2_fwd
-    // ResNet152-v1 x3: resnetv19_stage4_conv2_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage4_conv2_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage4_conv2_fwd
+        // ResNet152-v1 x3 part: resnetv19_stage4_conv2_fwd
     {.x = {1, 512, 7, 7}, .w = {2048, 512, 1, 1}, .post = {bias, add, relu}},
-    // Zfnet512 x2: conv_4
+        // ResNet050-v1 x3 fused: resnetv17_stage4_conv2_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage4_conv2_fwd
+        // ResNet152-v1 x3 fused: resnetv19_stage4_conv2_fwd
     {.x = {1, 512, 12, 12}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Zfnet512 x2: conv_4
+        // Zfnet512 x2 single: conv_4
     {.x = {1, 512, 12, 12}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution6
+        // Zfnet512 x2 fused: conv_4
     {.x = {1, 512, 12, 12}, .w = {1024, 512, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution6
+        // Tiny_YOLO-v2 x1 single: convolution6
     {.x = {1, 512, 12, 12}, .w = {1024, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution6
+        // Tiny_YOLO-v2 x1 part: convolution6
     {.x = {1, 512, 12, 12}, .w = {1024, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // Inception-v1 x2: conv_25
+        // Tiny_YOLO-v2 x1 fused: convolution6
     {.x = {1, 512, 13, 13}, .w = {24, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x2: conv_25
+        // Inception-v1 x2 single: conv_25
     {.x = {1, 512, 13, 13}, .w = {24, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_37
+        // Inception-v1 x2 fused: conv_25
     {.x = {1, 512, 13, 13}, .w = {32, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_37
+        // Inception-v1 x1 single: conv_37
     {.x = {1, 512, 13, 13}, .w = {32, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x3: conv_27
-    // Squeezenet-v1.1 x1: squeezenet0_conv22_fwd
+        // Inception-v1 x1 fused: conv_37
     {.x = {1, 512, 13, 13}, .w = {64, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x3: conv_27
-    // Squeezenet-v1.1 x1: squeezenet0_conv22_fwd
+        // Inception-v1 x3 single: conv_27
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv22_fwd
     {.x = {1, 512, 13, 13}, .w = {64, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x2: conv_23
+        // Inception-v1 x3 fused: conv_27
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv22_fwd
     {.x = {1, 512, 13, 13}, .w = {112, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x2: conv_23
+        // Inception-v1 x2 single: conv_23
     {.x = {1, 512, 13, 13}, .w = {112, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x2: conv_28
+        // Inception-v1 x2 fused: conv_23
     {.x = {1, 512, 13, 13}, .w = {128, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x2: conv_28
+        // Inception-v1 x2 single: conv_28
     {.x = {1, 512, 13, 13}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_35
+        // Inception-v1 x2 fused: conv_28
     {.x = {1, 512, 13, 13}, .w = {144, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_35
+        // Inception-v1 x1 single: conv_35
     {.x = {1, 512, 13, 13}, .w = {144, 512, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_22
+        // Inception-v1 x1 fused: conv_35
     {.x = {1, 512, 13, 13}, .w = {160, 512, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_22
+        // Inception-v1 x1 single: conv_22
     {.x = {1, 512, 13, 13}, .w = {160, 512, 1, 1}, .post = {bias, relu}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv25_fwd
+        // Inception-v1 x1 fused: conv_22
     {.x = {1, 512, 13, 13}, .w = {1000, 512, 1, 1}, .post = {bias}},
-    // Squeezenet-v1.1 x1: squeezenet0_conv25_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_conv25_fwd
     {.x = {1, 512, 13, 13}, .w = {1000, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x2: conv_25
+        // Squeezenet-v1.1 x1 fused: squeezenet0_conv25_fwd
     {.x = {1, 512, 14, 14}, .w = {24, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x2: conv_25
+        // BVLC_GoogleNet x2 single: conv_25
     {.x = {1, 512, 14, 14}, .w = {24, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_37
+        // BVLC_GoogleNet x2 fused: conv_25
     {.x = {1, 512, 14, 14}, .w = {32, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_37
+        // BVLC_GoogleNet x1 single: conv_37
     {.x = {1, 512, 14, 14}, .w = {32, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x3: conv_27
+        // BVLC_GoogleNet x1 fused: conv_37
     {.x = {1, 512, 14, 14}, .w = {64, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x3: conv_27
+        // BVLC_GoogleNet x3 single: conv_27
     {.x = {1, 512, 14, 14}, .w = {64, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x2: conv_23
+        // BVLC_GoogleNet x3 fused: conv_27
     {.x = {1, 512, 14, 14}, .w = {112, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x2: conv_23
+        // BVLC_GoogleNet x2 single: conv_23
     {.x = {1, 512, 14, 14}, .w = {112, 512, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_56
+        // BVLC_GoogleNet x2 fused: conv_23
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}},
-    // BVLC_GoogleNet x2: conv_28
-    // DenseNet-121 x1: conv_56
+        // DenseNet-121 x1 single: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_56
+        // BVLC_GoogleNet x2 single: conv_28
+        // DenseNet-121 x1 part: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_56
+        // DenseNet-121 x1 part: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_56
+        // DenseNet-121 x1 part: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x2: conv_28
+        // DenseNet-121 x1 fused: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_35
+        // BVLC_GoogleNet x2 fused: conv_28
     {.x = {1, 512, 14, 14}, .w = {144, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_35
+        // BVLC_GoogleNet x1 single: conv_35
     {.x = {1, 512, 14, 14}, .w = {144, 512, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_22
+        // BVLC_GoogleNet x1 fused: conv_35
     {.x = {1, 512, 14, 14}, .w = {160, 512, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_22
+        // BVLC_GoogleNet x1 single: conv_22
     {.x = {1, 512, 14, 14}, .w = {160, 512, 1, 1}, .post = {bias, relu}},
-    // VGG16-BN x6: vgg0_conv10_fwd
-    // VGG16 x3: vgg0_conv10_fwd
-    // VGG19-BN x8: vgg0_conv12_fwd
-    // VGG19 x4: vgg0_conv12_fwd
+        // BVLC_GoogleNet x1 fused: conv_22
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x3: vgg0_conv10_fwd
-    // VGG16 x3: vgg0_conv10_fwd
-    // VGG19-BN x4: vgg0_conv12_fwd
-    // VGG19 x4: vgg0_conv12_fwd
+        // VGG16-BN x3 single: vgg0_conv10_fwd
+        // VGG16 x3 single: vgg0_conv10_fwd
+        // VGG19-BN x4 single: vgg0_conv12_fwd
+        // VGG19 x4 single: vgg0_conv12_fwd
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ArcFace x1: stage4_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage4_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv1_fwd
+        // VGG16-BN x3 fused: vgg0_conv10_fwd
+        // VGG16 x3 fused: vgg0_conv10_fwd
+        // VGG19-BN x4 fused: vgg0_conv12_fwd
+        // VGG19 x4 fused: vgg0_conv12_fwd
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ArcFace x1: stage4_unit1_conv2
-    // ResNet050-v2 x1: resnetv24_stage4_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv1_fwd
+        // ArcFace x1 single: stage4_unit1_conv2
+        // ResNet050-v2 x1 single: resnetv24_stage4_conv1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage4_conv1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage4_conv1_fwd
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ArcFace x1: stage4_unit1_conv2
+        // ArcFace x1 part: stage4_unit1_conv2
+        // ResNet050-v2 x1 part: resnetv24_stage4_conv1_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage4_conv1_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage4_conv1_fwd
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, add}},
-    // ResNet050-v2 x1: resnetv24_stage4_conv1_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv1_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv1_fwd
+        // ArcFace x1 fused: stage4_unit1_conv2
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // ResNet050-v2 x3: resnetv24_stage2_conv4_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv4_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv4_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage4_conv1_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage4_conv1_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage4_conv1_fwd
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}},
-    // ResNet050-v1 x6: resnetv17_stage2_conv4_fwd
-    // ResNet050-v2 x3: resnetv24_stage2_conv4_fwd
-    // ResNet101-v1 x6: resnetv18_stage2_conv4_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv4_fwd
-    // ResNet152-v1 x14: resnetv19_stage2_conv4_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv4_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage2_conv4_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage2_conv4_fwd
+        // ResNet152-v2 x7 single: resnetv27_stage2_conv4_fwd
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x3: resnetv17_stage2_conv4_fwd
-    // ResNet050-v2 x3: resnetv24_stage2_conv4_fwd
-    // ResNet101-v1 x3: resnetv18_stage2_conv4_fwd
-    // ResNet101-v2 x3: resnetv25_stage2_conv4_fwd
-    // ResNet152-v1 x7: resnetv19_stage2_conv4_fwd
-    // ResNet152-v2 x7: resnetv27_stage2_conv4_fwd
+        // ResNet050-v1 x3 single: resnetv17_stage2_conv4_fwd
+        // ResNet050-v2 x3 part: resnetv24_stage2_conv4_fwd
+        // ResNet101-v1 x3 single: resnetv18_stage2_conv4_fwd
+        // ResNet101-v2 x3 part: resnetv25_stage2_conv4_fwd
+        // ResNet152-v1 x7 single: resnetv19_stage2_conv4_fwd
+        // ResNet152-v2 x7 part: resnetv27_stage2_conv4_fwd
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_39
-    // ResNet050-v2 x1: resnetv24_stage3_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv0_fwd
+        // ResNet050-v1 x3 fused: resnetv17_stage2_conv4_fwd
+        // ResNet050-v2 x3 fused: resnetv24_stage2_conv4_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage2_conv4_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage2_conv4_fwd
+        // ResNet152-v1 x7 fused: resnetv19_stage2_conv4_fwd
+        // ResNet152-v2 x7 fused: resnetv27_stage2_conv4_fwd
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}},
-    // ResNet050-v2 x1: resnetv24_stage3_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv0_fwd
+        // DenseNet-121 x1 single, x1 fused: conv_39
+        // ResNet050-v2 x1 single: resnetv24_stage3_conv0_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage3_conv0_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .post = {bias}},
-    // ResNet050-v2 x1: resnetv24_stage3_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv0_fwd
+        // ResNet050-v2 x1 part: resnetv24_stage3_conv0_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage3_conv0_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x2: resnetv17_stage3_conv0_fwd
-    // ResNet101-v1 x2: resnetv18_stage3_conv0_fwd
-    // ResNet152-v1 x2: resnetv19_stage3_conv0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage3_conv0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage3_conv0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet050-v1 x1: resnetv17_stage3_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_stage3_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_stage3_conv0_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage3_conv0_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage3_conv0_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // VGG16-BN x4: vgg0_conv8_fwd
-    // VGG16 x2: vgg0_conv8_fwd
-    // VGG19-BN x6: vgg0_conv9_fwd
-    // VGG19 x3: vgg0_conv9_fwd
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // VGG16-BN x2: vgg0_conv8_fwd
-    // VGG16 x2: vgg0_conv8_fwd
-    // VGG19-BN x3: vgg0_conv9_fwd
-    // VGG19 x3: vgg0_conv9_fwd
+        // VGG16-BN x2 single: vgg0_conv8_fwd
+        // VGG16 x2 single: vgg0_conv8_fwd
+        // VGG19-BN x3 single: vgg0_conv9_fwd
+        // VGG19 x3 single: vgg0_conv9_fwd
     {.x = {1, 512, 28, 28}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x1: resnetv17_stage3_conv3_fwd
-    // ResNet050-v2 x1: resnetv24_stage3_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage3_conv3_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage3_conv3_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_conv3_fwd
+        // VGG16-BN x2 fused: vgg0_conv8_fwd
+        // VGG16 x2 fused: vgg0_conv8_fwd
+        // VGG19-BN x3 fused: vgg0_conv9_fwd
+        // VGG19 x3 fused: vgg0_conv9_fwd
     {.x = {1, 512, 28, 28}, .w = {1024, 512, 1, 1}, .strides = {2, 2}},
-    // ResNet050-v1 x1: resnetv17_stage3_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage3_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage3_conv3_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage3_conv3_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_stage3_conv3_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage3_conv3_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_stage3_conv3_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage3_conv3_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_stage3_conv3_fwd
     {.x = {1, 512, 28, 28}, .w = {1024, 512, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // DUC x3: conv3_2_1x1_reduce
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv3_fwd
     {.x = {1, 512, 100, 100}, .w = {128, 512, 1, 1}},
-    // DUC x3: conv3_2_1x1_reduce
+        // DUC x3 single: conv3_2_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {128, 512, 1, 1}, .post = {bias}},
-    // DUC x3: conv3_2_1x1_reduce
+        // DUC x3 part: conv3_2_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv4_1_1x1_reduce
+        // DUC x3 fused: conv3_2_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {256, 512, 1, 1}},
-    // DUC x1: conv4_1_1x1_reduce
+        // DUC x1 single: conv4_1_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {256, 512, 1, 1}, .post = {bias}},
-    // DUC x1: conv4_1_1x1_reduce
+        // DUC x1 part: conv4_1_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {256, 512, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv5_1_3x3
+        // DUC x1 fused: conv4_1_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}},
-    // DUC x1: conv5_1_3x3
+        // DUC x1 single: conv5_1_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias}},
-    // DUC x1: conv5_1_3x3
+        // DUC x1 part: conv5_1_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias, relu}},
-    // DUC x1: conv5_2_3x3
+        // DUC x1 fused: conv5_1_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}},
-    // DUC x1: conv5_2_3x3
+        // DUC x1 single: conv5_2_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}, .post = {bias}},
-    // DUC x1: conv5_2_3x3
+        // DUC x1 part: conv5_2_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}, .post = {bias, relu}},
-    // DUC x1: conv5_3_3x3
+        // DUC x1 fused: conv5_2_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {17, 17, 17, 17}, .dilations = {17, 17}},
-    // DUC x1: conv5_3_3x3
+        // DUC x1 single: conv5_3_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {17, 17, 17, 17}, .dilations = {17, 17}, .post = {bias}},
-    // DUC x1: conv5_3_3x3
+        // DUC x1 part: conv5_3_3x3
     {.x = {1, 512, 100, 100}, .w = {512, 512, 3, 3}, .pads = {17, 17, 17, 17}, .dilations = {17, 17}, .post = {bias, relu}},
-    // DUC x1: conv4_1_1x1_proj
+        // DUC x1 fused: conv5_3_3x3
     {.x = {1, 512, 100, 100}, .w = {1024, 512, 1, 1}},
-    // DUC x1: conv4_1_1x1_proj
+        // DUC x1 single: conv4_1_1x1_proj
     {.x = {1, 512, 100, 100}, .w = {1024, 512, 1, 1}, .post = {bias}},
-    // DUC x3: conv5_1_1x1_increase
+        // DUC x1 fused: conv4_1_1x1_proj
     {.x = {1, 512, 100, 100}, .w = {2048, 512, 1, 1}},
-    // DUC x3: conv5_1_1x1_increase
+        // DUC x3 single: conv5_1_1x1_increase
     {.x = {1, 512, 100, 100}, .w = {2048, 512, 1, 1}, .post = {bias}},
-    // DUC x3: conv5_1_1x1_increase
+        // DUC x3 part: conv5_1_1x1_increase
     {.x = {1, 512, 100, 100}, .w = {2048, 512, 1, 1}, .post = {bias, add}},
-    // DUC x3: conv5_1_1x1_increase
+        // DUC x3 part: conv5_1_1x1_increase
     {.x = {1, 512, 100, 100}, .w = {2048, 512, 1, 1}, .post = {bias, add, relu}},
-    // Inception-v1 x1: conv_43
+        // DUC x3 fused: conv5_1_1x1_increase
     {.x = {1, 528, 13, 13}, .w = {32, 528, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_43
+        // Inception-v1 x1 single: conv_43
     {.x = {1, 528, 13, 13}, .w = {32, 528, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_45
+        // Inception-v1 x1 fused: conv_43
     {.x = {1, 528, 13, 13}, .w = {128, 528, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_45
+        // Inception-v1 x1 single: conv_45
     {.x = {1, 528, 13, 13}, .w = {128, 528, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_41
+        // Inception-v1 x1 fused: conv_45
     {.x = {1, 528, 13, 13}, .w = {160, 528, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_41
+        // Inception-v1 x1 single: conv_41
     {.x = {1, 528, 13, 13}, .w = {160, 528, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_40
+        // Inception-v1 x1 fused: conv_41
     {.x = {1, 528, 13, 13}, .w = {256, 528, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_40
+        // Inception-v1 x1 single: conv_40
     {.x = {1, 528, 13, 13}, .w = {256, 528, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_43
+        // Inception-v1 x1 fused: conv_40
     {.x = {1, 528, 14, 14}, .w = {32, 528, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_43
+        // BVLC_GoogleNet x1 single: conv_43
     {.x = {1, 528, 14, 14}, .w = {32, 528, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_45
+        // BVLC_GoogleNet x1 fused: conv_43
     {.x = {1, 528, 14, 14}, .w = {128, 528, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_45
+        // BVLC_GoogleNet x1 single: conv_45
     {.x = {1, 528, 14, 14}, .w = {128, 528, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_41
+        // BVLC_GoogleNet x1 fused: conv_45
     {.x = {1, 528, 14, 14}, .w = {160, 528, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_41
+        // BVLC_GoogleNet x1 single: conv_41
     {.x = {1, 528, 14, 14}, .w = {160, 528, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_40
+        // BVLC_GoogleNet x1 fused: conv_41
     {.x = {1, 528, 14, 14}, .w = {256, 528, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_40
+        // BVLC_GoogleNet x1 single: conv_40
     {.x = {1, 528, 14, 14}, .w = {256, 528, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_91
+        // BVLC_GoogleNet x1 fused: conv_40
     {.x = {1, 544, 7, 7}, .w = {128, 544, 1, 1}},
-    // DenseNet-121 x1: conv_91
+        // DenseNet-121 x1 single: conv_91
     {.x = {1, 544, 7, 7}, .w = {128, 544, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_91
+        // DenseNet-121 x1 part: conv_91
     {.x = {1, 544, 7, 7}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_91
+        // DenseNet-121 x1 part: conv_91
     {.x = {1, 544, 7, 7}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_91
+        // DenseNet-121 x1 part: conv_91
     {.x = {1, 544, 7, 7}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Shufflenet x3: conv42_544
+        // DenseNet-121 x1 fused: conv_91
     {.x = {1, 544, 7, 7}, .w = {544, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 544},
-    // Shufflenet x3: conv42_544
+        // Shufflenet x3 single: conv42_544
     {.x = {1, 544, 7, 7}, .w = {544, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 544, .post = {bias}},
-    // Shufflenet x6: conv41_4
+        // Shufflenet x3 fused: conv42_544
     {.x = {1, 544, 7, 7}, .w = {544, 136, 1, 1}, .group = 4},
-    // Shufflenet x6: conv41_4
+        // Shufflenet x6 single: conv41_4
     {.x = {1, 544, 7, 7}, .w = {544, 136, 1, 1}, .group = 4, .post = {bias}},
-    // Shufflenet x3: conv43_4
+        // Shufflenet x6 part: conv41_4
     {.x = {1, 544, 7, 7}, .w = {544, 136, 1, 1}, .group = 4, .post = {bias, add}},
-    // Shufflenet x3: conv43_4
+        // Shufflenet x3 part: conv43_4
     {.x = {1, 544, 7, 7}, .w = {544, 136, 1, 1}, .group = 4, .post = {bias, add, relu}},
-    // Shufflenet x3: conv41_4
+        // Shufflenet x3 fused: conv43_4
     {.x = {1, 544, 7, 7}, .w = {544, 136, 1, 1}, .group = 4, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_58
+        // Shufflenet x3 fused: conv41_4
     {.x = {1, 544, 14, 14}, .w = {128, 544, 1, 1}},
-    // DenseNet-121 x1: conv_58
+        // DenseNet-121 x1 single: conv_58
     {.x = {1, 544, 14, 14}, .w = {128, 544, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_58
+        // DenseNet-121 x1 part: conv_58
     {.x = {1, 544, 14, 14}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_58
+        // DenseNet-121 x1 part: conv_58
     {.x = {1, 544, 14, 14}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_58
+        // DenseNet-121 x1 part: conv_58
     {.x = {1, 544, 14, 14}, .w = {128, 544, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_93
+        // DenseNet-121 x1 fused: conv_58
     {.x = {1, 576, 7, 7}, .w = {128, 576, 1, 1}},
-    // DenseNet-121 x1: conv_93
+        // DenseNet-121 x1 single: conv_93
     {.x = {1, 576, 7, 7}, .w = {128, 576, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_93
+        // DenseNet-121 x1 part: conv_93
     {.x = {1, 576, 7, 7}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_93
+        // DenseNet-121 x1 part: conv_93
     {.x = {1, 576, 7, 7}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_93
+        // DenseNet-121 x1 part: conv_93
     {.x = {1, 576, 7, 7}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_conv2_fwd
+        // DenseNet-121 x1 fused: conv_93
     {.x = {1, 576, 7, 7}, .w = {160, 576, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck13_conv2_fwd
     {.x = {1, 576, 7, 7}, .w = {160, 576, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_24
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck13_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}},
-    // Inception-v2 x1: conv_24
+        // Inception-v2 x1 single: conv_24
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_24
+        // Inception-v2 x1 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_24
+        // Inception-v2 x1 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_24
+        // Inception-v2 x1 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x6: conv_26
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv2_fwd
+        // Inception-v2 x1 fused: conv_24
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}},
-    // Inception-v2 x6: conv_26
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv2_fwd
+        // Inception-v2 x6 single: conv_26
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv2_fwd
+        // Inception-v2 x6 part: conv_26
+        // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, add}},
-    // Inception-v2 x6: conv_26
+        // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x6: conv_26
+        // Inception-v2 x6 part: conv_26
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x6: conv_26
+        // Inception-v2 x6 part: conv_26
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_60
-    // Inception-v2 x6: conv_29
+        // Inception-v2 x6 fused: conv_26
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}},
-    // DenseNet-121 x1: conv_60
-    // Inception-v2 x6: conv_29
+        // DenseNet-121 x1 single: conv_60
+        // Inception-v2 x6 single: conv_29
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_60
-    // Inception-v2 x6: conv_29
+        // DenseNet-121 x1 part: conv_60
+        // Inception-v2 x6 part: conv_29
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_60
-    // Inception-v2 x6: conv_29
+        // DenseNet-121 x1 part: conv_60
+        // Inception-v2 x6 part: conv_29
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_60
-    // Inception-v2 x6: conv_29
+        // DenseNet-121 x1 part: conv_60
+        // Inception-v2 x6 part: conv_29
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_37
+        // DenseNet-121 x1 fused: conv_60
+        // Inception-v2 x6 fused: conv_29
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}},
-    // Inception-v2 x2: conv_37
+        // Inception-v2 x2 single: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_37
+        // Inception-v2 x2 part: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_37
+        // Inception-v2 x2 part: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_37
+        // Inception-v2 x2 part: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_30
+        // Inception-v2 x2 fused: conv_37
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}},
-    // Inception-v2 x2: conv_30
+        // Inception-v2 x2 single: conv_30
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_30
+        // Inception-v2 x2 part: conv_30
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_30
+        // Inception-v2 x2 part: conv_30
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_30
+        // Inception-v2 x2 part: conv_30
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_23
+        // Inception-v2 x2 fused: conv_30
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}},
-    // Inception-v2 x1: conv_23
+        // Inception-v2 x1 single: conv_23
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_23
+        // Inception-v2 x1 part: conv_23
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_23
+        // Inception-v2 x1 part: conv_23
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_23
+        // Inception-v2 x1 part: conv_23
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv1_fwd
+        // Inception-v2 x1 fused: conv_23
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 576},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv1_fwd
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck11_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 576, .post = {bias}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_conv1_fwd
+        // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck11_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 576, .post = {bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_conv1_fwd
+        // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck11_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 576},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_conv1_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck13_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 576, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_conv1_fwd
+        // MobileNet-v2 x1 part: mobilenetv20_features_linearbottleneck13_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 576, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_95
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck13_conv1_fwd
     {.x = {1, 608, 7, 7}, .w = {128, 608, 1, 1}},
-    // DenseNet-121 x1: conv_95
+        // DenseNet-121 x1 single: conv_95
     {.x = {1, 608, 7, 7}, .w = {128, 608, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_95
+        // DenseNet-121 x1 part: conv_95
     {.x = {1, 608, 7, 7}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_95
+        // DenseNet-121 x1 part: conv_95
     {.x = {1, 608, 7, 7}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_95
+        // DenseNet-121 x1 part: conv_95
     {.x = {1, 608, 7, 7}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_62
+        // DenseNet-121 x1 fused: conv_95
     {.x = {1, 608, 14, 14}, .w = {128, 608, 1, 1}},
-    // DenseNet-121 x1: conv_62
+        // DenseNet-121 x1 single: conv_62
     {.x = {1, 608, 14, 14}, .w = {128, 608, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_62
+        // DenseNet-121 x1 part: conv_62
     {.x = {1, 608, 14, 14}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_62
+        // DenseNet-121 x1 part: conv_62
     {.x = {1, 608, 14, 14}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_62
+        // DenseNet-121 x1 part: conv_62
     {.x = {1, 608, 14, 14}, .w = {128, 608, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_97
+        // DenseNet-121 x1 fused: conv_62
     {.x = {1, 640, 7, 7}, .w = {128, 640, 1, 1}},
-    // DenseNet-121 x1: conv_97
+        // DenseNet-121 x1 single: conv_97
     {.x = {1, 640, 7, 7}, .w = {128, 640, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_97
+        // DenseNet-121 x1 part: conv_97
     {.x = {1, 640, 7, 7}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_97
+        // DenseNet-121 x1 part: conv_97
     {.x = {1, 640, 7, 7}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_97
+        // DenseNet-121 x1 part: conv_97
     {.x = {1, 640, 7, 7}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_64
+        // DenseNet-121 x1 fused: conv_97
     {.x = {1, 640, 14, 14}, .w = {128, 640, 1, 1}},
-    // DenseNet-121 x1: conv_64
+        // DenseNet-121 x1 single: conv_64
     {.x = {1, 640, 14, 14}, .w = {128, 640, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_64
+        // DenseNet-121 x1 part: conv_64
     {.x = {1, 640, 14, 14}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_64
+        // DenseNet-121 x1 part: conv_64
     {.x = {1, 640, 14, 14}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_64
+        // DenseNet-121 x1 part: conv_64
     {.x = {1, 640, 14, 14}, .w = {128, 640, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_99
+        // DenseNet-121 x1 fused: conv_64
     {.x = {1, 672, 7, 7}, .w = {128, 672, 1, 1}},
-    // DenseNet-121 x1: conv_99
+        // DenseNet-121 x1 single: conv_99
     {.x = {1, 672, 7, 7}, .w = {128, 672, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_99
+        // DenseNet-121 x1 part: conv_99
     {.x = {1, 672, 7, 7}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_99
+        // DenseNet-121 x1 part: conv_99
     {.x = {1, 672, 7, 7}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_99
+        // DenseNet-121 x1 part: conv_99
     {.x = {1, 672, 7, 7}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_66
+        // DenseNet-121 x1 fused: conv_99
     {.x = {1, 672, 14, 14}, .w = {128, 672, 1, 1}},
-    // DenseNet-121 x1: conv_66
+        // DenseNet-121 x1 single: conv_66
     {.x = {1, 672, 14, 14}, .w = {128, 672, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_66
+        // DenseNet-121 x1 part: conv_66
     {.x = {1, 672, 14, 14}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_66
+        // DenseNet-121 x1 part: conv_66
     {.x = {1, 672, 14, 14}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_66
+        // DenseNet-121 x1 part: conv_66
     {.x = {1, 672, 14, 14}, .w = {128, 672, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_101
+        // DenseNet-121 x1 fused: conv_66
     {.x = {1, 704, 7, 7}, .w = {128, 704, 1, 1}},
-    // DenseNet-121 x1: conv_101
+        // DenseNet-121 x1 single: conv_101
     {.x = {1, 704, 7, 7}, .w = {128, 704, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_101
+        // DenseNet-121 x1 part: conv_101
     {.x = {1, 704, 7, 7}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_101
+        // DenseNet-121 x1 part: conv_101
     {.x = {1, 704, 7, 7}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_101
+        // DenseNet-121 x1 part: conv_101
     {.x = {1, 704, 7, 7}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_68
+        // DenseNet-121 x1 fused: conv_101
     {.x = {1, 704, 14, 14}, .w = {128, 704, 1, 1}},
-    // DenseNet-121 x1: conv_68
+        // DenseNet-121 x1 single: conv_68
     {.x = {1, 704, 14, 14}, .w = {128, 704, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_68
+        // DenseNet-121 x1 part: conv_68
     {.x = {1, 704, 14, 14}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_68
+        // DenseNet-121 x1 part: conv_68
     {.x = {1, 704, 14, 14}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_68
+        // DenseNet-121 x1 part: conv_68
     {.x = {1, 704, 14, 14}, .w = {128, 704, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_103
+        // DenseNet-121 x1 fused: conv_68
     {.x = {1, 736, 7, 7}, .w = {128, 736, 1, 1}},
-    // DenseNet-121 x1: conv_103
+        // DenseNet-121 x1 single: conv_103
     {.x = {1, 736, 7, 7}, .w = {128, 736, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_103
+        // DenseNet-121 x1 part: conv_103
     {.x = {1, 736, 7, 7}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_103
+        // DenseNet-121 x1 part: conv_103
     {.x = {1, 736, 7, 7}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_103
+        // DenseNet-121 x1 part: conv_103
     {.x = {1, 736, 7, 7}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_70
+        // DenseNet-121 x1 fused: conv_103
     {.x = {1, 736, 14, 14}, .w = {128, 736, 1, 1}},
-    // DenseNet-121 x1: conv_70
+        // DenseNet-121 x1 single: conv_70
     {.x = {1, 736, 14, 14}, .w = {128, 736, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_70
+        // DenseNet-121 x1 part: conv_70
     {.x = {1, 736, 14, 14}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_70
+        // DenseNet-121 x1 part: conv_70
     {.x = {1, 736, 14, 14}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_70
+        // DenseNet-121 x1 part: conv_70
     {.x = {1, 736, 14, 14}, .w = {128, 736, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_105
+        // DenseNet-121 x1 fused: conv_70
     {.x = {1, 768, 7, 7}, .w = {128, 768, 1, 1}},
-    // DenseNet-121 x1: conv_105
+        // DenseNet-121 x1 single: conv_105
     {.x = {1, 768, 7, 7}, .w = {128, 768, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_105
+        // DenseNet-121 x1 part: conv_105
     {.x = {1, 768, 7, 7}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_105
+        // DenseNet-121 x1 part: conv_105
     {.x = {1, 768, 7, 7}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_105
+        // DenseNet-121 x1 part: conv_105
     {.x = {1, 768, 7, 7}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_72
+        // DenseNet-121 x1 fused: conv_105
     {.x = {1, 768, 14, 14}, .w = {128, 768, 1, 1}},
-    // DenseNet-121 x1: conv_72
+        // DenseNet-121 x1 single: conv_72
     {.x = {1, 768, 14, 14}, .w = {128, 768, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_72
+        // DenseNet-121 x1 part: conv_72
     {.x = {1, 768, 14, 14}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_72
+        // DenseNet-121 x1 part: conv_72
     {.x = {1, 768, 14, 14}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_72
+        // DenseNet-121 x1 part: conv_72
     {.x = {1, 768, 14, 14}, .w = {128, 768, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_107
+        // DenseNet-121 x1 fused: conv_72
     {.x = {1, 800, 7, 7}, .w = {128, 800, 1, 1}},
-    // DenseNet-121 x1: conv_107
+        // DenseNet-121 x1 single: conv_107
     {.x = {1, 800, 7, 7}, .w = {128, 800, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_107
+        // DenseNet-121 x1 part: conv_107
     {.x = {1, 800, 7, 7}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_107
+        // DenseNet-121 x1 part: conv_107
     {.x = {1, 800, 7, 7}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_107
+        // DenseNet-121 x1 part: conv_107
     {.x = {1, 800, 7, 7}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_74
+        // DenseNet-121 x1 fused: conv_107
     {.x = {1, 800, 14, 14}, .w = {128, 800, 1, 1}},
-    // DenseNet-121 x1: conv_74
+        // DenseNet-121 x1 single: conv_74
     {.x = {1, 800, 14, 14}, .w = {128, 800, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_74
+        // DenseNet-121 x1 part: conv_74
     {.x = {1, 800, 14, 14}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_74
+        // DenseNet-121 x1 part: conv_74
     {.x = {1, 800, 14, 14}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_74
+        // DenseNet-121 x1 part: conv_74
     {.x = {1, 800, 14, 14}, .w = {128, 800, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v1 x1: conv_49
+        // DenseNet-121 x1 fused: conv_74
     {.x = {1, 832, 6, 6}, .w = {32, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_49
+        // Inception-v1 x1 single: conv_49
     {.x = {1, 832, 6, 6}, .w = {32, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_55
+        // Inception-v1 x1 fused: conv_49
     {.x = {1, 832, 6, 6}, .w = {48, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_55
+        // Inception-v1 x1 single: conv_55
     {.x = {1, 832, 6, 6}, .w = {48, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x2: conv_51
+        // Inception-v1 x1 fused: conv_55
     {.x = {1, 832, 6, 6}, .w = {128, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x2: conv_51
+        // Inception-v1 x2 single: conv_51
     {.x = {1, 832, 6, 6}, .w = {128, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_47
+        // Inception-v1 x2 fused: conv_51
     {.x = {1, 832, 6, 6}, .w = {160, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_47
+        // Inception-v1 x1 single: conv_47
     {.x = {1, 832, 6, 6}, .w = {160, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_53
+        // Inception-v1 x1 fused: conv_47
     {.x = {1, 832, 6, 6}, .w = {192, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_53
+        // Inception-v1 x1 single: conv_53
     {.x = {1, 832, 6, 6}, .w = {192, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_46
+        // Inception-v1 x1 fused: conv_53
     {.x = {1, 832, 6, 6}, .w = {256, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_46
+        // Inception-v1 x1 single: conv_46
     {.x = {1, 832, 6, 6}, .w = {256, 832, 1, 1}, .post = {bias, relu}},
-    // Inception-v1 x1: conv_52
+        // Inception-v1 x1 fused: conv_46
     {.x = {1, 832, 6, 6}, .w = {384, 832, 1, 1}, .post = {bias}},
-    // Inception-v1 x1: conv_52
+        // Inception-v1 x1 single: conv_52
     {.x = {1, 832, 6, 6}, .w = {384, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_49
+        // Inception-v1 x1 fused: conv_52
     {.x = {1, 832, 7, 7}, .w = {32, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_49
+        // BVLC_GoogleNet x1 single: conv_49
     {.x = {1, 832, 7, 7}, .w = {32, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_55
+        // BVLC_GoogleNet x1 fused: conv_49
     {.x = {1, 832, 7, 7}, .w = {48, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_55
+        // BVLC_GoogleNet x1 single: conv_55
     {.x = {1, 832, 7, 7}, .w = {48, 832, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_109
+        // BVLC_GoogleNet x1 fused: conv_55
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}},
-    // BVLC_GoogleNet x2: conv_51
-    // DenseNet-121 x1: conv_109
+        // DenseNet-121 x1 single: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_109
+        // BVLC_GoogleNet x2 single: conv_51
+        // DenseNet-121 x1 part: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_109
+        // DenseNet-121 x1 part: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_109
+        // DenseNet-121 x1 part: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // BVLC_GoogleNet x2: conv_51
+        // DenseNet-121 x1 fused: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_47
+        // BVLC_GoogleNet x2 fused: conv_51
     {.x = {1, 832, 7, 7}, .w = {160, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_47
+        // BVLC_GoogleNet x1 single: conv_47
     {.x = {1, 832, 7, 7}, .w = {160, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_53
+        // BVLC_GoogleNet x1 fused: conv_47
     {.x = {1, 832, 7, 7}, .w = {192, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_53
+        // BVLC_GoogleNet x1 single: conv_53
     {.x = {1, 832, 7, 7}, .w = {192, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_46
+        // BVLC_GoogleNet x1 fused: conv_53
     {.x = {1, 832, 7, 7}, .w = {256, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_46
+        // BVLC_GoogleNet x1 single: conv_46
     {.x = {1, 832, 7, 7}, .w = {256, 832, 1, 1}, .post = {bias, relu}},
-    // BVLC_GoogleNet x1: conv_52
+        // BVLC_GoogleNet x1 fused: conv_46
     {.x = {1, 832, 7, 7}, .w = {384, 832, 1, 1}, .post = {bias}},
-    // BVLC_GoogleNet x1: conv_52
+        // BVLC_GoogleNet x1 single: conv_52
     {.x = {1, 832, 7, 7}, .w = {384, 832, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_76
+        // BVLC_GoogleNet x1 fused: conv_52
     {.x = {1, 832, 14, 14}, .w = {128, 832, 1, 1}},
-    // DenseNet-121 x1: conv_76
+        // DenseNet-121 x1 single: conv_76
     {.x = {1, 832, 14, 14}, .w = {128, 832, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_76
+        // DenseNet-121 x1 part: conv_76
     {.x = {1, 832, 14, 14}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_76
+        // DenseNet-121 x1 part: conv_76
     {.x = {1, 832, 14, 14}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_76
+        // DenseNet-121 x1 part: conv_76
     {.x = {1, 832, 14, 14}, .w = {128, 832, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_111
+        // DenseNet-121 x1 fused: conv_76
     {.x = {1, 864, 7, 7}, .w = {128, 864, 1, 1}},
-    // DenseNet-121 x1: conv_111
+        // DenseNet-121 x1 single: conv_111
     {.x = {1, 864, 7, 7}, .w = {128, 864, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_111
+        // DenseNet-121 x1 part: conv_111
     {.x = {1, 864, 7, 7}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_111
+        // DenseNet-121 x1 part: conv_111
     {.x = {1, 864, 7, 7}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_111
+        // DenseNet-121 x1 part: conv_111
     {.x = {1, 864, 7, 7}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_78
+        // DenseNet-121 x1 fused: conv_111
     {.x = {1, 864, 14, 14}, .w = {128, 864, 1, 1}},
-    // DenseNet-121 x1: conv_78
+        // DenseNet-121 x1 single: conv_78
     {.x = {1, 864, 14, 14}, .w = {128, 864, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_78
+        // DenseNet-121 x1 part: conv_78
     {.x = {1, 864, 14, 14}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_78
+        // DenseNet-121 x1 part: conv_78
     {.x = {1, 864, 14, 14}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_78
+        // DenseNet-121 x1 part: conv_78
     {.x = {1, 864, 14, 14}, .w = {128, 864, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_113
+        // DenseNet-121 x1 fused: conv_78
     {.x = {1, 896, 7, 7}, .w = {128, 896, 1, 1}},
-    // DenseNet-121 x1: conv_113
+        // DenseNet-121 x1 single: conv_113
     {.x = {1, 896, 7, 7}, .w = {128, 896, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_113
+        // DenseNet-121 x1 part: conv_113
     {.x = {1, 896, 7, 7}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_113
+        // DenseNet-121 x1 part: conv_113
     {.x = {1, 896, 7, 7}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_113
+        // DenseNet-121 x1 part: conv_113
     {.x = {1, 896, 7, 7}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_80
+        // DenseNet-121 x1 fused: conv_113
     {.x = {1, 896, 14, 14}, .w = {128, 896, 1, 1}},
-    // DenseNet-121 x1: conv_80
+        // DenseNet-121 x1 single: conv_80
     {.x = {1, 896, 14, 14}, .w = {128, 896, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_80
+        // DenseNet-121 x1 part: conv_80
     {.x = {1, 896, 14, 14}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_80
+        // DenseNet-121 x1 part: conv_80
     {.x = {1, 896, 14, 14}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_80
+        // DenseNet-121 x1 part: conv_80
     {.x = {1, 896, 14, 14}, .w = {128, 896, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_115
+        // DenseNet-121 x1 fused: conv_80
     {.x = {1, 928, 7, 7}, .w = {128, 928, 1, 1}},
-    // DenseNet-121 x1: conv_115
+        // DenseNet-121 x1 single: conv_115
     {.x = {1, 928, 7, 7}, .w = {128, 928, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_115
+        // DenseNet-121 x1 part: conv_115
     {.x = {1, 928, 7, 7}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_115
+        // DenseNet-121 x1 part: conv_115
     {.x = {1, 928, 7, 7}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_115
+        // DenseNet-121 x1 part: conv_115
     {.x = {1, 928, 7, 7}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_82
+        // DenseNet-121 x1 fused: conv_115
     {.x = {1, 928, 14, 14}, .w = {128, 928, 1, 1}},
-    // DenseNet-121 x1: conv_82
+        // DenseNet-121 x1 single: conv_82
     {.x = {1, 928, 14, 14}, .w = {128, 928, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_82
+        // DenseNet-121 x1 part: conv_82
     {.x = {1, 928, 14, 14}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_82
+        // DenseNet-121 x1 part: conv_82
     {.x = {1, 928, 14, 14}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_82
+        // DenseNet-121 x1 part: conv_82
     {.x = {1, 928, 14, 14}, .w = {128, 928, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_117
+        // DenseNet-121 x1 fused: conv_82
     {.x = {1, 960, 7, 7}, .w = {128, 960, 1, 1}},
-    // DenseNet-121 x1: conv_117
+        // DenseNet-121 x1 single: conv_117
     {.x = {1, 960, 7, 7}, .w = {128, 960, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_117
+        // DenseNet-121 x1 part: conv_117
     {.x = {1, 960, 7, 7}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_117
+        // DenseNet-121 x1 part: conv_117
     {.x = {1, 960, 7, 7}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_117
+        // DenseNet-121 x1 part: conv_117
     {.x = {1, 960, 7, 7}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck14_conv2_fwd
+        // DenseNet-121 x1 fused: conv_117
     {.x = {1, 960, 7, 7}, .w = {160, 960, 1, 1}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck14_conv2_fwd
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck14_conv2_fwd
     {.x = {1, 960, 7, 7}, .w = {160, 960, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck14_conv2_fwd
+        // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck14_conv2_fwd
     {.x = {1, 960, 7, 7}, .w = {160, 960, 1, 1}, .post = {bias, add}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck16_conv2_fwd
+        // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck14_conv2_fwd
     {.x = {1, 960, 7, 7}, .w = {320, 960, 1, 1}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck16_conv2_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck16_conv2_fwd
     {.x = {1, 960, 7, 7}, .w = {320, 960, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv1_fwd
+        // MobileNet-v2 x1 fused: mobilenetv20_features_linearbottleneck16_conv2_fwd
     {.x = {1, 960, 7, 7}, .w = {960, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 960},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv1_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck14_conv1_fwd
     {.x = {1, 960, 7, 7}, .w = {960, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 960, .post = {bias}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck14_conv1_fwd
+        // MobileNet-v2 x3 part: mobilenetv20_features_linearbottleneck14_conv1_fwd
     {.x = {1, 960, 7, 7}, .w = {960, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 960, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_84
+        // MobileNet-v2 x3 fused: mobilenetv20_features_linearbottleneck14_conv1_fwd
     {.x = {1, 960, 14, 14}, .w = {128, 960, 1, 1}},
-    // DenseNet-121 x1: conv_84
+        // DenseNet-121 x1 single: conv_84
     {.x = {1, 960, 14, 14}, .w = {128, 960, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_84
+        // DenseNet-121 x1 part: conv_84
     {.x = {1, 960, 14, 14}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_84
+        // DenseNet-121 x1 part: conv_84
     {.x = {1, 960, 14, 14}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_84
+        // DenseNet-121 x1 part: conv_84
     {.x = {1, 960, 14, 14}, .w = {128, 960, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_119
+        // DenseNet-121 x1 fused: conv_84
     {.x = {1, 992, 7, 7}, .w = {128, 992, 1, 1}},
-    // DenseNet-121 x1: conv_119
+        // DenseNet-121 x1 single: conv_119
     {.x = {1, 992, 7, 7}, .w = {128, 992, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_119
+        // DenseNet-121 x1 part: conv_119
     {.x = {1, 992, 7, 7}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_119
+        // DenseNet-121 x1 part: conv_119
     {.x = {1, 992, 7, 7}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_119
+        // DenseNet-121 x1 part: conv_119
     {.x = {1, 992, 7, 7}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_86
+        // DenseNet-121 x1 fused: conv_119
     {.x = {1, 992, 14, 14}, .w = {128, 992, 1, 1}},
-    // DenseNet-121 x1: conv_86
+        // DenseNet-121 x1 single: conv_86
     {.x = {1, 992, 14, 14}, .w = {128, 992, 1, 1}, .post = {bias}},
-    // DenseNet-121 x1: conv_86
+        // DenseNet-121 x1 part: conv_86
     {.x = {1, 992, 14, 14}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul)}},
-    // DenseNet-121 x1: conv_86
+        // DenseNet-121 x1 part: conv_86
     {.x = {1, 992, 14, 14}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // DenseNet-121 x1: conv_86
+        // DenseNet-121 x1 part: conv_86
     {.x = {1, 992, 14, 14}, .w = {128, 992, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: conv_121
+        // DenseNet-121 x1 fused: conv_86
     {.x = {1, 1024, 1, 1}, .w = {1000, 1024, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_62
+        // DenseNet-121 x1 single, x1 fused: conv_121
     {.x = {1, 1024, 7, 7}, .w = {128, 1024, 1, 1}},
-    // Inception-v2 x2: conv_62
+        // Inception-v2 x2 single: conv_62
     {.x = {1, 1024, 7, 7}, .w = {128, 1024, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_62
+        // Inception-v2 x2 part: conv_62
     {.x = {1, 1024, 7, 7}, .w = {128, 1024, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_62
+        // Inception-v2 x2 part: conv_62
     {.x = {1, 1024, 7, 7}, .w = {128, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_62
+        // Inception-v2 x2 part: conv_62
     {.x = {1, 1024, 7, 7}, .w = {128, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x1: conv_59
+        // Inception-v2 x2 fused: conv_62
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}},
-    // Inception-v2 x1: conv_59
+        // Inception-v2 x1 single: conv_59
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias}},
-    // Inception-v2 x1: conv_59
+        // Inception-v2 x1 part: conv_59
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x1: conv_59
+        // Inception-v2 x1 part: conv_59
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x1: conv_59
+        // Inception-v2 x1 part: conv_59
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x3: conv_57
+        // Inception-v2 x1 fused: conv_59
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}},
-    // Inception-v2 x3: conv_57
+        // Inception-v2 x3 single: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias}},
-    // Inception-v2 x3: conv_57
+        // Inception-v2 x3 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x3: conv_57
+        // Inception-v2 x3 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x3: conv_57
+        // Inception-v2 x3 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Inception-v2 x2: conv_56
+        // Inception-v2 x3 fused: conv_57
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}},
-    // Inception-v2 x2: conv_56
+        // Inception-v2 x2 single: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias}},
-    // Inception-v2 x2: conv_56
+        // Inception-v2 x2 part: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias, per_channel(mul)}},
-    // Inception-v2 x2: conv_56
+        // Inception-v2 x2 part: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
-    // Inception-v2 x2: conv_56
+        // Inception-v2 x2 part: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-    // Tiny_YOLO-v2 x1: convolution8
+        // Inception-v2 x2 fused: conv_56
     {.x = {1, 1024, 12, 12}, .w = {125, 1024, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution7
+        // Tiny_YOLO-v2 x1 single, x1 fused: convolution8
     {.x = {1, 1024, 12, 12}, .w = {1024, 1024, 3, 3}, .pads = {1, 1, 1, 1}},
-    // Tiny_YOLO-v2 x1: convolution7
+        // Tiny_YOLO-v2 x1 single: convolution7
     {.x = {1, 1024, 12, 12}, .w = {1024, 1024, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-    // Tiny_YOLO-v2 x1: convolution7
+        // Tiny_YOLO-v2 x1 part: convolution7
     {.x = {1, 1024, 12, 12}, .w = {1024, 1024, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {leaky_relu, 0.1}}},
-    // ResNet050-v2 x5: resnetv24_stage3_conv4_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv4_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv4_fwd
+        // Tiny_YOLO-v2 x1 fused: convolution7
     {.x = {1, 1024, 14, 14}, .w = {256, 1024, 1, 1}},
-    // ResNet050-v1 x10: resnetv17_stage3_conv4_fwd
-    // ResNet050-v2 x5: resnetv24_stage3_conv4_fwd
-    // ResNet101-v1 x44: resnetv18_stage3_conv4_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv4_fwd
-    // ResNet152-v1 x70: resnetv19_stage3_conv4_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv4_fwd
+        // ResNet050-v2 x5 single: resnetv24_stage3_conv4_fwd
+        // ResNet101-v2 x22 single: resnetv25_stage3_conv4_fwd
+        // ResNet152-v2 x35 single: resnetv27_stage3_conv4_fwd
     {.x = {1, 1024, 14, 14}, .w = {256, 1024, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x5: resnetv17_stage3_conv4_fwd
-    // ResNet050-v2 x5: resnetv24_stage3_conv4_fwd
-    // ResNet101-v1 x22: resnetv18_stage3_conv4_fwd
-    // ResNet101-v2 x22: resnetv25_stage3_conv4_fwd
-    // ResNet152-v1 x35: resnetv19_stage3_conv4_fwd
-    // ResNet152-v2 x35: resnetv27_stage3_conv4_fwd
+        // ResNet050-v1 x5 single: resnetv17_stage3_conv4_fwd
+        // ResNet050-v2 x5 part: resnetv24_stage3_conv4_fwd
+        // ResNet101-v1 x22 single: resnetv18_stage3_conv4_fwd
+        // ResNet101-v2 x22 part: resnetv25_stage3_conv4_fwd
+        // ResNet152-v1 x35 single: resnetv19_stage3_conv4_fwd
+        // ResNet152-v2 x35 part: resnetv27_stage3_conv4_fwd
     {.x = {1, 1024, 14, 14}, .w = {256, 1024, 1, 1}, .post = {bias, relu}},
-    // DenseNet-121 x1: conv_88
-    // ResNet050-v2 x1: resnetv24_stage4_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv0_fwd
+        // ResNet050-v1 x5 fused: resnetv17_stage3_conv4_fwd
+        // ResNet050-v2 x5 fused: resnetv24_stage3_conv4_fwd
+        // ResNet101-v1 x22 fused: resnetv18_stage3_conv4_fwd
+        // ResNet101-v2 x22 fused: resnetv25_stage3_conv4_fwd
+        // ResNet152-v1 x35 fused: resnetv19_stage3_conv4_fwd
+        // ResNet152-v2 x35 fused: resnetv27_stage3_conv4_fwd
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}},
-    // ResNet050-v2 x1: resnetv24_stage4_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv0_fwd
+        // DenseNet-121 x1 single, x1 fused: conv_88
+        // ResNet050-v2 x1 single: resnetv24_stage4_conv0_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage4_conv0_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .post = {bias}},
-    // ResNet050-v2 x1: resnetv24_stage4_conv0_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv0_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv0_fwd
+        // ResNet050-v2 x1 part: resnetv24_stage4_conv0_fwd
+        // ResNet101-v2 x1 part: resnetv25_stage4_conv0_fwd
+        // ResNet152-v2 x1 part: resnetv27_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .post = {bias, relu}},
-    // ResNet050-v1 x2: resnetv17_stage4_conv0_fwd
-    // ResNet101-v1 x2: resnetv18_stage4_conv0_fwd
-    // ResNet152-v1 x2: resnetv19_stage4_conv0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage4_conv0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage4_conv0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // ResNet050-v1 x1: resnetv17_stage4_conv0_fwd
-    // ResNet101-v1 x1: resnetv18_stage4_conv0_fwd
-    // ResNet152-v1 x1: resnetv19_stage4_conv0_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage4_conv0_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage4_conv0_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-    // ResNet050-v1 x1: resnetv17_stage4_conv3_fwd
-    // ResNet050-v2 x1: resnetv24_stage4_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage4_conv3_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage4_conv3_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_conv3_fwd
+        // ResNet050-v1 x1 fused: resnetv17_stage4_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage4_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {2048, 1024, 1, 1}, .strides = {2, 2}},
-    // ResNet050-v1 x1: resnetv17_stage4_conv3_fwd
-    // ResNet101-v1 x1: resnetv18_stage4_conv3_fwd
-    // ResNet152-v1 x1: resnetv19_stage4_conv3_fwd
+        // ResNet050-v1 x1 single: resnetv17_stage4_conv3_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_stage4_conv3_fwd
+        // ResNet101-v1 x1 single: resnetv18_stage4_conv3_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_stage4_conv3_fwd
+        // ResNet152-v1 x1 single: resnetv19_stage4_conv3_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_stage4_conv3_fwd
     {.x = {1, 1024, 14, 14}, .w = {2048, 1024, 1, 1}, .strides = {2, 2}, .post = {bias}},
-    // DUC x22: conv4_2_1x1_reduce
+        // ResNet050-v1 x1 fused: resnetv17_stage4_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage4_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage4_conv3_fwd
     {.x = {1, 1024, 100, 100}, .w = {256, 1024, 1, 1}},
-    // DUC x22: conv4_2_1x1_reduce
+        // DUC x22 single: conv4_2_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {256, 1024, 1, 1}, .post = {bias}},
-    // DUC x22: conv4_2_1x1_reduce
+        // DUC x22 part: conv4_2_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {256, 1024, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv5_1_1x1_reduce
+        // DUC x22 fused: conv4_2_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {512, 1024, 1, 1}},
-    // DUC x1: conv5_1_1x1_reduce
+        // DUC x1 single: conv5_1_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {512, 1024, 1, 1}, .post = {bias}},
-    // DUC x1: conv5_1_1x1_reduce
+        // DUC x1 part: conv5_1_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {512, 1024, 1, 1}, .post = {bias, relu}},
-    // DUC x1: conv5_1_1x1_proj
+        // DUC x1 fused: conv5_1_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {2048, 1024, 1, 1}},
-    // DUC x1: conv5_1_1x1_proj
+        // DUC x1 single: conv5_1_1x1_proj
     {.x = {1, 1024, 100, 100}, .w = {2048, 1024, 1, 1}, .post = {bias}},
-    // MobileNet-v2 x1: mobilenetv20_output_pred_fwd
+        // DUC x1 fused: conv5_1_1x1_proj
     {.x = {1, 1280, 1, 1}, .w = {1000, 1280, 1, 1}},
-    // ResNet050-v2 x2: resnetv24_stage4_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv4_fwd
+        // MobileNet-v2 x1 single, x1 fused: mobilenetv20_output_pred_fwd
     {.x = {1, 2048, 7, 7}, .w = {512, 2048, 1, 1}},
-    // ResNet050-v1 x4: resnetv17_stage4_conv4_fwd
-    // ResNet050-v2 x2: resnetv24_stage4_conv4_fwd
-    // ResNet101-v1 x4: resnetv18_stage4_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv4_fwd
-    // ResNet152-v1 x4: resnetv19_stage4_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv4_fwd
+        // ResNet050-v2 x2 single: resnetv24_stage4_conv4_fwd
+        // ResNet101-v2 x2 single: resnetv25_stage4_conv4_fwd
+        // ResNet152-v2 x2 single: resnetv27_stage4_conv4_fwd
     {.x = {1, 2048, 7, 7}, .w = {512, 2048, 1, 1}, .post = {bias}},
-    // ResNet050-v1 x2: resnetv17_stage4_conv4_fwd
-    // ResNet050-v2 x2: resnetv24_stage4_conv4_fwd
-    // ResNet101-v1 x2: resnetv18_stage4_conv4_fwd
-    // ResNet101-v2 x2: resnetv25_stage4_conv4_fwd
-    // ResNet152-v1 x2: resnetv19_stage4_conv4_fwd
-    // ResNet152-v2 x2: resnetv27_stage4_conv4_fwd
+        // ResNet050-v1 x2 single: resnetv17_stage4_conv4_fwd
+        // ResNet050-v2 x2 part: resnetv24_stage4_conv4_fwd
+        // ResNet101-v1 x2 single: resnetv18_stage4_conv4_fwd
+        // ResNet101-v2 x2 part: resnetv25_stage4_conv4_fwd
+        // ResNet152-v1 x2 single: resnetv19_stage4_conv4_fwd
+        // ResNet152-v2 x2 part: resnetv27_stage4_conv4_fwd
     {.x = {1, 2048, 7, 7}, .w = {512, 2048, 1, 1}, .post = {bias, relu}},
-    // DUC x1: fc1_cityscapes_c0
+        // ResNet050-v1 x2 fused: resnetv17_stage4_conv4_fwd
+        // ResNet050-v2 x2 fused: resnetv24_stage4_conv4_fwd
+        // ResNet101-v1 x2 fused: resnetv18_stage4_conv4_fwd
+        // ResNet101-v2 x2 fused: resnetv25_stage4_conv4_fwd
+        // ResNet152-v1 x2 fused: resnetv19_stage4_conv4_fwd
+        // ResNet152-v2 x2 fused: resnetv27_stage4_conv4_fwd
     {.x = {1, 2048, 100, 100}, .w = {304, 2048, 3, 3}, .pads = {6, 6, 6, 6}, .dilations = {6, 6}, .post = {bias}},
-    // DUC x1: fc1_cityscapes_c1
+        // DUC x1 single, x1 fused: fc1_cityscapes_c0
     {.x = {1, 2048, 100, 100}, .w = {304, 2048, 3, 3}, .pads = {12, 12, 12, 12}, .dilations = {12, 12}, .post = {bias}},
-    // DUC x1: fc1_cityscapes_c2
+        // DUC x1 single, x1 fused: fc1_cityscapes_c1
     {.x = {1, 2048, 100, 100}, .w = {304, 2048, 3, 3}, .pads = {18, 18, 18, 18}, .dilations = {18, 18}, .post = {bias}},
-    // DUC x1: fc1_cityscapes_c3
+        // DUC x1 single, x1 fused: fc1_cityscapes_c2
     {.x = {1, 2048, 100, 100}, .w = {304, 2048, 3, 3}, .pads = {24, 24, 24, 24}, .dilations = {24, 24}, .post = {bias}},
-    // DUC x2: conv5_2_1x1_reduce
+        // DUC x1 single, x1 fused: fc1_cityscapes_c3
     {.x = {1, 2048, 100, 100}, .w = {512, 2048, 1, 1}},
-    // DUC x2: conv5_2_1x1_reduce
+        // DUC x2 single: conv5_2_1x1_reduce
     {.x = {1, 2048, 100, 100}, .w = {512, 2048, 1, 1}, .post = {bias}},
-    // DUC x2: conv5_2_1x1_reduce
+        // DUC x2 part: conv5_2_1x1_reduce
     {.x = {1, 2048, 100, 100}, .w = {512, 2048, 1, 1}, .post = {bias, relu}},
+        // DUC x2 fused: conv5_2_1x1_reduce
 };
 constexpr op::MatMul mat_mul[] = {
-    // MNIST x1: Times212
     {.a = {1, 256}, .b = {256, 10}, .b_constant = true},
-    // MNIST x1: Times212
+        // MNIST x1 single: Times212
     {.a = {1, 256}, .b = {256, 10}, .b_constant = true, .post = {bias}},
-    // ResNet018-v1 x1: resnetv15_dense0_fwd
-    // ResNet018-v2 x1: resnetv22_dense0_fwd
-    // ResNet034-v1 x1: resnetv16_dense0_fwd
-    // ResNet034-v2 x1: resnetv23_dense0_fwd
+        // MNIST x1 fused: Times212
     {.a = {1, 512}, .b = {512, 1000}, .b_constant = true, .post = {bias}},
-    // Shufflenet x1: gemm_1
+        // ResNet018-v1 x1 single, x1 fused: resnetv15_dense0_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_dense0_fwd
+        // ResNet034-v1 x1 single, x1 fused: resnetv16_dense0_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_dense0_fwd
     {.a = {1, 544}, .b = {544, 1000}, .b_constant = true, .post = {bias}},
-    // Emotion-FerPlus x1: Times690
+        // Shufflenet x1 single, x1 fused: gemm_1
     {.a = {1, 1024}, .b = {1024, 8}, .b_constant = true},
-    // Emotion-FerPlus x1: Times690
+        // Emotion-FerPlus x1 single: Times690
     {.a = {1, 1024}, .b = {1024, 8}, .b_constant = true, .post = {bias}},
-    // BVLC_GoogleNet x1: gemm_1
-    // Inception-v1 x1: gemm_1
-    // Inception-v2 x1: gemm_1
-    // Zfnet512 x1: gemm_3
+        // Emotion-FerPlus x1 fused: Times690
     {.a = {1, 1024}, .b = {1024, 1000}, .b_constant = true, .post = {bias}},
-    // Emotion-FerPlus x1: Times656
+        // BVLC_GoogleNet x1 single, x1 fused: gemm_1
+        // Inception-v1 x1 single, x1 fused: gemm_1
+        // Inception-v2 x1 single, x1 fused: gemm_1
+        // Zfnet512 x1 single, x1 fused: gemm_3
     {.a = {1, 1024}, .b = {1024, 1024}, .b_constant = true},
-    // Emotion-FerPlus x1: Times656
+        // Emotion-FerPlus x1 single: Times656
     {.a = {1, 1024}, .b = {1024, 1024}, .b_constant = true, .post = {bias}},
-    // Emotion-FerPlus x1: Times656
+        // Emotion-FerPlus x1 part: Times656
     {.a = {1, 1024}, .b = {1024, 1024}, .b_constant = true, .post = {bias, relu}},
-    // ResNet050-v1 x1: resnetv17_dense0_fwd
-    // ResNet050-v2 x1: resnetv24_dense0_fwd
-    // ResNet101-v1 x1: resnetv18_dense0_fwd
-    // ResNet101-v2 x1: resnetv25_dense0_fwd
-    // ResNet152-v1 x1: resnetv19_dense0_fwd
-    // ResNet152-v2 x1: resnetv27_dense0_fwd
+        // Emotion-FerPlus x1 fused: Times656
     {.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}},
-    // BVLC_RCNN_ILSVRC13 x1: gemm_3
+        // ResNet050-v1 x1 single, x1 fused: resnetv17_dense0_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_dense0_fwd
+        // ResNet101-v1 x1 single, x1 fused: resnetv18_dense0_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_dense0_fwd
+        // ResNet152-v1 x1 single, x1 fused: resnetv19_dense0_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_dense0_fwd
     {.a = {1, 4096}, .b = {4096, 200}, .b_constant = true, .post = {bias}},
-    // BVLC_AlexNet x1: gemm_3
-    // BVLC_CaffeNet x1: gemm_3
-    // VGG16-BN x1: vgg0_dense2_fwd
-    // VGG16 x1: vgg0_dense2_fwd
-    // VGG19-BN x1: vgg0_dense2_fwd
-    // VGG19 x1: vgg0_dense2_fwd
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: gemm_3
     {.a = {1, 4096}, .b = {4096, 1000}, .b_constant = true, .post = {bias}},
-    // Emotion-FerPlus x1: Times622
+        // BVLC_AlexNet x1 single, x1 fused: gemm_3
+        // BVLC_CaffeNet x1 single, x1 fused: gemm_3
+        // VGG16-BN x1 single, x1 fused: vgg0_dense2_fwd
+        // VGG16 x1 single, x1 fused: vgg0_dense2_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_dense2_fwd
+        // VGG19 x1 single, x1 fused: vgg0_dense2_fwd
     {.a = {1, 4096}, .b = {4096, 1024}, .b_constant = true},
-    // Emotion-FerPlus x1: Times622
-    // Zfnet512 x1: gemm_2
+        // Emotion-FerPlus x1 single: Times622
     {.a = {1, 4096}, .b = {4096, 1024}, .b_constant = true, .post = {bias}},
-    // Emotion-FerPlus x1: Times622
-    // Zfnet512 x1: gemm_2
+        // Emotion-FerPlus x1 part: Times622
+        // Zfnet512 x1 single: gemm_2
     {.a = {1, 4096}, .b = {4096, 1024}, .b_constant = true, .post = {bias, relu}},
-    // BVLC_AlexNet x1: gemm_2
-    // BVLC_CaffeNet x1: gemm_2
-    // BVLC_RCNN_ILSVRC13 x1: gemm_2
-    // VGG16-BN x1: vgg0_dense1_fwd
-    // VGG16 x1: vgg0_dense1_fwd
-    // VGG19-BN x1: vgg0_dense1_fwd
-    // VGG19 x1: vgg0_dense1_fwd
+        // Emotion-FerPlus x1 fused: Times622
+        // Zfnet512 x1 fused: gemm_2
     {.a = {1, 4096}, .b = {4096, 4096}, .b_constant = true, .post = {bias}},
-    // BVLC_AlexNet x1: gemm_2
-    // BVLC_CaffeNet x1: gemm_2
-    // BVLC_RCNN_ILSVRC13 x1: gemm_2
-    // VGG16-BN x1: vgg0_dense1_fwd
-    // VGG16 x1: vgg0_dense1_fwd
-    // VGG19-BN x1: vgg0_dense1_fwd
-    // VGG19 x1: vgg0_dense1_fwd
+        // BVLC_AlexNet x1 single: gemm_2
+        // BVLC_CaffeNet x1 single: gemm_2
+        // BVLC_RCNN_ILSVRC13 x1 single: gemm_2
+        // VGG16-BN x1 single: vgg0_dense1_fwd
+        // VGG16 x1 single: vgg0_dense1_fwd
+        // VGG19-BN x1 single: vgg0_dense1_fwd
+        // VGG19 x1 single: vgg0_dense1_fwd
     {.a = {1, 4096}, .b = {4096, 4096}, .b_constant = true, .post = {bias, relu}},
-    // BVLC_AlexNet x1: gemm_1
-    // BVLC_CaffeNet x1: gemm_1
-    // BVLC_RCNN_ILSVRC13 x1: gemm_1
+        // BVLC_AlexNet x1 fused: gemm_2
+        // BVLC_CaffeNet x1 fused: gemm_2
+        // BVLC_RCNN_ILSVRC13 x1 fused: gemm_2
+        // VGG16-BN x1 fused: vgg0_dense1_fwd
+        // VGG16 x1 fused: vgg0_dense1_fwd
+        // VGG19-BN x1 fused: vgg0_dense1_fwd
+        // VGG19 x1 fused: vgg0_dense1_fwd
     {.a = {1, 9216}, .b = {9216, 4096}, .b_constant = true, .post = {bias}},
-    // BVLC_AlexNet x1: gemm_1
-    // BVLC_CaffeNet x1: gemm_1
-    // BVLC_RCNN_ILSVRC13 x1: gemm_1
+        // BVLC_AlexNet x1 single: gemm_1
+        // BVLC_CaffeNet x1 single: gemm_1
+        // BVLC_RCNN_ILSVRC13 x1 single: gemm_1
     {.a = {1, 9216}, .b = {9216, 4096}, .b_constant = true, .post = {bias, relu}},
-    // Zfnet512 x1: gemm_1
+        // BVLC_AlexNet x1 fused: gemm_1
+        // BVLC_CaffeNet x1 fused: gemm_1
+        // BVLC_RCNN_ILSVRC13 x1 fused: gemm_1
     {.a = {1, 18432}, .b = {18432, 4096}, .b_constant = true, .post = {bias}},
-    // Zfnet512 x1: gemm_1
+        // Zfnet512 x1 single: gemm_1
     {.a = {1, 18432}, .b = {18432, 4096}, .b_constant = true, .post = {bias, relu}},
-    // ArcFace x2: pre_fc1
+        // Zfnet512 x1 fused: gemm_1
     {.a = {1, 25088}, .b = {25088, 512}, .b_constant = true, .post = {bias}},
-    // VGG16-BN x1: vgg0_dense0_fwd
-    // VGG16 x1: vgg0_dense0_fwd
-    // VGG19-BN x1: vgg0_dense0_fwd
-    // VGG19 x1: vgg0_dense0_fwd
+        // ArcFace x1 single, x1 fused: pre_fc1
     {.a = {1, 25088}, .b = {25088, 4096}, .b_constant = true, .post = {bias}},
-    // VGG16-BN x1: vgg0_dense0_fwd
-    // VGG16 x1: vgg0_dense0_fwd
-    // VGG19-BN x1: vgg0_dense0_fwd
-    // VGG19 x1: vgg0_dense0_fwd
+        // VGG16-BN x1 single: vgg0_dense0_fwd
+        // VGG16 x1 single: vgg0_dense0_fwd
+        // VGG19-BN x1 single: vgg0_dense0_fwd
+        // VGG19 x1 single: vgg0_dense0_fwd
     {.a = {1, 25088}, .b = {25088, 4096}, .b_constant = true, .post = {bias, relu}},
+        // VGG16-BN x1 fused: vgg0_dense0_fwd
+        // VGG16 x1 fused: vgg0_dense0_fwd
+        // VGG19-BN x1 fused: vgg0_dense0_fwd
+        // VGG19 x1 fused: vgg0_dense0_fwd
 };
 constexpr op::Pool pool[] = {
-    // Shufflenet x1: averagepool_1
     {.mode = op::PoolMode::average, .x = {1, 24, 56, 56}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // DenseNet-121 x1: averagepool_1
+        // Shufflenet x1 single, x1 fused: averagepool_1
     {.mode = op::PoolMode::average, .x = {1, 128, 56, 56}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Shufflenet x1: averagepool_2
+        // DenseNet-121 x1 single, x1 fused: averagepool_1
     {.mode = op::PoolMode::average, .x = {1, 136, 28, 28}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v2 x1: averagepool_1
+        // Shufflenet x1 single, x1 fused: averagepool_2
     {.mode = op::PoolMode::average, .x = {1, 192, 28, 28}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // DenseNet-121 x1: averagepool_2
+        // Inception-v2 x1 single, x1 fused: averagepool_1
     {.mode = op::PoolMode::average, .x = {1, 256, 28, 28}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Inception-v2 x1: averagepool_2
+        // DenseNet-121 x1 single, x1 fused: averagepool_2
     {.mode = op::PoolMode::average, .x = {1, 256, 28, 28}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Shufflenet x1: averagepool_3
+        // Inception-v2 x1 single, x1 fused: averagepool_2
     {.mode = op::PoolMode::average, .x = {1, 272, 14, 14}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // ResNet018-v1 x1: resnetv15_pool1_fwd
-    // ResNet018-v2 x1: resnetv22_pool1_fwd
-    // ResNet034-v1 x1: resnetv16_pool1_fwd
-    // ResNet034-v2 x1: resnetv23_pool1_fwd
+        // Shufflenet x1 single, x1 fused: averagepool_3
     {.mode = op::PoolMode::average, .x = {1, 512, 7, 7}, .kernel = {7, 7}},
-    // DenseNet-121 x1: averagepool_3
+        // ResNet018-v1 x1 single, x1 fused: resnetv15_pool1_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_pool1_fwd
+        // ResNet034-v1 x1 single, x1 fused: resnetv16_pool1_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_pool1_fwd
     {.mode = op::PoolMode::average, .x = {1, 512, 14, 14}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Shufflenet x1: averagepool_4
+        // DenseNet-121 x1 single, x1 fused: averagepool_3
     {.mode = op::PoolMode::average, .x = {1, 544, 7, 7}, .kernel = {7, 7}},
-    // Inception-v2 x4: averagepool_3
+        // Shufflenet x1 single, x1 fused: averagepool_4
     {.mode = op::PoolMode::average, .x = {1, 576, 14, 14}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Squeezenet-v1.1 x1: squeezenet0_pool3_fwd
+        // Inception-v2 x4 single, x4 fused: averagepool_3
     {.mode = op::PoolMode::average, .x = {1, 1000, 13, 13}, .kernel = {13, 13}},
-    // Inception-v1 x1: averagepool_1
+        // Squeezenet-v1.1 x1 single, x1 fused: squeezenet0_pool3_fwd
     {.mode = op::PoolMode::average, .x = {1, 1024, 6, 6}, .kernel = {7, 7}, .pads = {0, 0, 1, 1}},
-    // Inception-v2 x1: averagepool_7
+        // Inception-v1 x1 single, x1 fused: averagepool_1
     {.mode = op::PoolMode::average, .x = {1, 1024, 7, 7}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: averagepool_1
-    // DenseNet-121 x1: globalaveragepool_1
-    // Inception-v2 x1: averagepool_8
+        // Inception-v2 x1 single, x1 fused: averagepool_7
     {.mode = op::PoolMode::average, .x = {1, 1024, 7, 7}, .kernel = {7, 7}},
-    // MobileNet-v2 x1: mobilenetv20_features_pool0_fwd
+        // BVLC_GoogleNet x1 single, x1 fused: averagepool_1
+        // DenseNet-121 x1 single, x1 fused: globalaveragepool_1
+        // Inception-v2 x1 single, x1 fused: averagepool_8
     {.mode = op::PoolMode::average, .x = {1, 1280, 7, 7}, .kernel = {7, 7}},
-    // ResNet050-v1 x1: resnetv17_pool1_fwd
-    // ResNet050-v2 x1: resnetv24_pool1_fwd
-    // ResNet101-v1 x1: resnetv18_pool1_fwd
-    // ResNet101-v2 x1: resnetv25_pool1_fwd
-    // ResNet152-v1 x1: resnetv19_pool1_fwd
-    // ResNet152-v2 x1: resnetv27_pool1_fwd
+        // MobileNet-v2 x1 single, x1 fused: mobilenetv20_features_pool0_fwd
     {.mode = op::PoolMode::average, .x = {1, 2048, 7, 7}, .kernel = {7, 7}},
-    // MNIST x1: Pooling66
+        // ResNet050-v1 x1 single, x1 fused: resnetv17_pool1_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_pool1_fwd
+        // ResNet101-v1 x1 single, x1 fused: resnetv18_pool1_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_pool1_fwd
+        // ResNet152-v1 x1 single, x1 fused: resnetv19_pool1_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_pool1_fwd
     {.x = {1, 8, 28, 28}, .kernel = {2, 2}, .strides = {2, 2}},
-    // MNIST x1: Pooling160
+        // MNIST x1 single, x1 fused: Pooling66
     {.x = {1, 16, 14, 14}, .kernel = {3, 3}, .strides = {3, 3}},
-    // Tiny_YOLO-v2 x1: pooling
+        // MNIST x1 single, x1 fused: Pooling160
     {.x = {1, 16, 416, 416}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Shufflenet x1: maxpool_1
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling
     {.x = {1, 24, 112, 112}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Tiny_YOLO-v2 x1: pooling1
+        // Shufflenet x1 single, x1 fused: maxpool_1
     {.x = {1, 32, 208, 208}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Emotion-FerPlus x1: Pooling398
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling1
     {.x = {1, 64, 64, 64}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Tiny_YOLO-v2 x1: pooling2
+        // Emotion-FerPlus x1 single, x1 fused: Pooling398
     {.x = {1, 64, 104, 104}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Squeezenet-v1.1 x1: squeezenet0_pool0_fwd
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling2
     {.x = {1, 64, 111, 111}, .kernel = {3, 3}, .strides = {2, 2}},
-    // BVLC_GoogleNet x1: maxpool_1
+        // Squeezenet-v1.1 x1 single, x1 fused: squeezenet0_pool0_fwd
     {.x = {1, 64, 112, 112}, .kernel = {3, 3}, .pads = {0, 0, 2, 2}, .strides = {2, 2}},
-    // DenseNet-121 x1: maxpool_1
-    // Inception-v2 x1: maxpool_1
-    // ResNet018-v1 x1: resnetv15_pool0_fwd
-    // ResNet018-v2 x1: resnetv22_pool0_fwd
-    // ResNet034-v1 x1: resnetv16_pool0_fwd
-    // ResNet034-v2 x1: resnetv23_pool0_fwd
-    // ResNet050-v1 x1: resnetv17_pool0_fwd
-    // ResNet050-v2 x1: resnetv24_pool0_fwd
-    // ResNet101-v1 x1: resnetv18_pool0_fwd
-    // ResNet101-v2 x1: resnetv25_pool0_fwd
-    // ResNet152-v1 x1: resnetv19_pool0_fwd
-    // ResNet152-v2 x1: resnetv27_pool0_fwd
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_1
     {.x = {1, 64, 112, 112}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
-    // Inception-v1 x1: maxpool_1
+        // DenseNet-121 x1 single, x1 fused: maxpool_1
+        // Inception-v2 x1 single, x1 fused: maxpool_1
+        // ResNet018-v1 x1 single, x1 fused: resnetv15_pool0_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_pool0_fwd
+        // ResNet034-v1 x1 single, x1 fused: resnetv16_pool0_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_pool0_fwd
+        // ResNet050-v1 x1 single, x1 fused: resnetv17_pool0_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_pool0_fwd
+        // ResNet101-v1 x1 single, x1 fused: resnetv18_pool0_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_pool0_fwd
+        // ResNet152-v1 x1 single, x1 fused: resnetv19_pool0_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_pool0_fwd
     {.x = {1, 64, 112, 112}, .kernel = {3, 3}, .strides = {2, 2}},
-    // VGG16-BN x1: vgg0_pool0_fwd
-    // VGG16 x1: vgg0_pool0_fwd
-    // VGG19-BN x1: vgg0_pool0_fwd
-    // VGG19 x1: vgg0_pool0_fwd
+        // Inception-v1 x1 single, x1 fused: maxpool_1
     {.x = {1, 64, 224, 224}, .kernel = {2, 2}, .strides = {2, 2}},
-    // BVLC_CaffeNet x1: maxpool_1
-    // BVLC_RCNN_ILSVRC13 x1: maxpool_1
+        // VGG16-BN x1 single, x1 fused: vgg0_pool0_fwd
+        // VGG16 x1 single, x1 fused: vgg0_pool0_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_pool0_fwd
+        // VGG19 x1 single, x1 fused: vgg0_pool0_fwd
     {.x = {1, 96, 54, 54}, .kernel = {3, 3}, .pads = {0, 0, 2, 2}, .strides = {2, 2}},
-    // BVLC_AlexNet x1: maxpool_1
+        // BVLC_CaffeNet x1 single, x1 fused: maxpool_1
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: maxpool_1
     {.x = {1, 96, 54, 54}, .kernel = {3, 3}, .strides = {2, 2}},
-    // Zfnet512 x1: maxpool_1
+        // BVLC_AlexNet x1 single, x1 fused: maxpool_1
     {.x = {1, 96, 109, 109}, .kernel = {3, 3}, .strides = {2, 2}},
-    // Emotion-FerPlus x1: Pooling454
+        // Zfnet512 x1 single, x1 fused: maxpool_1
     {.x = {1, 128, 32, 32}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Tiny_YOLO-v2 x1: pooling3
+        // Emotion-FerPlus x1 single, x1 fused: Pooling454
     {.x = {1, 128, 52, 52}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Squeezenet-v1.1 x1: squeezenet0_pool1_fwd
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling3
     {.x = {1, 128, 55, 55}, .kernel = {3, 3}, .strides = {2, 2}},
-    // VGG16-BN x1: vgg0_pool1_fwd
-    // VGG16 x1: vgg0_pool1_fwd
-    // VGG19-BN x1: vgg0_pool1_fwd
-    // VGG19 x1: vgg0_pool1_fwd
+        // Squeezenet-v1.1 x1 single, x1 fused: squeezenet0_pool1_fwd
     {.x = {1, 128, 112, 112}, .kernel = {2, 2}, .strides = {2, 2}},
-    // DUC x1: pool1_3x3_s2
+        // VGG16-BN x1 single, x1 fused: vgg0_pool1_fwd
+        // VGG16 x1 single, x1 fused: vgg0_pool1_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_pool1_fwd
+        // VGG19 x1 single, x1 fused: vgg0_pool1_fwd
     {.x = {1, 128, 400, 400}, .kernel = {3, 3}, .strides = {2, 2}},
-    // Inception-v1 x1: maxpool_3
+        // DUC x1 single, x1 fused: pool1_3x3_s2
     {.x = {1, 192, 27, 27}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: maxpool_3
+        // Inception-v1 x1 single, x1 fused: maxpool_3
     {.x = {1, 192, 28, 28}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v1 x1: maxpool_2
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_3
     {.x = {1, 192, 55, 55}, .kernel = {3, 3}, .strides = {2, 2}},
-    // Inception-v2 x1: maxpool_2
+        // Inception-v1 x1 single, x1 fused: maxpool_2
     {.x = {1, 192, 56, 56}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // BVLC_GoogleNet x1: maxpool_2
+        // Inception-v2 x1 single, x1 fused: maxpool_2
     {.x = {1, 192, 56, 56}, .kernel = {3, 3}, .pads = {0, 0, 2, 2}, .strides = {2, 2}},
-    // Emotion-FerPlus x1: Pooling602
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_2
     {.x = {1, 256, 8, 8}, .kernel = {2, 2}, .strides = {2, 2}},
-    // BVLC_AlexNet x1: maxpool_3
+        // Emotion-FerPlus x1 single, x1 fused: Pooling602
     {.x = {1, 256, 12, 12}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // BVLC_CaffeNet x1: maxpool_3
-    // BVLC_RCNN_ILSVRC13 x1: maxpool_3
+        // BVLC_AlexNet x1 single, x1 fused: maxpool_3
     {.x = {1, 256, 13, 13}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // Emotion-FerPlus x1: Pooling528
+        // BVLC_CaffeNet x1 single, x1 fused: maxpool_3
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: maxpool_3
     {.x = {1, 256, 16, 16}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Zfnet512 x1: maxpool_2
+        // Emotion-FerPlus x1 single, x1 fused: Pooling528
     {.x = {1, 256, 25, 25}, .kernel = {3, 3}, .strides = {2, 2}},
-    // Tiny_YOLO-v2 x1: pooling4
+        // Zfnet512 x1 single, x1 fused: maxpool_2
     {.x = {1, 256, 26, 26}, .kernel = {2, 2}, .strides = {2, 2}},
-    // BVLC_AlexNet x1: maxpool_2
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling4
     {.x = {1, 256, 26, 26}, .kernel = {3, 3}, .strides = {2, 2}},
-    // BVLC_CaffeNet x1: maxpool_2
-    // BVLC_RCNN_ILSVRC13 x1: maxpool_2
-    // Squeezenet-v1.1 x1: squeezenet0_pool2_fwd
+        // BVLC_AlexNet x1 single, x1 fused: maxpool_2
     {.x = {1, 256, 27, 27}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // Inception-v1 x1: maxpool_4
+        // BVLC_CaffeNet x1 single, x1 fused: maxpool_2
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: maxpool_2
+        // Squeezenet-v1.1 x1 single, x1 fused: squeezenet0_pool2_fwd
     {.x = {1, 256, 27, 27}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: maxpool_4
+        // Inception-v1 x1 single, x1 fused: maxpool_4
     {.x = {1, 256, 28, 28}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // VGG16-BN x1: vgg0_pool2_fwd
-    // VGG16 x1: vgg0_pool2_fwd
-    // VGG19-BN x1: vgg0_pool2_fwd
-    // VGG19 x1: vgg0_pool2_fwd
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_4
     {.x = {1, 256, 56, 56}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Inception-v2 x1: maxpool_3
+        // VGG16-BN x1 single, x1 fused: vgg0_pool2_fwd
+        // VGG16 x1 single, x1 fused: vgg0_pool2_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_pool2_fwd
+        // VGG19 x1 single, x1 fused: vgg0_pool2_fwd
     {.x = {1, 320, 28, 28}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // Inception-v1 x1: maxpool_6
+        // Inception-v2 x1 single, x1 fused: maxpool_3
     {.x = {1, 480, 13, 13}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: maxpool_6
+        // Inception-v1 x1 single, x1 fused: maxpool_6
     {.x = {1, 480, 14, 14}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v1 x1: maxpool_5
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_6
     {.x = {1, 480, 27, 27}, .kernel = {3, 3}, .strides = {2, 2}},
-    // BVLC_GoogleNet x1: maxpool_5
+        // Inception-v1 x1 single, x1 fused: maxpool_5
     {.x = {1, 480, 28, 28}, .kernel = {3, 3}, .pads = {0, 0, 2, 2}, .strides = {2, 2}},
-    // Zfnet512 x1: maxpool_3
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_5
     {.x = {1, 512, 12, 12}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Tiny_YOLO-v2 x1: pooling5
+        // Zfnet512 x1 single, x1 fused: maxpool_3
     {.x = {1, 512, 13, 13}, .kernel = {2, 2}},
-    // Inception-v1 x3: maxpool_7
+        // Tiny_YOLO-v2 x1 single, x1 fused: pooling5
     {.x = {1, 512, 13, 13}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // VGG16-BN x1: vgg0_pool4_fwd
-    // VGG16 x1: vgg0_pool4_fwd
-    // VGG19-BN x1: vgg0_pool4_fwd
-    // VGG19 x1: vgg0_pool4_fwd
+        // Inception-v1 x3 single, x3 fused: maxpool_7
     {.x = {1, 512, 14, 14}, .kernel = {2, 2}, .strides = {2, 2}},
-    // BVLC_GoogleNet x3: maxpool_7
+        // VGG16-BN x1 single, x1 fused: vgg0_pool4_fwd
+        // VGG16 x1 single, x1 fused: vgg0_pool4_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_pool4_fwd
+        // VGG19 x1 single, x1 fused: vgg0_pool4_fwd
     {.x = {1, 512, 14, 14}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // VGG16-BN x1: vgg0_pool3_fwd
-    // VGG16 x1: vgg0_pool3_fwd
-    // VGG19-BN x1: vgg0_pool3_fwd
-    // VGG19 x1: vgg0_pool3_fwd
+        // BVLC_GoogleNet x3 single, x3 fused: maxpool_7
     {.x = {1, 512, 28, 28}, .kernel = {2, 2}, .strides = {2, 2}},
-    // Inception-v1 x1: maxpool_10
+        // VGG16-BN x1 single, x1 fused: vgg0_pool3_fwd
+        // VGG16 x1 single, x1 fused: vgg0_pool3_fwd
+        // VGG19-BN x1 single, x1 fused: vgg0_pool3_fwd
+        // VGG19 x1 single, x1 fused: vgg0_pool3_fwd
     {.x = {1, 528, 13, 13}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x1: maxpool_10
+        // Inception-v1 x1 single, x1 fused: maxpool_10
     {.x = {1, 528, 14, 14}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v2 x1: maxpool_4
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_10
     {.x = {1, 576, 14, 14}, .kernel = {3, 3}, .pads = {0, 0, 1, 1}, .strides = {2, 2}},
-    // Inception-v1 x2: maxpool_12
+        // Inception-v2 x1 single, x1 fused: maxpool_4
     {.x = {1, 832, 6, 6}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // BVLC_GoogleNet x2: maxpool_12
+        // Inception-v1 x2 single, x2 fused: maxpool_12
     {.x = {1, 832, 7, 7}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
-    // Inception-v1 x1: maxpool_11
+        // BVLC_GoogleNet x2 single, x2 fused: maxpool_12
     {.x = {1, 832, 13, 13}, .kernel = {3, 3}, .strides = {2, 2}},
-    // BVLC_GoogleNet x1: maxpool_11
+        // Inception-v1 x1 single, x1 fused: maxpool_11
     {.x = {1, 832, 14, 14}, .kernel = {3, 3}, .pads = {0, 0, 2, 2}, .strides = {2, 2}},
-    // Inception-v2 x1: maxpool_5
+        // BVLC_GoogleNet x1 single, x1 fused: maxpool_11
     {.x = {1, 1024, 7, 7}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
+        // Inception-v2 x1 single, x1 fused: maxpool_5
 };
 constexpr op::BatchNorm batch_norm[] = {
-    // ResNet018-v2 x1: resnetv22_batchnorm0_fwd
-    // ResNet034-v2 x1: resnetv23_batchnorm0_fwd
-    // ResNet050-v2 x1: resnetv24_batchnorm0_fwd
-    // ResNet101-v2 x1: resnetv25_batchnorm0_fwd
-    // ResNet152-v2 x1: resnetv27_batchnorm0_fwd
     {.x = {1, 3, 50176}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck0_batchnorm2_fwd
+        // ResNet018-v2 x1 single, x1 fused: resnetv22_batchnorm0_fwd
+        // ResNet034-v2 x1 single, x1 fused: resnetv23_batchnorm0_fwd
+        // ResNet050-v2 x1 single, x1 fused: resnetv24_batchnorm0_fwd
+        // ResNet101-v2 x1 single, x1 fused: resnetv25_batchnorm0_fwd
+        // ResNet152-v2 x1 single, x1 fused: resnetv27_batchnorm0_fwd
     {.x = {1, 16, 12544}},
-    // Tiny_YOLO-v2 x1: batchnorm
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck0_batchnorm2_fwd
     {.x = {1, 16, 173056}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck1_batchnorm2_fwd
+        // Tiny_YOLO-v2 x1 single: batchnorm
     {.x = {1, 24, 3136}},
-    // Shufflenet x1: batchnormalization_1
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck1_batchnorm2_fwd
     {.x = {1, 24, 12544}},
-    // Inception-v2 x1: batchnormalization_10
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck3_batchnorm2_fwd
+        // Shufflenet x1 single: batchnormalization_1
     {.x = {1, 32, 784}},
-    // MobileNet-v2 x3: mobilenetv20_features_batchnorm0_fwd
+        // Inception-v2 x1 single: batchnormalization_10
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck3_batchnorm2_fwd
     {.x = {1, 32, 12544}},
-    // Tiny_YOLO-v2 x1: batchnorm1
+        // MobileNet-v2 x3 single: mobilenetv20_features_batchnorm0_fwd
     {.x = {1, 32, 43264}},
-    // Inception-v2 x1: batchnormalization_24
+        // Tiny_YOLO-v2 x1 single: batchnorm1
     {.x = {1, 64, 196}},
-    // Inception-v2 x9: batchnormalization_4
-    // MobileNet-v2 x4: mobilenetv20_features_linearbottleneck6_batchnorm2_fwd
+        // Inception-v2 x1 single: batchnormalization_24
     {.x = {1, 64, 784}},
-    // ArcFace x9: stage1_unit1_bn3
-    // DenseNet-121 x1: batchnormalization_2
-    // Inception-v2 x1: batchnormalization_2
-    // ResNet018-v1 x4: resnetv15_stage1_batchnorm0_fwd
-    // ResNet018-v2 x5: resnetv22_stage1_batchnorm0_fwd
-    // ResNet034-v1 x6: resnetv16_stage1_batchnorm0_fwd
-    // ResNet034-v2 x7: resnetv23_stage1_batchnorm0_fwd
-    // ResNet050-v1 x6: resnetv17_stage1_batchnorm0_fwd
-    // ResNet050-v2 x7: resnetv24_stage1_batchnorm0_fwd
-    // ResNet101-v1 x6: resnetv18_stage1_batchnorm0_fwd
-    // ResNet101-v2 x7: resnetv25_stage1_batchnorm0_fwd
-    // ResNet152-v1 x6: resnetv19_stage1_batchnorm0_fwd
-    // ResNet152-v2 x7: resnetv27_stage1_batchnorm0_fwd
+        // Inception-v2 x9 single: batchnormalization_4
+        // MobileNet-v2 x4 single: mobilenetv20_features_linearbottleneck6_batchnorm2_fwd
     {.x = {1, 64, 3136}},
-    // DenseNet-121 x1: batchnormalization_2
+        // ArcFace x9 single, x3 fused: stage1_unit1_bn3
+        // DenseNet-121 x1 single: batchnormalization_2
+        // Inception-v2 x1 single: batchnormalization_2
+        // ResNet018-v1 x4 single: resnetv15_stage1_batchnorm0_fwd
+        // ResNet018-v2 x5 single: resnetv22_stage1_batchnorm0_fwd
+        // ResNet034-v1 x6 single: resnetv16_stage1_batchnorm0_fwd
+        // ResNet034-v2 x7 single: resnetv23_stage1_batchnorm0_fwd
+        // ResNet050-v1 x6 single: resnetv17_stage1_batchnorm0_fwd
+        // ResNet050-v2 x7 single: resnetv24_stage1_batchnorm0_fwd
+        // ResNet101-v1 x6 single: resnetv18_stage1_batchnorm0_fwd
+        // ResNet101-v2 x7 single: resnetv25_stage1_batchnorm0_fwd
+        // ResNet152-v1 x6 single: resnetv19_stage1_batchnorm0_fwd
+        // ResNet152-v2 x7 single: resnetv27_stage1_batchnorm0_fwd
     {.x = {1, 64, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_2
+        // DenseNet-121 x1 part: batchnormalization_2
     {.x = {1, 64, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_2
+        // DenseNet-121 x1 part: batchnormalization_2
     {.x = {1, 64, 3136}, .post = {per_channel(mul), bias, relu}},
-    // ResNet018-v2 x3: resnetv22_stage1_batchnorm0_fwd
-    // ResNet034-v2 x4: resnetv23_stage1_batchnorm0_fwd
-    // ResNet050-v2 x1: resnetv24_stage1_batchnorm0_fwd
-    // ResNet101-v2 x1: resnetv25_stage1_batchnorm0_fwd
-    // ResNet152-v2 x1: resnetv27_stage1_batchnorm0_fwd
+        // DenseNet-121 x1 fused: batchnormalization_2
     {.x = {1, 64, 3136}, .post = {relu}},
-    // Tiny_YOLO-v2 x1: batchnorm2
+        // ResNet018-v2 x3 fused: resnetv22_stage1_batchnorm0_fwd
+        // ResNet034-v2 x4 fused: resnetv23_stage1_batchnorm0_fwd
+        // ResNet050-v2 x1 fused: resnetv24_stage1_batchnorm0_fwd
+        // ResNet101-v2 x1 fused: resnetv25_stage1_batchnorm0_fwd
+        // ResNet152-v2 x1 fused: resnetv27_stage1_batchnorm0_fwd
     {.x = {1, 64, 10816}},
-    // ArcFace x3: bn0
-    // DenseNet-121 x1: batchnormalization_1
-    // Inception-v2 x1: batchnormalization_1
-    // ResNet018-v1 x1: resnetv15_batchnorm0_fwd
-    // ResNet018-v2 x1: resnetv22_batchnorm1_fwd
-    // ResNet034-v1 x1: resnetv16_batchnorm0_fwd
-    // ResNet034-v2 x1: resnetv23_batchnorm1_fwd
-    // ResNet050-v1 x1: resnetv17_batchnorm0_fwd
-    // ResNet050-v2 x1: resnetv24_batchnorm1_fwd
-    // ResNet101-v1 x1: resnetv18_batchnorm0_fwd
-    // ResNet101-v2 x1: resnetv25_batchnorm1_fwd
-    // ResNet152-v1 x1: resnetv19_batchnorm0_fwd
-    // ResNet152-v2 x1: resnetv27_batchnorm1_fwd
+        // Tiny_YOLO-v2 x1 single: batchnorm2
     {.x = {1, 64, 12544}},
-    // DUC x6: conv2_1_1x1_reduce/bn
+        // ArcFace x3 single, x1 fused: bn0
+        // DenseNet-121 x1 single: batchnormalization_1
+        // Inception-v2 x1 single: batchnormalization_1
+        // ResNet018-v1 x1 single: resnetv15_batchnorm0_fwd
+        // ResNet018-v2 x1 single: resnetv22_batchnorm1_fwd
+        // ResNet034-v1 x1 single: resnetv16_batchnorm0_fwd
+        // ResNet034-v2 x1 single: resnetv23_batchnorm1_fwd
+        // ResNet050-v1 x1 single: resnetv17_batchnorm0_fwd
+        // ResNet050-v2 x1 single: resnetv24_batchnorm1_fwd
+        // ResNet101-v1 x1 single: resnetv18_batchnorm0_fwd
+        // ResNet101-v2 x1 single: resnetv25_batchnorm1_fwd
+        // ResNet152-v1 x1 single: resnetv19_batchnorm0_fwd
+        // ResNet152-v2 x1 single: resnetv27_batchnorm1_fwd
     {.x = {1, 64, 39601}},
-    // VGG16-BN x2: vgg0_batchnorm0_fwd
-    // VGG19-BN x2: vgg0_batchnorm0_fwd
+        // DUC x6 single: conv2_1_1x1_reduce/bn
     {.x = {1, 64, 50176}},
-    // DUC x2: conv1_1_3x3_s2/bn
+        // VGG16-BN x2 single: vgg0_batchnorm0_fwd
+        // VGG19-BN x2 single: vgg0_batchnorm0_fwd
     {.x = {1, 64, 160000}},
-    // Inception-v2 x8: batchnormalization_22
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck10_batchnorm2_fwd
+        // DUC x2 single: conv1_1_3x3_s2/bn
     {.x = {1, 96, 196}},
-    // Inception-v2 x6: batchnormalization_8
+        // Inception-v2 x8 single: batchnormalization_22
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck10_batchnorm2_fwd
     {.x = {1, 96, 784}},
-    // DenseNet-121 x1: batchnormalization_4
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_batchnorm1_fwd
+        // Inception-v2 x6 single: batchnormalization_8
     {.x = {1, 96, 3136}},
-    // DenseNet-121 x1: batchnormalization_4
+        // DenseNet-121 x1 single: batchnormalization_4
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_batchnorm1_fwd
     {.x = {1, 96, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_4
+        // DenseNet-121 x1 part: batchnormalization_4
     {.x = {1, 96, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_4
+        // DenseNet-121 x1 part: batchnormalization_4
     {.x = {1, 96, 3136}, .post = {per_channel(mul), bias, relu}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_batchnorm0_fwd
+        // DenseNet-121 x1 fused: batchnormalization_4
     {.x = {1, 96, 12544}},
-    // Shufflenet x2: batchnormalization_3
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_batchnorm0_fwd
     {.x = {1, 112, 784}},
-    // Shufflenet x1: batchnormalization_2
+        // Shufflenet x2 single: batchnormalization_3
     {.x = {1, 112, 3136}},
-    // DenseNet-121 x16: batchnormalization_90
-    // Inception-v2 x2: batchnormalization_62
+        // Shufflenet x1 single: batchnormalization_2
     {.x = {1, 128, 49}},
-    // DenseNet-121 x24: batchnormalization_41
-    // Inception-v2 x11: batchnormalization_27
+        // DenseNet-121 x16 single: batchnormalization_90
+        // Inception-v2 x2 single: batchnormalization_62
     {.x = {1, 128, 196}},
-    // ArcFace x39: stage2_unit1_bn3
-    // DenseNet-121 x13: batchnormalization_15
-    // Inception-v2 x1: batchnormalization_18
-    // ResNet018-v1 x5: resnetv15_stage2_batchnorm2_fwd
-    // ResNet018-v2 x4: resnetv22_stage2_batchnorm1_fwd
-    // ResNet034-v1 x9: resnetv16_stage2_batchnorm2_fwd
-    // ResNet034-v2 x8: resnetv23_stage2_batchnorm1_fwd
-    // ResNet050-v1 x8: resnetv17_stage2_batchnorm0_fwd
-    // ResNet050-v2 x7: resnetv24_stage2_batchnorm2_fwd
-    // ResNet101-v1 x8: resnetv18_stage2_batchnorm0_fwd
-    // ResNet101-v2 x7: resnetv25_stage2_batchnorm2_fwd
-    // ResNet152-v1 x16: resnetv19_stage2_batchnorm0_fwd
-    // ResNet152-v2 x15: resnetv27_stage2_batchnorm2_fwd
+        // DenseNet-121 x24 single: batchnormalization_41
+        // Inception-v2 x11 single: batchnormalization_27
     {.x = {1, 128, 784}},
-    // DenseNet-121 x1: batchnormalization_15
+        // ArcFace x39 single, x13 fused: stage2_unit1_bn3
+        // DenseNet-121 x13 single: batchnormalization_15
+        // Inception-v2 x1 single: batchnormalization_18
+        // ResNet018-v1 x5 single: resnetv15_stage2_batchnorm2_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage2_batchnorm1_fwd
+        // ResNet034-v1 x9 single: resnetv16_stage2_batchnorm2_fwd
+        // ResNet034-v2 x8 single: resnetv23_stage2_batchnorm1_fwd
+        // ResNet050-v1 x8 single: resnetv17_stage2_batchnorm0_fwd
+        // ResNet050-v2 x7 single: resnetv24_stage2_batchnorm2_fwd
+        // ResNet101-v1 x8 single: resnetv18_stage2_batchnorm0_fwd
+        // ResNet101-v2 x7 single: resnetv25_stage2_batchnorm2_fwd
+        // ResNet152-v1 x16 single: resnetv19_stage2_batchnorm0_fwd
+        // ResNet152-v2 x15 single: resnetv27_stage2_batchnorm2_fwd
     {.x = {1, 128, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_15
+        // DenseNet-121 x1 part: batchnormalization_15
     {.x = {1, 128, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_15
+        // DenseNet-121 x1 part: batchnormalization_15
     {.x = {1, 128, 784}, .post = {per_channel(mul), bias, relu}},
-    // ResNet018-v2 x2: resnetv22_stage2_batchnorm2_fwd
-    // ResNet034-v2 x4: resnetv23_stage2_batchnorm2_fwd
+        // DenseNet-121 x1 fused: batchnormalization_15
     {.x = {1, 128, 784}, .post = {relu}},
-    // Tiny_YOLO-v2 x1: batchnorm3
+        // ResNet018-v2 x2 fused: resnetv22_stage2_batchnorm2_fwd
+        // ResNet034-v2 x4 fused: resnetv23_stage2_batchnorm2_fwd
     {.x = {1, 128, 2704}},
-    // ArcFace x1: stage2_unit1_bn2
-    // DenseNet-121 x7: batchnormalization_3
-    // ResNet050-v2 x1: resnetv24_stage2_batchnorm1_fwd
-    // ResNet101-v2 x1: resnetv25_stage2_batchnorm1_fwd
-    // ResNet152-v2 x1: resnetv27_stage2_batchnorm1_fwd
+        // Tiny_YOLO-v2 x1 single: batchnorm3
     {.x = {1, 128, 3136}},
-    // DenseNet-121 x1: batchnormalization_6
+        // ArcFace x1 single: stage2_unit1_bn2
+        // DenseNet-121 x7 single: batchnormalization_3
+        // ResNet050-v2 x1 single: resnetv24_stage2_batchnorm1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage2_batchnorm1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage2_batchnorm1_fwd
     {.x = {1, 128, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_6
+        // DenseNet-121 x1 part: batchnormalization_6
     {.x = {1, 128, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_6
+        // DenseNet-121 x1 part: batchnormalization_6
     {.x = {1, 128, 3136}, .post = {per_channel(mul), bias, relu}},
-    // DUC x8: conv3_1_1x1_reduce/bn
+        // DenseNet-121 x1 fused: batchnormalization_6
     {.x = {1, 128, 10000}},
-    // VGG16-BN x2: vgg0_batchnorm2_fwd
-    // VGG19-BN x2: vgg0_batchnorm2_fwd
+        // DUC x8 single: conv3_1_1x1_reduce/bn
     {.x = {1, 128, 12544}},
-    // DUC x1: conv1_3_3x3/bn
+        // VGG16-BN x2 single: vgg0_batchnorm2_fwd
+        // VGG19-BN x2 single: vgg0_batchnorm2_fwd
     {.x = {1, 128, 160000}},
-    // Shufflenet x2: batchnormalization_15
+        // DUC x1 single: conv1_3_3x3/bn
     {.x = {1, 136, 196}},
-    // Shufflenet x10: batchnormalization_5
+        // Shufflenet x2 single: batchnormalization_15
     {.x = {1, 136, 784}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck3_batchnorm1_fwd
+        // Shufflenet x10 single: batchnormalization_5
     {.x = {1, 144, 784}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck2_batchnorm0_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck3_batchnorm1_fwd
     {.x = {1, 144, 3136}},
-    // Inception-v2 x1: batchnormalization_59
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck13_batchnorm2_fwd
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck2_batchnorm0_fwd
     {.x = {1, 160, 49}},
-    // Inception-v2 x6: batchnormalization_19
+        // Inception-v2 x1 single: batchnormalization_59
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck13_batchnorm2_fwd
     {.x = {1, 160, 196}},
-    // DenseNet-121 x1: batchnormalization_17
+        // Inception-v2 x6 single: batchnormalization_19
     {.x = {1, 160, 784}},
-    // DenseNet-121 x1: batchnormalization_17
+        // DenseNet-121 x1 single: batchnormalization_17
     {.x = {1, 160, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_17
+        // DenseNet-121 x1 part: batchnormalization_17
     {.x = {1, 160, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_17
+        // DenseNet-121 x1 part: batchnormalization_17
     {.x = {1, 160, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_8
+        // DenseNet-121 x1 fused: batchnormalization_17
     {.x = {1, 160, 3136}},
-    // DenseNet-121 x1: batchnormalization_8
+        // DenseNet-121 x1 single: batchnormalization_8
     {.x = {1, 160, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_8
+        // DenseNet-121 x1 part: batchnormalization_8
     {.x = {1, 160, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_8
+        // DenseNet-121 x1 part: batchnormalization_8
     {.x = {1, 160, 3136}, .post = {per_channel(mul), bias, relu}},
-    // Inception-v2 x4: batchnormalization_52
+        // DenseNet-121 x1 fused: batchnormalization_8
     {.x = {1, 192, 49}},
-    // Inception-v2 x5: batchnormalization_30
+        // Inception-v2 x4 single: batchnormalization_52
     {.x = {1, 192, 196}},
-    // DenseNet-121 x1: batchnormalization_19
-    // MobileNet-v2 x6: mobilenetv20_features_linearbottleneck4_batchnorm0_fwd
+        // Inception-v2 x5 single: batchnormalization_30
     {.x = {1, 192, 784}},
-    // DenseNet-121 x1: batchnormalization_19
+        // DenseNet-121 x1 single: batchnormalization_19
+        // MobileNet-v2 x6 single: mobilenetv20_features_linearbottleneck4_batchnorm0_fwd
     {.x = {1, 192, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_19
+        // DenseNet-121 x1 part: batchnormalization_19
     {.x = {1, 192, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_19
+        // DenseNet-121 x1 part: batchnormalization_19
     {.x = {1, 192, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_10
-    // Inception-v2 x1: batchnormalization_3
+        // DenseNet-121 x1 fused: batchnormalization_19
     {.x = {1, 192, 3136}},
-    // DenseNet-121 x1: batchnormalization_10
+        // DenseNet-121 x1 single: batchnormalization_10
+        // Inception-v2 x1 single: batchnormalization_3
     {.x = {1, 192, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_10
+        // DenseNet-121 x1 part: batchnormalization_10
     {.x = {1, 192, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_10
+        // DenseNet-121 x1 part: batchnormalization_10
     {.x = {1, 192, 3136}, .post = {per_channel(mul), bias, relu}},
-    // Inception-v2 x4: batchnormalization_60
+        // DenseNet-121 x1 fused: batchnormalization_10
     {.x = {1, 224, 49}},
-    // Inception-v2 x1: batchnormalization_23
+        // Inception-v2 x4 single: batchnormalization_60
     {.x = {1, 224, 196}},
-    // DenseNet-121 x1: batchnormalization_21
+        // Inception-v2 x1 single: batchnormalization_23
     {.x = {1, 224, 784}},
-    // DenseNet-121 x1: batchnormalization_21
+        // DenseNet-121 x1 single: batchnormalization_21
     {.x = {1, 224, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_21
+        // DenseNet-121 x1 part: batchnormalization_21
     {.x = {1, 224, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_21
+        // DenseNet-121 x1 part: batchnormalization_21
     {.x = {1, 224, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_12
+        // DenseNet-121 x1 fused: batchnormalization_21
     {.x = {1, 224, 3136}},
-    // DenseNet-121 x1: batchnormalization_12
+        // DenseNet-121 x1 single: batchnormalization_12
     {.x = {1, 224, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_12
+        // DenseNet-121 x1 part: batchnormalization_12
     {.x = {1, 224, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_12
+        // DenseNet-121 x1 part: batchnormalization_12
     {.x = {1, 224, 3136}, .post = {per_channel(mul), bias, relu}},
-    // Inception-v2 x1: batchnormalization_55
+        // DenseNet-121 x1 fused: batchnormalization_12
     {.x = {1, 256, 49}},
-    // ArcFace x90: stage3_unit1_bn3
-    // DenseNet-121 x1: batchnormalization_40
-    // Inception-v2 x1: batchnormalization_54
-    // ResNet018-v1 x5: resnetv15_stage3_batchnorm2_fwd
-    // ResNet018-v2 x4: resnetv22_stage3_batchnorm1_fwd
-    // ResNet034-v1 x13: resnetv16_stage3_batchnorm2_fwd
-    // ResNet034-v2 x12: resnetv23_stage3_batchnorm1_fwd
-    // ResNet050-v1 x12: resnetv17_stage3_batchnorm0_fwd
-    // ResNet050-v2 x11: resnetv24_stage3_batchnorm2_fwd
-    // ResNet101-v1 x46: resnetv18_stage3_batchnorm0_fwd
-    // ResNet101-v2 x45: resnetv25_stage3_batchnorm2_fwd
-    // ResNet152-v1 x72: resnetv19_stage3_batchnorm0_fwd
-    // ResNet152-v2 x71: resnetv27_stage3_batchnorm2_fwd
+        // Inception-v2 x1 single: batchnormalization_55
     {.x = {1, 256, 196}},
-    // DenseNet-121 x1: batchnormalization_40
+        // ArcFace x90 single, x30 fused: stage3_unit1_bn3
+        // DenseNet-121 x1 single: batchnormalization_40
+        // Inception-v2 x1 single: batchnormalization_54
+        // ResNet018-v1 x5 single: resnetv15_stage3_batchnorm2_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage3_batchnorm1_fwd
+        // ResNet034-v1 x13 single: resnetv16_stage3_batchnorm2_fwd
+        // ResNet034-v2 x12 single: resnetv23_stage3_batchnorm1_fwd
+        // ResNet050-v1 x12 single: resnetv17_stage3_batchnorm0_fwd
+        // ResNet050-v2 x11 single: resnetv24_stage3_batchnorm2_fwd
+        // ResNet101-v1 x46 single: resnetv18_stage3_batchnorm0_fwd
+        // ResNet101-v2 x45 single: resnetv25_stage3_batchnorm2_fwd
+        // ResNet152-v1 x72 single: resnetv19_stage3_batchnorm0_fwd
+        // ResNet152-v2 x71 single: resnetv27_stage3_batchnorm2_fwd
     {.x = {1, 256, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_40
+        // DenseNet-121 x1 part: batchnormalization_40
     {.x = {1, 256, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_40
+        // DenseNet-121 x1 part: batchnormalization_40
     {.x = {1, 256, 196}, .post = {per_channel(mul), bias, relu}},
-    // ResNet018-v2 x2: resnetv22_stage3_batchnorm2_fwd
-    // ResNet034-v2 x6: resnetv23_stage3_batchnorm2_fwd
+        // DenseNet-121 x1 fused: batchnormalization_40
     {.x = {1, 256, 196}, .post = {relu}},
-    // Tiny_YOLO-v2 x1: batchnorm4
+        // ResNet018-v2 x2 fused: resnetv22_stage3_batchnorm2_fwd
+        // ResNet034-v2 x6 fused: resnetv23_stage3_batchnorm2_fwd
     {.x = {1, 256, 676}},
-    // ArcFace x1: stage3_unit1_bn2
-    // DenseNet-121 x1: batchnormalization_23
-    // ResNet050-v2 x1: resnetv24_stage3_batchnorm1_fwd
-    // ResNet101-v2 x1: resnetv25_stage3_batchnorm1_fwd
-    // ResNet152-v2 x1: resnetv27_stage3_batchnorm1_fwd
+        // Tiny_YOLO-v2 x1 single: batchnorm4
     {.x = {1, 256, 784}},
-    // DenseNet-121 x1: batchnormalization_23
+        // ArcFace x1 single: stage3_unit1_bn2
+        // DenseNet-121 x1 single: batchnormalization_23
+        // ResNet050-v2 x1 single: resnetv24_stage3_batchnorm1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage3_batchnorm1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage3_batchnorm1_fwd
     {.x = {1, 256, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_23
+        // DenseNet-121 x1 part: batchnormalization_23
     {.x = {1, 256, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_23
+        // DenseNet-121 x1 part: batchnormalization_23
     {.x = {1, 256, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_14
-    // ResNet050-v1 x4: resnetv17_stage1_batchnorm2_fwd
-    // ResNet050-v2 x3: resnetv24_stage1_batchnorm3_fwd
-    // ResNet101-v1 x4: resnetv18_stage1_batchnorm2_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_batchnorm3_fwd
-    // ResNet152-v1 x4: resnetv19_stage1_batchnorm2_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_batchnorm3_fwd
-    // VGG16-BN x3: vgg0_batchnorm4_fwd
-    // VGG19-BN x4: vgg0_batchnorm4_fwd
+        // DenseNet-121 x1 fused: batchnormalization_23
     {.x = {1, 256, 3136}},
-    // DenseNet-121 x1: batchnormalization_14
+        // DenseNet-121 x1 single: batchnormalization_14
+        // ResNet050-v1 x4 single: resnetv17_stage1_batchnorm2_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage1_batchnorm3_fwd
+        // ResNet101-v1 x4 single: resnetv18_stage1_batchnorm2_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage1_batchnorm3_fwd
+        // ResNet152-v1 x4 single: resnetv19_stage1_batchnorm2_fwd
+        // ResNet152-v2 x3 single: resnetv27_stage1_batchnorm3_fwd
+        // VGG16-BN x3 single: vgg0_batchnorm4_fwd
+        // VGG19-BN x4 single: vgg0_batchnorm4_fwd
     {.x = {1, 256, 3136}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_14
+        // DenseNet-121 x1 part: batchnormalization_14
     {.x = {1, 256, 3136}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_14
+        // DenseNet-121 x1 part: batchnormalization_14
     {.x = {1, 256, 3136}, .post = {per_channel(mul), bias, relu}},
-    // ResNet050-v2 x3: resnetv24_stage1_batchnorm3_fwd
-    // ResNet101-v2 x3: resnetv25_stage1_batchnorm3_fwd
-    // ResNet152-v2 x3: resnetv27_stage1_batchnorm3_fwd
+        // DenseNet-121 x1 fused: batchnormalization_14
     {.x = {1, 256, 3136}, .post = {relu}},
-    // DUC x46: conv4_1_1x1_reduce/bn
+        // ResNet050-v2 x3 fused: resnetv24_stage1_batchnorm3_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage1_batchnorm3_fwd
+        // ResNet152-v2 x3 fused: resnetv27_stage1_batchnorm3_fwd
     {.x = {1, 256, 10000}},
-    // DUC x4: conv2_1_1x1_increase/bn
+        // DUC x46 single: conv4_1_1x1_reduce/bn
     {.x = {1, 256, 39601}},
-    // Shufflenet x2: batchnormalization_39
+        // DUC x4 single: conv2_1_1x1_increase/bn
     {.x = {1, 272, 49}},
-    // Shufflenet x22: batchnormalization_17
+        // Shufflenet x2 single: batchnormalization_39
     {.x = {1, 272, 196}},
-    // DenseNet-121 x1: batchnormalization_42
+        // Shufflenet x22 single: batchnormalization_17
     {.x = {1, 288, 196}},
-    // DenseNet-121 x1: batchnormalization_42
+        // DenseNet-121 x1 single: batchnormalization_42
     {.x = {1, 288, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_42
+        // DenseNet-121 x1 part: batchnormalization_42
     {.x = {1, 288, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_42
+        // DenseNet-121 x1 part: batchnormalization_42
     {.x = {1, 288, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_25
+        // DenseNet-121 x1 fused: batchnormalization_42
     {.x = {1, 288, 784}},
-    // DenseNet-121 x1: batchnormalization_25
+        // DenseNet-121 x1 single: batchnormalization_25
     {.x = {1, 288, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_25
+        // DenseNet-121 x1 part: batchnormalization_25
     {.x = {1, 288, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_25
+        // DenseNet-121 x1 part: batchnormalization_25
     {.x = {1, 288, 784}, .post = {per_channel(mul), bias, relu}},
-    // Inception-v2 x2: batchnormalization_58
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck16_batchnorm2_fwd
+        // DenseNet-121 x1 fused: batchnormalization_25
     {.x = {1, 320, 49}},
-    // DenseNet-121 x1: batchnormalization_44
+        // Inception-v2 x2 single: batchnormalization_58
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck16_batchnorm2_fwd
     {.x = {1, 320, 196}},
-    // DenseNet-121 x1: batchnormalization_44
+        // DenseNet-121 x1 single: batchnormalization_44
     {.x = {1, 320, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_44
+        // DenseNet-121 x1 part: batchnormalization_44
     {.x = {1, 320, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_44
+        // DenseNet-121 x1 part: batchnormalization_44
     {.x = {1, 320, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_27
+        // DenseNet-121 x1 fused: batchnormalization_44
     {.x = {1, 320, 784}},
-    // DenseNet-121 x1: batchnormalization_27
+        // DenseNet-121 x1 single: batchnormalization_27
     {.x = {1, 320, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_27
+        // DenseNet-121 x1 part: batchnormalization_27
     {.x = {1, 320, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_27
+        // DenseNet-121 x1 part: batchnormalization_27
     {.x = {1, 320, 784}, .post = {per_channel(mul), bias, relu}},
-    // Inception-v2 x2: batchnormalization_56
+        // DenseNet-121 x1 fused: batchnormalization_27
     {.x = {1, 352, 49}},
-    // DenseNet-121 x1: batchnormalization_46
+        // Inception-v2 x2 single: batchnormalization_56
     {.x = {1, 352, 196}},
-    // DenseNet-121 x1: batchnormalization_46
+        // DenseNet-121 x1 single: batchnormalization_46
     {.x = {1, 352, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_46
+        // DenseNet-121 x1 part: batchnormalization_46
     {.x = {1, 352, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_46
+        // DenseNet-121 x1 part: batchnormalization_46
     {.x = {1, 352, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_29
+        // DenseNet-121 x1 fused: batchnormalization_46
     {.x = {1, 352, 784}},
-    // DenseNet-121 x1: batchnormalization_29
+        // DenseNet-121 x1 single: batchnormalization_29
     {.x = {1, 352, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_29
+        // DenseNet-121 x1 part: batchnormalization_29
     {.x = {1, 352, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_29
+        // DenseNet-121 x1 part: batchnormalization_29
     {.x = {1, 352, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_48
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_batchnorm1_fwd
+        // DenseNet-121 x1 fused: batchnormalization_29
     {.x = {1, 384, 196}},
-    // DenseNet-121 x1: batchnormalization_48
+        // DenseNet-121 x1 single: batchnormalization_48
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck10_batchnorm1_fwd
     {.x = {1, 384, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_48
+        // DenseNet-121 x1 part: batchnormalization_48
     {.x = {1, 384, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_48
+        // DenseNet-121 x1 part: batchnormalization_48
     {.x = {1, 384, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_31
-    // MobileNet-v2 x7: mobilenetv20_features_linearbottleneck7_batchnorm0_fwd
+        // DenseNet-121 x1 fused: batchnormalization_48
     {.x = {1, 384, 784}},
-    // DenseNet-121 x1: batchnormalization_31
+        // DenseNet-121 x1 single: batchnormalization_31
+        // MobileNet-v2 x7 single: mobilenetv20_features_linearbottleneck7_batchnorm0_fwd
     {.x = {1, 384, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_31
+        // DenseNet-121 x1 part: batchnormalization_31
     {.x = {1, 384, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_31
+        // DenseNet-121 x1 part: batchnormalization_31
     {.x = {1, 384, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_50
+        // DenseNet-121 x1 fused: batchnormalization_31
     {.x = {1, 416, 196}},
-    // DenseNet-121 x1: batchnormalization_50
+        // DenseNet-121 x1 single: batchnormalization_50
     {.x = {1, 416, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_50
+        // DenseNet-121 x1 part: batchnormalization_50
     {.x = {1, 416, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_50
+        // DenseNet-121 x1 part: batchnormalization_50
     {.x = {1, 416, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_33
+        // DenseNet-121 x1 fused: batchnormalization_50
     {.x = {1, 416, 784}},
-    // DenseNet-121 x1: batchnormalization_33
+        // DenseNet-121 x1 single: batchnormalization_33
     {.x = {1, 416, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_33
+        // DenseNet-121 x1 part: batchnormalization_33
     {.x = {1, 416, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_33
+        // DenseNet-121 x1 part: batchnormalization_33
     {.x = {1, 416, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_52
+        // DenseNet-121 x1 fused: batchnormalization_33
     {.x = {1, 448, 196}},
-    // DenseNet-121 x1: batchnormalization_52
+        // DenseNet-121 x1 single: batchnormalization_52
     {.x = {1, 448, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_52
+        // DenseNet-121 x1 part: batchnormalization_52
     {.x = {1, 448, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_52
+        // DenseNet-121 x1 part: batchnormalization_52
     {.x = {1, 448, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_35
+        // DenseNet-121 x1 fused: batchnormalization_52
     {.x = {1, 448, 784}},
-    // DenseNet-121 x1: batchnormalization_35
+        // DenseNet-121 x1 single: batchnormalization_35
     {.x = {1, 448, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_35
+        // DenseNet-121 x1 part: batchnormalization_35
     {.x = {1, 448, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_35
+        // DenseNet-121 x1 part: batchnormalization_35
     {.x = {1, 448, 784}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_54
+        // DenseNet-121 x1 fused: batchnormalization_35
     {.x = {1, 480, 196}},
-    // DenseNet-121 x1: batchnormalization_54
+        // DenseNet-121 x1 single: batchnormalization_54
     {.x = {1, 480, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_54
+        // DenseNet-121 x1 part: batchnormalization_54
     {.x = {1, 480, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_54
+        // DenseNet-121 x1 part: batchnormalization_54
     {.x = {1, 480, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_37
+        // DenseNet-121 x1 fused: batchnormalization_54
     {.x = {1, 480, 784}},
-    // DenseNet-121 x1: batchnormalization_37
+        // DenseNet-121 x1 single: batchnormalization_37
     {.x = {1, 480, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_37
+        // DenseNet-121 x1 part: batchnormalization_37
     {.x = {1, 480, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_37
+        // DenseNet-121 x1 part: batchnormalization_37
     {.x = {1, 480, 784}, .post = {per_channel(mul), bias, relu}},
-    // ArcFace x1: fc1
+        // DenseNet-121 x1 fused: batchnormalization_37
     {.x = {1, 512, 1}},
-    // ArcFace x9: stage4_unit1_bn3
-    // DenseNet-121 x1: batchnormalization_89
-    // ResNet018-v1 x5: resnetv15_stage4_batchnorm2_fwd
-    // ResNet018-v2 x4: resnetv22_stage4_batchnorm1_fwd
-    // ResNet034-v1 x7: resnetv16_stage4_batchnorm2_fwd
-    // ResNet034-v2 x6: resnetv23_stage4_batchnorm1_fwd
-    // ResNet050-v1 x6: resnetv17_stage4_batchnorm0_fwd
-    // ResNet050-v2 x5: resnetv24_stage4_batchnorm2_fwd
-    // ResNet101-v1 x6: resnetv18_stage4_batchnorm0_fwd
-    // ResNet101-v2 x5: resnetv25_stage4_batchnorm2_fwd
-    // ResNet152-v1 x6: resnetv19_stage4_batchnorm0_fwd
-    // ResNet152-v2 x5: resnetv27_stage4_batchnorm2_fwd
+        // ArcFace x1 single: fc1
     {.x = {1, 512, 49}},
-    // DenseNet-121 x1: batchnormalization_89
+        // ArcFace x9 single, x3 fused: stage4_unit1_bn3
+        // DenseNet-121 x1 single: batchnormalization_89
+        // ResNet018-v1 x5 single: resnetv15_stage4_batchnorm2_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage4_batchnorm1_fwd
+        // ResNet034-v1 x7 single: resnetv16_stage4_batchnorm2_fwd
+        // ResNet034-v2 x6 single: resnetv23_stage4_batchnorm1_fwd
+        // ResNet050-v1 x6 single: resnetv17_stage4_batchnorm0_fwd
+        // ResNet050-v2 x5 single: resnetv24_stage4_batchnorm2_fwd
+        // ResNet101-v1 x6 single: resnetv18_stage4_batchnorm0_fwd
+        // ResNet101-v2 x5 single: resnetv25_stage4_batchnorm2_fwd
+        // ResNet152-v1 x6 single: resnetv19_stage4_batchnorm0_fwd
+        // ResNet152-v2 x5 single: resnetv27_stage4_batchnorm2_fwd
     {.x = {1, 512, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_89
+        // DenseNet-121 x1 part: batchnormalization_89
     {.x = {1, 512, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_89
+        // DenseNet-121 x1 part: batchnormalization_89
     {.x = {1, 512, 49}, .post = {per_channel(mul), bias, relu}},
-    // ResNet018-v2 x2: resnetv22_stage4_batchnorm2_fwd
-    // ResNet034-v2 x3: resnetv23_stage4_batchnorm2_fwd
+        // DenseNet-121 x1 fused: batchnormalization_89
     {.x = {1, 512, 49}, .post = {relu}},
-    // Tiny_YOLO-v2 x1: batchnorm5
+        // ResNet018-v2 x2 fused: resnetv22_stage4_batchnorm2_fwd
+        // ResNet034-v2 x3 fused: resnetv23_stage4_batchnorm2_fwd
     {.x = {1, 512, 169}},
-    // ArcFace x1: stage4_unit1_bn2
-    // DenseNet-121 x1: batchnormalization_56
-    // ResNet050-v2 x1: resnetv24_stage4_batchnorm1_fwd
-    // ResNet101-v2 x1: resnetv25_stage4_batchnorm1_fwd
-    // ResNet152-v2 x1: resnetv27_stage4_batchnorm1_fwd
-    // VGG16-BN x3: vgg0_batchnorm10_fwd
-    // VGG19-BN x4: vgg0_batchnorm12_fwd
+        // Tiny_YOLO-v2 x1 single: batchnorm5
     {.x = {1, 512, 196}},
-    // DenseNet-121 x1: batchnormalization_56
+        // ArcFace x1 single: stage4_unit1_bn2
+        // DenseNet-121 x1 single: batchnormalization_56
+        // ResNet050-v2 x1 single: resnetv24_stage4_batchnorm1_fwd
+        // ResNet101-v2 x1 single: resnetv25_stage4_batchnorm1_fwd
+        // ResNet152-v2 x1 single: resnetv27_stage4_batchnorm1_fwd
+        // VGG16-BN x3 single: vgg0_batchnorm10_fwd
+        // VGG19-BN x4 single: vgg0_batchnorm12_fwd
     {.x = {1, 512, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_56
+        // DenseNet-121 x1 part: batchnormalization_56
     {.x = {1, 512, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_56
+        // DenseNet-121 x1 part: batchnormalization_56
     {.x = {1, 512, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_39
-    // ResNet050-v1 x5: resnetv17_stage2_batchnorm2_fwd
-    // ResNet050-v2 x4: resnetv24_stage2_batchnorm3_fwd
-    // ResNet101-v1 x5: resnetv18_stage2_batchnorm2_fwd
-    // ResNet101-v2 x4: resnetv25_stage2_batchnorm3_fwd
-    // ResNet152-v1 x9: resnetv19_stage2_batchnorm2_fwd
-    // ResNet152-v2 x8: resnetv27_stage2_batchnorm3_fwd
-    // VGG16-BN x3: vgg0_batchnorm7_fwd
-    // VGG19-BN x4: vgg0_batchnorm8_fwd
+        // DenseNet-121 x1 fused: batchnormalization_56
     {.x = {1, 512, 784}},
-    // DenseNet-121 x1: batchnormalization_39
+        // DenseNet-121 x1 single: batchnormalization_39
+        // ResNet050-v1 x5 single: resnetv17_stage2_batchnorm2_fwd
+        // ResNet050-v2 x4 single: resnetv24_stage2_batchnorm3_fwd
+        // ResNet101-v1 x5 single: resnetv18_stage2_batchnorm2_fwd
+        // ResNet101-v2 x4 single: resnetv25_stage2_batchnorm3_fwd
+        // ResNet152-v1 x9 single: resnetv19_stage2_batchnorm2_fwd
+        // ResNet152-v2 x8 single: resnetv27_stage2_batchnorm3_fwd
+        // VGG16-BN x3 single: vgg0_batchnorm7_fwd
+        // VGG19-BN x4 single: vgg0_batchnorm8_fwd
     {.x = {1, 512, 784}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_39
+        // DenseNet-121 x1 part: batchnormalization_39
     {.x = {1, 512, 784}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_39
+        // DenseNet-121 x1 part: batchnormalization_39
     {.x = {1, 512, 784}, .post = {per_channel(mul), bias, relu}},
-    // ResNet050-v2 x4: resnetv24_stage2_batchnorm3_fwd
-    // ResNet101-v2 x4: resnetv25_stage2_batchnorm3_fwd
-    // ResNet152-v2 x8: resnetv27_stage2_batchnorm3_fwd
+        // DenseNet-121 x1 fused: batchnormalization_39
     {.x = {1, 512, 784}, .post = {relu}},
-    // DUC x11: conv3_1_1x1_increase/bn
+        // ResNet050-v2 x4 fused: resnetv24_stage2_batchnorm3_fwd
+        // ResNet101-v2 x4 fused: resnetv25_stage2_batchnorm3_fwd
+        // ResNet152-v2 x8 fused: resnetv27_stage2_batchnorm3_fwd
     {.x = {1, 512, 10000}},
-    // DenseNet-121 x1: batchnormalization_91
-    // Shufflenet x9: batchnormalization_41
+        // DUC x11 single: conv3_1_1x1_increase/bn
     {.x = {1, 544, 49}},
-    // DenseNet-121 x1: batchnormalization_91
+        // DenseNet-121 x1 single: batchnormalization_91
+        // Shufflenet x9 single: batchnormalization_41
     {.x = {1, 544, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_91
+        // DenseNet-121 x1 part: batchnormalization_91
     {.x = {1, 544, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_91
+        // DenseNet-121 x1 part: batchnormalization_91
     {.x = {1, 544, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_58
+        // DenseNet-121 x1 fused: batchnormalization_91
     {.x = {1, 544, 196}},
-    // DenseNet-121 x1: batchnormalization_58
+        // DenseNet-121 x1 single: batchnormalization_58
     {.x = {1, 544, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_58
+        // DenseNet-121 x1 part: batchnormalization_58
     {.x = {1, 544, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_58
+        // DenseNet-121 x1 part: batchnormalization_58
     {.x = {1, 544, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_93
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_batchnorm1_fwd
+        // DenseNet-121 x1 fused: batchnormalization_58
     {.x = {1, 576, 49}},
-    // DenseNet-121 x1: batchnormalization_93
+        // DenseNet-121 x1 single: batchnormalization_93
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck13_batchnorm1_fwd
     {.x = {1, 576, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_93
+        // DenseNet-121 x1 part: batchnormalization_93
     {.x = {1, 576, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_93
+        // DenseNet-121 x1 part: batchnormalization_93
     {.x = {1, 576, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_60
-    // MobileNet-v2 x5: mobilenetv20_features_linearbottleneck11_batchnorm0_fwd
+        // DenseNet-121 x1 fused: batchnormalization_93
     {.x = {1, 576, 196}},
-    // DenseNet-121 x1: batchnormalization_60
+        // DenseNet-121 x1 single: batchnormalization_60
+        // MobileNet-v2 x5 single: mobilenetv20_features_linearbottleneck11_batchnorm0_fwd
     {.x = {1, 576, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_60
+        // DenseNet-121 x1 part: batchnormalization_60
     {.x = {1, 576, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_60
+        // DenseNet-121 x1 part: batchnormalization_60
     {.x = {1, 576, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_95
+        // DenseNet-121 x1 fused: batchnormalization_60
     {.x = {1, 608, 49}},
-    // DenseNet-121 x1: batchnormalization_95
+        // DenseNet-121 x1 single: batchnormalization_95
     {.x = {1, 608, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_95
+        // DenseNet-121 x1 part: batchnormalization_95
     {.x = {1, 608, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_95
+        // DenseNet-121 x1 part: batchnormalization_95
     {.x = {1, 608, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_62
+        // DenseNet-121 x1 fused: batchnormalization_95
     {.x = {1, 608, 196}},
-    // DenseNet-121 x1: batchnormalization_62
+        // DenseNet-121 x1 single: batchnormalization_62
     {.x = {1, 608, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_62
+        // DenseNet-121 x1 part: batchnormalization_62
     {.x = {1, 608, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_62
+        // DenseNet-121 x1 part: batchnormalization_62
     {.x = {1, 608, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_97
+        // DenseNet-121 x1 fused: batchnormalization_62
     {.x = {1, 640, 49}},
-    // DenseNet-121 x1: batchnormalization_97
+        // DenseNet-121 x1 single: batchnormalization_97
     {.x = {1, 640, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_97
+        // DenseNet-121 x1 part: batchnormalization_97
     {.x = {1, 640, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_97
+        // DenseNet-121 x1 part: batchnormalization_97
     {.x = {1, 640, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_64
+        // DenseNet-121 x1 fused: batchnormalization_97
     {.x = {1, 640, 196}},
-    // DenseNet-121 x1: batchnormalization_64
+        // DenseNet-121 x1 single: batchnormalization_64
     {.x = {1, 640, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_64
+        // DenseNet-121 x1 part: batchnormalization_64
     {.x = {1, 640, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_64
+        // DenseNet-121 x1 part: batchnormalization_64
     {.x = {1, 640, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_99
+        // DenseNet-121 x1 fused: batchnormalization_64
     {.x = {1, 672, 49}},
-    // DenseNet-121 x1: batchnormalization_99
+        // DenseNet-121 x1 single: batchnormalization_99
     {.x = {1, 672, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_99
+        // DenseNet-121 x1 part: batchnormalization_99
     {.x = {1, 672, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_99
+        // DenseNet-121 x1 part: batchnormalization_99
     {.x = {1, 672, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_66
+        // DenseNet-121 x1 fused: batchnormalization_99
     {.x = {1, 672, 196}},
-    // DenseNet-121 x1: batchnormalization_66
+        // DenseNet-121 x1 single: batchnormalization_66
     {.x = {1, 672, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_66
+        // DenseNet-121 x1 part: batchnormalization_66
     {.x = {1, 672, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_66
+        // DenseNet-121 x1 part: batchnormalization_66
     {.x = {1, 672, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_101
+        // DenseNet-121 x1 fused: batchnormalization_66
     {.x = {1, 704, 49}},
-    // DenseNet-121 x1: batchnormalization_101
+        // DenseNet-121 x1 single: batchnormalization_101
     {.x = {1, 704, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_101
+        // DenseNet-121 x1 part: batchnormalization_101
     {.x = {1, 704, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_101
+        // DenseNet-121 x1 part: batchnormalization_101
     {.x = {1, 704, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_68
+        // DenseNet-121 x1 fused: batchnormalization_101
     {.x = {1, 704, 196}},
-    // DenseNet-121 x1: batchnormalization_68
+        // DenseNet-121 x1 single: batchnormalization_68
     {.x = {1, 704, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_68
+        // DenseNet-121 x1 part: batchnormalization_68
     {.x = {1, 704, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_68
+        // DenseNet-121 x1 part: batchnormalization_68
     {.x = {1, 704, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_103
+        // DenseNet-121 x1 fused: batchnormalization_68
     {.x = {1, 736, 49}},
-    // DenseNet-121 x1: batchnormalization_103
+        // DenseNet-121 x1 single: batchnormalization_103
     {.x = {1, 736, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_103
+        // DenseNet-121 x1 part: batchnormalization_103
     {.x = {1, 736, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_103
+        // DenseNet-121 x1 part: batchnormalization_103
     {.x = {1, 736, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_70
+        // DenseNet-121 x1 fused: batchnormalization_103
     {.x = {1, 736, 196}},
-    // DenseNet-121 x1: batchnormalization_70
+        // DenseNet-121 x1 single: batchnormalization_70
     {.x = {1, 736, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_70
+        // DenseNet-121 x1 part: batchnormalization_70
     {.x = {1, 736, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_70
+        // DenseNet-121 x1 part: batchnormalization_70
     {.x = {1, 736, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_105
+        // DenseNet-121 x1 fused: batchnormalization_70
     {.x = {1, 768, 49}},
-    // DenseNet-121 x1: batchnormalization_105
+        // DenseNet-121 x1 single: batchnormalization_105
     {.x = {1, 768, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_105
+        // DenseNet-121 x1 part: batchnormalization_105
     {.x = {1, 768, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_105
+        // DenseNet-121 x1 part: batchnormalization_105
     {.x = {1, 768, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_72
+        // DenseNet-121 x1 fused: batchnormalization_105
     {.x = {1, 768, 196}},
-    // DenseNet-121 x1: batchnormalization_72
+        // DenseNet-121 x1 single: batchnormalization_72
     {.x = {1, 768, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_72
+        // DenseNet-121 x1 part: batchnormalization_72
     {.x = {1, 768, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_72
+        // DenseNet-121 x1 part: batchnormalization_72
     {.x = {1, 768, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_107
+        // DenseNet-121 x1 fused: batchnormalization_72
     {.x = {1, 800, 49}},
-    // DenseNet-121 x1: batchnormalization_107
+        // DenseNet-121 x1 single: batchnormalization_107
     {.x = {1, 800, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_107
+        // DenseNet-121 x1 part: batchnormalization_107
     {.x = {1, 800, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_107
+        // DenseNet-121 x1 part: batchnormalization_107
     {.x = {1, 800, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_74
+        // DenseNet-121 x1 fused: batchnormalization_107
     {.x = {1, 800, 196}},
-    // DenseNet-121 x1: batchnormalization_74
+        // DenseNet-121 x1 single: batchnormalization_74
     {.x = {1, 800, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_74
+        // DenseNet-121 x1 part: batchnormalization_74
     {.x = {1, 800, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_74
+        // DenseNet-121 x1 part: batchnormalization_74
     {.x = {1, 800, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_109
+        // DenseNet-121 x1 fused: batchnormalization_74
     {.x = {1, 832, 49}},
-    // DenseNet-121 x1: batchnormalization_109
+        // DenseNet-121 x1 single: batchnormalization_109
     {.x = {1, 832, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_109
+        // DenseNet-121 x1 part: batchnormalization_109
     {.x = {1, 832, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_109
+        // DenseNet-121 x1 part: batchnormalization_109
     {.x = {1, 832, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_76
+        // DenseNet-121 x1 fused: batchnormalization_109
     {.x = {1, 832, 196}},
-    // DenseNet-121 x1: batchnormalization_76
+        // DenseNet-121 x1 single: batchnormalization_76
     {.x = {1, 832, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_76
+        // DenseNet-121 x1 part: batchnormalization_76
     {.x = {1, 832, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_76
+        // DenseNet-121 x1 part: batchnormalization_76
     {.x = {1, 832, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_111
+        // DenseNet-121 x1 fused: batchnormalization_76
     {.x = {1, 864, 49}},
-    // DenseNet-121 x1: batchnormalization_111
+        // DenseNet-121 x1 single: batchnormalization_111
     {.x = {1, 864, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_111
+        // DenseNet-121 x1 part: batchnormalization_111
     {.x = {1, 864, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_111
+        // DenseNet-121 x1 part: batchnormalization_111
     {.x = {1, 864, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_78
+        // DenseNet-121 x1 fused: batchnormalization_111
     {.x = {1, 864, 196}},
-    // DenseNet-121 x1: batchnormalization_78
+        // DenseNet-121 x1 single: batchnormalization_78
     {.x = {1, 864, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_78
+        // DenseNet-121 x1 part: batchnormalization_78
     {.x = {1, 864, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_78
+        // DenseNet-121 x1 part: batchnormalization_78
     {.x = {1, 864, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_113
+        // DenseNet-121 x1 fused: batchnormalization_78
     {.x = {1, 896, 49}},
-    // DenseNet-121 x1: batchnormalization_113
+        // DenseNet-121 x1 single: batchnormalization_113
     {.x = {1, 896, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_113
+        // DenseNet-121 x1 part: batchnormalization_113
     {.x = {1, 896, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_113
+        // DenseNet-121 x1 part: batchnormalization_113
     {.x = {1, 896, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_80
+        // DenseNet-121 x1 fused: batchnormalization_113
     {.x = {1, 896, 196}},
-    // DenseNet-121 x1: batchnormalization_80
+        // DenseNet-121 x1 single: batchnormalization_80
     {.x = {1, 896, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_80
+        // DenseNet-121 x1 part: batchnormalization_80
     {.x = {1, 896, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_80
+        // DenseNet-121 x1 part: batchnormalization_80
     {.x = {1, 896, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_115
+        // DenseNet-121 x1 fused: batchnormalization_80
     {.x = {1, 928, 49}},
-    // DenseNet-121 x1: batchnormalization_115
+        // DenseNet-121 x1 single: batchnormalization_115
     {.x = {1, 928, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_115
+        // DenseNet-121 x1 part: batchnormalization_115
     {.x = {1, 928, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_115
+        // DenseNet-121 x1 part: batchnormalization_115
     {.x = {1, 928, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_82
+        // DenseNet-121 x1 fused: batchnormalization_115
     {.x = {1, 928, 196}},
-    // DenseNet-121 x1: batchnormalization_82
+        // DenseNet-121 x1 single: batchnormalization_82
     {.x = {1, 928, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_82
+        // DenseNet-121 x1 part: batchnormalization_82
     {.x = {1, 928, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_82
+        // DenseNet-121 x1 part: batchnormalization_82
     {.x = {1, 928, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_117
-    // MobileNet-v2 x6: mobilenetv20_features_linearbottleneck14_batchnorm0_fwd
+        // DenseNet-121 x1 fused: batchnormalization_82
     {.x = {1, 960, 49}},
-    // DenseNet-121 x1: batchnormalization_117
+        // DenseNet-121 x1 single: batchnormalization_117
+        // MobileNet-v2 x6 single: mobilenetv20_features_linearbottleneck14_batchnorm0_fwd
     {.x = {1, 960, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_117
+        // DenseNet-121 x1 part: batchnormalization_117
     {.x = {1, 960, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_117
+        // DenseNet-121 x1 part: batchnormalization_117
     {.x = {1, 960, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_84
+        // DenseNet-121 x1 fused: batchnormalization_117
     {.x = {1, 960, 196}},
-    // DenseNet-121 x1: batchnormalization_84
+        // DenseNet-121 x1 single: batchnormalization_84
     {.x = {1, 960, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_84
+        // DenseNet-121 x1 part: batchnormalization_84
     {.x = {1, 960, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_84
+        // DenseNet-121 x1 part: batchnormalization_84
     {.x = {1, 960, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_119
+        // DenseNet-121 x1 fused: batchnormalization_84
     {.x = {1, 992, 49}},
-    // DenseNet-121 x1: batchnormalization_119
+        // DenseNet-121 x1 single: batchnormalization_119
     {.x = {1, 992, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_119
+        // DenseNet-121 x1 part: batchnormalization_119
     {.x = {1, 992, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_119
+        // DenseNet-121 x1 part: batchnormalization_119
     {.x = {1, 992, 49}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_86
+        // DenseNet-121 x1 fused: batchnormalization_119
     {.x = {1, 992, 196}},
-    // DenseNet-121 x1: batchnormalization_86
+        // DenseNet-121 x1 single: batchnormalization_86
     {.x = {1, 992, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_86
+        // DenseNet-121 x1 part: batchnormalization_86
     {.x = {1, 992, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_86
+        // DenseNet-121 x1 part: batchnormalization_86
     {.x = {1, 992, 196}, .post = {per_channel(mul), bias, relu}},
-    // DenseNet-121 x1: batchnormalization_121
+        // DenseNet-121 x1 fused: batchnormalization_86
     {.x = {1, 1024, 49}},
-    // DenseNet-121 x1: batchnormalization_121
+        // DenseNet-121 x1 single: batchnormalization_121
     {.x = {1, 1024, 49}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_121
+        // DenseNet-121 x1 part: batchnormalization_121
     {.x = {1, 1024, 49}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_121
+        // DenseNet-121 x1 part: batchnormalization_121
     {.x = {1, 1024, 49}, .post = {per_channel(mul), bias, relu}},
-    // Tiny_YOLO-v2 x2: batchnorm6
+        // DenseNet-121 x1 fused: batchnormalization_121
     {.x = {1, 1024, 144}},
-    // DenseNet-121 x1: batchnormalization_88
-    // ResNet050-v1 x7: resnetv17_stage3_batchnorm2_fwd
-    // ResNet050-v2 x6: resnetv24_stage3_batchnorm3_fwd
-    // ResNet101-v1 x24: resnetv18_stage3_batchnorm2_fwd
-    // ResNet101-v2 x23: resnetv25_stage3_batchnorm3_fwd
-    // ResNet152-v1 x37: resnetv19_stage3_batchnorm2_fwd
-    // ResNet152-v2 x36: resnetv27_stage3_batchnorm3_fwd
+        // Tiny_YOLO-v2 x2 single: batchnorm6
     {.x = {1, 1024, 196}},
-    // DenseNet-121 x1: batchnormalization_88
+        // DenseNet-121 x1 single: batchnormalization_88
+        // ResNet050-v1 x7 single: resnetv17_stage3_batchnorm2_fwd
+        // ResNet050-v2 x6 single: resnetv24_stage3_batchnorm3_fwd
+        // ResNet101-v1 x24 single: resnetv18_stage3_batchnorm2_fwd
+        // ResNet101-v2 x23 single: resnetv25_stage3_batchnorm3_fwd
+        // ResNet152-v1 x37 single: resnetv19_stage3_batchnorm2_fwd
+        // ResNet152-v2 x36 single: resnetv27_stage3_batchnorm3_fwd
     {.x = {1, 1024, 196}, .post = {per_channel(mul)}},
-    // DenseNet-121 x1: batchnormalization_88
+        // DenseNet-121 x1 part: batchnormalization_88
     {.x = {1, 1024, 196}, .post = {per_channel(mul), bias}},
-    // DenseNet-121 x1: batchnormalization_88
+        // DenseNet-121 x1 part: batchnormalization_88
     {.x = {1, 1024, 196}, .post = {per_channel(mul), bias, relu}},
-    // ResNet050-v2 x6: resnetv24_stage3_batchnorm3_fwd
-    // ResNet101-v2 x23: resnetv25_stage3_batchnorm3_fwd
-    // ResNet152-v2 x36: resnetv27_stage3_batchnorm3_fwd
+        // DenseNet-121 x1 fused: batchnormalization_88
     {.x = {1, 1024, 196}, .post = {relu}},
-    // DUC x24: conv4_1_1x1_increase/bn
+        // ResNet050-v2 x6 fused: resnetv24_stage3_batchnorm3_fwd
+        // ResNet101-v2 x23 fused: resnetv25_stage3_batchnorm3_fwd
+        // ResNet152-v2 x36 fused: resnetv27_stage3_batchnorm3_fwd
     {.x = {1, 1024, 10000}},
-    // MobileNet-v2 x1: mobilenetv20_features_batchnorm1_fwd
+        // DUC x24 single: conv4_1_1x1_increase/bn
     {.x = {1, 1280, 49}},
-    // ResNet050-v1 x4: resnetv17_stage4_batchnorm2_fwd
-    // ResNet050-v2 x3: resnetv24_stage4_batchnorm3_fwd
-    // ResNet101-v1 x4: resnetv18_stage4_batchnorm2_fwd
-    // ResNet101-v2 x3: resnetv25_stage4_batchnorm3_fwd
-    // ResNet152-v1 x4: resnetv19_stage4_batchnorm2_fwd
-    // ResNet152-v2 x3: resnetv27_stage4_batchnorm3_fwd
+        // MobileNet-v2 x1 single: mobilenetv20_features_batchnorm1_fwd
     {.x = {1, 2048, 49}},
-    // ResNet050-v2 x3: resnetv24_stage4_batchnorm3_fwd
-    // ResNet101-v2 x3: resnetv25_stage4_batchnorm3_fwd
-    // ResNet152-v2 x3: resnetv27_stage4_batchnorm3_fwd
+        // ResNet050-v1 x4 single: resnetv17_stage4_batchnorm2_fwd
+        // ResNet050-v2 x3 single: resnetv24_stage4_batchnorm3_fwd
+        // ResNet101-v1 x4 single: resnetv18_stage4_batchnorm2_fwd
+        // ResNet101-v2 x3 single: resnetv25_stage4_batchnorm3_fwd
+        // ResNet152-v1 x4 single: resnetv19_stage4_batchnorm2_fwd
+        // ResNet152-v2 x3 single: resnetv27_stage4_batchnorm3_fwd
     {.x = {1, 2048, 49}, .post = {relu}},
-    // DUC x4: conv5_1_1x1_increase/bn
+        // ResNet050-v2 x3 fused: resnetv24_stage4_batchnorm3_fwd
+        // ResNet101-v2 x3 fused: resnetv25_stage4_batchnorm3_fwd
+        // ResNet152-v2 x3 fused: resnetv27_stage4_batchnorm3_fwd
     {.x = {1, 2048, 10000}},
+        // DUC x4 single: conv5_1_1x1_increase/bn
 };
 constexpr op::Lrn lrn[] = {
-    // Inception-v1 x1: lrn_1
     {.x = {1, 64, 3025}},
-    // BVLC_GoogleNet x1: lrn_1
+        // Inception-v1 x1 single, x1 fused: lrn_1
     {.x = {1, 64, 3136}},
-    // BVLC_CaffeNet x1: lrn_1
-    // BVLC_RCNN_ILSVRC13 x1: lrn_1
+        // BVLC_GoogleNet x1 single, x1 fused: lrn_1
     {.x = {1, 96, 729}},
-    // BVLC_AlexNet x1: lrn_1
+        // BVLC_CaffeNet x1 single, x1 fused: lrn_1
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: lrn_1
     {.x = {1, 96, 2916}},
-    // Zfnet512 x1: lrn_1
+        // BVLC_AlexNet x1 single, x1 fused: lrn_1
     {.x = {1, 96, 11881}},
-    // Inception-v1 x1: lrn_2
+        // Zfnet512 x1 single, x1 fused: lrn_1
     {.x = {1, 192, 3025}},
-    // BVLC_GoogleNet x1: lrn_2
+        // Inception-v1 x1 single, x1 fused: lrn_2
     {.x = {1, 192, 3136}},
-    // BVLC_CaffeNet x1: lrn_2
-    // BVLC_RCNN_ILSVRC13 x1: lrn_2
+        // BVLC_GoogleNet x1 single, x1 fused: lrn_2
     {.x = {1, 256, 169}},
-    // Zfnet512 x1: lrn_2
+        // BVLC_CaffeNet x1 single, x1 fused: lrn_2
+        // BVLC_RCNN_ILSVRC13 x1 single, x1 fused: lrn_2
     {.x = {1, 256, 625}},
-    // BVLC_AlexNet x1: lrn_2
+        // Zfnet512 x1 single, x1 fused: lrn_2
     {.x = {1, 256, 676}},
+        // BVLC_AlexNet x1 single, x1 fused: lrn_2
 };
 constexpr op::Softmax softmax[] = {
-    // BVLC_AlexNet x1: softmax_1
-    // BVLC_CaffeNet x1: softmax_1
-    // BVLC_GoogleNet x1: softmax_1
-    // Inception-v1 x1: softmax_1
-    // Inception-v2 x1: softmax_1
-    // Shufflenet x1: softmax_1
-    // Zfnet512 x1: softmax_1
     {.x = {1, 1000, 1}},
-    // DUC x1: seg_loss
+        // BVLC_AlexNet x1 single, x1 fused: softmax_1
+        // BVLC_CaffeNet x1 single, x1 fused: softmax_1
+        // BVLC_GoogleNet x1 single, x1 fused: softmax_1
+        // Inception-v1 x1 single, x1 fused: softmax_1
+        // Inception-v2 x1 single, x1 fused: softmax_1
+        // Shufflenet x1 single, x1 fused: softmax_1
+        // Zfnet512 x1 single, x1 fused: softmax_1
     {.x = {1, 3040000, 1}},
+        // DUC x1 single, x1 fused: seg_loss
 };
 constexpr op::Unary unary[] = {
-    // Tiny_YOLO-v2 x1: activation5
     {.fn = leaky_relu, .x = {86528}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x2: activation6
+        // Tiny_YOLO-v2 x1 single: activation5
     {.fn = leaky_relu, .x = {147456}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x1: activation4
+        // Tiny_YOLO-v2 x2 single: activation6
     {.fn = leaky_relu, .x = {173056}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x1: activation3
+        // Tiny_YOLO-v2 x1 single: activation4
     {.fn = leaky_relu, .x = {346112}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x1: activation2
+        // Tiny_YOLO-v2 x1 single: activation3
     {.fn = leaky_relu, .x = {692224}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x1: activation1
+        // Tiny_YOLO-v2 x1 single: activation2
     {.fn = leaky_relu, .x = {1384448}, .alpha = 0.1},
-    // Tiny_YOLO-v2 x1: activation
+        // Tiny_YOLO-v2 x1 single: activation1
     {.fn = leaky_relu, .x = {2768896}, .alpha = 0.1},
-    // Emotion-FerPlus x2: ReLU636
-    // Zfnet512 x1: relu_7
+        // Tiny_YOLO-v2 x1 single: activation
     {.x = {1024}},
-    // Inception-v1 x1: relu_49
+        // Emotion-FerPlus x2 single: ReLU636
+        // Zfnet512 x1 single: relu_7
     {.x = {1152}},
-    // BVLC_GoogleNet x1: relu_49
+        // Inception-v1 x1 single: relu_49
     {.x = {1568}},
-    // Inception-v1 x1: relu_55
+        // BVLC_GoogleNet x1 single: relu_49
     {.x = {1728}},
-    // BVLC_GoogleNet x1: relu_55
+        // Inception-v1 x1 single: relu_55
     {.x = {2352}},
-    // Inception-v1 x1: relu_19
+        // BVLC_GoogleNet x1 single: relu_55
     {.x = {2704}},
-    // BVLC_GoogleNet x1: relu_19
-    // MNIST x1: ReLU114
+        // Inception-v1 x1 single: relu_19
     {.x = {3136}},
-    // Inception-v1 x2: relu_25
+        // BVLC_GoogleNet x1 single: relu_19
+        // MNIST x1 single: ReLU114
     {.x = {4056}},
-    // BVLC_AlexNet x2: relu_6
-    // BVLC_CaffeNet x2: relu_6
-    // BVLC_RCNN_ILSVRC13 x2: relu_6
-    // VGG16-BN x2: vgg0_dense0_relu_fwd
-    // VGG16 x2: vgg0_dense0_relu_fwd
-    // VGG19-BN x2: vgg0_dense0_relu_fwd
-    // VGG19 x2: vgg0_dense0_relu_fwd
-    // Zfnet512 x1: relu_6
+        // Inception-v1 x2 single: relu_25
     {.x = {4096}},
-    // Inception-v1 x4: relu_50
+        // BVLC_AlexNet x2 single: relu_6
+        // BVLC_CaffeNet x2 single: relu_6
+        // BVLC_RCNN_ILSVRC13 x2 single: relu_6
+        // VGG16-BN x2 single: vgg0_dense0_relu_fwd
+        // VGG16 x2 single: vgg0_dense0_relu_fwd
+        // VGG19-BN x2 single: vgg0_dense0_relu_fwd
+        // VGG19 x2 single: vgg0_dense0_relu_fwd
+        // Zfnet512 x1 single: relu_6
     {.x = {4608}},
-    // BVLC_GoogleNet x2: relu_25
+        // Inception-v1 x4 single: relu_50
     {.x = {4704}},
-    // Inception-v1 x2: relu_37
+        // BVLC_GoogleNet x2 single: relu_25
     {.x = {5408}},
-    // Inception-v1 x1: relu_47
+        // Inception-v1 x2 single: relu_37
     {.x = {5760}},
-    // BVLC_GoogleNet x6: relu_37
-    // DenseNet-121 x16: relu_90
-    // Inception-v2 x2: relu_62
-    // MNIST x1: ReLU32
+        // Inception-v1 x1 single: relu_47
     {.x = {6272}},
-    // Inception-v1 x1: relu_53
+        // BVLC_GoogleNet x6 single: relu_37
+        // DenseNet-121 x16 single: relu_90
+        // Inception-v2 x2 single: relu_62
+        // MNIST x1 single: ReLU32
     {.x = {6912}},
-    // BVLC_GoogleNet x1: relu_47
-    // Inception-v2 x1: relu_59
+        // Inception-v1 x1 single: relu_53
     {.x = {7840}},
-    // Inception-v1 x1: relu_20
-    // Squeezenet-v1.1 x2: squeezenet0_relu13_fwd
+        // BVLC_GoogleNet x1 single: relu_47
+        // Inception-v2 x1 single: relu_59
     {.x = {8112}},
-    // Inception-v1 x1: relu_46
+        // Inception-v1 x1 single: relu_20
+        // Squeezenet-v1.1 x2 single: squeezenet0_relu13_fwd
     {.x = {9216}},
-    // BVLC_GoogleNet x2: relu_20
-    // Inception-v2 x4: relu_52
+        // Inception-v1 x1 single: relu_46
     {.x = {9408}},
-    // Inception-v1 x7: relu_21
-    // Squeezenet-v1.1 x2: squeezenet0_relu19_fwd
+        // BVLC_GoogleNet x2 single: relu_20
+        // Inception-v2 x4 single: relu_52
     {.x = {10816}},
-    // Inception-v2 x4: relu_60
+        // Inception-v1 x7 single: relu_21
+        // Squeezenet-v1.1 x2 single: squeezenet0_relu19_fwd
     {.x = {10976}},
-    // Inception-v1 x1: relu_48
+        // Inception-v2 x4 single: relu_60
     {.x = {11520}},
-    // Inception-v1 x1: relu_7
+        // Inception-v1 x1 single: relu_48
     {.x = {11664}},
-    // BVLC_GoogleNet x9: relu_7
-    // Inception-v2 x2: relu_24
+        // Inception-v1 x1 single: relu_7
     {.x = {12544}},
-    // Inception-v1 x2: relu_52
+        // BVLC_GoogleNet x9 single: relu_7
+        // Inception-v2 x2 single: relu_24
     {.x = {13824}},
-    // BVLC_GoogleNet x1: relu_48
-    // Inception-v2 x2: relu_58
+        // Inception-v1 x2 single: relu_52
     {.x = {15680}},
-    // Inception-v1 x1: relu_17
+        // BVLC_GoogleNet x1 single: relu_48
+        // Inception-v2 x2 single: relu_58
     {.x = {16224}},
-    // Emotion-FerPlus x3: ReLU552
+        // Inception-v1 x1 single: relu_17
     {.x = {16384}},
-    // Inception-v2 x2: relu_56
+        // Emotion-FerPlus x3 single: ReLU552
     {.x = {17248}},
-    // BVLC_GoogleNet x3: relu_17
-    // Inception-v2 x8: relu_22
+        // Inception-v2 x2 single: relu_56
     {.x = {18816}},
-    // Inception-v1 x2: relu_23
+        // BVLC_GoogleNet x3 single: relu_17
+        // Inception-v2 x8 single: relu_22
     {.x = {18928}},
-    // Inception-v1 x4: relu_28
+        // Inception-v1 x2 single: relu_23
     {.x = {21632}},
-    // BVLC_GoogleNet x2: relu_23
+        // Inception-v1 x4 single: relu_28
     {.x = {21952}},
-    // Inception-v1 x3: relu_8
-    // Squeezenet-v1.1 x2: squeezenet0_relu7_fwd
+        // BVLC_GoogleNet x2 single: relu_23
     {.x = {23328}},
-    // Inception-v1 x1: relu_35
+        // Inception-v1 x3 single: relu_8
+        // Squeezenet-v1.1 x2 single: squeezenet0_relu7_fwd
     {.x = {24336}},
-    // BVLC_GoogleNet x7: relu_8
-    // DenseNet-121 x25: relu_41
-    // Inception-v2 x12: relu_10
-    // ResNet018-v1 x4: resnetv15_stage4_relu0_fwd
-    // ResNet018-v2 x4: resnetv22_stage4_activation1
-    // ResNet034-v1 x6: resnetv16_stage4_relu0_fwd
-    // ResNet034-v2 x6: resnetv23_stage4_activation1
-    // ResNet050-v1 x6: resnetv17_stage4_relu0_fwd
-    // ResNet050-v2 x5: resnetv24_stage4_activation2
-    // ResNet101-v1 x6: resnetv18_stage4_relu0_fwd
-    // ResNet101-v2 x5: resnetv25_stage4_activation2
-    // ResNet152-v1 x6: resnetv19_stage4_relu0_fwd
-    // ResNet152-v2 x5: resnetv27_stage4_activation2
+        // Inception-v1 x1 single: relu_35
     {.x = {25088}},
-    // DenseNet-121 x1: relu_91
-    // Shufflenet x7: relu_27
+        // BVLC_GoogleNet x7 single: relu_8
+        // DenseNet-121 x25 single: relu_41
+        // Inception-v2 x12 single: relu_10
+        // ResNet018-v1 x4 single: resnetv15_stage4_relu0_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage4_activation1
+        // ResNet034-v1 x6 single: resnetv16_stage4_relu0_fwd
+        // ResNet034-v2 x6 single: resnetv23_stage4_activation1
+        // ResNet050-v1 x6 single: resnetv17_stage4_relu0_fwd
+        // ResNet050-v2 x5 single: resnetv24_stage4_activation2
+        // ResNet101-v1 x6 single: resnetv18_stage4_relu0_fwd
+        // ResNet101-v2 x5 single: resnetv25_stage4_activation2
+        // ResNet152-v1 x6 single: resnetv19_stage4_relu0_fwd
+        // ResNet152-v2 x5 single: resnetv27_stage4_activation2
     {.x = {26656}},
-    // Inception-v1 x2: relu_22
+        // DenseNet-121 x1 single: relu_91
+        // Shufflenet x7 single, x1 fused: relu_27
     {.x = {27040}},
-    // BVLC_GoogleNet x1: relu_35
-    // DenseNet-121 x1: relu_93
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck13_relu1_fwd
+        // Inception-v1 x2 single: relu_22
     {.x = {28224}},
-    // DenseNet-121 x1: relu_95
+        // BVLC_GoogleNet x1 single: relu_35
+        // DenseNet-121 x1 single: relu_93
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck13_relu1_fwd
     {.x = {29792}},
-    // BVLC_GoogleNet x2: relu_22
-    // DenseNet-121 x1: relu_97
-    // Inception-v2 x6: relu_19
+        // DenseNet-121 x1 single: relu_95
     {.x = {31360}},
-    // Inception-v1 x1: relu_16
-    // Squeezenet-v1.1 x4: squeezenet0_relu14_fwd
+        // BVLC_GoogleNet x2 single: relu_22
+        // DenseNet-121 x1 single: relu_97
+        // Inception-v2 x6 single: relu_19
     {.x = {32448}},
-    // DenseNet-121 x1: relu_99
+        // Inception-v1 x1 single: relu_16
+        // Squeezenet-v1.1 x4 single: squeezenet0_relu14_fwd
     {.x = {32928}},
-    // DenseNet-121 x1: relu_101
+        // DenseNet-121 x1 single: relu_99
     {.x = {34496}},
-    // Inception-v1 x1: relu_18
+        // DenseNet-121 x1 single: relu_101
     {.x = {35152}},
-    // DenseNet-121 x1: relu_103
+        // Inception-v1 x1 single: relu_18
     {.x = {36064}},
-    // BVLC_AlexNet x1: relu_5
+        // DenseNet-121 x1 single: relu_103
     {.x = {36864}},
-    // BVLC_GoogleNet x1: relu_16
-    // DenseNet-121 x1: relu_105
-    // Inception-v2 x5: relu_30
+        // BVLC_AlexNet x1 single: relu_5
     {.x = {37632}},
-    // Inception-v1 x1: relu_24
+        // BVLC_GoogleNet x1 single: relu_16
+        // DenseNet-121 x1 single: relu_105
+        // Inception-v2 x5 single: relu_30
     {.x = {37856}},
-    // DenseNet-121 x1: relu_107
+        // Inception-v1 x1 single: relu_24
     {.x = {39200}},
-    // BVLC_GoogleNet x1: relu_18
-    // DenseNet-121 x1: relu_109
+        // DenseNet-121 x1 single: relu_107
     {.x = {40768}},
-    // DenseNet-121 x1: relu_111
+        // BVLC_GoogleNet x1 single: relu_18
+        // DenseNet-121 x1 single: relu_109
     {.x = {42336}},
-    // BVLC_CaffeNet x1: relu_5
-    // BVLC_RCNN_ILSVRC13 x1: relu_5
-    // Inception-v1 x2: relu_30
-    // Squeezenet-v1.1 x4: squeezenet0_relu20_fwd
+        // DenseNet-121 x1 single: relu_111
     {.x = {43264}},
-    // BVLC_GoogleNet x1: relu_24
-    // DenseNet-121 x1: relu_113
-    // Inception-v2 x1: relu_23
+        // BVLC_CaffeNet x1 single: relu_5
+        // BVLC_RCNN_ILSVRC13 x1 single: relu_5
+        // Inception-v1 x2 single: relu_30
+        // Squeezenet-v1.1 x4 single: squeezenet0_relu20_fwd
     {.x = {43904}},
-    // DenseNet-121 x1: relu_115
+        // BVLC_GoogleNet x1 single: relu_24
+        // DenseNet-121 x1 single: relu_113
+        // Inception-v2 x1 single: relu_23
     {.x = {45472}},
-    // Inception-v1 x2: relu_4
+        // DenseNet-121 x1 single: relu_115
     {.x = {46656}},
-    // DenseNet-121 x1: relu_117
-    // MobileNet-v2 x6: mobilenetv20_features_linearbottleneck14_relu0_fwd
+        // Inception-v1 x2 single: relu_4
     {.x = {47040}},
-    // Squeezenet-v1.1 x2: squeezenet0_relu1_fwd
+        // DenseNet-121 x1 single: relu_117
+        // MobileNet-v2 x6 single: mobilenetv20_features_linearbottleneck14_relu0_fwd
     {.x = {48400}},
-    // DenseNet-121 x1: relu_119
+        // Squeezenet-v1.1 x2 single: squeezenet0_relu1_fwd
     {.x = {48608}},
-    // Inception-v1 x1: relu_36
+        // DenseNet-121 x1 single: relu_119
     {.x = {48672}},
-    // BVLC_GoogleNet x4: relu_4
-    // DenseNet-121 x2: relu_40
-    // Inception-v2 x10: relu_4
-    // ResNet018-v1 x4: resnetv15_stage3_relu0_fwd
-    // ResNet018-v2 x4: resnetv22_stage3_activation1
-    // ResNet034-v1 x12: resnetv16_stage3_relu0_fwd
-    // ResNet034-v2 x12: resnetv23_stage3_activation1
-    // ResNet050-v1 x12: resnetv17_stage3_relu0_fwd
-    // ResNet050-v2 x11: resnetv24_stage3_activation2
-    // ResNet101-v1 x46: resnetv18_stage3_relu0_fwd
-    // ResNet101-v2 x45: resnetv25_stage3_activation2
-    // ResNet152-v1 x72: resnetv19_stage3_relu0_fwd
-    // ResNet152-v2 x71: resnetv27_stage3_activation2
+        // Inception-v1 x1 single: relu_36
     {.x = {50176}},
-    // Shufflenet x16: relu_11
+        // BVLC_GoogleNet x4 single: relu_4
+        // DenseNet-121 x2 single: relu_40
+        // Inception-v2 x10 single: relu_4
+        // ResNet018-v1 x4 single: resnetv15_stage3_relu0_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage3_activation1
+        // ResNet034-v1 x12 single: resnetv16_stage3_relu0_fwd
+        // ResNet034-v2 x12 single: resnetv23_stage3_activation1
+        // ResNet050-v1 x12 single: resnetv17_stage3_relu0_fwd
+        // ResNet050-v2 x11 single: resnetv24_stage3_activation2
+        // ResNet101-v1 x46 single: resnetv18_stage3_relu0_fwd
+        // ResNet101-v2 x45 single: resnetv25_stage3_activation2
+        // ResNet152-v1 x72 single: resnetv19_stage3_relu0_fwd
+        // ResNet152-v2 x71 single: resnetv27_stage3_activation2
     {.x = {53312}},
-    // Inception-v1 x1: relu_42
+        // Shufflenet x16 single, x1 fused: relu_11
     {.x = {54080}},
-    // BVLC_AlexNet x2: relu_3
+        // Inception-v1 x1 single: relu_42
     {.x = {55296}},
-    // BVLC_GoogleNet x1: relu_36
-    // DenseNet-121 x1: relu_42
+        // BVLC_AlexNet x2 single: relu_3
     {.x = {56448}},
-    // BVLC_GoogleNet x1: relu_42
-    // DenseNet-121 x1: relu_44
-    // MobileNet-v2 x1: mobilenetv20_features_relu1_fwd
+        // BVLC_GoogleNet x1 single: relu_36
+        // DenseNet-121 x1 single: relu_42
     {.x = {62720}},
-    // BVLC_CaffeNet x2: relu_3
-    // BVLC_RCNN_ILSVRC13 x2: relu_3
+        // BVLC_GoogleNet x1 single: relu_42
+        // DenseNet-121 x1 single: relu_44
+        // MobileNet-v2 x1 single: mobilenetv20_features_relu1_fwd
     {.x = {64896}},
-    // Emotion-FerPlus x3: ReLU478
+        // BVLC_CaffeNet x2 single: relu_3
+        // BVLC_RCNN_ILSVRC13 x2 single: relu_3
     {.x = {65536}},
-    // DenseNet-121 x1: relu_46
+        // Emotion-FerPlus x3 single: ReLU478
     {.x = {68992}},
-    // Inception-v1 x2: relu_5
+        // DenseNet-121 x1 single: relu_46
     {.x = {69984}},
-    // Zfnet512 x3: relu_3
+        // Inception-v1 x2 single: relu_5
     {.x = {73728}},
-    // BVLC_GoogleNet x2: relu_5
-    // DenseNet-121 x1: relu_48
-    // Inception-v2 x6: relu_8
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck10_relu1_fwd
+        // Zfnet512 x3 single: relu_3
     {.x = {75264}},
-    // DenseNet-121 x1: relu_50
+        // BVLC_GoogleNet x2 single: relu_5
+        // DenseNet-121 x1 single: relu_48
+        // Inception-v2 x6 single: relu_8
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck10_relu1_fwd
     {.x = {81536}},
-    // DenseNet-121 x1: relu_52
+        // DenseNet-121 x1 single: relu_50
     {.x = {87808}},
-    // Inception-v1 x3: relu_6
-    // Squeezenet-v1.1 x4: squeezenet0_relu8_fwd
+        // DenseNet-121 x1 single: relu_52
     {.x = {93312}},
-    // DenseNet-121 x1: relu_54
+        // Inception-v1 x3 single: relu_6
+        // Squeezenet-v1.1 x4 single: squeezenet0_relu8_fwd
     {.x = {94080}},
-    // BVLC_GoogleNet x3: relu_6
-    // DenseNet-121 x14: relu_15
-    // Inception-v2 x1: relu_18
-    // ResNet018-v1 x4: resnetv15_stage2_relu0_fwd
-    // ResNet018-v2 x4: resnetv22_stage2_activation1
-    // ResNet034-v1 x8: resnetv16_stage2_relu0_fwd
-    // ResNet034-v2 x8: resnetv23_stage2_activation1
-    // ResNet050-v1 x11: resnetv17_stage2_relu0_fwd
-    // ResNet050-v2 x11: resnetv24_stage2_activation2
-    // ResNet101-v1 x11: resnetv18_stage2_relu0_fwd
-    // ResNet101-v2 x11: resnetv25_stage2_activation2
-    // ResNet152-v1 x19: resnetv19_stage2_relu0_fwd
-    // ResNet152-v2 x19: resnetv27_stage2_activation2
-    // VGG16-BN x3: vgg0_relu10_fwd
-    // VGG16 x3: vgg0_relu10_fwd
-    // VGG19-BN x4: vgg0_relu12_fwd
-    // VGG19 x4: vgg0_relu12_fwd
+        // DenseNet-121 x1 single: relu_54
     {.x = {100352}},
-    // DenseNet-121 x1: relu_58
-    // Shufflenet x8: relu_3
+        // BVLC_GoogleNet x3 single: relu_6
+        // DenseNet-121 x14 single: relu_15
+        // Inception-v2 x1 single: relu_18
+        // ResNet018-v1 x4 single: resnetv15_stage2_relu0_fwd
+        // ResNet018-v2 x4 single: resnetv22_stage2_activation1
+        // ResNet034-v1 x8 single: resnetv16_stage2_relu0_fwd
+        // ResNet034-v2 x8 single: resnetv23_stage2_activation1
+        // ResNet050-v1 x11 single: resnetv17_stage2_relu0_fwd
+        // ResNet050-v2 x11 single: resnetv24_stage2_activation2
+        // ResNet101-v1 x11 single: resnetv18_stage2_relu0_fwd
+        // ResNet101-v2 x11 single: resnetv25_stage2_activation2
+        // ResNet152-v1 x19 single: resnetv19_stage2_relu0_fwd
+        // ResNet152-v2 x19 single: resnetv27_stage2_activation2
+        // VGG16-BN x3 single: vgg0_relu10_fwd
+        // VGG16 x3 single: vgg0_relu10_fwd
+        // VGG19-BN x4 single: vgg0_relu12_fwd
+        // VGG19 x4 single: vgg0_relu12_fwd
     {.x = {106624}},
-    // DenseNet-121 x1: relu_60
-    // MobileNet-v2 x6: mobilenetv20_features_linearbottleneck3_relu1_fwd
+        // DenseNet-121 x1 single: relu_58
+        // Shufflenet x8 single, x1 fused: relu_3
     {.x = {112896}},
-    // DenseNet-121 x1: relu_62
+        // DenseNet-121 x1 single: relu_60
+        // MobileNet-v2 x6 single: mobilenetv20_features_linearbottleneck3_relu1_fwd
     {.x = {119168}},
-    // DenseNet-121 x2: relu_17
+        // DenseNet-121 x1 single: relu_62
     {.x = {125440}},
-    // Emotion-FerPlus x2: ReLU422
+        // DenseNet-121 x2 single: relu_17
     {.x = {131072}},
-    // DenseNet-121 x1: relu_66
+        // Emotion-FerPlus x2 single: ReLU422
     {.x = {131712}},
-    // DenseNet-121 x1: relu_68
+        // DenseNet-121 x1 single: relu_66
     {.x = {137984}},
-    // Inception-v1 x1: relu_12
+        // DenseNet-121 x1 single: relu_68
     {.x = {139968}},
-    // DenseNet-121 x1: relu_70
+        // Inception-v1 x1 single: relu_12
     {.x = {144256}},
-    // BVLC_GoogleNet x1: relu_12
-    // DenseNet-121 x2: relu_19
-    // MobileNet-v2 x6: mobilenetv20_features_linearbottleneck4_relu0_fwd
+        // DenseNet-121 x1 single: relu_70
     {.x = {150528}},
-    // DenseNet-121 x1: relu_74
+        // BVLC_GoogleNet x1 single: relu_12
+        // DenseNet-121 x2 single: relu_19
+        // MobileNet-v2 x6 single: mobilenetv20_features_linearbottleneck4_relu0_fwd
     {.x = {156800}},
-    // Zfnet512 x1: relu_2
+        // DenseNet-121 x1 single: relu_74
     {.x = {160000}},
-    // DenseNet-121 x1: relu_76
+        // Zfnet512 x1 single: relu_2
     {.x = {163072}},
-    // Squeezenet-v1.1 x1: squeezenet0_relu25_fwd
+        // DenseNet-121 x1 single: relu_76
     {.x = {169000}},
-    // DenseNet-121 x1: relu_78
+        // Squeezenet-v1.1 x1 single: squeezenet0_relu25_fwd
     {.x = {169344}},
-    // BVLC_AlexNet x1: relu_2
+        // DenseNet-121 x1 single: relu_78
     {.x = {173056}},
-    // DenseNet-121 x2: relu_21
+        // BVLC_AlexNet x1 single: relu_2
     {.x = {175616}},
-    // DenseNet-121 x1: relu_82
+        // DenseNet-121 x2 single: relu_21
     {.x = {181888}},
-    // BVLC_CaffeNet x1: relu_2
-    // BVLC_RCNN_ILSVRC13 x1: relu_2
+        // DenseNet-121 x1 single: relu_82
     {.x = {186624}},
-    // DenseNet-121 x1: relu_84
+        // BVLC_CaffeNet x1 single: relu_2
+        // BVLC_RCNN_ILSVRC13 x1 single: relu_2
     {.x = {188160}},
-    // Inception-v1 x1: relu_2
-    // Squeezenet-v1.1 x4: squeezenet0_relu2_fwd
+        // DenseNet-121 x1 single: relu_84
     {.x = {193600}},
-    // DenseNet-121 x1: relu_86
+        // Inception-v1 x1 single: relu_2
+        // Squeezenet-v1.1 x4 single: squeezenet0_relu2_fwd
     {.x = {194432}},
-    // BVLC_GoogleNet x1: relu_2
-    // DenseNet-121 x3: relu_2
-    // Inception-v2 x1: relu_2
-    // ResNet018-v1 x4: resnetv15_stage1_relu0_fwd
-    // ResNet018-v2 x5: resnetv22_stage1_activation0
-    // ResNet034-v1 x6: resnetv16_stage1_relu0_fwd
-    // ResNet034-v2 x7: resnetv23_stage1_activation0
-    // ResNet050-v1 x12: resnetv17_stage1_relu0_fwd
-    // ResNet050-v2 x14: resnetv24_stage1_activation0
-    // ResNet101-v1 x29: resnetv18_stage1_relu0_fwd
-    // ResNet101-v2 x31: resnetv25_stage1_activation0
-    // ResNet152-v1 x42: resnetv19_stage1_relu0_fwd
-    // ResNet152-v2 x44: resnetv27_stage1_activation0
+        // DenseNet-121 x1 single: relu_86
     {.x = {200704}},
-    // DenseNet-121 x1: relu_25
+        // BVLC_GoogleNet x1 single: relu_2
+        // DenseNet-121 x3 single: relu_2
+        // Inception-v2 x1 single: relu_2
+        // ResNet018-v1 x4 single: resnetv15_stage1_relu0_fwd
+        // ResNet018-v2 x5 single: resnetv22_stage1_activation0
+        // ResNet034-v1 x6 single: resnetv16_stage1_relu0_fwd
+        // ResNet034-v2 x7 single: resnetv23_stage1_activation0
+        // ResNet050-v1 x12 single: resnetv17_stage1_relu0_fwd
+        // ResNet050-v2 x14 single: resnetv24_stage1_activation0
+        // ResNet101-v1 x29 single: resnetv18_stage1_relu0_fwd
+        // ResNet101-v2 x31 single: resnetv25_stage1_activation0
+        // ResNet152-v1 x42 single: resnetv19_stage1_relu0_fwd
+        // ResNet152-v2 x44 single: resnetv27_stage1_activation0
     {.x = {225792}},
-    // DenseNet-121 x1: relu_27
+        // DenseNet-121 x1 single: relu_25
     {.x = {250880}},
-    // Emotion-FerPlus x2: ReLU366
+        // DenseNet-121 x1 single: relu_27
     {.x = {262144}},
-    // DenseNet-121 x1: relu_29
+        // Emotion-FerPlus x2 single: ReLU366
     {.x = {275968}},
-    // BVLC_AlexNet x1: relu_1
-    // BVLC_CaffeNet x1: relu_1
-    // BVLC_RCNN_ILSVRC13 x1: relu_1
+        // DenseNet-121 x1 single: relu_29
     {.x = {279936}},
-    // DenseNet-121 x2: relu_4
-    // MobileNet-v2 x8: mobilenetv20_features_linearbottleneck1_relu1_fwd
-    // Shufflenet x1: relu_1
+        // BVLC_AlexNet x1 single: relu_1
+        // BVLC_CaffeNet x1 single: relu_1
+        // BVLC_RCNN_ILSVRC13 x1 single: relu_1
     {.x = {301056}},
-    // DenseNet-121 x1: relu_33
+        // DenseNet-121 x2 single: relu_4
+        // MobileNet-v2 x8 single: mobilenetv20_features_linearbottleneck1_relu1_fwd
+        // Shufflenet x1 single: relu_1
     {.x = {326144}},
-    // DenseNet-121 x1: relu_35
-    // Shufflenet x1: relu_2
+        // DenseNet-121 x1 single: relu_33
     {.x = {351232}},
-    // DenseNet-121 x1: relu_37
+        // DenseNet-121 x1 single: relu_35
+        // Shufflenet x1 single: relu_2
     {.x = {376320}},
-    // DenseNet-121 x8: relu_3
-    // MobileNet-v2 x3: mobilenetv20_features_relu0_fwd
-    // ResNet050-v1 x4: resnetv17_stage2_activation0
-    // ResNet050-v2 x5: resnetv24_stage2_activation1
-    // ResNet101-v1 x4: resnetv18_stage2_activation0
-    // ResNet101-v2 x5: resnetv25_stage2_activation1
-    // ResNet152-v1 x8: resnetv19_stage2_activation0
-    // ResNet152-v2 x9: resnetv27_stage2_activation1
-    // VGG16-BN x3: vgg0_relu7_fwd
-    // VGG16 x3: vgg0_relu7_fwd
-    // VGG19-BN x4: vgg0_relu8_fwd
-    // VGG19 x4: vgg0_relu8_fwd
+        // DenseNet-121 x1 single: relu_37
     {.x = {401408}},
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck2_relu0_fwd
+        // DenseNet-121 x8 single: relu_3
+        // MobileNet-v2 x3 single: mobilenetv20_features_relu0_fwd
+        // ResNet050-v1 x4 single: resnetv17_stage2_activation0
+        // ResNet050-v2 x5 single: resnetv24_stage2_activation1
+        // ResNet101-v1 x4 single: resnetv18_stage2_activation0
+        // ResNet101-v2 x5 single: resnetv25_stage2_activation1
+        // ResNet152-v1 x8 single: resnetv19_stage2_activation0
+        // ResNet152-v2 x9 single: resnetv27_stage2_activation1
+        // VGG16-BN x3 single: vgg0_relu7_fwd
+        // VGG16 x3 single: vgg0_relu7_fwd
+        // VGG19-BN x4 single: vgg0_relu8_fwd
+        // VGG19 x4 single: vgg0_relu8_fwd
     {.x = {451584}},
-    // DenseNet-121 x1: relu_8
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck2_relu0_fwd
     {.x = {501760}},
-    // Inception-v1 x1: relu_3
+        // DenseNet-121 x1 single: relu_8
     {.x = {580800}},
-    // BVLC_GoogleNet x1: relu_3
-    // DenseNet-121 x1: relu_10
-    // Inception-v2 x1: relu_3
+        // Inception-v1 x1 single: relu_3
     {.x = {602112}},
-    // DenseNet-121 x1: relu_12
+        // BVLC_GoogleNet x1 single: relu_3
+        // DenseNet-121 x1 single: relu_10
+        // Inception-v2 x1 single: relu_3
     {.x = {702464}},
-    // Squeezenet-v1.1 x1: squeezenet0_relu0_fwd
+        // DenseNet-121 x1 single: relu_12
     {.x = {788544}},
-    // BVLC_GoogleNet x1: relu_1
-    // DenseNet-121 x2: relu_1
-    // Inception-v1 x1: relu_1
-    // Inception-v2 x1: relu_1
-    // ResNet018-v1 x1: resnetv15_relu0_fwd
-    // ResNet018-v2 x1: resnetv22_relu0_fwd
-    // ResNet034-v1 x1: resnetv16_relu0_fwd
-    // ResNet034-v2 x1: resnetv23_relu0_fwd
-    // ResNet050-v1 x4: resnetv17_relu0_fwd
-    // ResNet050-v2 x4: resnetv24_relu0_fwd
-    // ResNet101-v1 x4: resnetv18_relu0_fwd
-    // ResNet101-v2 x4: resnetv25_relu0_fwd
-    // ResNet152-v1 x4: resnetv19_relu0_fwd
-    // ResNet152-v2 x4: resnetv27_relu0_fwd
-    // VGG16-BN x3: vgg0_relu4_fwd
-    // VGG16 x3: vgg0_relu4_fwd
-    // VGG19-BN x4: vgg0_relu4_fwd
-    // VGG19 x4: vgg0_relu4_fwd
+        // Squeezenet-v1.1 x1 single: squeezenet0_relu0_fwd
     {.x = {802816}},
-    // Zfnet512 x1: relu_1
+        // BVLC_GoogleNet x1 single: relu_1
+        // DenseNet-121 x2 single: relu_1
+        // Inception-v1 x1 single: relu_1
+        // Inception-v2 x1 single: relu_1
+        // ResNet018-v1 x1 single: resnetv15_relu0_fwd
+        // ResNet018-v2 x1 single: resnetv22_relu0_fwd
+        // ResNet034-v1 x1 single: resnetv16_relu0_fwd
+        // ResNet034-v2 x1 single: resnetv23_relu0_fwd
+        // ResNet050-v1 x4 single: resnetv17_relu0_fwd
+        // ResNet050-v2 x4 single: resnetv24_relu0_fwd
+        // ResNet101-v1 x4 single: resnetv18_relu0_fwd
+        // ResNet101-v2 x4 single: resnetv25_relu0_fwd
+        // ResNet152-v1 x4 single: resnetv19_relu0_fwd
+        // ResNet152-v2 x4 single: resnetv27_relu0_fwd
+        // VGG16-BN x3 single: vgg0_relu4_fwd
+        // VGG16 x3 single: vgg0_relu4_fwd
+        // VGG19-BN x4 single: vgg0_relu4_fwd
+        // VGG19 x4 single: vgg0_relu4_fwd
     {.x = {1140576}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck1_relu0_fwd
+        // Zfnet512 x1 single: relu_1
     {.x = {1204224}},
-    // DUC x8: conv3_1_1x1_reduce/relu
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck1_relu0_fwd
     {.x = {1280000}},
-    // VGG16-BN x2: vgg0_relu2_fwd
-    // VGG16 x2: vgg0_relu2_fwd
-    // VGG19-BN x2: vgg0_relu2_fwd
-    // VGG19 x2: vgg0_relu2_fwd
+        // DUC x8 single: conv3_1_1x1_reduce/relu
     {.x = {1605632}},
-    // DUC x6: conv2_1_1x1_reduce/relu
+        // VGG16-BN x2 single: vgg0_relu2_fwd
+        // VGG16 x2 single: vgg0_relu2_fwd
+        // VGG19-BN x2 single: vgg0_relu2_fwd
+        // VGG19 x2 single: vgg0_relu2_fwd
     {.x = {2534464}},
-    // DUC x46: conv4_1_1x1_reduce/relu
+        // DUC x6 single: conv2_1_1x1_reduce/relu
     {.x = {2560000}},
-    // VGG16-BN x2: vgg0_relu0_fwd
-    // VGG16 x2: vgg0_relu0_fwd
-    // VGG19-BN x2: vgg0_relu0_fwd
-    // VGG19 x2: vgg0_relu0_fwd
+        // DUC x46 single: conv4_1_1x1_reduce/relu
     {.x = {3211264}},
-    // DUC x10: conv3_1_relu
+        // VGG16-BN x2 single: vgg0_relu0_fwd
+        // VGG16 x2 single: vgg0_relu0_fwd
+        // VGG19-BN x2 single: vgg0_relu0_fwd
+        // VGG19 x2 single: vgg0_relu0_fwd
     {.x = {5120000}},
-    // DUC x3: conv2_1_relu
+        // DUC x10 single: conv3_1_relu
     {.x = {10137856}},
-    // DUC x25: conv1_1_3x3_s2/relu
+        // DUC x3 single: conv2_1_relu
     {.x = {10240000}},
-    // DUC x4: conv1_3_3x3/relu
+        // DUC x25 single: conv1_1_3x3_s2/relu
     {.x = {20480000}},
+        // DUC x4 single: conv1_3_3x3/relu
 };
 constexpr op::Binary binary[] = {
-    // Emotion-FerPlus x1: Plus692
     {.a = {8}, .b = {8}},
-    // MNIST x1: Plus30
+        // Emotion-FerPlus x1 single: Plus692
     {.a = {8, 784}, .b = {8, 1}},
-    // MNIST x1: Plus214
+        // MNIST x1 single: Plus30
     {.a = {10}, .b = {10}},
-    // MNIST x1: Plus112
+        // MNIST x1 single: Plus214
     {.a = {16, 196}, .b = {16, 1}},
-    // Inception-v2 x1: add_10
+        // MNIST x1 single: Plus112
     {.a = {32, 784}, .b = {32, 1}},
-    // Inception-v2 x1: add_24
+        // Inception-v2 x1 single: add_10
     {.a = {64, 196}, .b = {64, 1}},
-    // Inception-v2 x9: add_4
+        // Inception-v2 x1 single: add_24
     {.a = {64, 784}, .b = {64, 1}},
-    // DenseNet-121 x1: add_2
-    // Inception-v2 x1: add_2
+        // Inception-v2 x9 single: add_4
     {.a = {64, 3136}, .b = {64, 1}},
-    // Emotion-FerPlus x2: Plus364
+        // DenseNet-121 x1 single: add_2
+        // Inception-v2 x1 single: add_2
     {.a = {64, 4096}, .b = {64, 1}},
-    // DenseNet-121 x1: add_1
-    // Inception-v2 x1: add_1
+        // Emotion-FerPlus x2 single: Plus364
     {.a = {64, 12544}, .b = {64, 1}},
-    // Inception-v2 x8: add_22
+        // DenseNet-121 x1 single: add_1
+        // Inception-v2 x1 single: add_1
     {.a = {96, 196}, .b = {96, 1}},
-    // Inception-v2 x6: add_8
+        // Inception-v2 x8 single: add_22
     {.a = {96, 784}, .b = {96, 1}},
-    // DenseNet-121 x1: add_4
+        // Inception-v2 x6 single: add_8
     {.a = {96, 3136}, .b = {96, 1}},
-    // DenseNet-121 x16: add_90
-    // Inception-v2 x2: add_62
+        // DenseNet-121 x1 single: add_4
     {.a = {128, 49}, .b = {128, 1}},
-    // DenseNet-121 x24: add_41
-    // Inception-v2 x11: add_27
+        // DenseNet-121 x16 single: add_90
+        // Inception-v2 x2 single: add_62
     {.a = {128, 196}, .b = {128, 1}},
-    // DenseNet-121 x13: add_15
-    // Inception-v2 x1: add_18
+        // DenseNet-121 x24 single: add_41
+        // Inception-v2 x11 single: add_27
     {.a = {128, 784}, .b = {128, 1}},
-    // Emotion-FerPlus x2: Plus420
+        // DenseNet-121 x13 single: add_15
+        // Inception-v2 x1 single: add_18
     {.a = {128, 1024}, .b = {128, 1}},
-    // DenseNet-121 x7: add_3
+        // Emotion-FerPlus x2 single: Plus420
     {.a = {128, 3136}, .b = {128, 1}},
-    // Inception-v2 x1: add_59
+        // DenseNet-121 x7 single: add_3
     {.a = {160, 49}, .b = {160, 1}},
-    // Inception-v2 x6: add_19
+        // Inception-v2 x1 single: add_59
     {.a = {160, 196}, .b = {160, 1}},
-    // DenseNet-121 x1: add_17
+        // Inception-v2 x6 single: add_19
     {.a = {160, 784}, .b = {160, 1}},
-    // DenseNet-121 x1: add_8
+        // DenseNet-121 x1 single: add_17
     {.a = {160, 3136}, .b = {160, 1}},
-    // Inception-v2 x4: add_52
+        // DenseNet-121 x1 single: add_8
     {.a = {192, 49}, .b = {192, 1}},
-    // Inception-v2 x5: add_30
+        // Inception-v2 x4 single: add_52
     {.a = {192, 196}, .b = {192, 1}},
-    // DenseNet-121 x1: add_19
+        // Inception-v2 x5 single: add_30
     {.a = {192, 784}, .b = {192, 1}},
-    // DenseNet-121 x1: add_10
-    // Inception-v2 x1: add_3
+        // DenseNet-121 x1 single: add_19
     {.a = {192, 3136}, .b = {192, 1}},
-    // Inception-v2 x4: add_60
+        // DenseNet-121 x1 single: add_10
+        // Inception-v2 x1 single: add_3
     {.a = {224, 49}, .b = {224, 1}},
-    // Inception-v2 x1: add_23
+        // Inception-v2 x4 single: add_60
     {.a = {224, 196}, .b = {224, 1}},
-    // DenseNet-121 x1: add_21
+        // Inception-v2 x1 single: add_23
     {.a = {224, 784}, .b = {224, 1}},
-    // DenseNet-121 x1: add_12
+        // DenseNet-121 x1 single: add_21
     {.a = {224, 3136}, .b = {224, 1}},
-    // Inception-v2 x1: add_55
+        // DenseNet-121 x1 single: add_12
     {.a = {256, 49}, .b = {256, 1}},
-    // Emotion-FerPlus x3: Plus550
+        // Inception-v2 x1 single: add_55
     {.a = {256, 64}, .b = {256, 1}},
-    // DenseNet-121 x1: add_40
-    // Inception-v2 x1: add_54
+        // Emotion-FerPlus x3 single: Plus550
     {.a = {256, 196}, .b = {256, 1}},
-    // Emotion-FerPlus x3: Plus476
+        // DenseNet-121 x1 single: add_40
+        // Inception-v2 x1 single: add_54
     {.a = {256, 256}, .b = {256, 1}},
-    // DenseNet-121 x1: add_23
+        // Emotion-FerPlus x3 single: Plus476
     {.a = {256, 784}, .b = {256, 1}},
-    // DenseNet-121 x1: add_14
+        // DenseNet-121 x1 single: add_23
     {.a = {256, 3136}, .b = {256, 1}},
-    // DenseNet-121 x1: add_42
+        // DenseNet-121 x1 single: add_14
     {.a = {288, 196}, .b = {288, 1}},
-    // DenseNet-121 x1: add_25
+        // DenseNet-121 x1 single: add_42
     {.a = {288, 784}, .b = {288, 1}},
-    // Inception-v2 x2: add_58
+        // DenseNet-121 x1 single: add_25
     {.a = {320, 49}, .b = {320, 1}},
-    // DenseNet-121 x1: add_44
+        // Inception-v2 x2 single: add_58
     {.a = {320, 196}, .b = {320, 1}},
-    // DenseNet-121 x1: add_27
+        // DenseNet-121 x1 single: add_44
     {.a = {320, 784}, .b = {320, 1}},
-    // Inception-v2 x2: add_56
+        // DenseNet-121 x1 single: add_27
     {.a = {352, 49}, .b = {352, 1}},
-    // DenseNet-121 x1: add_46
+        // Inception-v2 x2 single: add_56
     {.a = {352, 196}, .b = {352, 1}},
-    // DenseNet-121 x1: add_29
+        // DenseNet-121 x1 single: add_46
     {.a = {352, 784}, .b = {352, 1}},
-    // DenseNet-121 x1: add_48
+        // DenseNet-121 x1 single: add_29
     {.a = {384, 196}, .b = {384, 1}},
-    // DenseNet-121 x1: add_31
+        // DenseNet-121 x1 single: add_48
     {.a = {384, 784}, .b = {384, 1}},
-    // DenseNet-121 x1: add_50
+        // DenseNet-121 x1 single: add_31
     {.a = {416, 196}, .b = {416, 1}},
-    // DenseNet-121 x1: add_33
+        // DenseNet-121 x1 single: add_50
     {.a = {416, 784}, .b = {416, 1}},
-    // DenseNet-121 x1: add_52
+        // DenseNet-121 x1 single: add_33
     {.a = {448, 196}, .b = {448, 1}},
-    // DenseNet-121 x1: add_35
+        // DenseNet-121 x1 single: add_52
     {.a = {448, 784}, .b = {448, 1}},
-    // DenseNet-121 x1: add_54
+        // DenseNet-121 x1 single: add_35
     {.a = {480, 196}, .b = {480, 1}},
-    // DenseNet-121 x1: add_37
+        // DenseNet-121 x1 single: add_54
     {.a = {480, 784}, .b = {480, 1}},
-    // DenseNet-121 x1: add_89
+        // DenseNet-121 x1 single: add_37
     {.a = {512, 49}, .b = {512, 1}},
-    // DenseNet-121 x1: add_56
+        // DenseNet-121 x1 single: add_89
     {.a = {512, 196}, .b = {512, 1}},
-    // DenseNet-121 x1: add_39
+        // DenseNet-121 x1 single: add_56
     {.a = {512, 784}, .b = {512, 1}},
-    // DenseNet-121 x1: add_91
+        // DenseNet-121 x1 single: add_39
     {.a = {544, 49}, .b = {544, 1}},
-    // DenseNet-121 x1: add_58
+        // DenseNet-121 x1 single: add_91
     {.a = {544, 196}, .b = {544, 1}},
-    // DenseNet-121 x1: add_93
+        // DenseNet-121 x1 single: add_58
     {.a = {576, 49}, .b = {576, 1}},
-    // DenseNet-121 x1: add_60
+        // DenseNet-121 x1 single: add_93
     {.a = {576, 196}, .b = {576, 1}},
-    // DenseNet-121 x1: add_95
+        // DenseNet-121 x1 single: add_60
     {.a = {608, 49}, .b = {608, 1}},
-    // DenseNet-121 x1: add_62
+        // DenseNet-121 x1 single: add_95
     {.a = {608, 196}, .b = {608, 1}},
-    // DenseNet-121 x1: add_97
+        // DenseNet-121 x1 single: add_62
     {.a = {640, 49}, .b = {640, 1}},
-    // DenseNet-121 x1: add_64
+        // DenseNet-121 x1 single: add_97
     {.a = {640, 196}, .b = {640, 1}},
-    // DenseNet-121 x1: add_99
+        // DenseNet-121 x1 single: add_64
     {.a = {672, 49}, .b = {672, 1}},
-    // DenseNet-121 x1: add_66
+        // DenseNet-121 x1 single: add_99
     {.a = {672, 196}, .b = {672, 1}},
-    // DenseNet-121 x1: add_101
+        // DenseNet-121 x1 single: add_66
     {.a = {704, 49}, .b = {704, 1}},
-    // DenseNet-121 x1: add_68
+        // DenseNet-121 x1 single: add_101
     {.a = {704, 196}, .b = {704, 1}},
-    // DenseNet-121 x1: add_103
+        // DenseNet-121 x1 single: add_68
     {.a = {736, 49}, .b = {736, 1}},
-    // DenseNet-121 x1: add_70
+        // DenseNet-121 x1 single: add_103
     {.a = {736, 196}, .b = {736, 1}},
-    // DenseNet-121 x1: add_105
+        // DenseNet-121 x1 single: add_70
     {.a = {768, 49}, .b = {768, 1}},
-    // DenseNet-121 x1: add_72
+        // DenseNet-121 x1 single: add_105
     {.a = {768, 196}, .b = {768, 1}},
-    // DenseNet-121 x1: add_107
+        // DenseNet-121 x1 single: add_72
     {.a = {800, 49}, .b = {800, 1}},
-    // DenseNet-121 x1: add_74
+        // DenseNet-121 x1 single: add_107
     {.a = {800, 196}, .b = {800, 1}},
-    // DenseNet-121 x1: add_109
+        // DenseNet-121 x1 single: add_74
     {.a = {832, 49}, .b = {832, 1}},
-    // DenseNet-121 x1: add_76
+        // DenseNet-121 x1 single: add_109
     {.a = {832, 196}, .b = {832, 1}},
-    // DenseNet-121 x1: add_111
+        // DenseNet-121 x1 single: add_76
     {.a = {864, 49}, .b = {864, 1}},
-    // DenseNet-121 x1: add_78
+        // DenseNet-121 x1 single: add_111
     {.a = {864, 196}, .b = {864, 1}},
-    // DenseNet-121 x1: add_113
+        // DenseNet-121 x1 single: add_78
     {.a = {896, 49}, .b = {896, 1}},
-    // DenseNet-121 x1: add_80
+        // DenseNet-121 x1 single: add_113
     {.a = {896, 196}, .b = {896, 1}},
-    // DenseNet-121 x1: add_115
+        // DenseNet-121 x1 single: add_80
     {.a = {928, 49}, .b = {928, 1}},
-    // DenseNet-121 x1: add_82
+        // DenseNet-121 x1 single: add_115
     {.a = {928, 196}, .b = {928, 1}},
-    // DenseNet-121 x1: add_117
+        // DenseNet-121 x1 single: add_82
     {.a = {960, 49}, .b = {960, 1}},
-    // DenseNet-121 x1: add_84
+        // DenseNet-121 x1 single: add_117
     {.a = {960, 196}, .b = {960, 1}},
-    // DenseNet-121 x1: add_119
+        // DenseNet-121 x1 single: add_84
     {.a = {992, 49}, .b = {992, 1}},
-    // DenseNet-121 x1: add_86
+        // DenseNet-121 x1 single: add_119
     {.a = {992, 196}, .b = {992, 1}},
-    // Emotion-FerPlus x2: Plus624
+        // DenseNet-121 x1 single: add_86
     {.a = {1024}, .b = {1024}},
-    // DenseNet-121 x1: add_121
+        // Emotion-FerPlus x2 single: Plus624
     {.a = {1024, 49}, .b = {1024, 1}},
-    // DenseNet-121 x1: add_88
+        // DenseNet-121 x1 single: add_121
     {.a = {1024, 196}, .b = {1024, 1}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck14_elemwise_add0
+        // DenseNet-121 x1 single: add_88
     {.a = {7840}, .b = {7840}},
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck11_elemwise_add0
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck14_elemwise_add0
     {.a = {18816}, .b = {18816}},
-    // ArcFace x3: _plus46
-    // MobileNet-v2 x2: mobilenetv20_features_linearbottleneck4_elemwise_add0
-    // ResNet018-v1 x2: resnetv15_stage4__plus0
-    // ResNet018-v2 x2: resnetv22_stage4__plus0
-    // ResNet034-v1 x3: resnetv16_stage4__plus0
-    // ResNet034-v2 x3: resnetv23_stage4__plus0
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck11_elemwise_add0
     {.a = {25088}, .b = {25088}},
-    // Shufflenet x3: sum_11
+        // ArcFace x3 single: _plus46
+        // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck4_elemwise_add0
+        // ResNet018-v1 x2 single: resnetv15_stage4__plus0
+        // ResNet018-v2 x2 single: resnetv22_stage4__plus0
+        // ResNet034-v1 x3 single: resnetv16_stage4__plus0
+        // ResNet034-v2 x3 single: resnetv23_stage4__plus0
     {.a = {26656}, .b = {26656}},
-    // ArcFace x30: _plus16
-    // MobileNet-v2 x3: mobilenetv20_features_linearbottleneck7_elemwise_add0
-    // ResNet018-v1 x2: resnetv15_stage3__plus0
-    // ResNet018-v2 x2: resnetv22_stage3__plus0
-    // ResNet034-v1 x6: resnetv16_stage3__plus0
-    // ResNet034-v2 x6: resnetv23_stage3__plus0
+        // Shufflenet x3 single: sum_11
     {.a = {50176}, .b = {50176}},
-    // Shufflenet x7: sum_4
+        // ArcFace x30 single: _plus16
+        // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck7_elemwise_add0
+        // ResNet018-v1 x2 single: resnetv15_stage3__plus0
+        // ResNet018-v2 x2 single: resnetv22_stage3__plus0
+        // ResNet034-v1 x6 single: resnetv16_stage3__plus0
+        // ResNet034-v2 x6 single: resnetv23_stage3__plus0
     {.a = {53312}, .b = {53312}},
-    // MobileNet-v2 x1: mobilenetv20_features_linearbottleneck2_elemwise_add0
+        // Shufflenet x7 single: sum_4
     {.a = {75264}, .b = {75264}},
-    // ArcFace x13: _plus3
-    // ResNet018-v1 x2: resnetv15_stage2__plus0
-    // ResNet018-v2 x2: resnetv22_stage2__plus0
-    // ResNet034-v1 x4: resnetv16_stage2__plus0
-    // ResNet034-v2 x4: resnetv23_stage2__plus0
-    // ResNet050-v1 x3: resnetv17_stage4__plus0
-    // ResNet050-v2 x3: resnetv24_stage4__plus0
-    // ResNet101-v1 x3: resnetv18_stage4__plus0
-    // ResNet101-v2 x3: resnetv25_stage4__plus0
-    // ResNet152-v1 x3: resnetv19_stage4__plus0
-    // ResNet152-v2 x3: resnetv27_stage4__plus0
+        // MobileNet-v2 x1 single: mobilenetv20_features_linearbottleneck2_elemwise_add0
     {.a = {100352}, .b = {100352}},
-    // Shufflenet x3: sum_1
+        // ArcFace x13 single: _plus3
+        // ResNet018-v1 x2 single: resnetv15_stage2__plus0
+        // ResNet018-v2 x2 single: resnetv22_stage2__plus0
+        // ResNet034-v1 x4 single: resnetv16_stage2__plus0
+        // ResNet034-v2 x4 single: resnetv23_stage2__plus0
+        // ResNet050-v1 x3 single: resnetv17_stage4__plus0
+        // ResNet050-v2 x3 single: resnetv24_stage4__plus0
+        // ResNet101-v1 x3 single: resnetv18_stage4__plus0
+        // ResNet101-v2 x3 single: resnetv25_stage4__plus0
+        // ResNet152-v1 x3 single: resnetv19_stage4__plus0
+        // ResNet152-v2 x3 single: resnetv27_stage4__plus0
     {.a = {106624}, .b = {106624}},
-    // ArcFace x3: _plus0
-    // ResNet018-v1 x2: resnetv15_stage1__plus0
-    // ResNet018-v2 x2: resnetv22_stage1__plus0
-    // ResNet034-v1 x3: resnetv16_stage1__plus0
-    // ResNet034-v2 x3: resnetv23_stage1__plus0
-    // ResNet050-v1 x6: resnetv17_stage3__plus0
-    // ResNet050-v2 x6: resnetv24_stage3__plus0
-    // ResNet101-v1 x23: resnetv18_stage3__plus0
-    // ResNet101-v2 x23: resnetv25_stage3__plus0
-    // ResNet152-v1 x36: resnetv19_stage3__plus0
-    // ResNet152-v2 x36: resnetv27_stage3__plus0
+        // Shufflenet x3 single: sum_1
     {.a = {200704}, .b = {200704}},
-    // ResNet050-v1 x4: resnetv17_stage2__plus0
-    // ResNet050-v2 x4: resnetv24_stage2__plus0
-    // ResNet101-v1 x4: resnetv18_stage2__plus0
-    // ResNet101-v2 x4: resnetv25_stage2__plus0
-    // ResNet152-v1 x8: resnetv19_stage2__plus0
-    // ResNet152-v2 x8: resnetv27_stage2__plus0
+        // ArcFace x3 single: _plus0
+        // ResNet018-v1 x2 single: resnetv15_stage1__plus0
+        // ResNet018-v2 x2 single: resnetv22_stage1__plus0
+        // ResNet034-v1 x3 single: resnetv16_stage1__plus0
+        // ResNet034-v2 x3 single: resnetv23_stage1__plus0
+        // ResNet050-v1 x6 single: resnetv17_stage3__plus0
+        // ResNet050-v2 x6 single: resnetv24_stage3__plus0
+        // ResNet101-v1 x23 single: resnetv18_stage3__plus0
+        // ResNet101-v2 x23 single: resnetv25_stage3__plus0
+        // ResNet152-v1 x36 single: resnetv19_stage3__plus0
+        // ResNet152-v2 x36 single: resnetv27_stage3__plus0
     {.a = {401408}, .b = {401408}},
-    // ResNet050-v1 x3: resnetv17_stage1__plus0
-    // ResNet050-v2 x3: resnetv24_stage1__plus0
-    // ResNet101-v1 x3: resnetv18_stage1__plus0
-    // ResNet101-v2 x3: resnetv25_stage1__plus0
-    // ResNet152-v1 x3: resnetv19_stage1__plus0
-    // ResNet152-v2 x3: resnetv27_stage1__plus0
+        // ResNet050-v1 x4 single: resnetv17_stage2__plus0
+        // ResNet050-v2 x4 single: resnetv24_stage2__plus0
+        // ResNet101-v1 x4 single: resnetv18_stage2__plus0
+        // ResNet101-v2 x4 single: resnetv25_stage2__plus0
+        // ResNet152-v1 x8 single: resnetv19_stage2__plus0
+        // ResNet152-v2 x8 single: resnetv27_stage2__plus0
     {.a = {802816}, .b = {802816}},
-    // DUC x4: conv3_1
+        // ResNet050-v1 x3 single: resnetv17_stage1__plus0
+        // ResNet050-v2 x3 single: resnetv24_stage1__plus0
+        // ResNet101-v1 x3 single: resnetv18_stage1__plus0
+        // ResNet101-v2 x3 single: resnetv25_stage1__plus0
+        // ResNet152-v1 x3 single: resnetv19_stage1__plus0
+        // ResNet152-v2 x3 single: resnetv27_stage1__plus0
     {.a = {5120000}, .b = {5120000}},
-    // DUC x3: conv2_1
+        // DUC x4 single: conv3_1
     {.a = {10137856}, .b = {10137856}},
-    // DUC x23: conv4_1
+        // DUC x3 single: conv2_1
     {.a = {10240000}, .b = {10240000}},
-    // DUC x3: conv5_1
+        // DUC x23 single: conv4_1
     {.a = {20480000}, .b = {20480000}},
-    // Emotion-FerPlus x1: Block352
+        // DUC x3 single: conv5_1
     {.fn = div, .a = {4096}, .b = {1}},
-    // Inception-v2 x1: mul_10
+        // Emotion-FerPlus x1 single: Block352
     {.fn = mul, .a = {32, 784}, .b = {32, 1}},
-    // Inception-v2 x1: mul_24
+        // Inception-v2 x1 single: mul_10
     {.fn = mul, .a = {64, 196}, .b = {64, 1}},
-    // Inception-v2 x9: mul_4
+        // Inception-v2 x1 single: mul_24
     {.fn = mul, .a = {64, 784}, .b = {64, 1}},
-    // DenseNet-121 x1: mul_2
-    // Inception-v2 x1: mul_2
+        // Inception-v2 x9 single: mul_4
     {.fn = mul, .a = {64, 3136}, .b = {64, 1}},
-    // DenseNet-121 x1: mul_1
-    // Inception-v2 x1: mul_1
+        // DenseNet-121 x1 single: mul_2
+        // Inception-v2 x1 single: mul_2
     {.fn = mul, .a = {64, 12544}, .b = {64, 1}},
-    // Inception-v2 x8: mul_22
+        // DenseNet-121 x1 single: mul_1
+        // Inception-v2 x1 single: mul_1
     {.fn = mul, .a = {96, 196}, .b = {96, 1}},
-    // Inception-v2 x6: mul_8
+        // Inception-v2 x8 single: mul_22
     {.fn = mul, .a = {96, 784}, .b = {96, 1}},
-    // DenseNet-121 x1: mul_4
+        // Inception-v2 x6 single: mul_8
     {.fn = mul, .a = {96, 3136}, .b = {96, 1}},
-    // DenseNet-121 x16: mul_90
-    // Inception-v2 x2: mul_62
+        // DenseNet-121 x1 single: mul_4
     {.fn = mul, .a = {128, 49}, .b = {128, 1}},
-    // DenseNet-121 x24: mul_41
-    // Inception-v2 x11: mul_27
+        // DenseNet-121 x16 single: mul_90
+        // Inception-v2 x2 single: mul_62
     {.fn = mul, .a = {128, 196}, .b = {128, 1}},
-    // DenseNet-121 x13: mul_15
-    // Inception-v2 x1: mul_18
+        // DenseNet-121 x24 single: mul_41
+        // Inception-v2 x11 single: mul_27
     {.fn = mul, .a = {128, 784}, .b = {128, 1}},
-    // DenseNet-121 x7: mul_3
+        // DenseNet-121 x13 single: mul_15
+        // Inception-v2 x1 single: mul_18
     {.fn = mul, .a = {128, 3136}, .b = {128, 1}},
-    // Inception-v2 x1: mul_59
+        // DenseNet-121 x7 single: mul_3
     {.fn = mul, .a = {160, 49}, .b = {160, 1}},
-    // Inception-v2 x6: mul_19
+        // Inception-v2 x1 single: mul_59
     {.fn = mul, .a = {160, 196}, .b = {160, 1}},
-    // DenseNet-121 x1: mul_17
+        // Inception-v2 x6 single: mul_19
     {.fn = mul, .a = {160, 784}, .b = {160, 1}},
-    // DenseNet-121 x1: mul_8
+        // DenseNet-121 x1 single: mul_17
     {.fn = mul, .a = {160, 3136}, .b = {160, 1}},
-    // Inception-v2 x4: mul_52
+        // DenseNet-121 x1 single: mul_8
     {.fn = mul, .a = {192, 49}, .b = {192, 1}},
-    // Inception-v2 x5: mul_30
+        // Inception-v2 x4 single: mul_52
     {.fn = mul, .a = {192, 196}, .b = {192, 1}},
-    // DenseNet-121 x1: mul_19
+        // Inception-v2 x5 single: mul_30
     {.fn = mul, .a = {192, 784}, .b = {192, 1}},
-    // DenseNet-121 x1: mul_10
-    // Inception-v2 x1: mul_3
+        // DenseNet-121 x1 single: mul_19
     {.fn = mul, .a = {192, 3136}, .b = {192, 1}},
-    // Inception-v2 x4: mul_60
+        // DenseNet-121 x1 single: mul_10
+        // Inception-v2 x1 single: mul_3
     {.fn = mul, .a = {224, 49}, .b = {224, 1}},
-    // Inception-v2 x1: mul_23
+        // Inception-v2 x4 single: mul_60
     {.fn = mul, .a = {224, 196}, .b = {224, 1}},
-    // DenseNet-121 x1: mul_21
+        // Inception-v2 x1 single: mul_23
     {.fn = mul, .a = {224, 784}, .b = {224, 1}},
-    // DenseNet-121 x1: mul_12
+        // DenseNet-121 x1 single: mul_21
     {.fn = mul, .a = {224, 3136}, .b = {224, 1}},
-    // Inception-v2 x1: mul_55
+        // DenseNet-121 x1 single: mul_12
     {.fn = mul, .a = {256, 49}, .b = {256, 1}},
-    // DenseNet-121 x1: mul_40
-    // Inception-v2 x1: mul_54
+        // Inception-v2 x1 single: mul_55
     {.fn = mul, .a = {256, 196}, .b = {256, 1}},
-    // DenseNet-121 x1: mul_23
+        // DenseNet-121 x1 single: mul_40
+        // Inception-v2 x1 single: mul_54
     {.fn = mul, .a = {256, 784}, .b = {256, 1}},
-    // DenseNet-121 x1: mul_14
+        // DenseNet-121 x1 single: mul_23
     {.fn = mul, .a = {256, 3136}, .b = {256, 1}},
-    // DenseNet-121 x1: mul_42
+        // DenseNet-121 x1 single: mul_14
     {.fn = mul, .a = {288, 196}, .b = {288, 1}},
-    // DenseNet-121 x1: mul_25
+        // DenseNet-121 x1 single: mul_42
     {.fn = mul, .a = {288, 784}, .b = {288, 1}},
-    // Inception-v2 x2: mul_58
+        // DenseNet-121 x1 single: mul_25
     {.fn = mul, .a = {320, 49}, .b = {320, 1}},
-    // DenseNet-121 x1: mul_44
+        // Inception-v2 x2 single: mul_58
     {.fn = mul, .a = {320, 196}, .b = {320, 1}},
-    // DenseNet-121 x1: mul_27
+        // DenseNet-121 x1 single: mul_44
     {.fn = mul, .a = {320, 784}, .b = {320, 1}},
-    // Inception-v2 x2: mul_56
+        // DenseNet-121 x1 single: mul_27
     {.fn = mul, .a = {352, 49}, .b = {352, 1}},
-    // DenseNet-121 x1: mul_46
+        // Inception-v2 x2 single: mul_56
     {.fn = mul, .a = {352, 196}, .b = {352, 1}},
-    // DenseNet-121 x1: mul_29
+        // DenseNet-121 x1 single: mul_46
     {.fn = mul, .a = {352, 784}, .b = {352, 1}},
-    // DenseNet-121 x1: mul_48
+        // DenseNet-121 x1 single: mul_29
     {.fn = mul, .a = {384, 196}, .b = {384, 1}},
-    // DenseNet-121 x1: mul_31
+        // DenseNet-121 x1 single: mul_48
     {.fn = mul, .a = {384, 784}, .b = {384, 1}},
-    // DenseNet-121 x1: mul_50
+        // DenseNet-121 x1 single: mul_31
     {.fn = mul, .a = {416, 196}, .b = {416, 1}},
-    // DenseNet-121 x1: mul_33
+        // DenseNet-121 x1 single: mul_50
     {.fn = mul, .a = {416, 784}, .b = {416, 1}},
-    // DenseNet-121 x1: mul_52
+        // DenseNet-121 x1 single: mul_33
     {.fn = mul, .a = {448, 196}, .b = {448, 1}},
-    // DenseNet-121 x1: mul_35
+        // DenseNet-121 x1 single: mul_52
     {.fn = mul, .a = {448, 784}, .b = {448, 1}},
-    // DenseNet-121 x1: mul_54
+        // DenseNet-121 x1 single: mul_35
     {.fn = mul, .a = {480, 196}, .b = {480, 1}},
-    // DenseNet-121 x1: mul_37
+        // DenseNet-121 x1 single: mul_54
     {.fn = mul, .a = {480, 784}, .b = {480, 1}},
-    // DenseNet-121 x1: mul_89
+        // DenseNet-121 x1 single: mul_37
     {.fn = mul, .a = {512, 49}, .b = {512, 1}},
-    // DenseNet-121 x1: mul_56
+        // DenseNet-121 x1 single: mul_89
     {.fn = mul, .a = {512, 196}, .b = {512, 1}},
-    // DenseNet-121 x1: mul_39
+        // DenseNet-121 x1 single: mul_56
     {.fn = mul, .a = {512, 784}, .b = {512, 1}},
-    // DenseNet-121 x1: mul_91
+        // DenseNet-121 x1 single: mul_39
     {.fn = mul, .a = {544, 49}, .b = {544, 1}},
-    // DenseNet-121 x1: mul_58
+        // DenseNet-121 x1 single: mul_91
     {.fn = mul, .a = {544, 196}, .b = {544, 1}},
-    // DenseNet-121 x1: mul_93
+        // DenseNet-121 x1 single: mul_58
     {.fn = mul, .a = {576, 49}, .b = {576, 1}},
-    // DenseNet-121 x1: mul_60
+        // DenseNet-121 x1 single: mul_93
     {.fn = mul, .a = {576, 196}, .b = {576, 1}},
-    // DenseNet-121 x1: mul_95
+        // DenseNet-121 x1 single: mul_60
     {.fn = mul, .a = {608, 49}, .b = {608, 1}},
-    // DenseNet-121 x1: mul_62
+        // DenseNet-121 x1 single: mul_95
     {.fn = mul, .a = {608, 196}, .b = {608, 1}},
-    // DenseNet-121 x1: mul_97
+        // DenseNet-121 x1 single: mul_62
     {.fn = mul, .a = {640, 49}, .b = {640, 1}},
-    // DenseNet-121 x1: mul_64
+        // DenseNet-121 x1 single: mul_97
     {.fn = mul, .a = {640, 196}, .b = {640, 1}},
-    // DenseNet-121 x1: mul_99
+        // DenseNet-121 x1 single: mul_64
     {.fn = mul, .a = {672, 49}, .b = {672, 1}},
-    // DenseNet-121 x1: mul_66
+        // DenseNet-121 x1 single: mul_99
     {.fn = mul, .a = {672, 196}, .b = {672, 1}},
-    // DenseNet-121 x1: mul_101
+        // DenseNet-121 x1 single: mul_66
     {.fn = mul, .a = {704, 49}, .b = {704, 1}},
-    // DenseNet-121 x1: mul_68
+        // DenseNet-121 x1 single: mul_101
     {.fn = mul, .a = {704, 196}, .b = {704, 1}},
-    // DenseNet-121 x1: mul_103
+        // DenseNet-121 x1 single: mul_68
     {.fn = mul, .a = {736, 49}, .b = {736, 1}},
-    // DenseNet-121 x1: mul_70
+        // DenseNet-121 x1 single: mul_103
     {.fn = mul, .a = {736, 196}, .b = {736, 1}},
-    // DenseNet-121 x1: mul_105
+        // DenseNet-121 x1 single: mul_70
     {.fn = mul, .a = {768, 49}, .b = {768, 1}},
-    // DenseNet-121 x1: mul_72
+        // DenseNet-121 x1 single: mul_105
     {.fn = mul, .a = {768, 196}, .b = {768, 1}},
-    // DenseNet-121 x1: mul_107
+        // DenseNet-121 x1 single: mul_72
     {.fn = mul, .a = {800, 49}, .b = {800, 1}},
-    // DenseNet-121 x1: mul_74
+        // DenseNet-121 x1 single: mul_107
     {.fn = mul, .a = {800, 196}, .b = {800, 1}},
-    // DenseNet-121 x1: mul_109
+        // DenseNet-121 x1 single: mul_74
     {.fn = mul, .a = {832, 49}, .b = {832, 1}},
-    // DenseNet-121 x1: mul_76
+        // DenseNet-121 x1 single: mul_109
     {.fn = mul, .a = {832, 196}, .b = {832, 1}},
-    // DenseNet-121 x1: mul_111
+        // DenseNet-121 x1 single: mul_76
     {.fn = mul, .a = {864, 49}, .b = {864, 1}},
-    // DenseNet-121 x1: mul_78
+        // DenseNet-121 x1 single: mul_111
     {.fn = mul, .a = {864, 196}, .b = {864, 1}},
-    // DenseNet-121 x1: mul_113
+        // DenseNet-121 x1 single: mul_78
     {.fn = mul, .a = {896, 49}, .b = {896, 1}},
-    // DenseNet-121 x1: mul_80
+        // DenseNet-121 x1 single: mul_113
     {.fn = mul, .a = {896, 196}, .b = {896, 1}},
-    // DenseNet-121 x1: mul_115
+        // DenseNet-121 x1 single: mul_80
     {.fn = mul, .a = {928, 49}, .b = {928, 1}},
-    // DenseNet-121 x1: mul_82
+        // DenseNet-121 x1 single: mul_115
     {.fn = mul, .a = {928, 196}, .b = {928, 1}},
-    // DenseNet-121 x1: mul_117
+        // DenseNet-121 x1 single: mul_82
     {.fn = mul, .a = {960, 49}, .b = {960, 1}},
-    // DenseNet-121 x1: mul_84
+        // DenseNet-121 x1 single: mul_117
     {.fn = mul, .a = {960, 196}, .b = {960, 1}},
-    // DenseNet-121 x1: mul_119
+        // DenseNet-121 x1 single: mul_84
     {.fn = mul, .a = {992, 49}, .b = {992, 1}},
-    // DenseNet-121 x1: mul_86
+        // DenseNet-121 x1 single: mul_119
     {.fn = mul, .a = {992, 196}, .b = {992, 1}},
-    // DenseNet-121 x1: mul_121
+        // DenseNet-121 x1 single: mul_86
     {.fn = mul, .a = {1024, 49}, .b = {1024, 1}},
-    // DenseNet-121 x1: mul_88
+        // DenseNet-121 x1 single: mul_121
     {.fn = mul, .a = {1024, 196}, .b = {1024, 1}},
-    // ArcFace x1: _mulscalar0
+        // DenseNet-121 x1 single: mul_88
     {.fn = mul, .a = {37632}, .b = {1}},
-    // Tiny_YOLO-v2 x1: scalerPreprocessor
+        // ArcFace x1 single: _mulscalar0
     {.fn = mul, .a = {519168}, .b = {1}},
-    // ArcFace x2: stage1_unit2_relu1
+        // Tiny_YOLO-v2 x1 single, x1 fused: scalerPreprocessor
     {.fn = prelu, .a = {64, 3136}, .b = {64, 1}},
-    // ArcFace x2: relu0
+        // ArcFace x2 single: stage1_unit2_relu1
     {.fn = prelu, .a = {64, 12544}, .b = {64, 1}},
-    // ArcFace x12: stage2_unit2_relu1
+        // ArcFace x2 single: relu0
     {.fn = prelu, .a = {128, 784}, .b = {128, 1}},
-    // ArcFace x1: stage2_unit1_relu1
+        // ArcFace x12 single: stage2_unit2_relu1
     {.fn = prelu, .a = {128, 3136}, .b = {128, 1}},
-    // ArcFace x29: stage3_unit2_relu1
+        // ArcFace x1 single: stage2_unit1_relu1
     {.fn = prelu, .a = {256, 196}, .b = {256, 1}},
-    // ArcFace x1: stage3_unit1_relu1
+        // ArcFace x29 single: stage3_unit2_relu1
     {.fn = prelu, .a = {256, 784}, .b = {256, 1}},
-    // ArcFace x2: stage4_unit2_relu1
+        // ArcFace x1 single: stage3_unit1_relu1
     {.fn = prelu, .a = {512, 49}, .b = {512, 1}},
-    // ArcFace x1: stage4_unit1_relu1
+        // ArcFace x2 single: stage4_unit2_relu1
     {.fn = prelu, .a = {512, 196}, .b = {512, 1}},
-    // Emotion-FerPlus x1: Minus340
+        // ArcFace x1 single: stage4_unit1_relu1
     {.fn = sub, .a = {4096}, .b = {1}},
-    // Emotion-FerPlus x1: Minus340
+        // Emotion-FerPlus x1 single: Minus340
     {.fn = sub, .a = {4096}, .b = {1}, .post = {{div, TensorShape{1}}}},
-    // ArcFace x1: _minusscalar0
+        // Emotion-FerPlus x1 fused: Minus340
     {.fn = sub, .a = {37632}, .b = {1}},
-    // ArcFace x1: _minusscalar0
+        // ArcFace x1 single: _minusscalar0
     {.fn = sub, .a = {37632}, .b = {1}, .post = {{mul, TensorShape{1}}}},
+        // ArcFace x1 fused: _minusscalar0
 };
 constexpr op::Nary nary[] = {
-    // DUC x1: fc1_cityscapes
     {.x = {3040000}, .count = 4},
+        // DUC x1 single, x1 fused: fc1_cityscapes
 };
 constexpr op::Transpose transpose[] = {
-    // Shufflenet x1: transpose_1
     {.x = {4, 28, 3136}, .perm = {1, 0, 2}},
-    // Shufflenet x4: transpose_2
+        // Shufflenet x1 single, x1 fused: transpose_1
     {.x = {4, 34, 784}, .perm = {1, 0, 2}},
-    // Shufflenet x8: transpose_6
+        // Shufflenet x4 single, x4 fused: transpose_2
     {.x = {4, 68, 196}, .perm = {1, 0, 2}},
-    // Shufflenet x3: transpose_14
+        // Shufflenet x8 single, x8 fused: transpose_6
     {.x = {4, 136, 49}, .perm = {1, 0, 2}},
+        // Shufflenet x3 single, x3 fused: transpose_14
 };
 constexpr op::Concat concat[] = {
-    // DenseNet-121 x1: concat_1
     {.sizes = {64, 32}, .inner = 3136},
-    // Squeezenet-v1.1 x2: squeezenet0_concat0
+        // DenseNet-121 x1 single, x1 fused: concat_1
     {.sizes = {64, 64}, .inner = 3025},
-    // Inception-v2 x1: concat_1
+        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat0
     {.sizes = {64, 64, 96, 32}, .inner = 784},
-    // Inception-v2 x1: concat_2
+        // Inception-v2 x1 single, x1 fused: concat_1
     {.sizes = {64, 96, 96, 64}, .inner = 784},
-    // Inception-v1 x1: concat_1
+        // Inception-v2 x1 single, x1 fused: concat_2
     {.sizes = {64, 128, 32, 32}, .inner = 729},
-    // BVLC_GoogleNet x1: concat_1
+        // Inception-v1 x1 single, x1 fused: concat_1
     {.sizes = {64, 128, 32, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_2
+        // BVLC_GoogleNet x1 single, x1 fused: concat_1
     {.sizes = {96, 32}, .inner = 3136},
-    // Inception-v2 x1: concat_7
+        // DenseNet-121 x1 single, x1 fused: concat_2
     {.sizes = {96, 192, 192, 96}, .inner = 196},
-    // Shufflenet x1: concat_1
+        // Inception-v2 x1 single, x1 fused: concat_7
     {.sizes = {112, 24}, .inner = 784},
-    // Inception-v1 x1: concat_6
+        // Shufflenet x1 single, x1 fused: concat_1
     {.sizes = {112, 288, 64, 64}, .inner = 169},
-    // BVLC_GoogleNet x1: concat_6
+        // Inception-v1 x1 single, x1 fused: concat_6
     {.sizes = {112, 288, 64, 64}, .inner = 196},
-    // DenseNet-121 x1: concat_7
+        // BVLC_GoogleNet x1 single, x1 fused: concat_6
     {.sizes = {128, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_3
+        // DenseNet-121 x1 single, x1 fused: concat_7
     {.sizes = {128, 32}, .inner = 3136},
-    // Squeezenet-v1.1 x2: squeezenet0_concat2
+        // DenseNet-121 x1 single, x1 fused: concat_3
     {.sizes = {128, 128}, .inner = 729},
-    // Inception-v1 x1: concat_2
+        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat2
     {.sizes = {128, 192, 96, 64}, .inner = 729},
-    // BVLC_GoogleNet x1: concat_2
+        // Inception-v1 x1 single, x1 fused: concat_2
     {.sizes = {128, 192, 96, 64}, .inner = 784},
-    // Inception-v1 x1: concat_5
+        // BVLC_GoogleNet x1 single, x1 fused: concat_2
     {.sizes = {128, 256, 64, 64}, .inner = 169},
-    // BVLC_GoogleNet x1: concat_5
+        // Inception-v1 x1 single, x1 fused: concat_5
     {.sizes = {128, 256, 64, 64}, .inner = 196},
-    // Shufflenet x1: concat_2
+        // BVLC_GoogleNet x1 single, x1 fused: concat_5
     {.sizes = {136, 136}, .inner = 196},
-    // DenseNet-121 x1: concat_8
+        // Shufflenet x1 single, x1 fused: concat_2
     {.sizes = {160, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_4
+        // DenseNet-121 x1 single, x1 fused: concat_8
     {.sizes = {160, 32}, .inner = 3136},
-    // Inception-v2 x1: concat_3
+        // DenseNet-121 x1 single, x1 fused: concat_4
     {.sizes = {160, 96, 320}, .inner = 196},
-    // Inception-v2 x1: concat_6
+        // Inception-v2 x1 single, x1 fused: concat_3
     {.sizes = {160, 160, 160, 96}, .inner = 196},
-    // Inception-v1 x1: concat_4
+        // Inception-v2 x1 single, x1 fused: concat_6
     {.sizes = {160, 224, 64, 64}, .inner = 169},
-    // BVLC_GoogleNet x1: concat_4
+        // Inception-v1 x1 single, x1 fused: concat_4
     {.sizes = {160, 224, 64, 64}, .inner = 196},
-    // DenseNet-121 x1: concat_9
+        // BVLC_GoogleNet x1 single, x1 fused: concat_4
     {.sizes = {192, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_5
+        // DenseNet-121 x1 single, x1 fused: concat_9
     {.sizes = {192, 32}, .inner = 3136},
-    // Inception-v2 x1: concat_5
+        // DenseNet-121 x1 single, x1 fused: concat_5
     {.sizes = {192, 128, 128, 128}, .inner = 196},
-    // Squeezenet-v1.1 x2: squeezenet0_concat4
+        // Inception-v2 x1 single, x1 fused: concat_5
     {.sizes = {192, 192}, .inner = 169},
-    // Inception-v1 x1: concat_3
+        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat4
     {.sizes = {192, 208, 48, 64}, .inner = 169},
-    // BVLC_GoogleNet x1: concat_3
+        // Inception-v1 x1 single, x1 fused: concat_3
     {.sizes = {192, 208, 48, 64}, .inner = 196},
-    // Inception-v2 x1: concat_8
+        // BVLC_GoogleNet x1 single, x1 fused: concat_3
     {.sizes = {192, 256, 576}, .inner = 49},
-    // DenseNet-121 x1: concat_10
+        // Inception-v2 x1 single, x1 fused: concat_8
     {.sizes = {224, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_6
+        // DenseNet-121 x1 single, x1 fused: concat_10
     {.sizes = {224, 32}, .inner = 3136},
-    // Inception-v2 x1: concat_4
+        // DenseNet-121 x1 single, x1 fused: concat_6
     {.sizes = {224, 96, 128, 128}, .inner = 196},
-    // DenseNet-121 x1: concat_19
+        // Inception-v2 x1 single, x1 fused: concat_4
     {.sizes = {256, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_11
+        // DenseNet-121 x1 single, x1 fused: concat_19
     {.sizes = {256, 32}, .inner = 784},
-    // Squeezenet-v1.1 x2: squeezenet0_concat6
+        // DenseNet-121 x1 single, x1 fused: concat_11
     {.sizes = {256, 256}, .inner = 169},
-    // Inception-v1 x1: concat_8
+        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat6
     {.sizes = {256, 320, 128, 128}, .inner = 36},
-    // BVLC_GoogleNet x1: concat_8
+        // Inception-v1 x1 single, x1 fused: concat_8
     {.sizes = {256, 320, 128, 128}, .inner = 49},
-    // Inception-v1 x1: concat_7
+        // BVLC_GoogleNet x1 single, x1 fused: concat_8
     {.sizes = {256, 320, 128, 128}, .inner = 169},
-    // BVLC_GoogleNet x1: concat_7
+        // Inception-v1 x1 single, x1 fused: concat_7
     {.sizes = {256, 320, 128, 128}, .inner = 196},
-    // Shufflenet x1: concat_3
+        // BVLC_GoogleNet x1 single, x1 fused: concat_7
     {.sizes = {272, 272}, .inner = 49},
-    // DenseNet-121 x1: concat_20
+        // Shufflenet x1 single, x1 fused: concat_3
     {.sizes = {288, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_12
+        // DenseNet-121 x1 single, x1 fused: concat_20
     {.sizes = {288, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_21
+        // DenseNet-121 x1 single, x1 fused: concat_12
     {.sizes = {320, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_13
+        // DenseNet-121 x1 single, x1 fused: concat_21
     {.sizes = {320, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_22
+        // DenseNet-121 x1 single, x1 fused: concat_13
     {.sizes = {352, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_14
+        // DenseNet-121 x1 single, x1 fused: concat_22
     {.sizes = {352, 32}, .inner = 784},
-    // Inception-v2 x2: concat_9
+        // DenseNet-121 x1 single, x1 fused: concat_14
     {.sizes = {352, 320, 224, 128}, .inner = 49},
-    // DenseNet-121 x1: concat_23
+        // Inception-v2 x2 single, x2 fused: concat_9
     {.sizes = {384, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_15
+        // DenseNet-121 x1 single, x1 fused: concat_23
     {.sizes = {384, 32}, .inner = 784},
-    // Inception-v1 x1: concat_9
+        // DenseNet-121 x1 single, x1 fused: concat_15
     {.sizes = {384, 384, 128, 128}, .inner = 36},
-    // BVLC_GoogleNet x1: concat_9
+        // Inception-v1 x1 single, x1 fused: concat_9
     {.sizes = {384, 384, 128, 128}, .inner = 49},
-    // DenseNet-121 x1: concat_24
+        // BVLC_GoogleNet x1 single, x1 fused: concat_9
     {.sizes = {416, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_16
+        // DenseNet-121 x1 single, x1 fused: concat_24
     {.sizes = {416, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_25
+        // DenseNet-121 x1 single, x1 fused: concat_16
     {.sizes = {448, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_17
+        // DenseNet-121 x1 single, x1 fused: concat_25
     {.sizes = {448, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_26
+        // DenseNet-121 x1 single, x1 fused: concat_17
     {.sizes = {480, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_18
+        // DenseNet-121 x1 single, x1 fused: concat_26
     {.sizes = {480, 32}, .inner = 784},
-    // DenseNet-121 x1: concat_43
+        // DenseNet-121 x1 single, x1 fused: concat_18
     {.sizes = {512, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_27
+        // DenseNet-121 x1 single, x1 fused: concat_43
     {.sizes = {512, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_44
+        // DenseNet-121 x1 single, x1 fused: concat_27
     {.sizes = {544, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_28
+        // DenseNet-121 x1 single, x1 fused: concat_44
     {.sizes = {544, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_45
+        // DenseNet-121 x1 single, x1 fused: concat_28
     {.sizes = {576, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_29
+        // DenseNet-121 x1 single, x1 fused: concat_45
     {.sizes = {576, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_46
+        // DenseNet-121 x1 single, x1 fused: concat_29
     {.sizes = {608, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_30
+        // DenseNet-121 x1 single, x1 fused: concat_46
     {.sizes = {608, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_47
+        // DenseNet-121 x1 single, x1 fused: concat_30
     {.sizes = {640, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_31
+        // DenseNet-121 x1 single, x1 fused: concat_47
     {.sizes = {640, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_48
+        // DenseNet-121 x1 single, x1 fused: concat_31
     {.sizes = {672, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_32
+        // DenseNet-121 x1 single, x1 fused: concat_48
     {.sizes = {672, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_49
+        // DenseNet-121 x1 single, x1 fused: concat_32
     {.sizes = {704, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_33
+        // DenseNet-121 x1 single, x1 fused: concat_49
     {.sizes = {704, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_50
+        // DenseNet-121 x1 single, x1 fused: concat_33
     {.sizes = {736, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_34
+        // DenseNet-121 x1 single, x1 fused: concat_50
     {.sizes = {736, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_51
+        // DenseNet-121 x1 single, x1 fused: concat_34
     {.sizes = {768, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_35
+        // DenseNet-121 x1 single, x1 fused: concat_51
     {.sizes = {768, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_52
+        // DenseNet-121 x1 single, x1 fused: concat_35
     {.sizes = {800, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_36
+        // DenseNet-121 x1 single, x1 fused: concat_52
     {.sizes = {800, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_53
+        // DenseNet-121 x1 single, x1 fused: concat_36
     {.sizes = {832, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_37
+        // DenseNet-121 x1 single, x1 fused: concat_53
     {.sizes = {832, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_54
+        // DenseNet-121 x1 single, x1 fused: concat_37
     {.sizes = {864, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_38
+        // DenseNet-121 x1 single, x1 fused: concat_54
     {.sizes = {864, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_55
+        // DenseNet-121 x1 single, x1 fused: concat_38
     {.sizes = {896, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_39
+        // DenseNet-121 x1 single, x1 fused: concat_55
     {.sizes = {896, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_56
+        // DenseNet-121 x1 single, x1 fused: concat_39
     {.sizes = {928, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_40
+        // DenseNet-121 x1 single, x1 fused: concat_56
     {.sizes = {928, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_57
+        // DenseNet-121 x1 single, x1 fused: concat_40
     {.sizes = {960, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_41
+        // DenseNet-121 x1 single, x1 fused: concat_57
     {.sizes = {960, 32}, .inner = 196},
-    // DenseNet-121 x1: concat_58
+        // DenseNet-121 x1 single, x1 fused: concat_41
     {.sizes = {992, 32}, .inner = 49},
-    // DenseNet-121 x1: concat_42
+        // DenseNet-121 x1 single, x1 fused: concat_58
     {.sizes = {992, 32}, .inner = 196},
+        // DenseNet-121 x1 single, x1 fused: concat_42
 };
 // clang-format on
 }  // namespace

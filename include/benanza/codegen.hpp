@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit_suite: a suite as a C++ translation unit on Google Benchmark, one layer a line:
+// emit_suite: a suite as a C++ translation unit on Google Benchmark, one layer a line, then the models that have it:
 //
 //   constexpr op::Conv conv[] = {
-//       // resnet50 x3: layer1.0.conv2
 //       {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
+//           // resnet50 x3 fused: layer1.0.conv2
 //   };
+//
+// The count is of layers in the single form, in the fused form, or of fused groups of which the row is a part. The
+// name is that of the first node.
 //
 // It compiles in a second or two, names the libraries it measures, and needs no ONNX, protobuf or JSON to be built and
 // run elsewhere. emit_reproducer: one layer by one plan, with the vendor library's calls alone. The text depends on

@@ -33,6 +33,13 @@ bool timed_together(const ResultDatabase& database, const RowsOfLayers& known, c
   return std::any_of(database.runs().begin(), database.runs().end(), whole);
 }
 
+/// Where the budget is spent: calls in the form that has more of them, and ways to run a part of a group.
+double weight_of(const UniqueLayer& unique) {
+  std::int64_t calls = 0;
+  for (const auto& user : unique.users) calls += std::max(user.count, user.fused) + user.parts;
+  return static_cast<double>(calls);
+}
+
 }  // namespace
 
 MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
@@ -59,7 +66,7 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   MissingLayers missing{.name = name.size() > 60 ? std::to_string(models.size()) + "-models" : name,
                         .needed = needed.size()};
   for (const auto& [layer_signature, unique] : wanted.layers()) {
-    bench::Wanted entry{.layer = unique.layer, .weight = static_cast<double>(unique.count())};
+    bench::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
     const auto found = rows.find(layer_signature.text());
     if (is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
@@ -70,21 +77,6 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     missing.layers.push_back(std::move(entry));
   }
   return missing;
-}
-
-void add_measurable(const ModelLayers& model, LayerSet& set) {
-  const auto add = [&](const Layer& layer, const Occurrence& at) {
-    if (!is_free(layer) && !is_opaque(layer)) set.add(layer, model.single.model, at.nodes.front(), at.repeat);
-  };
-  for (const auto& at : model.single.layers) add(at.layer, at);
-  for (const auto& at : model.fused.layers)
-    for (const auto& piece : at.pieces) add(piece.layer, at);
-}
-
-LayerSet measurable_layers(const ModelLayers& model) {
-  LayerSet layers;
-  add_measurable(model, layers);
-  return layers;
 }
 
 Seconds default_budget(std::span<const ModelLayers> models) {

@@ -5,7 +5,6 @@
 #include "in_parallel.hpp"
 #include "options.hpp"
 #include <benanza/fusion/model_layers.hpp>
-#include <benanza/model/layer_set.hpp>
 #include <benanza/onnx.hpp>
 
 #include <filesystem>

@@ -9,31 +9,33 @@ using enum ElementwiseFn;
 
 // clang-format off
 constexpr op::Conv conv[] = {
-    // one x1: conv1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
-    // one x1: conv1
+        // one x1 single: conv1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, relu}},
-    // two x1: late
+        // one x1 fused: conv1
     {.x = {1, 64, 7, 7}, .w = {64, 64, 3, 3}},
-    // one x3: layer1.0.conv2
-    // two x1: a_name _
+        // two x1 single: late
+    {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {clip, 0, 6}}},
+        // one x3 part: layer1.0.conv2
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {clip, 0, 6}, {mul, {1, 64, 1, 1}}}},
+        // one x3 fused: layer1.0.conv2
+        // two x1 single: a_name _
 };
 constexpr op::MatMul mat_mul[] = {
-    // one x1: fc
     {.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}},
+        // one x1 single, x1 fused: fc
 };
 constexpr op::Pool pool[] = {
-    // two x1: pool
     {.x = {1, 64, 112, 112}},
+        // two x1 single: pool
 };
 constexpr op::Softmax softmax[] = {
-    // two x1: prob
     {.x = {1, 1000, 1}},
+        // two x1 single: prob
 };
 constexpr op::Unary unary[] = {
-    // one x1: relu
     {.x = {802816}},
+        // one x1 single: relu
 };
 // clang-format on
 }  // namespace

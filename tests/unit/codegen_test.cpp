@@ -30,13 +30,15 @@ void add_model_one(LayerSet& set) {
   op::Conv fused = stem;
   fused.post = {bias, relu};
   set.add(stem, "one", "conv1");
-  set.add(fused, "one", "conv1");
-  set.add(op::Conv{.x = {1, 64, 56, 56},
-                   .w = {64, 64, 3, 3},
-                   .pads = {1, 1, 1, 1},
-                   .post = {bias, {clip, 0, 6}, {mul, {1, 64, 1, 1}}}},
-          "one", "layer1.0.conv2", 3);
-  set.add(op::MatMul{.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}}, "one", "fc");
+  set.add(stem, {.model = "one", .node = "conv1", .parts = 1});  // a batch norm that was folded into it
+  set.add(fused, {.model = "one", .node = "conv1", .fused = 1});
+  op::Conv part{.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {clip, 0, 6}}};
+  set.add(part, {.model = "one", .node = "layer1.0.conv2", .parts = 3});
+  part.post.push_back({mul, {1, 64, 1, 1}});
+  set.add(part, {.model = "one", .node = "layer1.0.conv2", .fused = 3});
+  const op::MatMul dense{.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}};
+  set.add(dense, {.model = "one", .count = 1, .node = "fc"});
+  set.add(dense, {.model = "one", .node = "fc", .fused = 1});
   set.add(op::Unary{.fn = relu, .x = {802816}}, "one", "relu");
   set.add(op::View{.x = {2048}}, "one", "flatten");
   set.add(op::Opaque{.op = "NonZero", .read_bytes = 16, .written_bytes = 16}, "one", "nonzero");

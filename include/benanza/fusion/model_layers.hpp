@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/fusion.hpp>
+#include <benanza/model/layer_set.hpp>
 
 #include <span>
 
@@ -20,6 +21,27 @@ struct ModelLayers {
 }
 [[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph) {
   return make_model_layers(graph, default_patterns());
+}
+
+/// Adds the layers that have to be measured for a model's bounds: its single layers, the groups of its fused form, and
+/// the parts of them that are one call too; neither free nor opaque layers.
+inline void add_measurable(const ModelLayers& model, LayerSet& set) {
+  const auto add = [&](const Layer& layer, const Occurrence& at, std::int64_t Users::*count) {
+    if (is_free(layer) || is_opaque(layer)) return;
+    Users user{.model = model.single.model, .node = at.nodes.front()};
+    user.*count = at.repeat;
+    set.add(layer, user);
+  };
+  for (const auto& at : model.single.layers) add(at.layer, at, &Users::count);
+  for (const auto& at : model.fused.layers) {
+    add(at.layer, at, &Users::fused);
+    for (std::size_t i = 1; i < at.pieces.size(); ++i) add(at.pieces[i].layer, at, &Users::parts);
+  }
+}
+[[nodiscard]] inline LayerSet measurable_layers(const ModelLayers& model) {
+  LayerSet layers;
+  add_measurable(model, layers);
+  return layers;
 }
 
 }  // namespace benanza

@@ -13,16 +13,30 @@
 
 namespace benanza {
 
-/// How often one model has a layer, and the first node that is one.
+/// How often one model has a layer, and the first node that is one. Counts include repeats of loops.
 struct Users {
   std::string model{};
-  std::int64_t count = 0;  ///< with repeats of loops
+  std::int64_t count = 0;  ///< layers of the single form
   std::string node{};      ///< the first by order of the file
+  std::int64_t fused = 0;  ///< layers of the fused form: whole groups, and layers that no group took
+  std::int64_t parts = 0;  ///< groups of the fused form of which it is a part that is one call too
+
+  Users& operator+=(const Users& other) {
+    count += other.count;
+    fused += other.fused;
+    parts += other.parts;
+    return *this;
+  }
 };
 
 struct UniqueLayer {
   Layer layer{};
   std::vector<Users> users{};  ///< in the order the models were added
+  void add(const Users& user) {
+    if (users.empty() || users.back().model != user.model) users.push_back(user);
+    else users.back() += user;
+  }
+  /// Layers of the single form.
   [[nodiscard]] std::int64_t count() const {
     std::int64_t total = 0;
     for (const auto& user : users) total += user.count;
@@ -32,11 +46,13 @@ struct UniqueLayer {
 
 class LayerSet {
  public:
-  void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
+  void add(const Layer& layer, const Users& user) {
     auto& entry = layers_[LayerSignature(layer)];
     entry.layer = layer;
-    if (entry.users.empty() || entry.users.back().model != model) entry.users.push_back({model, 0, node});
-    entry.users.back().count += count;
+    entry.add(user);
+  }
+  void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
+    add(layer, {.model = model, .count = count, .node = node});
   }
   /// As if what was added to the other had been added here, behind what is here.
   void merge(LayerSet&& other) {
@@ -47,11 +63,7 @@ class LayerSet {
         layers_.insert(std::move(node));
         continue;
       }
-      auto& users = found->second.users;
-      for (auto& user : node.mapped().users) {
-        if (!users.empty() && users.back().model == user.model) users.back().count += user.count;
-        else users.push_back(std::move(user));
-      }
+      for (const auto& user : node.mapped().users) found->second.add(user);
     }
   }
   /// Ordered by signature: operators in list order, sizes in natural order.

@@ -107,11 +107,6 @@ class Session {
   AnalysisOptions analysis_options_{};
 };
 
-/// The layers that have to be measured for a model's bounds: its single layers and the ways to do its groups, neither
-/// free nor opaque ones.
-void add_measurable(const ModelLayers& model, LayerSet& set);
-[[nodiscard]] LayerSet measurable_layers(const ModelLayers& model);
-
 /// A model of ordinary size within a minute, a whole zoo within half an hour; a heavy model gets as many passes over
 /// its layers.
 [[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
