@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine_words.hpp"
 
+#include <benanza/model/layer.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -51,7 +53,8 @@ struct Rule {
   std::array<std::string_view, 3> kinds;
 };
 
-// The first that fits decides: `ConvTranspose` stands before `conv`, `implicit_gemm` of a convolution before `gemm`.
+// What engines call operators. The first that fits decides: `ConvTranspose` stands before `conv`, `implicit_gemm` of a
+// convolution before `gemm`.
 constexpr Rule rules[] = {
     {"attention", Where::anywhere, {"Attention"}},
     {"dequantize", Where::anywhere, {"Dequantize"}},
@@ -117,8 +120,7 @@ constexpr Rule rules[] = {
     {"resize", Where::anywhere, {"Resize"}},
     {"upsampl", Where::anywhere, {"Resize"}},
     {"interpolate", Where::anywhere, {"Resize"}},
-    {"topk", Where::anywhere, {"TopK"}},
-    {"argm", Where::anywhere, {"Reduce", "TopK"}},
+    {"argm", Where::anywhere, {"Reduce"}},
     {"reduc", Where::anywhere, {"Reduce", "Pool"}},
     {"mean", Where::word, {"Reduce", "Pool"}},
     {"einsum", Where::anywhere, {"Einsum"}},
@@ -175,6 +177,18 @@ bool holds(const Rule& rule, const std::string& text, const std::vector<std::str
   });
 }
 
+/// The kinds that no rule names are known by their own names.
+std::vector<std::string_view> kinds_without_rule() {
+  std::vector<std::string_view> result;
+  for_each_operator([&]<class Op>(std::type_identity<Op>) {
+    const bool has_rule = std::any_of(std::begin(rules), std::end(rules), [](const Rule& rule) {
+      return std::find(rule.kinds.begin(), rule.kinds.end(), Op::kind) != rule.kinds.end();
+    });
+    if (!has_rule && !Op::onnx_types.empty()) result.push_back(Op::kind);
+  });
+  return result;
+}
+
 std::vector<std::string_view> kinds_of_text(std::string_view name) {
   const std::string text = flat(name);
   const auto words = words_of(name);
@@ -185,6 +199,9 @@ std::vector<std::string_view> kinds_of_text(std::string_view name) {
       if (!kind.empty()) kinds.push_back(kind);
     return kinds;
   }
+  static const auto others = kinds_without_rule();
+  for (const auto kind : others)
+    if (text.find(flat(kind)) != std::string::npos) return {kind};
   return {};
 }
 

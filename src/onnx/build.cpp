@@ -279,8 +279,7 @@ Builder::Types Builder::library_types(Step& step) {
   try {
     return infer_types(*step.schema, step.proto, step.scope.frame, step.inputs);
   } catch (const std::exception&) {
-    // Where the least size that data can have is 0, a rule may find too few elements for, say, a TopK: what the file
-    // declares decides.
+    // Where the least size that data can have is 0, a rule may find too few elements: what the file declares decides.
     if (!step.data_dependent) throw;
     return {};
   }

@@ -47,6 +47,15 @@ Json names_of() {
   return result;
 }
 
+/// `[["convolution", ["Conv", ...]], ...]`, in the order of Family.
+Json families_json() {
+  Json result = Json::array();
+  for (const auto words : enum_names(Family{})) result.push_back({words, Json::array()});
+  for_each_operator(
+      [&]<class Op>(std::type_identity<Op>) { result[static_cast<std::size_t>(Op::family)][1].push_back(Op::kind); });
+  return result;
+}
+
 struct Column {
   const char* name;
   bool is_text;
@@ -176,6 +185,7 @@ Json page_json(const BoundReport& report) {
           {"forms", names_of<Form>()},
           {"statuses", names_of<Status>()},
           {"caches", names_of<CacheState>()},
+          {"families", families_json()},
           {"row_columns", names},
           {"row_texts", text_names},
           {"texts", texts.list()},

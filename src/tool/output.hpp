@@ -5,7 +5,6 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <benanza/error.hpp>
-#include <benanza/report/gap_report.hpp>
 #include <benanza/report/report.hpp>
 #include <benanza/results/whole_file.hpp>
 
@@ -15,7 +14,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <type_traits>
 
 namespace benanza::tool {
 
@@ -46,15 +44,17 @@ void write_to(const std::string& file, Write write) {
   write_whole(file, std::move(out).str());
 }
 
+/// Every report has a table, JSON and CSV; pictures are written of those that have them.
 template <class Report>
 void emit(const Report& report, const OutputOptions& options) {
   if (!options.json.empty()) write_to(options.json, [&](std::ostream& out) { write_json(out, report); });
   if (!options.csv.empty()) write_to(options.csv, [&](std::ostream& out) { write_csv(out, report); });
-  if constexpr (std::is_same_v<Report, BoundReport> || std::is_same_v<Report, GapReport>) {
+  if constexpr (requires(std::ostream & out) { write_html(out, report); })
     if (!options.html.empty()) write_to(options.html, [&](std::ostream& out) { write_html(out, report); });
+  if constexpr (requires(std::ostream & out) { write_dot(out, report); })
     if (!options.dot.empty()) write_to(options.dot, [&](std::ostream& out) { write_dot(out, report); });
+  if constexpr (requires(std::ostream & out) { write_trace(out, report); })
     if (!options.trace.empty()) write_to(options.trace, [&](std::ostream& out) { write_trace(out, report); });
-  }
   for (const auto& file : options.files())
     if (file == "-") return;
   write_to("-", [&](std::ostream& out) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -38,4 +39,14 @@ TEST_CASE("README lists every operator with the ONNX types that it describes") {
   readme << std::ifstream(std::filesystem::path(BENANZA_MODELS) / ".." / ".." / "README.md").rdbuf();
   INFO("expected\n" << table);
   CHECK(readme.str().find(table) != std::string::npos);
+}
+
+TEST_CASE("Families and transparency say which operators are products and which only move elements") {
+  std::set<std::string_view> products, movements;
+  for_each_operator([&]<class Op>(std::type_identity<Op>) {
+    if (is_product(Op{})) products.insert(Op::kind);
+    if (is_movement(Op{})) movements.insert(Op::kind);
+  });
+  CHECK(products == std::set<std::string_view>{"Attention", "Conv", "ConvTranspose", "Einsum", "MatMul", "Recurrent"});
+  CHECK(movements == std::set<std::string_view>{"Concat", "Expand", "Slice", "Split", "Transpose", "View"});
 }

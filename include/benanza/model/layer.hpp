@@ -15,8 +15,19 @@
 
 namespace benanza {
 
+/// Calls `visit` with a `std::type_identity` of each operator, in the order of the list.
+template <class Visit>
+constexpr void for_each_operator(Visit&& visit) {
+  [&]<class... Op>(std::type_identity<std::variant<Op...>>) {
+    (visit(std::type_identity<Op>{}), ...);
+  }(std::type_identity<Layer>{});
+}
+
 [[nodiscard]] inline std::string_view kind(const Layer& layer) {
   return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::kind; }, layer);
+}
+[[nodiscard]] inline Family family(const Layer& layer) {
+  return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::family; }, layer);
 }
 [[nodiscard]] inline DataType type(const Layer& layer) {
   return std::visit([](const auto& op) { return op.type; }, layer);
@@ -50,17 +61,17 @@ namespace benanza {
 [[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
 /// Multiplies matrices in one way or another: what a tensor core does, and what tf32 is about.
 [[nodiscard]] inline bool is_product(const Layer& layer) {
-  return std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::ConvTranspose>(layer) ||
-         std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Attention>(layer) ||
-         std::holds_alternative<op::Recurrent>(layer) || std::holds_alternative<op::Einsum>(layer);
+  return family(layer) == Family::convolution || family(layer) == Family::product;
 }
 /// Known by its bytes only.
 [[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
 /// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
 [[nodiscard]] inline bool is_movement(const Layer& layer) {
-  return std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Concat>(layer) ||
-         std::holds_alternative<op::Split>(layer) || std::holds_alternative<op::Slice>(layer) ||
-         std::holds_alternative<op::Transpose>(layer) || std::holds_alternative<op::Expand>(layer);
+  return std::visit(
+      [](const auto& op) {
+        return requires { std::decay_t<decltype(op)>::transparent; };
+      },
+      layer);
 }
 
 /// The epilogue of an operator that can carry one; nothing for the others.

@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct Attention {
   static constexpr std::string_view kind = "Attention";
+  static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 1> onnx_types{"Attention"};
   DataType type = DataType::f32;
   TensorShape q{};     ///< batch heads queries depth

@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct BatchNorm {
   static constexpr std::string_view kind = "BatchNorm";
+  static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 1> onnx_types{"BatchNormalization"};
   DataType type = DataType::f32;
   TensorShape x{};  ///< N C inner (spatial dimensions folded)

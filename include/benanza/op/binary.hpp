@@ -62,6 +62,7 @@ namespace benanza::op {
 
 struct Binary {
   static constexpr std::string_view kind = "Binary";
+  static constexpr Family family = Family::elementwise;
   static constexpr auto onnx_types = detail::binary_types();
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::add;

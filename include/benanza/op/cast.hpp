@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct Cast {
   static constexpr std::string_view kind = "Cast";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 2> onnx_types{"Cast", "CastLike"};
   DataType type = DataType::f32;
   DataType to = DataType::f32;

@@ -18,6 +18,7 @@ namespace benanza::op {
 
 struct Conv {
   static constexpr std::string_view kind = "Conv";
+  static constexpr Family family = Family::convolution;
   static constexpr std::array<std::string_view, 3> onnx_types{"Conv", "ConvInteger", "QLinearConv"};
   DataType type = DataType::f32;  ///< of x
   TensorShape x{};                ///< N C spatial...

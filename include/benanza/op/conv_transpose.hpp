@@ -18,6 +18,7 @@ namespace benanza::op {
 
 struct ConvTranspose {
   static constexpr std::string_view kind = "ConvTranspose";
+  static constexpr Family family = Family::convolution;
   static constexpr std::array<std::string_view, 1> onnx_types{"ConvTranspose"};
   DataType type = DataType::f32;
   TensorShape x{};               ///< N C spatial...

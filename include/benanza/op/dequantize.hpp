@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct Dequantize {
   static constexpr std::string_view kind = "Dequantize";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 1> onnx_types{"DequantizeLinear"};
   DataType type = DataType::u8;
   DataType to = DataType::f32;

@@ -17,6 +17,7 @@ namespace benanza::op {
 
 struct Einsum {
   static constexpr std::string_view kind = "Einsum";
+  static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 1> onnx_types{"Einsum"};
   DataType type = DataType::f32;
   TensorShape a{};

@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct Gather {
   static constexpr std::string_view kind = "Gather";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"Gather"};
   DataType type = DataType::f32;
   TensorShape x{};           ///< outer axis inner

@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct GatherElements {
   static constexpr std::string_view kind = "GatherElements";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"GatherElements"};
   DataType type = DataType::f32;
   TensorShape x{};        ///< outer axis inner, or any rank where the indices cut other axes too

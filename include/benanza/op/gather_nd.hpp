@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct GatherNd {
   static constexpr std::string_view kind = "GatherNd";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"GatherND"};
   DataType type = DataType::f32;
   TensorShape x{};

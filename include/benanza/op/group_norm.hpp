@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct GroupNorm {
   static constexpr std::string_view kind = "GroupNorm";
+  static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 2> onnx_types{"GroupNormalization", "InstanceNormalization"};
   DataType type = DataType::f32;
   TensorShape x{};  ///< N C inner (spatial dimensions folded)

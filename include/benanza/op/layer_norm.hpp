@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct LayerNorm {
   static constexpr std::string_view kind = "LayerNorm";
+  static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 4> onnx_types{"LayerNormalization", "RMSNormalization",
                                                               "SimplifiedLayerNormalization",
                                                               "com.microsoft.SimplifiedLayerNormalization"};

@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct Lrn {
   static constexpr std::string_view kind = "Lrn";
+  static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 1> onnx_types{"LRN"};
   DataType type = DataType::f32;
   TensorShape x{};  ///< N C inner (spatial dimensions folded)

@@ -21,6 +21,7 @@ namespace benanza::op {
 
 struct MatMul {
   static constexpr std::string_view kind = "MatMul";
+  static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 6> onnx_types{
       "MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "com.microsoft.QGemm", "Einsum"};
   DataType type = DataType::f32;

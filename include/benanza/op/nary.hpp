@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct Nary {
   static constexpr std::string_view kind = "Nary";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 4> onnx_types{"Sum", "Mean", "Max", "Min"};
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::add;  ///< add, max or min

@@ -18,6 +18,7 @@ namespace benanza::op {
 
 struct Opaque {
   static constexpr std::string_view kind = "Opaque";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 0> onnx_types{};  // what no other operator has taken
   DataType type = DataType::f32;
   InlineText op{};  ///< ONNX operator type, with its domain when that is not ai.onnx

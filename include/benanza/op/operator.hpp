@@ -3,13 +3,16 @@
 // everything that decides its speed and nothing else. `fields` visits them in order; signature, parser, code emission,
 // JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or returns
 // nothing when it does not describe the node; `consistent` says whether the fields fit together, so that shapes and
-// costs can be computed. The concept counts visited fields against aggregate members, since a forgotten field would
-// merge different layers: the worst bug that this design can have.
+// costs can be computed. `family` is what reports and bounds need to treat operators alike; an operator that only moves
+// elements, so that a consumer could read through it, says `static constexpr bool transparent = true`. The concept
+// counts visited fields against aggregate members, since a forgotten field would merge different layers: the worst bug
+// that this design can have.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +26,20 @@ namespace benanza {
 
 struct Graph;
 struct Node;
+
+/// Operators that look alike to a reader. The page gives each family a colour.
+enum class Family : std::uint8_t {
+  convolution,
+  product,  ///< of matrices, in one way or another
+  window,
+  normalization,
+  elementwise,
+  other,
+};
+/// In the words of the page.
+[[nodiscard]] constexpr std::array<std::string_view, 6> enum_names(Family) {
+  return {"convolution", "matrix product", "window or reduction", "normalisation", "elementwise", "movement and other"};
+}
 
 /// What a tensor is filled with when it is measured or checked.
 enum class Contents : std::uint8_t {
@@ -104,6 +121,7 @@ consteval bool visits_every_member() {
 template <class T>
 concept Operator = std::is_aggregate_v<T> && requires(const T& op, const Node& node, const Graph& graph) {
   { T::kind } -> std::convertible_to<std::string_view>;
+  { T::family } -> std::convertible_to<Family>;
   { op.operands() } -> std::same_as<Operands>;
   { op.arithmetic() } -> std::same_as<Arithmetic>;
   { op.type } -> std::convertible_to<DataType>;

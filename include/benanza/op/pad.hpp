@@ -21,6 +21,7 @@ enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
 
 struct Pad {
   static constexpr std::string_view kind = "Pad";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"Pad"};
   DataType type = DataType::f32;
   TensorShape x{};

@@ -21,6 +21,7 @@ enum class PoolMode : std::uint8_t { max, average, lp };
 
 struct Pool {
   static constexpr std::string_view kind = "Pool";
+  static constexpr Family family = Family::window;
   static constexpr std::array<std::string_view, 8> onnx_types{"MaxPool",
                                                               "AveragePool",
                                                               "LpPool",

@@ -15,6 +15,7 @@ namespace benanza::op {
 
 struct Quantize {
   static constexpr std::string_view kind = "Quantize";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 2> onnx_types{"QuantizeLinear", "DynamicQuantizeLinear"};
   DataType type = DataType::f32;
   DataType to = DataType::u8;

@@ -19,6 +19,7 @@ enum class Cell : std::uint8_t { rnn, gru, lstm };
 
 struct Recurrent {
   static constexpr std::string_view kind = "Recurrent";
+  static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 3> onnx_types{"LSTM", "GRU", "RNN"};
   DataType type = DataType::f32;
   Cell cell = Cell::lstm;

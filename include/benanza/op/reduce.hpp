@@ -36,6 +36,7 @@ enum class ReduceFn : std::uint8_t {
 
 struct Reduce {
   static constexpr std::string_view kind = "Reduce";
+  static constexpr Family family = Family::window;
   /// In the order of ReduceFn, and then the quantised mean.
   static constexpr std::array<std::string_view, 13> onnx_types{"ReduceMean",
                                                                "ReduceSum",

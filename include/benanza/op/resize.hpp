@@ -36,6 +36,7 @@ enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil
 
 struct Resize {
   static constexpr std::string_view kind = "Resize";
+  static constexpr Family family = Family::window;
   static constexpr std::array<std::string_view, 2> onnx_types{"Resize", "Upsample"};
   DataType type = DataType::f32;
   TensorShape x{};

@@ -17,6 +17,7 @@ namespace benanza::op {
 
 struct ScatterElements {
   static constexpr std::string_view kind = "ScatterElements";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 2> onnx_types{"ScatterElements", "Scatter"};
   DataType type = DataType::f32;
   TensorShape x{};

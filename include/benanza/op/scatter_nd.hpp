@@ -18,6 +18,7 @@ namespace benanza::op {
 
 struct ScatterNd {
   static constexpr std::string_view kind = "ScatterNd";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"ScatterND"};
   DataType type = DataType::f32;
   TensorShape x{};

@@ -16,6 +16,8 @@ namespace benanza::op {
 
 struct Slice {
   static constexpr std::string_view kind = "Slice";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
   static constexpr std::array<std::string_view, 1> onnx_types{"Slice"};
   DataType type = DataType::f32;
   TensorShape x{};

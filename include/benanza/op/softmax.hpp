@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct Softmax {
   static constexpr std::string_view kind = "Softmax";
+  static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 2> onnx_types{"Softmax", "LogSoftmax"};
   DataType type = DataType::f32;
   TensorShape x{};  ///< outer axis inner

@@ -14,6 +14,8 @@ namespace benanza::op {
 
 struct Split {
   static constexpr std::string_view kind = "Split";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
   static constexpr std::array<std::string_view, 1> onnx_types{"Split"};
   DataType type = DataType::f32;
   std::int64_t outer = 1;  ///< product of the dimensions before the axis

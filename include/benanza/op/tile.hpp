@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct Tile {
   static constexpr std::string_view kind = "Tile";
+  static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"Tile"};
   DataType type = DataType::f32;
   TensorShape x{};

@@ -14,6 +14,7 @@ namespace benanza::op {
 
 struct TopK {
   static constexpr std::string_view kind = "TopK";
+  static constexpr Family family = Family::window;
   static constexpr std::array<std::string_view, 1> onnx_types{"TopK"};
   DataType type = DataType::f32;
   TensorShape x{};  ///< outer axis inner

@@ -16,6 +16,8 @@ namespace benanza::op {
 
 struct Transpose {
   static constexpr std::string_view kind = "Transpose";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
   static constexpr std::array<std::string_view, 3> onnx_types{"Transpose", "DepthToSpace", "SpaceToDepth"};
   DataType type = DataType::f32;
   TensorShape x{};

@@ -94,6 +94,7 @@ namespace benanza::op {
 
 struct Unary {
   static constexpr std::string_view kind = "Unary";
+  static constexpr Family family = Family::elementwise;
   static constexpr auto onnx_types = detail::unary_types();
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::relu;

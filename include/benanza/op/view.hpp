@@ -23,6 +23,8 @@ enum class ViewRule : std::uint8_t { reshape, identity, dropout, no_op };
 
 struct View {
   static constexpr std::string_view kind = "View";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
   static constexpr std::array<std::string_view, 28> onnx_types{
       "Reshape",      "Flatten",      "Squeeze",    "Unsqueeze", "Identity",  "Dropout",   "Transpose",
       "DepthToSpace", "SpaceToDepth", "Concat",     "Split",     "Slice",     "Pad",       "Expand",

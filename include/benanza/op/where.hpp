@@ -16,6 +16,7 @@ namespace benanza::op {
 
 struct Where {
   static constexpr std::string_view kind = "Where";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 1> onnx_types{"Where"};
   DataType type = DataType::f32;
   TensorShape c{};  ///< condition, bool

@@ -78,19 +78,12 @@ function rowsOf(model) {
   return model.objects;
 }
 
-/// Operators that look alike to a reader share a colour.
-const families = [
-  ["convolution", ["Conv", "ConvTranspose", "DeformConv"]],
-  ["matrix product", ["MatMul", "Gemm", "Attention", "Einsum", "Recurrent"]],
-  ["window or reduction", ["Pool", "Reduce", "TopK", "ArgReduce", "Resize"]],
-  ["normalisation", ["BatchNorm", "LayerNorm", "Softmax", "Lrn", "InstanceNorm", "GroupNorm"]],
-  ["elementwise", ["Unary", "Binary", "Nary", "Cast", "Where", "Quantize", "Dequantize", "Chain"]],
-];
+/// Operators that look alike to a reader share a colour; the last family takes what is no operator.
 function familyOf(kind) {
-  const at = families.findIndex(([, kinds]) => kinds.includes(kind));
-  return at < 0 ? families.length : at;
+  const at = data.families.findIndex(([, kinds]) => kinds.includes(kind));
+  return at < 0 ? data.families.length - 1 : at;
 }
-const familyName = (at) => (at < families.length ? families[at][0] : "movement and other");
+const familyName = (at) => data.families[at][0];
 
 /// Draws anew whenever the width of its place changes, so that text in pictures keeps its size.
 function responsive(draw) {
