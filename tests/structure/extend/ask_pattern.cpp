@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the fused form of x -> Neg -> Abs -> Softmax.
+#include "support/graph_builder.hpp"
+#include <benanza/fusion.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <cstdio>
+
+int main() {
+  benanza::testing::GraphBuilder model;
+  model.output(model.map("Softmax", {model.map("Abs", {model.map("Neg", {model.input({4, 8})})})}));
+  for (const auto& group : benanza::make_layer_graph(model.graph(), benanza::default_patterns()).layers)
+    std::puts(benanza::LayerSignature(group.layer).text().c_str());
+}
