@@ -2,7 +2,7 @@
 #include <benanza/backend/native.hpp>
 #include <benanza/backend/onednn.hpp>
 #include <benanza/backend/openblas.hpp>
-#include <benanza/bench/run.hpp>
+#include <benanza/bench/run_suite.hpp>
 
 namespace {
 using namespace benanza;
@@ -1999,26 +1999,26 @@ constexpr op::Resize resize[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run({.name = "modern",
-                     .tables = {
-                         conv,
-                         mat_mul,
-                         attention,
-                         recurrent,
-                         pool,
-                         layer_norm,
-                         softmax,
-                         unary,
-                         binary,
-                         reduce,
-                         transpose,
-                         concat,
-                         split,
-                         slice,
-                         gather,
-                         expand,
-                         resize,
-                     },
-                     .backends = {onednn::backend(), openblas::backend(), native::backend()}},
-                    argc, argv);
+  return bench::run_suite({.name = "modern",
+                           .tables = {
+                               conv,
+                               mat_mul,
+                               attention,
+                               recurrent,
+                               pool,
+                               layer_norm,
+                               softmax,
+                               unary,
+                               binary,
+                               reduce,
+                               transpose,
+                               concat,
+                               split,
+                               slice,
+                               gather,
+                               expand,
+                               resize,
+                           },
+                           .backends = {onednn::backend(), openblas::backend(), native::backend()}},
+                          argc, argv);
 }

@@ -2,7 +2,7 @@
 #include <benanza/backend/native.hpp>
 #include <benanza/backend/onednn.hpp>
 #include <benanza/backend/openblas.hpp>
-#include <benanza/bench/run.hpp>
+#include <benanza/bench/run_suite.hpp>
 
 namespace {
 using namespace benanza;
@@ -4907,20 +4907,20 @@ constexpr op::Concat concat[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run({.name = "zoo2019",
-                     .tables = {
-                         conv,
-                         mat_mul,
-                         pool,
-                         batch_norm,
-                         lrn,
-                         softmax,
-                         unary,
-                         binary,
-                         nary,
-                         transpose,
-                         concat,
-                     },
-                     .backends = {onednn::backend(), openblas::backend(), native::backend()}},
-                    argc, argv);
+  return bench::run_suite({.name = "zoo2019",
+                           .tables = {
+                               conv,
+                               mat_mul,
+                               pool,
+                               batch_norm,
+                               lrn,
+                               softmax,
+                               unary,
+                               binary,
+                               nary,
+                               transpose,
+                               concat,
+                           },
+                           .backends = {onednn::backend(), openblas::backend(), native::backend()}},
+                          argc, argv);
 }

@@ -14,7 +14,7 @@ namespace {
 using Key = std::pair<std::string, CacheState>;
 
 /// What one side knows of a layer.
-struct Side {
+struct TriedPlans {
   std::map<std::string, const Measurement*> plans{};  ///< by backend and algorithm; the later run's
 
   [[nodiscard]] const Measurement* fastest() const {
@@ -28,10 +28,10 @@ struct Side {
   }
 };
 
-std::map<Key, Side> sides(const ResultDatabase& results, int threads, const std::set<std::string>& only) {
+std::map<Key, TriedPlans> sides(const ResultDatabase& results, int threads, const std::set<std::string>& only) {
   const auto machines = results.machines();
   if (threads == 0 && !machines.empty()) threads = machines.front().cores;
-  std::map<Key, Side> found;
+  std::map<Key, TriedPlans> found;
   for (const auto& run : results.runs())
     for (const auto& row : run.rows)
       if (row.threads <= threads && row.backend != "reference" && (only.empty() || only.contains(row.signature)))
@@ -74,7 +74,7 @@ std::vector<LayerChange> diff_layers(const ResultDatabase& before, const ResultD
                                      const DiffOptions& options, const std::set<std::string>& only) {
   const auto old_side = sides(before, options.threads_before, only);
   const auto new_side = sides(after, options.threads_after, only);
-  std::map<Key, std::pair<Side, Side>> both;
+  std::map<Key, std::pair<TriedPlans, TriedPlans>> both;
   for (const auto& [key, side] : old_side) both[key].first = side;
   for (const auto& [key, side] : new_side) both[key].second = side;
   std::vector<LayerChange> changes;

@@ -15,65 +15,69 @@ namespace benanza::analysis {
 
 namespace {
 
-enum class Device : std::uint8_t { any, cpu, gpu };
+enum class DeviceKind : std::uint8_t { any, cpu, gpu };
 
 struct Option {
   std::string_view engine;
   Change change;
-  Device device;
+  DeviceKind device;
   std::string_view text;
   std::optional<DataType> type{};  // of a change of type
 };
 
 // Nothing that is on by default: who reads the advice has that already.
 constexpr Option options[] = {
-    {"onnxruntime", Change::layout, Device::cpu,
+    {"onnxruntime", Change::layout, DeviceKind::cpu,
      "another execution provider for these layers, or the model exported without the operator "
      "that breaks the blocked layout"},
-    {"onnxruntime", Change::layout, Device::gpu, "CUDA provider option prefer_nhwc=1"},
-    {"onnxruntime", Change::copy, Device::gpu, "IOBinding (session.io_binding, run_with_iobinding)"},
-    {"onnxruntime", Change::algorithm, Device::cpu,
+    {"onnxruntime", Change::layout, DeviceKind::gpu, "CUDA provider option prefer_nhwc=1"},
+    {"onnxruntime", Change::copy, DeviceKind::gpu, "IOBinding (session.io_binding, run_with_iobinding)"},
+    {"onnxruntime", Change::algorithm, DeviceKind::cpu,
      "the oneDNN or OpenVINO execution provider instead of the CPU one, or a custom operator for the layer"},
-    {"onnxruntime", Change::algorithm, Device::gpu, "the TensorRT execution provider instead of the CUDA one"},
-    {"onnxruntime", Change::overhead, Device::gpu, "CUDA provider option enable_cuda_graph=1"},
-    {"onnxruntime", Change::parallel, Device::cpu, "execution_mode=ORT_PARALLEL with inter_op_num_threads"},
-    {"onnxruntime", Change::type, Device::cpu, "onnxruntime.quantization.quantize_static", DataType::i8},
-    {"onnxruntime", Change::type, Device::cpu,
+    {"onnxruntime", Change::algorithm, DeviceKind::gpu, "the TensorRT execution provider instead of the CUDA one"},
+    {"onnxruntime", Change::overhead, DeviceKind::gpu, "CUDA provider option enable_cuda_graph=1"},
+    {"onnxruntime", Change::parallel, DeviceKind::cpu, "execution_mode=ORT_PARALLEL with inter_op_num_threads"},
+    {"onnxruntime", Change::type, DeviceKind::cpu, "onnxruntime.quantization.quantize_static", DataType::i8},
+    {"onnxruntime", Change::type, DeviceKind::cpu,
      "the OpenVINO execution provider; the CPU one has bf16 products on arm64 alone (session config entry "
      "mlas.enable_gemm_fastmath_arm64_bfloat16=1)",
      DataType::bf16},
-    {"onnxruntime", Change::type, Device::gpu, "onnxruntime.transformers.float16.convert_float_to_float16",
+    {"onnxruntime", Change::type, DeviceKind::gpu, "onnxruntime.transformers.float16.convert_float_to_float16",
      DataType::f16},
-    {"onnxruntime", Change::type, Device::gpu,
+    {"onnxruntime", Change::type, DeviceKind::gpu,
      "onnxruntime.quantization.quantize_static and the TensorRT execution provider with trt_int8_enable=1",
      DataType::i8},
 
-    {"openvino", Change::type, Device::any, "nncf.quantize", DataType::i8},
-    {"openvino", Change::copy, Device::any, "ov::InferRequest::set_tensor with the application's own memory"},
+    {"openvino", Change::type, DeviceKind::any, "nncf.quantize", DataType::i8},
+    {"openvino", Change::copy, DeviceKind::any, "ov::InferRequest::set_tensor with the application's own memory"},
 
-    {"tensorrt", Change::layout, Device::any, "--inputIOFormats and --outputIOFormats in the layout of the kernels"},
-    {"tensorrt", Change::algorithm, Device::any, "--builderOptimizationLevel=5"},
-    {"tensorrt", Change::overhead, Device::any,
+    {"tensorrt", Change::layout, DeviceKind::any,
+     "--inputIOFormats and --outputIOFormats in the layout of the kernels"},
+    {"tensorrt", Change::algorithm, DeviceKind::any, "--builderOptimizationLevel=5"},
+    {"tensorrt", Change::overhead, DeviceKind::any,
      "--useCudaGraph; IExecutionContext::enqueueV3 captured in a CUDA graph"},
-    {"tensorrt", Change::wait, Device::any, "--useSpinWait"},
-    {"tensorrt", Change::parallel, Device::any, "--maxAuxStreams=N, more than TensorRT chooses by itself"},
-    {"tensorrt", Change::type, Device::any, "--fp16 (strongly typed networks: the types of the model)", DataType::f16},
-    {"tensorrt", Change::type, Device::any, "--bf16 (strongly typed networks: the types of the model)", DataType::bf16},
-    {"tensorrt", Change::type, Device::any, "--int8 (strongly typed networks: the types of the model)", DataType::i8},
+    {"tensorrt", Change::wait, DeviceKind::any, "--useSpinWait"},
+    {"tensorrt", Change::parallel, DeviceKind::any, "--maxAuxStreams=N, more than TensorRT chooses by itself"},
+    {"tensorrt", Change::type, DeviceKind::any, "--fp16 (strongly typed networks: the types of the model)",
+     DataType::f16},
+    {"tensorrt", Change::type, DeviceKind::any, "--bf16 (strongly typed networks: the types of the model)",
+     DataType::bf16},
+    {"tensorrt", Change::type, DeviceKind::any, "--int8 (strongly typed networks: the types of the model)",
+     DataType::i8},
 
-    {"pytorch", Change::layout, Device::any, "model.to(memory_format=torch.channels_last), inputs alike"},
-    {"pytorch", Change::copy, Device::gpu, "pinned memory and non_blocking=True"},
-    {"pytorch", Change::algorithm, Device::gpu,
+    {"pytorch", Change::layout, DeviceKind::any, "model.to(memory_format=torch.channels_last), inputs alike"},
+    {"pytorch", Change::copy, DeviceKind::gpu, "pinned memory and non_blocking=True"},
+    {"pytorch", Change::algorithm, DeviceKind::gpu,
      "torch.backends.cudnn.benchmark = True; torch.compile(mode=\"max-autotune\")"},
-    {"pytorch", Change::algorithm, Device::cpu, "torch.compile(mode=\"max-autotune\")"},
-    {"pytorch", Change::fusion, Device::any, "torch.compile"},
-    {"pytorch", Change::overhead, Device::gpu, "torch.compile(mode=\"reduce-overhead\"), or torch.cuda.CUDAGraph"},
-    {"pytorch", Change::overhead, Device::cpu, "torch.compile; torch.inference_mode"},
-    {"pytorch", Change::type, Device::any, "torch.autocast(device_type, dtype=torch.bfloat16)", DataType::bf16},
-    {"pytorch", Change::type, Device::any, "torch.autocast(device_type, dtype=torch.float16)", DataType::f16},
-    {"pytorch", Change::type, Device::gpu, "torch.set_float32_matmul_precision(\"high\")", DataType::tf32},
-    {"pytorch", Change::view, Device::any, "torch.compile"},
-    {"pytorch", Change::extra, Device::any, "torch.compile"},
+    {"pytorch", Change::algorithm, DeviceKind::cpu, "torch.compile(mode=\"max-autotune\")"},
+    {"pytorch", Change::fusion, DeviceKind::any, "torch.compile"},
+    {"pytorch", Change::overhead, DeviceKind::gpu, "torch.compile(mode=\"reduce-overhead\"), or torch.cuda.CUDAGraph"},
+    {"pytorch", Change::overhead, DeviceKind::cpu, "torch.compile; torch.inference_mode"},
+    {"pytorch", Change::type, DeviceKind::any, "torch.autocast(device_type, dtype=torch.bfloat16)", DataType::bf16},
+    {"pytorch", Change::type, DeviceKind::any, "torch.autocast(device_type, dtype=torch.float16)", DataType::f16},
+    {"pytorch", Change::type, DeviceKind::gpu, "torch.set_float32_matmul_precision(\"high\")", DataType::tf32},
+    {"pytorch", Change::view, DeviceKind::any, "torch.compile"},
+    {"pytorch", Change::extra, DeviceKind::any, "torch.compile"},
 };
 
 /// Operators that ONNX Runtime's graph optimisations make from its level `extended` on.
@@ -106,7 +110,7 @@ std::string_view engine_option(const EngineProfile& profile, Change change, std:
   const bool on_gpu = is_on_gpu(profile);
   if (type == DataType::u8) type = DataType::i8;  // one way to quantise
   for (const Option& option : options) {
-    const bool here = option.device == Device::any || (option.device == Device::gpu) == on_gpu;
+    const bool here = option.device == DeviceKind::any || (option.device == DeviceKind::gpu) == on_gpu;
     if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;
   }
   if (profile.engine == "onnxruntime" && (change == Change::fusion || change == Change::extra) &&

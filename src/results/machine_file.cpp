@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// An object of the document and where it is.
-struct Part {
+struct Section {
   const Json& json;
   std::string where{};
 
@@ -26,7 +26,7 @@ struct Part {
     throw InputError((where.empty() ? "" : where + ": ") + what);
   }
 
-  [[nodiscard]] Part operator[](const std::string& key) const {
+  [[nodiscard]] Section operator[](const std::string& key) const {
     if (!json.contains(key)) fail("no '" + key + "'");
     return {json.at(key), where.empty() ? key : where + "." + key};
   }
@@ -50,17 +50,17 @@ struct Part {
   }
 };
 
-Run read(const Part& document) {
+Run read(const Section& document) {
   document.expect({"schema", "device", "peaks", "memory", "on_chip"});
   if (document["schema"].positive() != 1) document["schema"].fail("expected 1");
   Run run;
   run.machine.device = document["device"].text();
   run.machine.isa = "declared";
 
-  const Part peaks = document["peaks"];
+  const Section peaks = document["peaks"];
   peaks.object();
   for (const auto& [name, value] : peaks.json.items()) {
-    const Part peak = peaks[name];
+    const Section peak = peaks[name];
     if (!data_type_from_name(name)) peak.fail("no type has this name; f32, f16, bf16, i8 ... have");
     peak.expect({"flops_per_s", "source"});
     run.ceilings.push_back(
@@ -70,10 +70,10 @@ Run read(const Part& document) {
 
   double in_front = 0;
   if (document.json.contains("on_chip")) {
-    const Part on_chip = document["on_chip"];
+    const Section on_chip = document["on_chip"];
     on_chip.object();
     for (const auto& [name, value] : on_chip.json.items()) {
-      const Part part = on_chip[name];
+      const Section part = on_chip[name];
       part.expect({"bytes", "source"});
       static_cast<void>(part["source"].text());
       const double bytes = part["bytes"].positive();
@@ -84,7 +84,7 @@ Run read(const Part& document) {
   }
   std::sort(run.machine.caches.begin(), run.machine.caches.end(),
             [](const CacheLevel& a, const CacheLevel& b) { return a.level < b.level; });
-  const Part memory = document["memory"];
+  const Section memory = document["memory"];
   memory.expect({"bytes", "bytes_per_s", "source"});
   run.machine.memory.value = memory["bytes"].positive();
   run.ceilings.push_back({.quantity = "Bandwidth/memory",

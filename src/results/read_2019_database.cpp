@@ -20,7 +20,7 @@ namespace {
 namespace json = simdjson::ondemand;
 using Dims = std::vector<std::int64_t>;
 
-struct RowName {
+struct RowName2019 {
   std::string library{}, kind{}, type{}, algorithm{};
   std::map<std::string, std::int64_t, std::less<>> arguments{};
 };
@@ -72,10 +72,10 @@ std::string type_of(std::string_view text) {
 }
 
 /// Nothing for a row of another program.
-std::optional<RowName> parse_name(std::string_view name) {
+std::optional<RowName2019> parse_name(std::string_view name) {
   constexpr std::string_view prefix = "LAYER_";
   if (!name.starts_with(prefix)) return std::nullopt;
-  RowName row;
+  RowName2019 row;
   const auto slash = name.find('/');
   std::string_view head = name.substr(prefix.size(), slash == std::string_view::npos ? slash : slash - prefix.size());
   if (const auto open = head.find('<'); open != std::string_view::npos) {
@@ -104,9 +104,9 @@ std::optional<RowName> parse_name(std::string_view name) {
 }
 
 /// The arguments of one row; throws InputError for one that the row lacks.
-class Arguments {
+class BenchmarkArguments {
  public:
-  explicit Arguments(const std::map<std::string, std::int64_t, std::less<>>& values) : values_(&values) {}
+  explicit BenchmarkArguments(const std::map<std::string, std::int64_t, std::less<>>& values) : values_(&values) {}
   [[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const {
     const auto found = values_->find(name);
     return found == values_->end() ? std::nullopt : std::optional(found->second);
@@ -136,7 +136,7 @@ class Arguments {
 
 /// What the bias is added to: by the descriptor of the call where the row has it, else the row's input, which then has
 /// as many channels as the bias.
-Dims biased(const Arguments& arguments) {
+Dims biased(const BenchmarkArguments& arguments) {
   Dims dims;
   for (int i = 0; i < 4; ++i)
     if (const auto size = arguments.find("c_desc_" + std::to_string(i))) dims.push_back(*size);
@@ -147,7 +147,7 @@ Dims biased(const Arguments& arguments) {
 }
 
 /// Nothing for a kind that no forward pass makes.
-std::optional<std::string> key_of(const RowName& row, const Arguments& arguments) {
+std::optional<std::string> key_of(const RowName2019& row, const BenchmarkArguments& arguments) {
   if (row.kind == "CONV_FWD" || row.kind == "CONV_BIAS_ACTIVATION_FWD")
     return ConvCall2019{.x = arguments.list("input", 4),
                         .filters = arguments["filter_count"],
@@ -246,7 +246,7 @@ class Reader {
                          std::to_string(known->second) + " in the name");
     std::optional<std::string> key;
     try {
-      key = key_of(*row, Arguments(row->arguments));
+      key = key_of(*row, BenchmarkArguments(row->arguments));
     } catch (const InputError& why) {
       results_->warnings.push_back(*file_ + row_text() + " is left out: '" + name + "' " + why.what());
     }

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Files by their contents.
-class Contents {
+class FilesByText {
  public:
   /// The file added before that has the same text, if there is one.
   [[nodiscard]] std::string find(const std::string& text) const {
@@ -46,7 +46,7 @@ ResultMerge merge_results(std::span<const fs::path> sources, const fs::path& fol
     const auto found = result_files(source);
     files.insert(files.end(), found.begin(), found.end());
   }
-  Contents contents;
+  FilesByText contents;
   for (const auto& file : result_files(folder)) contents.add(read_whole(file), file.string());
   ResultMerge result;
   for (const auto& file : files) {

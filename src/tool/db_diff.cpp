@@ -30,7 +30,7 @@ struct Options {
   int threads = 0;
 };
 
-struct Side {
+struct DiffInput {
   DbDiff::Side facts{};
   ResultDatabase results{};
 };
@@ -49,7 +49,7 @@ Machine choose_machine(const ResultDatabase& database, const std::string& option
                    " machine=TEXT chooses one");
 }
 
-Side choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option) {
+DiffInput choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option) {
   const ResultDatabase database = read_places({place});
   for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
   std::string machine;
@@ -61,7 +61,7 @@ Side choose_side(const std::string& place, const std::vector<std::string>& choic
     if (choice.substr(0, at) == "machine") machine = choice.substr(at + 1);
     else wanted.push_back({choice.substr(0, at), choice.substr(at + 1)});
   }
-  Side side{.facts = {.place = place, .machine = choose_machine(database, option, machine)}};
+  DiffInput side{.facts = {.place = place, .machine = choose_machine(database, option, machine)}};
   side.facts.backends = database.newest_versions(side.facts.machine);
   for (const auto& version : wanted) {
     const auto has = [&](const Run& run) {
@@ -86,8 +86,8 @@ void add_signatures(const ModelLayers& model, std::set<std::string>& signatures)
 int run(const Options& options) {
   check_writable(options.output);
   const auto places = places_or_default(options.places);
-  const Side before = choose_side(places.front(), options.before, "--before"),
-             after = choose_side(places.back(), options.after, "--after");
+  const DiffInput before = choose_side(places.front(), options.before, "--before"),
+                  after = choose_side(places.back(), options.after, "--after");
   if (places.size() == 1 && before.facts.machine.id() == after.facts.machine.id() &&
       before.facts.backends == after.facts.backends)
     throw UsageError("both sides are the same: give two databases, or --before and --after to choose in one");

@@ -94,7 +94,7 @@ std::vector<DataType> other_types(const Options& options, const Analysis& analys
 
 ModelLayers in_type(const Graph& graph, DataType type) { return make_model_layers(retype(graph, type)); }
 
-struct Bounds {
+struct BoundedModel {
   BoundReport report{};
   ResultDatabase results{};
   AnalysisOptions analysis{};
@@ -106,8 +106,8 @@ Seconds budget_of(const Options& options, const ModelLayers& model) {
   return parse_budget(options.budget).value_or(default_budget(std::span(&model, 1)));
 }
 
-Bounds bounds_of(const Options& options, const ModelLayers& model, int threads) {
-  Bounds made;
+BoundedModel bounds_of(const Options& options, const ModelLayers& model, int threads) {
+  BoundedModel made;
   if (!options.results.empty()) {
     const std::vector<std::string> backends = expand_backends(options.measuring.backends);
     StoredResults stored = load_results(options.results, backends);
@@ -197,7 +197,7 @@ int run(const Options& options, const CLI::App& command) {
   const auto type = options.models.what_if();
   const ModelLayers model = type ? in_type(graph, *type) : make_model_layers(graph);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
-  Bounds bounds = bounds_of(options, model, threads);
+  BoundedModel bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);
   gap_options.commands =
       commands_of(command, options.measuring, threads, !bounds.session && report.bound.machine.is_device());

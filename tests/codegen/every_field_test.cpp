@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated code is compiled and read back: `every_field.cpp` is what emit_every_field wrote, with the `run` below in
-// the place of benanza::bench and no library behind the backends.
+// Generated code is compiled and read back: `every_field.cpp` is what emit_every_field wrote, with the `run_suite`
+// below in the place of benanza::bench and no library behind the backends.
 #define main generated_main
 #include "every_field.cpp"
 #undef main
@@ -13,7 +13,7 @@ std::vector<benanza::LayerSignature> compiled;
 }
 
 namespace benanza {
-int bench::run(const Suite& suite, int, char**) {
+int bench::run_suite(const Suite& suite, int, char**) {
   compiled.clear();
   for (const auto& table : suite.tables)
     for (std::size_t i = 0; i < table.size(); ++i) compiled.emplace_back(table[i]);

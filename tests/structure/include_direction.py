@@ -66,7 +66,7 @@ LEVELS = [
 ]
 
 # What generated suites include, directly or through others: it compiles in a second where only the libraries themselves are installed.
-LIGHT = ["bench/run", "plan/backend"]
+LIGHT = ["bench/run_suite", "plan/backend"]
 NOT_LIGHT = ["onnx", "codegen", "results/results", "bounds/analysis", "report/report", "fusion", "model/layer_graph", "catch2", "gtest"]
 
 # Headers of two operators that share a part.

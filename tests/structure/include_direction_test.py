@@ -13,7 +13,7 @@ from include_direction import wrong_edges  # noqa: E402
 def found_in(files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run"):
+        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run_suite"):
             path = root / "include" / "benanza" / f"{name}.hpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#pragma once\n", encoding="utf-8")
@@ -35,14 +35,14 @@ WRONG = [
     ("include/benanza/op/conv.hpp", "#include <benanza/op/pool.hpp>", "an operator includes another one"),
     ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
     ("include/benanza/model/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
-    ("include/benanza/bench/run.hpp", "#include <benanza/results/results.hpp>", "generated suites must not see results"),
+    ("include/benanza/bench/run_suite.hpp", "#include <benanza/results/results.hpp>", "generated suites must not see results"),
     ("src/bounds/analyze.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
     ("src/report/table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
     ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
     ("src/backend/native/relu.cpp", "#include <oneapi/dnnl/dnnl.hpp>", "oneDNN is seen only in"),
     ("src/backend/onednn/backend.cpp", "#include <cblas.h>", "OpenBLAS is seen only in"),
-    ("src/bench/run.cpp", "#include <CLI/CLI.hpp>", "CLI11 is seen only in"),
+    ("src/bench/run_suite.cpp", "#include <CLI/CLI.hpp>", "CLI11 is seen only in"),
     ("src/onnx/import.cpp", "#include <catch2/catch.hpp>", "Catch2 is seen only in"),
     ("src/onnx/import.cpp", '#include "../results/read.hpp"', "a part's own files only"),
     ("src/onnx/import.cpp", "#include <boost/any.hpp>", "no rule knows"),

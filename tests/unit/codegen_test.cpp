@@ -105,5 +105,5 @@ TEST_CASE("nothing from a model reaches the code but a plain comment") {
 }
 
 TEST_CASE("a suite without layers is a suite") {
-  CHECK(emitted({.name = "none"}).find(".tables = {\n                     },") != std::string::npos);
+  CHECK(emitted({.name = "none"}).find(".tables = {\n                           },") != std::string::npos);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suite: a name and the layers to measure; becomes a Google Benchmark translation unit (codegen.hpp), or is run at once
-// (bench/run.hpp).
+// (bench/run_suite.hpp).
 #pragma once
 
 #include <benanza/op/ops.hpp>

@@ -10,21 +10,21 @@ namespace benanza::native {
 
 namespace {
 
-struct Candidate {
+struct Ranked {
   float value = 0;
   std::int64_t at = 0;
 };
 
 /// Whether a comes before b.
 template <bool largest>
-bool better(const Candidate& a, const Candidate& b) {
+bool better(const Ranked& a, const Ranked& b) {
   if (a.value != b.value) return largest ? a.value > b.value : a.value < b.value;
   return a.at < b.at;
 }
 
 /// The best k of a run, sorted, in `heap`.
 template <bool largest>
-void select(const Kernels& kernels, const float* x, Index n, Index k, Candidate* heap) {
+void select(const Kernels& kernels, const float* x, Index n, Index k, Ranked* heap) {
   for (Index i = 0; i < k; ++i) heap[i] = {x[i], i};
   if (k * 8 >= n) {  // too many to keep in order one by one
     for (Index i = k; i < n; ++i) heap[i] = {x[i], i};
@@ -50,15 +50,15 @@ Result plans(const op::TopK& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
   const Index outer = op.x[0], n = op.x[1], inner = op.x[2], k = op.k;
   if (k > n || k < 1) return Unsupported{"TopK of more elements than the axis has"};
-  const std::size_t candidates = static_cast<std::size_t>(k * 8 >= n ? n : k) * sizeof(Candidate);
+  const std::size_t candidates = static_cast<std::size_t>(k * 8 >= n ? n : k) * sizeof(Ranked);
   const std::size_t scratch =
       (candidates + (inner == 1 ? 0 : static_cast<std::size_t>(n) * sizeof(float)) + 63) / 64 * 64;
   return one_plan(
       context, op.operands(), "top_k",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
         pool->parallel(threads, [&](int thread) {
-          auto* heap = reinterpret_cast<Candidate*>(static_cast<std::byte*>(arguments.workspace) +
-                                                    static_cast<std::size_t>(thread) * scratch);
+          auto* heap = reinterpret_cast<Ranked*>(static_cast<std::byte*>(arguments.workspace) +
+                                                 static_cast<std::size_t>(thread) * scratch);
           auto* run = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(heap) + candidates);
           const Range mine = share(outer * inner, threads, thread);
           for (Index r = mine.begin; r < mine.end; ++r) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "finished_layers.hpp"
 #include "suite_flags.hpp"
-#include <benanza/bench/run.hpp>
+#include <benanza/bench/run_suite.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/isolation/supervisor.hpp>
@@ -136,7 +136,7 @@ void add_ceiling(const CeilingRow& ceiling, const std::string& name) {
   });
 }
 
-int run_suite(const Suite& suite, int argc, char** argv) {
+int measure_and_report(const Suite& suite, int argc, char** argv) {
   SuiteFlags flags = parse_suite_flags(argc, argv);
   std::vector<char*> rest;
   for (auto& argument : flags.rest) rest.push_back(argument.data());
@@ -207,14 +207,14 @@ int run_suite(const Suite& suite, int argc, char** argv) {
 
 }  // namespace
 
-int run(const Suite& suite, int argc, char** argv) {
+int run_suite(const Suite& suite, int argc, char** argv) {
   const auto failed = [&](const std::exception& error, int code) {
     std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : suite.name.c_str(), error.what());
     return code;
   };
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
   try {
-    return run_suite(suite, argc, argv);
+    return measure_and_report(suite, argc, argv);
   } catch (const UsageError& error) {
     return failed(error, 2);
   } catch (const InputError& error) {
