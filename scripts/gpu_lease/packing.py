@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pack: programs, models and the script, in two files and a folder. What belongs to it, CMake says (gpu_pack/ in the build folder)."""
+import os
 import pathlib
 import re
 import shutil
@@ -62,6 +63,7 @@ def write_archive(root, build, file):
 
 
 def size_of(folder):
+    """What travels: without the libraries that --with-libraries adds, and without what a call has unpacked."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and "programs" not in file.relative_to(folder).parts)
 
 
@@ -80,18 +82,19 @@ def pack(scripts, folder, arch, with_libraries):
     shutil.rmtree(folder / "programs", ignore_errors=True)
     write_archive(root, root / "build" / "release", folder / ARCHIVE)
     copy_script(scripts, folder)
-    bytes_ = size_of(folder)
+    size = size_of(folder)
     if with_libraries:
-        toolkit = pathlib.Path(shutil.os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+        toolkit = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
         fetched = [pathlib.Path(place) / "lib" for place in built.stdout.strip().split(";")]
         copy_libraries(folder / "programs", [toolkit / "lib64", toolkit / "lib", toolkit / "extras" / "CUPTI" / "lib64", *fetched])
-    print(f"packed {bytes_ / 1e6:.1f} MB in {folder}", file=sys.stderr)
-    check_size(bytes_, arch)
+    print(f"packed {size / 1e6:.1f} MB in {folder}", file=sys.stderr)
+    check_size(size, arch)
 
 
-def check_size(bytes_, arch):
-    if arch and bytes_ > MOST_BYTES:
-        raise SystemExit(f"gpu: the pack has {bytes_ / 1e6:.1f} MB, at most {MOST_BYTES / 1e6:.0f} MB expected for one architecture")
+def check_size(size, arch):
+    """`arch`: the only architecture; none where the pack is for several."""
+    if arch and size > MOST_BYTES:
+        raise SystemExit(f"gpu: the pack has {size / 1e6:.1f} MB, at most {MOST_BYTES / 1e6:.0f} MB expected for one architecture")
 
 
 def unpack(folder):

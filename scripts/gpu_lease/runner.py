@@ -17,6 +17,7 @@ from .archive import Archive, write_whole
 MOST_BYTES = 16_000_000  # of results.tgz
 GRACE = 10               # seconds from the interrupt to the kill
 RESERVE = 10             # seconds for the last archive and the table
+DONE = summary.DONE
 
 
 @dataclasses.dataclass
@@ -61,6 +62,13 @@ class Programs:
     def python(self):
         """That has PyTorch, if any has."""
         return str(machine.python_with("torch") or sys.executable)
+
+    def result_of(self, step, limit, at):
+        """`done`, or what kept the step from it. Its output goes to a file of its name."""
+        output = at / f"{step.name}.txt"
+        code = self.execute(step.command(limit), limit, output, at / "log.txt")
+        refused = bool(step.refused) and step.refused in output.read_text(errors="replace")
+        return DONE if code == 0 and not refused else f"exit code {code}" + (f", {step.refused}" if refused else "")
 
     def execute(self, command, limit, output, log):
         """Interrupts the command at its limit, and kills it and its children a little later. Returns the exit code, which a signal makes 128 + its number."""
@@ -108,7 +116,17 @@ class Stubs(Programs):
         return 0
 
 
+def say(at, text):
+    """On the terminal and in the log of a folder of results."""
+    line = f"{time.strftime('%H:%M:%S', time.gmtime())} {text}"
+    print(line, file=sys.stderr, flush=True)
+    with (at / "log.txt").open("a") as log:
+        log.write(line + "\n")
+
+
 class Lease:
+    """Runs the steps within a time, and writes OUT/results.tgz after each."""
+
     def __init__(self, out, seconds, programs):
         self.out, self.seconds, self.programs = out, seconds, programs
         self.begin = programs.now()
@@ -146,15 +164,12 @@ class Lease:
             self.archive()
 
     def run_step(self, step, limit):
-        output = self.at / f"{step.name}.txt"
         before = self.programs.now()
-        code = self.programs.execute(step.command(limit), limit, output, self.at / "log.txt")
+        result = self.programs.result_of(step, limit, self.at)
         took = f"{self.programs.now() - before:.0f} of {limit:.0f} s"
-        refused = step.refused and step.refused in output.read_text(errors="replace")
-        if code == 0 and not refused:
+        if result == DONE:
             with self.done_file.open("a") as done:
                 done.write(f"{self.programs.version()} {step.name}\n")
-        result = "done" if code == 0 and not refused else f"exit code {code}" + (f", {step.refused}" if refused else "")
         with (self.at / "steps.txt").open("a") as steps:
             steps.write(f"{step.name}\t{result}\n")
         self.say(f"{step.name}: {result}, {took}")
@@ -163,10 +178,7 @@ class Lease:
         return self.done_file.exists() and f"{self.programs.version()} {step.name}" in self.done_file.read_text().splitlines()
 
     def say(self, text):
-        line = f"{time.strftime('%H:%M:%S', time.gmtime())} {text}"
-        print(line, file=sys.stderr, flush=True)
-        with (self.at / "log.txt").open("a") as log:
-            log.write(line + "\n")
+        say(self.at, text)
 
     def archive(self):
         if left_out := self.results.write(self.everything):

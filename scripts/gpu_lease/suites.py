@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gpu run`: the tests, and the suites of both model sets, in a folder named after the GPU. Each call goes on where the last one ended."""
 import gzip
-import sys
 import time
 
 from . import leases, runner
@@ -24,12 +23,9 @@ class Run:
         return self.end - time.monotonic()
 
     def say(self, text):
-        line = f"{time.strftime('%H:%M:%S', time.gmtime())} {text}"
-        print(line, file=sys.stderr, flush=True)
-        with (self.at / "log.txt").open("a") as log:
-            log.write(line + "\n")
+        runner.say(self.at, text)
 
-    def tests(self, _):
+    def tests(self):
         """The tests of each file by themselves, so that one that hangs leaves time for the others. Those that passed are not run again."""
         passed = self.at / "tests.passed"
         for name in self.programs.tests():
@@ -39,15 +35,14 @@ class Run:
             if limit < 1:
                 self.say(f"tests of {name}: not begun")
                 continue
-            output = self.at / f"tests_{name}.txt"
             step = leases.test(self.programs, name)
-            code = self.programs.execute(step.command(limit), limit, output, self.at / "log.txt")
-            if code == 0 and step.refused not in output.read_text(errors="replace"):
+            result = self.programs.result_of(step, limit, self.at)
+            if result == runner.DONE:
                 with passed.open("a") as names:
                     names.write(f"{name}\n")
                 self.say(f"tests of {name}: passed")
             else:
-                self.say(f"tests of {name}: exit code {code}; see {output.name}, the suites check every plan again")
+                self.say(f"tests of {name}: {result}; see {step.name}.txt, the suites check every plan again")
 
     def suite(self, name, budget):
         """One session, ended by its own budget, or interrupted a little later. What a killed one left is taken up by the next one of the same name."""
@@ -68,7 +63,7 @@ class Run:
                 self.say(f"not begun: {' '.join(names[i:])}")
                 return
             share = max((self.left() - RESERVE) / (len(names) - i), 20)
-            self.tests(share) if name == "tests" else self.suite(name, share)
+            self.tests() if name == "tests" else self.suite(name, share)
 
 
 def run(folder, results, seconds, parts):

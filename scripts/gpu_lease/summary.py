@@ -11,6 +11,7 @@
 import json
 
 MOST_LINES = 40
+DONE = "done"
 MODES = ("eager", "graph", "compile")
 TYPES = ("f16", "tf32", "f32")
 SAME_WORK = 0.02  # by which multiply-adds of a framework's module and of the ONNX file may differ: what folding removes
@@ -32,7 +33,7 @@ def results_of(at):
 
 def tests_line(results):
     def part(prefix):
-        return ", ".join(f"{name.removeprefix(prefix)} {'passed' if result == 'done' else f'NOT PASSED ({result})'}"
+        return ", ".join(f"{name.removeprefix(prefix)} {'passed' if result == DONE else f'NOT PASSED ({result})'}"
                          for name, result in results.items() if name.startswith(prefix))
     tests, sanitizer = part("tests_"), part("sanitizer_")
     return (tests or "not run") + (f"; sanitizer: {sanitizer}" if sanitizer else "")
@@ -96,7 +97,7 @@ def table(at):
     lines = [first, f"tests     {tests_line(results)}", *rest]
     if "timer_study" in results:
         lines.append(f"study     {results['timer_study']}: timer_study.txt")
-    failed = [f"{name}: {result}" for name, result in results.items() if result != "done" and not name.startswith(("tests_", "sanitizer_", "timer_study"))]
+    failed = [f"{name}: {result}" for name, result in results.items() if result != DONE and not name.startswith(("tests_", "sanitizer_", "timer_study"))]
     if failed:
         lines.append(f"NOT DONE  {'; '.join(failed)}"[:400])
     lines += model_lines(at)
