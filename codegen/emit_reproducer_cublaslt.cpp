@@ -125,7 +125,7 @@ LtEpilogue epilogue_of(const Layer& layer) {
     if (step == bias && !result.bias) result.bias = true;
     else if (step.fn == ElementwiseFn::add && !step.channel && step.shape.empty() && !result.c) result.c = true;
     else if (step.fn == ElementwiseFn::relu) activation = "RELU";
-    else if (step.fn == ElementwiseFn::gelu || step.fn == ElementwiseFn::gelu_tanh) activation = "GELU";
+    else if (step.fn == ElementwiseFn::gelu_tanh) activation = "GELU";
     else refuse(refused);
   }
   if (!activation.empty()) result.kind = activation + (result.bias ? "_BIAS" : "");

@@ -29,19 +29,23 @@ void add_row(TuningTask& task, const Backend& backend, int threads, std::string 
   task.candidates.push_back(std::move(candidate));
 }
 
-Candidate candidate_of(const TuningTask& task, const Backend& backend, std::shared_ptr<const Plan> plan,
-                       CacheState cache, Seconds preparation) {
-  Candidate candidate{.backend = &backend};
-  candidate.row = {.backend = std::string(backend.name()),
-                   .algorithm = plan->algorithm(),
-                   .cache = cache,
-                   .signature = task.signature,
-                   .threads = plan->threads(),
-                   .preparation = preparation,
-                   .workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes()),
-                   .saves_multiplications = plan->saves_multiplications()};
-  candidate.plan = std::move(plan);
-  return candidate;
+/// A candidate for each cache state, all of one plan.
+std::vector<Candidate> candidates_of(const TuningTask& task, const Backend& backend, PlanDraft draft,
+                                     std::span<const CacheState> caches, Seconds listing) {
+  std::vector<Candidate> result;
+  for (const CacheState cache : states_of(task.layer, caches)) {
+    Candidate candidate{.backend = &backend};
+    candidate.row = {.backend = std::string(backend.name()),
+                     .algorithm = draft.algorithm,
+                     .cache = cache,
+                     .signature = task.signature,
+                     .threads = draft.threads,
+                     .preparation = listing};
+    result.push_back(std::move(candidate));
+  }
+  const auto plan = std::make_shared<LazyPlan>(std::move(draft), listing);
+  for (auto& candidate : result) candidate.plan = plan;
+  return result;
 }
 
 /// The reason of a row without a plan where not the backend said so: `is_unsupported` tells them apart.
@@ -81,10 +85,10 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
   if (const auto crashing_plan = crashing_plans.find(making); crashing_plan != crashing_plans.end())
     return add_row(task, backend, threads, failure(crashing_plan->second), options);
   place_.trying(making);
-  std::variant<Plans, Unsupported> answer;
+  std::variant<PlanDrafts, Unsupported> answer;
   const Seconds start = place_.host().now();
   try {
-    answer = backend.plans(task.layer, threads);
+    answer = backend.drafts(task.layer, threads);
   } catch (...) {
     add_row(task, backend, threads, place_.reason(), options);
     return;
@@ -95,12 +99,10 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
     if (!said) add_row(task, backend, threads, unsupported->reason, options);
     return;
   }
-  auto& plans = std::get<Plans>(answer);
-  const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, plans.size()));
-  for (auto& owned : plans) {
-    const std::shared_ptr<const Plan> plan = std::move(owned);
-    for (const CacheState cache : states_of(task.layer, options.caches)) {
-      Candidate candidate = candidate_of(task, backend, plan, cache, each);
+  auto& drafts = std::get<PlanDrafts>(answer);
+  const Seconds each = (place_.host().now() - start) / static_cast<double>(std::max<std::size_t>(1, drafts.size()));
+  for (auto& draft : drafts) {
+    for (auto& candidate : candidates_of(task, backend, std::move(draft), options.caches, each)) {
       take_earlier(candidate);
       if (const auto crashing_plan = crashing_plans.find(candidate.row.name()); crashing_plan != crashing_plans.end())
         candidate.exclude(crashing_plan->second);
@@ -148,6 +150,13 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
     }
     if (candidate == found.candidates.end() || !candidate->competes())
       return;  // the plan is no longer there: selected again
+    place_.trying(candidate->row.name());
+    try {
+      candidate->build(place_.host());
+    } catch (...) {
+      candidate->exclude(place_.reason());
+    }
+    if (!candidate->competes()) return;
     candidate->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
     candidate->row.difference = row->difference;
     candidate->row.p10 = row->p10;

@@ -178,6 +178,8 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
                         " threads");
       return;
     }
+    candidate.build(place_.host());
+    if (!candidate.competes()) return;
     const Seconds start = place_.host().now();
     static_cast<void>(place_.work(task, candidate, true));  // packs constants
     candidate.row.preparation += place_.host().now() - start;
@@ -208,6 +210,8 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
   try {
     Seconds before{};
     if (hot == nullptr) {  // only this state is asked for
+      candidate.build(place_.host());
+      if (!candidate.competes()) return;
       Work work = place_.work(task, candidate, true);
       place_.sampler().switch_to(work);
       before = place_.check(task, candidate, work, expected);
@@ -217,6 +221,7 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
       if (!time || is_lost(task, *hot)) return candidate.plan.reset();
+      candidate.build(place_.host());
       candidate.row.difference = hot->row.difference;
       before = *time;
     }

@@ -3,12 +3,14 @@
 // is best with its weights in the caches need not be the best without.
 #pragma once
 
+#include "lazy_plan.hpp"
 #include "sampler.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/results/measurement.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +22,7 @@ namespace benanza::bench {
 /// only a row.
 struct Candidate {
   const Backend* backend = nullptr;
-  std::shared_ptr<const Plan> plan{};  ///< one for all cache states
+  std::shared_ptr<LazyPlan> plan{};  ///< one for all cache states
   Measurement row{};
   std::vector<Sample> samples{};                ///< of the selection
   std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
@@ -31,6 +33,14 @@ struct Candidate {
 
   /// May still win.
   [[nodiscard]] bool competes() const { return plan != nullptr && !row.excluded; }
+  /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
+  /// throws.
+  void build(const Host& host) {
+    if (const auto why = plan->build(host)) return exclude(why->reason);
+    row.preparation = plan->preparation();
+    row.workspace_bytes = static_cast<std::int64_t>(plan->get().workspace_bytes());
+    row.saves_multiplications = plan->get().saves_multiplications();
+  }
   void exclude(std::string reason) {
     row.excluded = std::move(reason);
     plan.reset();

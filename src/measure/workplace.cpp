@@ -90,18 +90,19 @@ void Workplace::report(std::string_view phase, std::size_t done, std::size_t tot
 }
 
 Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool exact) {
+  const Plan& plan = candidate.plan->get();
   const CacheState cache = exact ? CacheState::hot : candidate.row.cache;
-  const auto needed = static_cast<double>(buffers_.needed(task.operands.inputs, *candidate.plan, cache));
+  const auto needed = static_cast<double>(buffers_.needed(task.operands.inputs, plan, cache));
   if (needed > memory_.value * plan_share)
     throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
   host_.dismiss();  // before a library packs
   const std::string backend(candidate.backend->name());
-  Work work{.plan = candidate.plan.get(),
+  Work work{.plan = &plan,
             .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
             .kind = backend + "/" + std::string(kind(task.layer))};
-  std::tie(work.outputs, work.workspace) = buffers_.outputs(*candidate.plan);
+  std::tie(work.outputs, work.workspace) = buffers_.outputs(plan);
   if (cache == CacheState::hot)
-    work.inputs = buffers_.inputs(task.signature, backend, task.operands.inputs, *candidate.plan, exact);
+    work.inputs = buffers_.inputs(task.signature, backend, task.operands.inputs, plan, exact);
   else buffers_.rotate(task.signature, backend, task.operands.inputs, cache, work);
   return work;
 }
@@ -130,21 +131,22 @@ Seconds Workplace::once(Work& work) {
 
 Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& work,
                          const std::vector<Expected>& expected) {
+  const Plan& plan = candidate.plan->get();
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
   // What another candidate left there must not pass for this one's result.
-  buffers_.spoil(*candidate.plan, work.outputs);
+  buffers_.spoil(plan, work.outputs);
   const Seconds took = once(work);
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = task.operands.outputs[i];
-    const auto got = buffers_.sampled(operand, *candidate.plan, i, work.outputs[i], expected[i].indices);
+    const auto got = buffers_.sampled(operand, plan, i, work.outputs[i], expected[i].indices);
     candidate.row.difference = std::max(candidate.row.difference, reference::difference(expected[i].values, got));
-    right = right && reference::agree(task.layer, i, expected[i].values, got, candidate.plan->tolerance());
+    right = right && reference::agree(task.layer, i, expected[i].values, got, plan.tolerance());
   }
   if (right) return took;
   char text[80];
   std::snprintf(text, sizeof text, "wrong result: differs by %.2g from the reference, at most %.2g expected",
-                candidate.row.difference, candidate.plan->tolerance());
+                candidate.row.difference, plan.tolerance());
   candidate.exclude(text);
   return took;
 }

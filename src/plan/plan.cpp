@@ -21,4 +21,29 @@ std::vector<Layout> plain_layouts(std::span<const Operand> operands) {
   return result;
 }
 
+std::variant<Plans, Unsupported> build_all(std::variant<PlanDrafts, Unsupported> drafts) {
+  if (auto* unsupported = std::get_if<Unsupported>(&drafts)) return std::move(*unsupported);
+  Plans plans;
+  Unsupported last;
+  for (const auto& draft : std::get<PlanDrafts>(drafts)) {
+    auto built = draft.build();
+    if (auto* plan = std::get_if<std::unique_ptr<Plan>>(&built)) plans.push_back(std::move(*plan));
+    else last = std::move(std::get<Unsupported>(built));
+  }
+  if (plans.empty()) return last;
+  return plans;
+}
+
+std::variant<PlanDrafts, Unsupported> Backend::drafts(const Layer& layer, int threads) const {
+  auto all = plans(layer, threads);
+  if (auto* unsupported = std::get_if<Unsupported>(&all)) return std::move(*unsupported);
+  PlanDrafts drafts;
+  for (auto& plan : std::get<Plans>(all)) {
+    PlanDraft draft{.algorithm = plan->algorithm(), .threads = plan->threads()};
+    draft.build = [built = std::make_shared<std::unique_ptr<Plan>>(std::move(plan))] { return std::move(*built); };
+    drafts.push_back(std::move(draft));
+  }
+  return drafts;
+}
+
 }  // namespace benanza

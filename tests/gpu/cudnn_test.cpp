@@ -76,12 +76,12 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
                       .w = {64, 64, 3, 3},
                       .pads = {1, 1, 1, 1},
                       .post = {bias, ElementwiseFn::relu}};
-  if (cudnn::graph_plan_tags(conv, h100).empty()) {
+  if (cudnn::graph_plans_listed(conv, h100).empty()) {
     WARN("built without cudnn-frontend, or this cuDNN lists nothing without a device");
     return;
   }
-  CHECK(cudnn::graph_plan_tags(conv, h100).size() > 3);
-  CHECK_THROWS_AS(cudnn::graph_plan_tags(conv, "{}"), EnvironmentError);
+  CHECK(cudnn::graph_plans_listed(conv, h100).size() > 3);
+  CHECK_THROWS_AS(cudnn::graph_plans_listed(conv, "{}"), EnvironmentError);
   // Many engines are compiled at run time (cuDNN: CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING).
   if (std::holds_alternative<std::string>(SharedLibrary::open({"libcuda.so.1"}))) {
     WARN("products and 8-bit types are skipped: cuDNN lists their plans only where the driver's libcuda.so.1 is");
@@ -103,7 +103,7 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Attention/f16/q=1x12x1x64/k=1x12x513x64/v=1x12x513x64/mask=1x1x1x513/k_transposed=1",
         "Attention/f16/q=1x4x64x64/k=1x4x64x64/v=1x4x64x64/causal=1"}) {
     INFO(signature);
-    CHECK_FALSE(cudnn::graph_plan_tags(parse_layer(signature), h100).empty());
+    CHECK_FALSE(cudnn::graph_plans_listed(parse_layer(signature), h100).empty());
   }
 }
 

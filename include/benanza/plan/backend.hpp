@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -108,6 +109,19 @@ class Plan {
 
 using Plans = std::vector<std::unique_ptr<Plan>>;
 
+/// A plan that has a name but is not built yet: a search orders it, puts it off or leaves it out before it pays for the
+/// preparation.
+struct PlanDraft {
+  std::string algorithm{};  ///< that of the plan
+  int threads = 1;
+  /// Does the preparation (code generation, finalisation). Called once at most.
+  std::function<std::variant<std::unique_ptr<Plan>, Unsupported>()> build{};
+};
+using PlanDrafts = std::vector<PlanDraft>;
+
+/// What a backend that lists drafts returns as its plans: all of them that can be built, or why there is none.
+[[nodiscard]] std::variant<Plans, Unsupported> build_all(std::variant<PlanDrafts, Unsupported> drafts);
+
 /// Row-major layouts of operands, for plans that re-lay nothing.
 [[nodiscard]] std::vector<Layout> plain_layouts(std::span<const Operand> operands);
 
@@ -131,6 +145,10 @@ class Backend {
   /// Every way to run the layer on `threads` threads, or why there is none. Creating a plan does its preparation (code
   /// generation, heuristics); nothing is left for the first call but touching memory.
   [[nodiscard]] virtual std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const = 0;
+  /// The same ways by name, in the order in which they are to be tried. A backend whose plans take long to build
+  /// overrides this one, so that a tuner builds them one at a time until its time is over, and only the plan that it
+  /// looks for where a row names it. Default: `plans`, built already.
+  [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const;
 };
 
 }  // namespace benanza

@@ -5,8 +5,8 @@
 #include <benanza/backend/cudnn.hpp>
 #include <benanza/plan/backend.hpp>
 
-#include <iterator>
 #include <mutex>
+#include <type_traits>
 
 namespace benanza::cudnn {
 
@@ -28,34 +28,23 @@ class CudnnBackend final : public Backend {
   [[nodiscard]] bool on_device() const override { return true; }
   [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
 
-  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
+    return build_all(drafts(layer, threads));
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int) const override {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
-    auto legacy = std::visit([&](const auto& op) { return legacy_plans(op); }, layer);
-    auto graphs = graph_plans(layer, handle());
-    const auto* const no_graph = std::get_if<Unsupported>(&graphs);
-    if (const auto* no_call = std::get_if<Unsupported>(&legacy)) {
-      if (no_graph != nullptr) return Unsupported{no_call->reason + "; " + no_graph->reason};
-      return graphs;
-    }
-    if (no_graph != nullptr) return legacy;
-    auto& all = std::get<Plans>(legacy);
-    auto& more = std::get<Plans>(graphs);
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    return legacy;
+    Candidates candidates(handle(), layer);
+    std::visit(
+        [&](const auto& op) {
+          if constexpr (Offered<std::decay_t<decltype(op)>>) add_plans(op, candidates);
+          else candidates.refuse("no " + std::string(op.kind) + " in cuDNN");
+        },
+        layer);
+    add_graph_plans(layer, candidates);
+    return std::move(candidates).result();
   }
 
  private:
-  template <class Op>
-  [[nodiscard]] std::variant<Plans, Unsupported> legacy_plans(const Op& op) const {
-    if constexpr (Offered<Op>) {
-      Candidates candidates(handle(), op);
-      add_plans(op, candidates);
-      return std::move(candidates).result();
-    } else {
-      return Unsupported{"no " + std::string(Op::kind) + " in cuDNN"};
-    }
-  }
-
   /// Made with the first plan.
   [[nodiscard]] std::shared_ptr<const Handle> handle() const {
     const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace benanza::cudnn {
 
@@ -12,8 +13,10 @@ namespace {
 
 class CallPlan final : public Plan {
  public:
+  static constexpr const char* threads_key = ",threads=1";
+
   CallPlan(std::shared_ptr<const Handle> handle, Draft draft, const Operands& operands)
-      : Plan({.algorithm = draft.algorithm + ",threads=1",
+      : Plan({.algorithm = draft.algorithm + threads_key,
               .threads = 1,
               .inputs = layouts(operands.inputs, draft.inputs),
               .outputs = layouts(operands.outputs, draft.outputs),
@@ -60,15 +63,30 @@ class CallPlan final : public Plan {
 Candidates::Candidates(std::shared_ptr<const Handle> handle, const Layer& layer)
     : handle_(std::move(handle)),
       operands_(benanza::operands(layer)),
-      reason_("no call of cuDNN does this " + std::string(kind(layer))) {}
+      no_call_("no call of cuDNN does this " + std::string(kind(layer))) {}
 
-void Candidates::add(Draft draft) {
-  plans_.push_back(std::make_unique<CallPlan>(handle_, std::move(draft), operands_));
+void Candidates::refuse(const std::string& reason) {
+  if (reasons_.find(reason) != std::string::npos) return;
+  reasons_ += (reasons_.empty() ? "" : "; ") + reason;
 }
 
-std::variant<Plans, Unsupported> Candidates::result() && {
-  if (plans_.empty()) return Unsupported{reason_};
-  return std::move(plans_);
+std::variant<PlanDrafts, Unsupported> Candidates::result() && {
+  if (drafts_.empty()) return Unsupported{reasons_.empty() ? no_call_ : reasons_};
+  std::stable_sort(drafts_.begin(), drafts_.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.compiled_here, a.first) < std::tie(b.second.compiled_here, b.first);
+  });
+  PlanDrafts result;
+  for (auto& [rank, draft] : drafts_) {
+    PlanDraft plan{.algorithm = draft.algorithm + CallPlan::threads_key};
+    plan.build = [handle = handle_, operands = operands_,
+                  draft = std::move(draft)]() mutable -> std::variant<std::unique_ptr<Plan>, Unsupported> {
+      if (draft.finalize)
+        if (auto why = draft.finalize(draft)) return Unsupported{std::move(*why)};
+      return std::make_unique<CallPlan>(std::move(handle), std::move(draft), operands);
+    };
+    result.push_back(std::move(plan));
+  }
+  return result;
 }
 
 void put_channels_last(Draft& draft, const Operands& operands, std::size_t i, bool is_output) {

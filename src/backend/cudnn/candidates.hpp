@@ -27,6 +27,10 @@ struct OtherLayout {
 /// A plan in the making.
 struct Draft {
   std::string algorithm{};  ///< without threads
+  /// Finalises what `execute` calls and sets the workspace that it needs; returns why cuDNN refuses. Null: nothing is
+  /// left to do.
+  std::function<std::optional<std::string>(Draft&)> finalize{};
+  bool compiled_here = false;  ///< cuDNN generates its code when it is finalised, which takes seconds
   std::function<void(cudnnHandle_t, const Arguments&)> execute{};
   std::vector<std::pair<std::size_t, OtherLayout>> inputs{}, outputs{};
   std::size_t workspace_bytes = 0;
@@ -42,16 +46,20 @@ class Candidates {
   [[nodiscard]] Device& device() const { return handle_->device(); }
   [[nodiscard]] const Operands& operands() const { return operands_; }
 
-  void add(Draft draft);
-  /// Why there may be no plan: the reason that is given if none is added.
-  void refuse(std::string reason) { reason_ = std::move(reason); }
-  [[nodiscard]] std::variant<Plans, Unsupported> result() &&;
+  /// A list of drafts begins, the most promising first.
+  void begin_list() { rank_ = 0; }
+  void add(Draft draft) { drafts_.emplace_back(rank_++, std::move(draft)); }
+  /// Why there may be no plan: the reasons that are given if none is added.
+  void refuse(const std::string& reason);
+  /// The first of each list, then the second of each ...; behind all others those whose code is generated here.
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> result() &&;
 
  private:
   std::shared_ptr<const Handle> handle_;
   Operands operands_;
-  std::string reason_;
-  Plans plans_{};
+  std::string no_call_, reasons_{};
+  int rank_ = 0;
+  std::vector<std::pair<int, Draft>> drafts_{};
 };
 
 /// Makes input or output `i` of a draft lie channels-last, where that is another order at all.

@@ -2,6 +2,7 @@
 // Convolution by every forward algorithm, its epilogue by calls of its own or fused into one; transposed convolution as
 // the gradient that it is, by every algorithm of that.
 #include "families.hpp"
+#include "unit_height.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,8 @@ struct ForwardAlgorithm {
   bool saves_multiplications = false;
 };
 constexpr std::array forward_algorithms{
-    ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm"},
     ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm"},
+    ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm"},
     ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm"},
     ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct"},
     ForwardAlgorithm{CUDNN_CONVOLUTION_FWD_ALGO_FFT, "fft", true},
@@ -152,13 +153,14 @@ void add_forward(const Problem& p, const op::Conv& op, Candidates& candidates) {
 
 }  // namespace
 
-void add_plans(const op::Conv& op, Candidates& candidates) {
+void add_plans(const op::Conv& given, Candidates& candidates) {
+  const op::Conv op = with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how || op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
     return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)) +
                              " with these types of w and y");
   const std::size_t spatial = op.x.size() - 2;
-  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 2 or 3 dimensions");
+  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 1 to 3 dimensions");
   const auto descriptor = convolution(op.pads, op.strides, op.dilations, spatial, op.group, *how);
   if (!descriptor)
     return candidates.refuse("cuDNN's convolutions pad both ends of an axis alike, not as pads of begin and end here");
@@ -172,11 +174,12 @@ void add_plans(const op::Conv& op, Candidates& candidates) {
                 op, candidates);
 }
 
-void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
+void add_plans(const op::ConvTranspose& given, Candidates& candidates) {
+  const op::ConvTranspose op = with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)));
   const std::size_t spatial = op.x.size() - 2;
-  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 2 or 3 dimensions");
+  if (spatial < 2 || spatial > 3) return candidates.refuse("cuDNN convolves 1 to 3 dimensions");
   const auto descriptor = convolution(op.pads, op.strides, op.dilations, spatial, op.group, *how);
   if (!descriptor) return candidates.refuse("cuDNN's convolutions pad both ends of an axis alike");
   std::string why;

@@ -1,143 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph_drawing.hpp"
-
+#include "draw.hpp"
+#include "unit_height.hpp"
 #include <benanza/plan/transpose_matrices.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace benanza::cudnn {
 
 namespace {
-
-using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
-using Numbers = std::vector<std::int64_t>;
-
-Numbers numbers(const TensorShape& shape) { return {shape.begin(), shape.end()}; }
-
-std::optional<fe::PointwiseMode_t> mode_of(ElementwiseFn fn) {
-  switch (fn) {
-    case ElementwiseFn::add: return fe::PointwiseMode_t::ADD;
-    case ElementwiseFn::sub: return fe::PointwiseMode_t::SUB;
-    case ElementwiseFn::mul: return fe::PointwiseMode_t::MUL;
-    case ElementwiseFn::div: return fe::PointwiseMode_t::DIV;
-    case ElementwiseFn::max: return fe::PointwiseMode_t::MAX;
-    case ElementwiseFn::min: return fe::PointwiseMode_t::MIN;
-    case ElementwiseFn::pow: return fe::PointwiseMode_t::POW;
-    case ElementwiseFn::relu:
-    case ElementwiseFn::leaky_relu:
-    case ElementwiseFn::clip: return fe::PointwiseMode_t::RELU_FWD;
-    case ElementwiseFn::sigmoid: return fe::PointwiseMode_t::SIGMOID_FWD;
-    case ElementwiseFn::tanh: return fe::PointwiseMode_t::TANH_FWD;
-    case ElementwiseFn::elu: return fe::PointwiseMode_t::ELU_FWD;
-    case ElementwiseFn::gelu: return fe::PointwiseMode_t::GELU_FWD;
-    case ElementwiseFn::gelu_tanh: return fe::PointwiseMode_t::GELU_APPROX_TANH_FWD;
-    case ElementwiseFn::softplus: return fe::PointwiseMode_t::SOFTPLUS_FWD;
-    case ElementwiseFn::swish: return fe::PointwiseMode_t::SWISH_FWD;
-    case ElementwiseFn::exp: return fe::PointwiseMode_t::EXP;
-    case ElementwiseFn::log: return fe::PointwiseMode_t::LOG;
-    case ElementwiseFn::neg: return fe::PointwiseMode_t::NEG;
-    case ElementwiseFn::abs: return fe::PointwiseMode_t::ABS;
-    case ElementwiseFn::sqrt: return fe::PointwiseMode_t::SQRT;
-    case ElementwiseFn::erf: return fe::PointwiseMode_t::ERF;
-    case ElementwiseFn::reciprocal: return fe::PointwiseMode_t::RECIPROCAL;
-    case ElementwiseFn::ceil: return fe::PointwiseMode_t::CEIL;
-    case ElementwiseFn::floor: return fe::PointwiseMode_t::FLOOR;
-    case ElementwiseFn::cos: return fe::PointwiseMode_t::COS;
-    case ElementwiseFn::sin: return fe::PointwiseMode_t::SIN;
-    case ElementwiseFn::tan: return fe::PointwiseMode_t::TAN;
-    default: return std::nullopt;
-  }
-}
-
-/// A graph over the operands of a layer: input `i` has the number i + 1.
-class Draw {
- public:
-  explicit Draw(const Subject& subject) : subject_(subject), graph_(std::make_shared<fe::graph::Graph>()) {
-    graph_->set_io_data_type(*graph_type(subject.type))
-        .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
-    if (subject.capability != 0) graph_->set_sm_version(subject.capability);  // nodes take it when they are made
-  }
-
-  [[nodiscard]] fe::graph::Graph& graph() { return *graph_; }
-  [[nodiscard]] const std::shared_ptr<fe::graph::Graph>& shared() const { return graph_; }
-
-  Tensor input(std::size_t i, const Numbers& dims, const Numbers& strides) {
-    return graph_->tensor(fe::graph::Tensor_attributes()
-                              .set_name("input" + std::to_string(i))
-                              .set_uid(static_cast<std::int64_t>(i) + 1)
-                              .set_dim(dims)
-                              .set_stride(strides)
-                              .set_data_type(*graph_type(subject_.operands.inputs.at(i).type)));
-  }
-  void output(const Tensor& tensor, const Numbers& dims, const Numbers& strides) {
-    tensor->set_output(true)
-        .set_uid(first_output)
-        .set_dim(dims)
-        .set_stride(strides)
-        .set_data_type(*graph_type(subject_.operands.outputs.at(0).type));
-  }
-
-  /// Attributes of a product: integers are summed in integers.
-  template <class Attributes>
-  [[nodiscard]] Attributes product(Attributes attributes) const {
-    if (subject_.is_integer()) attributes.set_compute_data_type(fe::DataType_t::INT32);
-    return attributes;
-  }
-
-  /// One step on a running value; null for a function that cuDNN's graphs lack.
-  Tensor step(const Tensor& value, const PostOp& post, const Tensor& operand) {
-    const auto mode = mode_of(post.fn);
-    if (!mode) return nullptr;
-    auto how = fe::graph::Pointwise_attributes().set_mode(*mode);
-    if (post.fn == ElementwiseFn::leaky_relu) how.set_relu_lower_clip_slope(static_cast<float>(post.alpha));
-    if (post.fn == ElementwiseFn::clip) {
-      if (post.alpha != 0) return nullptr;
-      how.set_relu_upper_clip(static_cast<float>(post.beta));
-    }
-    if (post.fn == ElementwiseFn::swish) how.set_swish_beta(static_cast<float>(post.alpha));
-    if (post.fn == ElementwiseFn::elu) how.set_elu_alpha(static_cast<float>(post.alpha));
-    if (operand == nullptr) return graph_->pointwise(value, how);
-    return post.swapped ? graph_->pointwise(operand, value, how) : graph_->pointwise(value, operand, how);
-  }
-
-  /// The steps of an epilogue on a result of this shape and order; its operands are inputs from `i` on.
-  Tensor epilogue(Tensor value, const Epilogue& post, const TensorShape& y, std::size_t channel_axis, std::size_t i,
-                  Order order) {
-    const bool rescales_bias = !post.empty() && post[0] == bias;
-    if (subject_.is_integer() && (!post.empty() || subject_.rescale != 1))
-      value->set_data_type(fe::DataType_t::INT32).set_dim(numbers(y)).set_stride(numbers(packed_strides(y, order)));
-    if (!rescales_bias) value = rescaled(value);
-    for (const auto& op : post) {
-      Tensor operand;
-      if (is_binary(op.fn)) {
-        TensorShape shape = y;
-        if (op.channel) {
-          shape = TensorShape::filled(y.size(), 1);
-          shape[channel_axis] = y[channel_axis];
-        } else if (!op.shape.empty()) {
-          shape = TensorShape::filled(y.size(), 1);
-          for (std::size_t k = 0; k < op.shape.size(); ++k) shape[y.size() - op.shape.size() + k] = op.shape[k];
-        }
-        operand = input(i++, numbers(shape), numbers(packed_strides(shape, order)));
-      }
-      value = step(value, op, operand);
-      if (value == nullptr) return nullptr;
-      if (rescales_bias && &op == post.begin()) value = rescaled(value);
-    }
-    return value;
-  }
-
- private:
-  [[nodiscard]] Tensor rescaled(const Tensor& value) {
-    if (subject_.rescale == 1) return value;
-    return graph_->pointwise(value, graph_->tensor(static_cast<float>(subject_.rescale)),
-                             fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::MUL));
-  }
-
-  const Subject& subject_;
-  std::shared_ptr<fe::graph::Graph> graph_;
-};
 
 void lay_out(Draft& draft, const Operands& operands, Order order) {
   if (order == Order::nchw) return;
@@ -174,22 +45,9 @@ std::optional<Drawn> draw_chain(const PostOp& first, const TensorShape& a, const
 
 }  // namespace
 
-std::optional<fe::DataType_t> graph_type(DataType type) {
-  switch (type) {
-    case DataType::f32:
-    case DataType::tf32: return fe::DataType_t::FLOAT;
-    case DataType::f16: return fe::DataType_t::HALF;
-    case DataType::bf16: return fe::DataType_t::BFLOAT16;
-    case DataType::f8e4m3: return fe::DataType_t::FP8_E4M3;
-    case DataType::f8e5m2: return fe::DataType_t::FP8_E5M2;
-    case DataType::i8: return fe::DataType_t::INT8;
-    case DataType::i32: return fe::DataType_t::INT32;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<Drawn> draw(const op::Conv& op, const Subject& subject, Order order) {
-  if (op.x_zero || op.w_zero) return std::nullopt;
+std::optional<Drawn> draw(const op::Conv& given, const Subject& subject, Order order) {
+  const op::Conv op = with_unit_height(given);
+  if (op.x_zero || op.w_zero || op.x.size() < 4) return std::nullopt;
   Draw drawing(subject);
   const std::size_t spatial = op.x.size() - 2;
   const auto list = [&](const TensorShape& values, std::size_t first, std::int64_t otherwise) {

@@ -50,16 +50,21 @@ struct Subject {
 /// The number of a graph's first output; input `i` has the number i + 1.
 inline constexpr std::int64_t first_output = 1000;
 
+/// A graph that also tells the notes of its engines: cudnn-frontend has no call for the numerical ones.
+struct Graph : fe::graph::Graph {
+  using fe::graph::Graph::plans;
+};
+
 /// A drawn graph, and what its plans have in common.
 struct Drawn {
-  std::shared_ptr<fe::graph::Graph> graph{};
+  std::shared_ptr<Graph> graph{};
   std::size_t inputs = 0;
   bool strict = true;
   double tolerance = 1e-4;
   Draft draft{};  ///< layouts; the rest is filled for each plan
   std::string suffix{};
 
-  Drawn(std::shared_ptr<fe::graph::Graph> drawn, const Subject& subject)
+  Drawn(std::shared_ptr<Graph> drawn, const Subject& subject)
       : graph(std::move(drawn)),
         inputs(subject.operands.inputs.size()),
         strict(subject.strict()),

@@ -21,9 +21,6 @@ namespace benanza::cudnn {
 
 namespace {
 
-/// Notes of engines that save multiplications; they are asked for apart, so that their plans can be told.
-constexpr fe::NumericalNote_t saving_notes[] = {fe::NumericalNote_t::WINOGRAD, fe::NumericalNote_t::FFT};
-
 std::string in_charset(std::string text) {
   for (auto& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("_.=:-").find(c) == std::string_view::npos)
@@ -35,9 +32,6 @@ std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
-
-/// Makes a graph anew, since which engines it may use is decided before its plans are listed.
-using Maker = std::function<std::optional<Drawn>()>;
 
 /// A device that is not here.
 struct Described {
@@ -60,10 +54,18 @@ void open_libraries() {
   static const auto runtime = SharedLibrary::open({"libcudart.so." + std::to_string(CUDART_VERSION / 1000)});
 }
 
-/// Lists the plans of a drawn graph: of the handle's device, or without one of a device that is described. Otherwise
-/// why there are none.
-std::optional<std::string> list_plans(Drawn& drawn, std::optional<fe::NumericalNote_t> saving, cudnnHandle_t handle,
-                                      const Described* described) {
+/// An engine configuration that a heuristic lists.
+struct Listed {
+  std::int64_t index = 0;  ///< in the graph
+  std::string name{};
+  bool saves_multiplications = false, compiled_here = false;
+};
+
+/// Those of a drawn graph that the layer's type allows, the most promising first; of the handle's device, or without
+/// one of a device that is described. Otherwise why there are none.
+std::variant<std::vector<Listed>, std::string> list(const Drawn& drawn, cudnnHandle_t handle,
+                                                    const Described* described) {
+  using enum fe::NumericalNote_t;
   auto& graph = *drawn.graph;
   if (described != nullptr) graph.set_device_properties(described->properties);
   auto status = graph.validate();
@@ -72,104 +74,114 @@ std::optional<std::string> list_plans(Drawn& drawn, std::optional<fe::NumericalN
   if (status.is_good())
     status = graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK});
   if (status.is_bad()) return "cuDNN has no graph for it: " + one_line(status.get_message());
-  std::vector<fe::NumericalNote_t> barred;
-  if (saving) graph.select_numeric_notes({*saving});
-  else barred.assign(std::begin(saving_notes), std::end(saving_notes));
-  if (drawn.strict)
-    barred.insert(barred.end(), {fe::NumericalNote_t::TENSOR_CORE, fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
-                                 fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION});
-  graph.deselect_numeric_notes(barred);
-  return std::nullopt;
+  std::vector<Listed> result;
+  std::set<std::string> names;  // the modes list many configurations twice
+  for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
+    const auto& notes = graph.plans.numeric_notes.at(static_cast<std::size_t>(i));
+    const auto has = [&](fe::NumericalNote_t note) {
+      return std::find(notes.begin(), notes.end(), note) != notes.end();
+    };
+    if (drawn.strict && (has(TENSOR_CORE) || has(DOWN_CONVERT_INPUTS) || has(REDUCED_PRECISION_REDUCTION))) continue;
+    std::string tag;
+    std::vector<fe::BehaviorNote_t> behavior;
+    if (graph.get_plan_name_at_index(i, tag).is_bad() ||
+        graph.get_behavior_notes_for_plan_at_index(i, behavior).is_bad())
+      continue;
+    Listed listed{.index = i,
+                  .name = "graph:" + in_charset(tag) + drawn.suffix,
+                  .saves_multiplications = has(WINOGRAD) || has(FFT),
+                  .compiled_here = std::find(behavior.begin(), behavior.end(),
+                                             fe::BehaviorNote_t::RUNTIME_COMPILATION) != behavior.end()};
+    if (names.insert(listed.name).second) result.push_back(std::move(listed));
+  }
+  if (result.empty()) return "none of the engines that cuDNN lists for it multiplies in this type";
+  return result;
 }
 
-void add_plans_of(const Maker& make, std::optional<fe::NumericalNote_t> saving, Candidates& candidates,
-                  std::set<std::string>& names) {
-  auto drawn = make();
-  if (!drawn) return;
-  if (auto why = list_plans(*drawn, saving, candidates.handle(), nullptr)) {
-    if (!saving) candidates.refuse(std::move(*why));
-    return;
-  }
-  auto& graph = *drawn->graph;
-  const std::int64_t count = graph.get_execution_plan_count();
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::string tag;
-    if (graph.get_plan_name_at_index(i, tag).is_bad()) continue;
-    const std::string name = "graph:" + in_charset(tag) + drawn->suffix;
-    if (names.contains(name)) continue;
-    std::int64_t workspace = 0;
+Draft draft_of(const Drawn& drawn, const Listed& listed, cudnnHandle_t handle) {
+  Draft draft = drawn.draft;
+  draft.algorithm = listed.name;
+  draft.compiled_here = listed.compiled_here;
+  draft.saves_multiplications = listed.saves_multiplications;
+  draft.tolerance = listed.saves_multiplications ? std::max(saving_tolerance, drawn.tolerance) : drawn.tolerance;
+  draft.finalize = [graph = drawn.graph, i = listed.index, handle](Draft& finished) -> std::optional<std::string> {
     beat();  // seconds, where code is generated for it
-    if (graph.build_plan_at_index(candidates.handle(), i).is_bad() ||
-        graph.get_workspace_size_plan_at_index(i, workspace).is_bad())
-      continue;
-    names.insert(name);
-    Draft draft = drawn->draft;
-    draft.algorithm = name;
-    draft.workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(0, workspace));
-    draft.saves_multiplications = saving.has_value();
-    draft.tolerance = saving ? std::max(saving_tolerance, drawn->tolerance) : drawn->tolerance;
-    draft.execute = [graph = drawn->graph, i, inputs = drawn->inputs](cudnnHandle_t handle, const Arguments& a) {
-      std::unordered_map<std::int64_t, void*> buffers{{first_output, a.outputs[0]}};
-      for (std::size_t k = 0; k < inputs; ++k)
-        buffers[static_cast<std::int64_t>(k) + 1] = const_cast<void*>(a.inputs[k]);
-      auto status = graph->execute_plan_at_index(handle, buffers, a.workspace, i);
-      if (status.is_bad()) throw EnvironmentError("a plan of cuDNN's graph API failed: " + status.get_message());
-    };
-    candidates.add(std::move(draft));
-  }
+    std::int64_t workspace = 0;
+    auto status = graph->build_plan_at_index(handle, i);
+    if (status.is_good()) status = graph->get_workspace_size_plan_at_index(i, workspace);
+    if (status.is_bad()) return "cuDNN does not finalise this configuration: " + one_line(status.get_message());
+    finished.workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(0, workspace));
+    return std::nullopt;
+  };
+  draft.execute = [graph = drawn.graph, i = listed.index, inputs = drawn.inputs](cudnnHandle_t stream_handle,
+                                                                                 const Arguments& a) {
+    std::unordered_map<std::int64_t, void*> buffers{{first_output, a.outputs[0]}};
+    for (std::size_t k = 0; k < inputs; ++k) buffers[static_cast<std::int64_t>(k) + 1] = const_cast<void*>(a.inputs[k]);
+    auto status = graph->execute_plan_at_index(stream_handle, buffers, a.workspace, i);
+    if (status.is_bad()) throw EnvironmentError("a plan of cuDNN's graph API failed: " + status.get_message());
+  };
+  return draft;
+}
+
+/// Visits the layer's graphs, one for each order of its operands; `refuse` is told why there is none.
+template <class Visit, class Refuse>
+void for_each_graph(const Layer& layer, std::int32_t capability, Visit&& visit, Refuse&& refuse) {
+  std::visit(
+      [&](const auto& op) {
+        using Op = std::decay_t<decltype(op)>;
+        if constexpr (Drawable<Op>) {
+          const Subject subject(layer, capability);
+          if (!subject.is_known())
+            return refuse("no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types");
+          constexpr bool has_orders = std::is_same_v<Op, op::Conv>;
+          for (const Order order : {Order::nhwc, Order::nchw}) {
+            if (order == Order::nhwc && !has_orders) continue;
+            if (const auto drawn = draw(op, subject, order)) visit(*drawn);
+            else refuse("cuDNN's graphs lack a part of this " + std::string(Op::kind));
+          }
+        } else {
+          refuse("no graph of cuDNN is drawn for " + std::string(Op::kind));
+        }
+      },
+      layer);
 }
 
 }  // namespace
 
-std::vector<std::string> graph_plan_tags(const Layer& layer, const std::string& description) {
+std::vector<std::string> graph_plans_listed(const Layer& layer, const std::string& description) {
   open_libraries();
   const Described described(description);
-  return std::visit(
-      [&](const auto& op) -> std::vector<std::string> {
-        std::vector<std::string> tags;
-        if constexpr (Drawable<std::decay_t<decltype(op)>>) {
-          const Subject subject(layer, described.capability);
-          auto drawn = subject.is_known() ? draw(op, subject, Order::nhwc) : std::nullopt;
-          if (!drawn || list_plans(*drawn, std::nullopt, nullptr, &described)) return tags;
-          for (std::int64_t i = 0; i < drawn->graph->get_execution_plan_count(); ++i)
-            if (std::string tag; drawn->graph->get_plan_name_at_index(i, tag).is_good()) tags.push_back(tag);
-        }
-        return tags;
+  std::vector<std::string> names;
+  for_each_graph(
+      layer, described.capability,
+      [&](const Drawn& drawn) {
+        const auto listed = list(drawn, nullptr, &described);
+        if (const auto* all = std::get_if<std::vector<Listed>>(&listed))
+          for (const auto& one : *all) names.push_back(one.name);
       },
-      layer);
+      [](const std::string&) {});
+  return names;
 }
 
-std::variant<Plans, Unsupported> graph_plans(const Layer& layer, std::shared_ptr<const Handle> handle) {
+void add_graph_plans(const Layer& layer, Candidates& candidates) {
   open_libraries();
-  return std::visit(
-      [&](const auto& op) -> std::variant<Plans, Unsupported> {
-        using Op = std::decay_t<decltype(op)>;
-        if constexpr (Drawable<Op>) {
-          const Subject subject(layer);
-          if (!subject.is_known())
-            return Unsupported{"no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types"};
-          Candidates candidates(handle, layer);
-          std::set<std::string> names;
-          constexpr bool has_orders = std::is_same_v<Op, op::Conv>;
-          for (const Order order : {Order::nchw, Order::nhwc}) {
-            if (order == Order::nhwc && !has_orders) continue;
-            const Maker make = [&] { return draw(op, subject, order); };
-            try {
-              add_plans_of(make, std::nullopt, candidates, names);
-              if constexpr (has_orders)
-                for (const auto saving : saving_notes) add_plans_of(make, saving, candidates, names);
-            } catch (const Error&) {
-              throw;
-            } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load
-              candidates.refuse("cuDNN's graph API failed: " + one_line(failed.what()));
-            }
-          }
-          return std::move(candidates).result();
-        } else {
-          return Unsupported{"no graph of cuDNN is drawn for " + std::string(Op::kind)};
+  const auto refuse = [&](const std::string& why) { candidates.refuse(why); };
+  for_each_graph(
+      layer, 0,
+      [&](const Drawn& drawn) {
+        try {
+          const auto listed = list(drawn, candidates.handle(), nullptr);
+          if (const auto* why = std::get_if<std::string>(&listed)) return refuse(*why);
+          candidates.begin_list();
+          for (const auto& one : std::get<std::vector<Listed>>(listed))
+            candidates.add(draft_of(drawn, one, candidates.handle()));
+        } catch (const Error&) {
+          throw;
+        } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load
+          refuse("cuDNN's graph API failed: " + one_line(failed.what()));
         }
       },
-      layer);
+      refuse);
 }
 
 }  // namespace benanza::cudnn

@@ -4,10 +4,10 @@
 
 namespace benanza::cudnn {
 
-std::variant<Plans, Unsupported> graph_plans(const Layer&, std::shared_ptr<const Handle>) {
-  return Unsupported{"this Benanza was built without the headers of cudnn-frontend"};
+void add_graph_plans(const Layer&, Candidates& candidates) {
+  candidates.refuse("this Benanza was built without the headers of cudnn-frontend");
 }
 
-std::vector<std::string> graph_plan_tags(const Layer&, const std::string&) { return {}; }
+std::vector<std::string> graph_plans_listed(const Layer&, const std::string&) { return {}; }
 
 }  // namespace benanza::cudnn

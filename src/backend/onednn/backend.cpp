@@ -12,12 +12,15 @@ class OneDnn final : public Backend {
   [[nodiscard]] std::string version() const override { return Library::version(); }
   [[nodiscard]] bool uses_openmp() const override { return true; }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
-    return std::visit([&](const auto& op) { return plans_of(op, threads); }, layer);
+    return build_all(drafts(layer, threads));
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const override {
+    return std::visit([&](const auto& op) { return drafts_of(op, threads); }, layer);
   }
 
  private:
   template <class Op>
-  [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Op& op, int threads) const {
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_of(const Op& op, int threads) const {
     if constexpr (Offered<Op>) {
       const auto type = element_type(op.type);
       if (!type || (f32_only<Op> && op.type != DataType::f32) || (op.type == DataType::i32 && !only_moves<Op>))

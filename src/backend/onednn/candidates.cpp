@@ -50,12 +50,18 @@ void Candidates::add(Draft draft) {
   if (has_weights) name += layout_key("wei", draft.inputs, 1);  // other second operands lie as the first one does
   name = in_charset(name + layout_key("dst", draft.outputs, 0) + ",threads=" + std::to_string(threads_));
   if (!names_.insert(name).second) return;
-  plans_.push_back(std::make_unique<PrimitivePlan>(library_, std::move(draft), name, operands_, threads_));
+  PlanDraft plan{.algorithm = name, .threads = threads_};
+  plan.build = [=, library = library_, operands = operands_, threads = threads_,
+                draft = std::move(draft)]() mutable -> std::unique_ptr<Plan> {
+    Library::use_threads(threads);  // those of this plan, whatever was built in between
+    return std::make_unique<PrimitivePlan>(library, std::move(draft), name, operands, threads);
+  };
+  drafts_.push_back(std::move(plan));
 }
 
-std::variant<Plans, Unsupported> Candidates::result() && {
-  if (plans_.empty()) return Unsupported{reason_};
-  return std::move(plans_);
+std::variant<PlanDrafts, Unsupported> Candidates::result() && {
+  if (drafts_.empty()) return Unsupported{reason_};
+  return std::move(drafts_);
 }
 
 dnnl::primitive_attr common_attributes() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates: the plans of one layer as a family of operators collects them, each named and kept once.
+// Candidates: the plans of one layer, not built yet, as a family of operators collects them, each named and kept once.
 #pragma once
 
 #include "primitive_plan.hpp"
@@ -22,11 +22,11 @@ class Candidates {
   /// What rounding results to their type may do.
   [[nodiscard]] double tolerance() const;
 
-  /// Makes the plan unless one of its name (implementation, layouts, threads) is there already.
+  /// Keeps the draft of a plan unless one of its name (implementation, layouts, threads) is there already.
   void add(Draft draft);
   /// Why there may be no plan: the reason that is given if none is added.
   void refuse(std::string reason) { reason_ = std::move(reason); }
-  [[nodiscard]] std::variant<Plans, Unsupported> result() &&;
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> result() &&;
 
  private:
   std::shared_ptr<const Library> library_;
@@ -34,7 +34,7 @@ class Candidates {
   int threads_;
   std::string reason_;
   std::set<std::string> names_{};
-  Plans plans_{};
+  PlanDrafts drafts_{};
 };
 
 /// Attributes of every primitive: f32 is f32, and the scratchpad is a part of the plan's workspace.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// LazyPlan: a plan that is built when the tuner gets to it, once for all cache states in which it competes.
+#pragma once
+
+#include "host.hpp"
+#include <benanza/model/units.hpp>
+#include <benanza/plan/backend.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace benanza::bench {
+
+class LazyPlan {
+ public:
+  /// `listing`: the part that this draft has in the time that listing all of them took.
+  LazyPlan(PlanDraft draft, Seconds listing) : draft_(std::move(draft)), preparation_(listing) {}
+
+  /// Builds the plan at the first call. Returns why there is none; throws what the backend throws.
+  [[nodiscard]] std::optional<Unsupported> build(const Host& host) {
+    if (draft_.build) {
+      const auto build = std::exchange(draft_.build, nullptr);
+      const Seconds start = host.now();
+      auto built = build();
+      preparation_ += host.now() - start;
+      if (auto* plan = std::get_if<std::unique_ptr<Plan>>(&built)) plan_ = std::move(*plan);
+      else why_ = std::move(std::get<Unsupported>(built));
+    }
+    return plan_ == nullptr ? std::optional(why_) : std::nullopt;
+  }
+  /// Once it is built.
+  [[nodiscard]] const Plan& get() const { return *plan_; }
+  [[nodiscard]] Seconds preparation() const { return preparation_; }
+
+ private:
+  PlanDraft draft_;
+  Seconds preparation_;
+  std::unique_ptr<const Plan> plan_{};
+  Unsupported why_{"failed: could not be built in another cache state"};
+};
+
+}  // namespace benanza::bench
