@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cublas/attention.hpp"
+#include "backend/cublas/lt_epilogue.hpp"
 #include "backend/cublas/problem.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cublas.hpp>
@@ -110,6 +112,40 @@ TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
       cublas::describe(op::MatMul{.type = DataType::i8, .a = {48, 64}, .b = {64, 32}, .a_zero = true})));
 }
 
+// PyTorch does the same with "tanh" where it cannot call this epilogue (aten/src/ATen/native/cuda/Blas.cpp).
+TEST_CASE("cuBLASLt's GELU is the approximation by tanh; an exact one is not among its epilogues") {
+  const auto tanh = cublas::lt_epilogue({bias, ElementwiseFn::gelu_tanh}, 2);
+  REQUIRE(std::holds_alternative<cublas::LtEpilogue>(tanh));
+  CHECK(std::get<cublas::LtEpilogue>(tanh).kind == CUBLASLT_EPILOGUE_GELU_BIAS);
+  CHECK(std::holds_alternative<std::string>(cublas::lt_epilogue({bias, ElementwiseFn::gelu}, 2)));
+}
+
+TEST_CASE("attention by its parts: query heads that share a key head are rows of one product") {
+  // Two entries of 8 query heads on 2 key heads: 4 heads of 5 queries each are 20 rows.
+  const auto parts = std::get<cublas::AttentionParts>(cublas::describe(
+      op::Attention{.q = {2, 8, 5, 16}, .k = {2, 2, 7, 16}, .v = {2, 2, 7, 24}, .mask = {1, 1, 5, 7}}));
+  CHECK(parts.scores.batch == 4);
+  CHECK(parts.scores.m == 20);
+  CHECK(parts.scores.n == 7);
+  CHECK(parts.scores.k == 16);
+  CHECK(parts.scores.trans_b);  // keys lie as rows
+  CHECK(parts.scores.stride_a == 20 * 16);
+  CHECK(parts.scores.factor == 0.25);  // 1 / sqrt(16)
+  CHECK(parts.result.m == 20);
+  CHECK(parts.result.n == 24);
+  CHECK(parts.result.k == 7);
+  CHECK_FALSE(parts.result.trans_b);
+  CHECK(parts.score_bytes == 2 * 8 * 5 * 7 * 4);
+  CHECK(parts.weights.mask_strides[0] == 0);
+  CHECK(parts.weights.mask_strides[1] == 0);
+  CHECK(parts.weights.mask_strides[2] == 7);
+  CHECK(parts.weights.mask_strides[3] == 1);
+  const auto turned = std::get<cublas::AttentionParts>(cublas::describe(
+      op::Attention{.q = {1, 2, 5, 16}, .k = {1, 2, 7, 16}, .v = {1, 2, 7, 16}, .k_transposed = true}));
+  CHECK_FALSE(turned.scores.trans_b);
+  CHECK(turned.scores.ldb == 7);
+}
+
 TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
   const auto backend = cublas::backend();
   if (!test::has_device(*backend)) return;
@@ -136,6 +172,12 @@ TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
                .post = {bias, {ElementwiseFn::add, TensorShape{}}, ElementwiseFn::relu}},
       op::Conv{.type = DataType::i8, .x = {2, 64, 8, 8}, .w = {32, 64, 1, 1}},
       op::MatMul{.type = DataType::i8, .a = {3, 32, 64}, .b = {3, 64, 48}, .trans_a = true},
+      op::Attention{.q = {2, 4, 33, 64}, .k = {2, 4, 72, 64}, .v = {2, 4, 72, 48}},
+      op::Attention{.q = {2, 4, 33, 64}, .k = {2, 4, 72, 64}, .v = {2, 4, 72, 64}, .mask = {2, 1, 1, 72}},
+      op::Attention{.q = {1, 8, 40, 64}, .k = {1, 2, 40, 64}, .v = {1, 2, 40, 64}, .causal = true},
+      op::Attention{
+          .type = DataType::tf32, .q = {1, 4, 33, 64}, .k = {1, 4, 72, 64}, .v = {1, 4, 72, 64}, .k_transposed = true},
+      op::Attention{.type = DataType::f16, .q = {1, 4, 33, 64}, .k = {1, 4, 72, 64}, .v = {1, 4, 72, 64}},
   };
   for (const auto& layer : layers) {
     INFO(LayerSignature(layer).text());

@@ -5,6 +5,9 @@
 #include <benanza/backend/cuda.hpp>
 #include <benanza/model/layer_signature.hpp>
 
+#include <cmath>
+#include <vector>
+
 using namespace benanza;
 
 TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
@@ -162,4 +165,44 @@ TEST_CASE("single elements of every size are gathered, as a check gathers them",
     device.gather(by_device.data(), from.data(), positions, width);
     CHECK(by_device == expected);
   }
+}
+
+TEST_CASE("the weights of attention are a softmax of scores and mask, of earlier keys alone where it is causal",
+          "[gpu]") {
+  const auto backend = cuda::backend();
+  if (!test::has_device(*backend)) return;
+  Device& device = *backend->device();
+  const float ln2 = std::log(2.0F), ln3 = std::log(3.0F);
+  // One entry, two heads of two queries and three keys; e to the scores: 1 2 3 in each row.
+  std::vector<float> scores;
+  for (int row = 0; row < 4; ++row) scores.insert(scores.end(), {0, ln2, ln3});
+  const std::vector<float> mask{0, -ln2, 0, ln3, 0, 0};  // for each head by key
+  const auto weights = [&](const cuda::WeightShape& shape, bool masked) {
+    const std::size_t bytes = scores.size() * sizeof(float), mask_bytes = mask.size() * sizeof(float);
+    const test::OnDevice data(device, bytes, test::OnDevice::operand),
+        added(device, mask_bytes, test::OnDevice::operand);
+    device.upload(data.data(), scores.data(), bytes);
+    device.upload(added.data(), mask.data(), mask_bytes);
+    cuda::attention_weights(shape, cuda::Element::f32, masked ? added.data() : nullptr, data.data(),
+                            static_cast<cudaStream_t>(device.stream()));
+    device.finish();
+    std::vector<float> result(scores.size());
+    device.download(result.data(), data.data(), bytes);
+    return result;
+  };
+  const auto check = [](const std::vector<float>& got, const std::vector<double>& expected) {
+    REQUIRE(got.size() == expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(double{got[i]} == Approx(expected[i]).margin(1e-6));
+  };
+  const double sixth = 1.0 / 6, third = 1.0 / 3;
+  const cuda::WeightShape shape{.heads = 2, .queries = 2, .keys = 3};
+  check(weights(shape, false), {sixth, third, 0.5, sixth, third, 0.5, sixth, third, 0.5, sixth, third, 0.5});
+  cuda::WeightShape masked = shape;
+  masked.mask_strides[1] = 3;
+  masked.mask_strides[3] = 1;
+  // 1 1 3 of 5 in the first head, 3 2 3 of 8 in the second.
+  check(weights(masked, true), {0.2, 0.2, 0.6, 0.2, 0.2, 0.6, 0.375, 0.25, 0.375, 0.375, 0.25, 0.375});
+  cuda::WeightShape causal = shape;
+  causal.causal = true;
+  check(weights(causal, false), {1, 0, 0, third, 2 * third, 0, 1, 0, 0, third, 2 * third, 0});
 }

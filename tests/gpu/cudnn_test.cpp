@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cuDNN answers without a device is compared with our own shapes; plans need one.
 #include "backend/cudnn/graphs.hpp"
+#include "backend/cudnn/unit_height.hpp"
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cudnn.hpp>
@@ -101,10 +102,40 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Attention/f16/q=1x12x128x64/k=1x12x128x64/v=1x12x128x64/mask=1x1x128x128/k_transposed=1",
         "Attention/bf16/q=1x6x1500x64/k=1x6x1500x64/v=1x6x1500x64/k_transposed=1",
         "Attention/f16/q=1x12x1x64/k=1x12x513x64/v=1x12x513x64/mask=1x1x1x513/k_transposed=1",
-        "Attention/f16/q=1x4x64x64/k=1x4x64x64/v=1x4x64x64/causal=1"}) {
+        "Attention/f16/q=1x4x64x64/k=1x4x64x64/v=1x4x64x64/causal=1",
+        "Attention/f16/q=1x32x128x64/k=1x8x128x64/v=1x8x128x64/causal=1",
+        "Attention/bf16/q=1x32x1x64/k=1x8x513x64/v=1x8x513x64/mask=1x1x1x513",
+        // The first layers of Whisper's encoder, one dimension each.
+        "Conv/f16/x=1x80x3000/w=384x80x3/pads=1x1/post=bias,gelu",
+        "Conv/tf32/x=1x384x3000/w=384x384x3/pads=1x1/strides=2/post=bias,gelu",
+        "Conv/f32/x=1x80x3000/w=384x80x3/pads=1x1", "Conv/f16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,swish:1",
+        "Conv/bf16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,swish:1",
+        "Conv/f16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
+        "Conv/tf32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
+        "Conv/i8/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
+        "MatMul/f16/a=128x768/b=768x3072/b_constant=1/post=bias,gelu", "Unary/f16/fn=hard_swish/x=8x4096"}) {
     INFO(signature);
     CHECK_FALSE(cudnn::graph_plans_listed(parse_layer(signature), h100).empty());
   }
+  // f32 is strict. All engines of products round their operands, for tensor cores; those of convolutions do not.
+  CHECK(cudnn::graph_plans_listed(parse_layer("MatMul/f32/a=128x64/b=64x256"), h100).empty());
+  CHECK_FALSE(cudnn::graph_plans_listed(parse_layer("MatMul/tf32/a=128x64/b=64x256"), h100).empty());
+  CHECK_FALSE(cudnn::graph_plans_listed(parse_layer("Conv/f32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1"), h100).empty());
+}
+
+TEST_CASE("a convolution of one dimension is one of two with height 1 to cuDNN") {
+  const op::Conv conv = cudnn::with_unit_height(op::Conv{.x = {1, 80, 3000},
+                                                         .w = {384, 80, 3},
+                                                         .pads = {1, 2},
+                                                         .strides = {2},
+                                                         .post = {bias, {ElementwiseFn::add, TensorShape{1, 384, 1}}}});
+  CHECK(conv.x == TensorShape{1, 80, 1, 3000});
+  CHECK(conv.w == TensorShape{384, 80, 1, 3});
+  CHECK(conv.pads == TensorShape{0, 1, 0, 2});  // both begins, then both ends
+  CHECK(conv.strides == TensorShape{1, 2});
+  CHECK(conv.dilations.empty());
+  CHECK(conv.post[1].shape == TensorShape{1, 384, 1, 1});
+  CHECK(conv.y() == TensorShape{1, 384, 1, 1501});  // (3000 + 1 + 2 - 3) / 2 + 1
 }
 
 TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
@@ -141,9 +172,30 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
       op::Nary{.x = {4, 100}, .count = 3, .mean = true},
       op::Reduce{.x = {12, 100}, .axes = {1}},
       op::Transpose{.x = {5, 6, 7}, .perm = {2, 0, 1}},
-      op::MatMul{.a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
+      op::Conv{.x = {2, 16, 50}, .w = {32, 16, 3}, .pads = {1, 1}, .strides = {2}, .post = {bias}},
+      op::Conv{.type = DataType::f16,
+               .x = {2, 16, 50},
+               .w = {32, 16, 3},
+               .pads = {1, 1},
+               .post = {bias, ElementwiseFn::gelu}},
+      op::ConvTranspose{.x = {1, 8, 21}, .w = {8, 4, 3}, .strides = {2}},
+      op::Conv{.type = DataType::f16,
+               .x = {1, 16, 14, 14},
+               .w = {32, 16, 3, 3},
+               .pads = {1, 1, 1, 1},
+               .post = {bias, ElementwiseFn::hard_swish}},
+      op::Conv{.type = DataType::tf32,
+               .x = {1, 16, 14, 14},
+               .w = {32, 16, 3, 3},
+               .pads = {1, 1, 1, 1},
+               .post = {bias, {ElementwiseFn::swish, 1}}},
+      op::Unary{.type = DataType::f16, .fn = ElementwiseFn::mish, .x = {8, 4096}},
+      op::MatMul{.type = DataType::tf32, .a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::relu}},
+      op::MatMul{.type = DataType::f16, .a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::gelu}},
       op::LayerNorm{.x = {16, 96}, .bias = true},
       op::Attention{.type = DataType::f16, .q = {1, 4, 64, 64}, .k = {1, 4, 64, 64}, .v = {1, 4, 64, 64}},
+      op::Attention{
+          .type = DataType::f16, .q = {1, 8, 64, 64}, .k = {1, 2, 64, 64}, .v = {1, 2, 64, 64}, .causal = true},
       op::Attention{
           .type = DataType::f16, .q = {2, 4, 48, 64}, .k = {2, 4, 72, 64}, .v = {2, 4, 72, 64}, .k_transposed = true},
       op::Recurrent{.x = {5, 2, 16}, .hidden = 24},
@@ -154,4 +206,6 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
     INFO(LayerSignature(layer).text());
     CHECK(test::check_device_plans(*backend, layer) > 0);
   }
+  // Strict f32 leaves no engine for a product.
+  CHECK(std::holds_alternative<Unsupported>(backend->drafts(op::MatMul{.a = {32, 64}, .b = {64, 48}}, 1)));
 }

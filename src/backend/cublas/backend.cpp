@@ -27,6 +27,8 @@ class CublasBackend final : public Backend {
     if (const auto* product = std::get_if<op::MatMul>(&layer)) return plans_of(describe(*product), {}, layer);
     if (const auto* conv = std::get_if<op::Conv>(&layer))
       return plans_of(describe(*conv), describe_channels_last(*conv), layer);
+    if (const auto* attention = std::get_if<op::Attention>(&layer))
+      return attention_plans(*attention, operands(layer), handles());
     return Unsupported{"no " + std::string(kind(layer)) + " in cuBLAS"};
   }
 

@@ -23,10 +23,7 @@ class BlasPlan : public Plan {
 
  protected:
   [[nodiscard]] const Problem& problem() const { return problem_; }
-  [[nodiscard]] cublasHandle_t handle_with(void* workspace) const {
-    check(calls().cublasSetWorkspace_v2(handles_->blas(), workspace, cublas::workspace_bytes), "cublasSetWorkspace");
-    return handles_->blas();
-  }
+  [[nodiscard]] cublasHandle_t handle_with(void* workspace) const { return handles_->blas_with(workspace); }
 
  private:
   Problem problem_;
@@ -40,30 +37,8 @@ class GemmPlan final : public BlasPlan {
  private:
   void do_execute(const Arguments& arguments) const override {
     const Problem& p = problem();
-    const float one = 1, zero = 0;
-    const double wide_one = 1, wide_zero = 0;
-    const bool wide = p.arithmetic.scale == CUDA_R_64F;
-    const void* const alpha = wide ? static_cast<const void*>(&wide_one) : &one;
-    const void* const beta = wide ? static_cast<const void*>(&wide_zero) : &zero;
-    const cudaDataType_t type = p.arithmetic.stored;
-    const auto bytes = static_cast<std::int64_t>(element_bytes(type));
-    const auto* const a = static_cast<const std::byte*>(arguments.inputs[p.input_a]);
-    const auto* const b = static_cast<const std::byte*>(arguments.inputs[p.input_b]);
-    auto* const y = static_cast<std::byte*>(arguments.outputs[0]);
-    const cublasHandle_t handle = handle_with(arguments.workspace);
-    const auto gemm = [&](const Offsets& at) {
-      check(calls().cublasGemmEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha,
-                                 b + at.b * bytes, type, p.ldb, a + at.a * bytes, type, p.lda, beta, y + at.y * bytes,
-                                 type, p.n, p.arithmetic.compute, CUBLAS_GEMM_DEFAULT),
-            "cublasGemmEx");
-    };
-    for (const auto& at : p.offsets) gemm(at);
-    if (!p.offsets.empty()) return;
-    if (p.batch == 1) return gemm({});
-    check(calls().cublasGemmStridedBatchedEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha,
-                                             b, type, p.ldb, p.stride_b, a, type, p.lda, p.stride_a, beta, y, type, p.n,
-                                             p.stride_y, p.batch, p.arithmetic.compute, CUBLAS_GEMM_DEFAULT),
-          "cublasGemmStridedBatchedEx");
+    gemm(p, handle_with(arguments.workspace), arguments.inputs[p.input_a], arguments.inputs[p.input_b],
+         arguments.outputs[0]);
   }
 };
 
@@ -104,6 +79,32 @@ class GemvPlan final : public BlasPlan {
 };
 
 }  // namespace
+
+void gemm(const Problem& p, cublasHandle_t handle, const void* a, const void* b, void* y) {
+  const auto factor = static_cast<float>(p.factor);
+  const float zero = 0;
+  const double wide_zero = 0;
+  const bool wide = p.arithmetic.scale == CUDA_R_64F;
+  const void* const alpha = wide ? static_cast<const void*>(&p.factor) : &factor;
+  const void* const beta = wide ? static_cast<const void*>(&wide_zero) : &zero;
+  const cudaDataType_t type = p.arithmetic.stored;
+  const auto bytes = static_cast<std::int64_t>(element_bytes(type));
+  const auto one = [&](const Offsets& at) {
+    check(calls().cublasGemmEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha,
+                               static_cast<const std::byte*>(b) + at.b * bytes, type, p.ldb,
+                               static_cast<const std::byte*>(a) + at.a * bytes, type, p.lda, beta,
+                               static_cast<std::byte*>(y) + at.y * bytes, type, p.n, p.arithmetic.compute,
+                               CUBLAS_GEMM_DEFAULT),
+          "cublasGemmEx");
+  };
+  for (const auto& at : p.offsets) one(at);
+  if (!p.offsets.empty()) return;
+  if (p.batch == 1) return one({});
+  check(calls().cublasGemmStridedBatchedEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha, b,
+                                           type, p.ldb, p.stride_b, a, type, p.lda, p.stride_a, beta, y, type, p.n,
+                                           p.stride_y, p.batch, p.arithmetic.compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmStridedBatchedEx");
+}
 
 void add_blas_plans(const Problem& problem, const Operands& operands, const std::shared_ptr<const Handles>& handles,
                     Plans& plans) {

@@ -80,6 +80,11 @@ Handles::Handles(std::shared_ptr<Device> device) : device_(std::move(device)) {
   check(calls().cublasLtCreate(&lt_), "cublasLtCreate");
 }
 
+cublasHandle_t Handles::blas_with(void* workspace) const {
+  check(calls().cublasSetWorkspace_v2(blas_, workspace, workspace_bytes), "cublasSetWorkspace");
+  return blas_;
+}
+
 Handles::~Handles() {
   static_cast<void>(calls().cublasLtDestroy(lt_));
   static_cast<void>(calls().cublasDestroy_v2(blas_));

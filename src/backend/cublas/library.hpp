@@ -65,7 +65,8 @@ class Handles {
   ~Handles();
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
-  [[nodiscard]] cublasHandle_t blas() const { return blas_; }
+  /// For a call that may use `workspace_bytes` there.
+  [[nodiscard]] cublasHandle_t blas_with(void* workspace) const;
   [[nodiscard]] cublasLtHandle_t lt() const { return lt_; }
   [[nodiscard]] cudaStream_t stream() const { return static_cast<cudaStream_t>(device_->stream()); }
 

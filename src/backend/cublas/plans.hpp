@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans of a product: cuBLAS's own calls, and cuBLASLt's.
+// The plans of a product: cuBLAS's own calls, and cuBLASLt's; and of attention by products.
 #pragma once
 
 #include "library.hpp"
@@ -15,5 +15,12 @@ void add_blas_plans(const Problem& problem, const Operands& operands, const std:
 [[nodiscard]] std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& post,
                                                       const Operands& operands,
                                                       const std::shared_ptr<const Handles>& handles, Plans& plans);
+
+/// Attention by its parts (attention.hpp).
+[[nodiscard]] std::variant<Plans, Unsupported> attention_plans(const op::Attention& op, const Operands& operands,
+                                                               const std::shared_ptr<const Handles>& handles);
+
+/// Enqueues y = factor * a b, or such a product for each entry of the batch.
+void gemm(const Problem& problem, cublasHandle_t handle, const void* a, const void* b, void* y);
 
 }  // namespace benanza::cublas

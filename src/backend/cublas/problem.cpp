@@ -10,12 +10,12 @@
 
 namespace benanza::cublas {
 
-namespace {
-
 std::optional<int> to_int(std::int64_t size) {
   if (size > std::numeric_limits<int>::max()) return std::nullopt;
   return static_cast<int>(size);
 }
+
+namespace {
 
 /// The one stride of an operand through the batch, if there is one.
 std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std::int64_t Offsets::*operand) {
@@ -28,7 +28,6 @@ std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std
 constexpr const char* unknown_types =
     "backend cublas multiplies f32, tf32, f16, bf16, f64, f8e4m3 and i8 with zero points of 0, both operands and the "
     "result alike (of i8 also i32)";
-constexpr const char* too_large = "a dimension exceeds the 32 bits of cuBLAS";
 
 /// Pixels of one image.
 std::int64_t places_of(const op::Conv& op) { return element_count(op.x) / (op.x[0] * op.x[1]); }

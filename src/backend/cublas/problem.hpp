@@ -55,6 +55,10 @@ struct Problem {
   double factor = 1;                          ///< of the result
 };
 
+/// A size as cuBLAS counts it; nothing for one that it cannot count.
+[[nodiscard]] std::optional<int> to_int(std::int64_t size);
+inline constexpr const char* too_large = "a dimension exceeds the 32 bits of cuBLAS";
+
 /// Either the product or why there is none.
 using Described = std::variant<Problem, std::string>;
 [[nodiscard]] Described describe(const op::MatMul& op);

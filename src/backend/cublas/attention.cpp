@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attention.hpp"
+
+#include "../cuda/check.hpp"
+#include "plans.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::cublas {
+
+namespace {
+
+std::optional<cuda::Element> element_of(DataType type) {
+  switch (type) {
+    case DataType::f32:
+    case DataType::tf32: return cuda::Element::f32;
+    case DataType::f16: return cuda::Element::f16;
+    case DataType::bf16: return cuda::Element::bf16;
+    default: return std::nullopt;
+  }
+}
+
+/// Plain matrices, `batch` of them one behind the other.
+std::optional<Problem> product(const Arithmetic& arithmetic, std::int64_t batch, std::int64_t m, std::int64_t n,
+                               std::int64_t k, bool trans_b) {
+  const auto rows = to_int(m), columns = to_int(n), inner = to_int(k), count = to_int(batch);
+  if (!rows || !columns || !inner || !count) return std::nullopt;
+  return Problem{.arithmetic = arithmetic,
+                 .m = *rows,
+                 .n = *columns,
+                 .k = *inner,
+                 .lda = *inner,
+                 .ldb = trans_b ? *inner : *columns,
+                 .trans_b = trans_b,
+                 .stride_a = m * k,
+                 .stride_b = k * n,
+                 .stride_y = m * n,
+                 .batch = *count};
+}
+
+class AttentionPlan final : public Plan {
+ public:
+  AttentionPlan(const AttentionParts& parts, const Operands& operands, std::shared_ptr<const Handles> handles)
+      : Plan({.algorithm = "gemm_softmax_gemm,threads=1",
+              .inputs = plain_layouts(operands.inputs),
+              .outputs = plain_layouts(operands.outputs),
+              .workspace_bytes = cublas::workspace_bytes + parts.score_bytes,
+              // Scores and weights are rounded in between.
+              .tolerance = parts.result.arithmetic.tolerance * (parts.element == cuda::Element::f32 ? 1 : 4)}),
+        parts_(parts),
+        handles_(std::move(handles)) {}
+
+ private:
+  void do_execute(const Arguments& arguments) const override {
+    void* const scores = static_cast<std::byte*>(arguments.workspace) + cublas::workspace_bytes;
+    const void* const mask = arguments.inputs.size() > 3 ? arguments.inputs[3] : nullptr;
+    const cublasHandle_t handle = handles_->blas_with(arguments.workspace);
+    gemm(parts_.scores, handle, arguments.inputs[0], arguments.inputs[1], scores);
+    cuda::attention_weights(parts_.weights, parts_.element, mask, scores, handles_->stream());
+    cuda::check(cudaGetLastError(), "attention_weights");
+    gemm(parts_.result, handle, scores, arguments.inputs[2], arguments.outputs[0]);
+  }
+
+  AttentionParts parts_;
+  std::shared_ptr<const Handles> handles_;
+};
+
+}  // namespace
+
+std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
+  const auto element = element_of(op.type);
+  if (!element) return "attention of this type is not done by products of cuBLAS";
+  const auto arithmetic = cublas::arithmetic(op.type, op.type);
+  // Query heads that share a key head follow each other in memory: they are rows of one product.
+  const std::int64_t batch = op.k[0] * op.k[1], rows = op.q[1] / op.k[1] * op.q[2], keys = op.k[2];
+  auto scores = product(*arithmetic, batch, rows, keys, op.q[3], !op.k_transposed);
+  auto result = product(*arithmetic, batch, rows, op.v[3], keys, false);
+  if (!scores || !result) return too_large;
+  scores->factor = 1 / std::sqrt(static_cast<double>(op.q[3]));
+  AttentionParts parts{
+      .scores = *std::move(scores),
+      .result = *std::move(result),
+      .element = *element,
+      .weights = {.batch = op.q[0], .heads = op.q[1], .queries = op.q[2], .keys = keys, .causal = op.causal},
+      .score_bytes = static_cast<std::size_t>(batch * rows * keys * bits(op.type) / 8)};
+  std::int64_t stride = 1;
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, op.mask.size()); ++i) {
+    const std::int64_t size = op.mask[op.mask.size() - 1 - i];
+    parts.weights.mask_strides[3 - i] = size == 1 ? 0 : stride;
+    stride *= size;
+  }
+  return parts;
+}
+
+std::variant<Plans, Unsupported> attention_plans(const op::Attention& op, const Operands& operands,
+                                                 const std::shared_ptr<const Handles>& handles) {
+  const auto described = describe(op);
+  if (const auto* why = std::get_if<std::string>(&described)) return Unsupported{*why};
+  Plans plans;
+  plans.push_back(std::make_unique<AttentionPlan>(std::get<AttentionParts>(described), operands, handles));
+  return plans;
+}
+
+}  // namespace benanza::cublas

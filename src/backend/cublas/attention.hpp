@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention by its parts: scores = q k^T, weights = softmax(scores + mask), y = weights v. Two batched products of
+// cuBLAS with a kernel of Benanza's own in between: for the types and shapes that no library fuses.
+#pragma once
+
+#include "../cuda/kernels.hpp"
+#include "problem.hpp"
+
+#include <string>
+#include <variant>
+
+namespace benanza::cublas {
+
+struct AttentionParts {
+  Problem scores{}, result{};
+  cuda::Element element = cuda::Element::f32;
+  cuda::WeightShape weights{};
+  std::size_t score_bytes = 0;
+};
+
+/// Or why there are none.
+[[nodiscard]] std::variant<AttentionParts, std::string> describe(const op::Attention& op);
+
+}  // namespace benanza::cublas
