@@ -114,6 +114,22 @@ TEST_CASE("attention weighs the values by a softmax of the scaled scores") {
   CHECK(run(grouped, {{1, 2}, {3}, {5, 7}}) == Values{5, 7, 5, 7});
 }
 
+TEST_CASE("attention's operands may lie tokens first") {
+  // Two heads, two queries, two keys, depths of 1. In both heads the first key is 1000 and the second 0; the queries of
+  // the first head are 1, so that they take the first value, those of the second -1, so that they take the second one.
+  const op::Attention plain{.q = {1, 2, 2, 1}, .k = {1, 2, 2, 1}, .v = {1, 2, 2, 1}};
+  CHECK(run(plain, {{1, 1, -1, -1}, {1000, 0, 1000, 0}, {10, 20, 30, 50}}) == Values{10, 10, 50, 50});
+  op::Attention turned = plain;
+  turned.q_tokens_first = true;
+  CHECK(run(turned, {{1, -1, 1, -1}, {1000, 0, 1000, 0}, {10, 20, 30, 50}}) == Values{10, 10, 50, 50});
+  turned.k_tokens_first = true;
+  CHECK(run(turned, {{1, -1, 1, -1}, {1000, 1000, 0, 0}, {10, 20, 30, 50}}) == Values{10, 10, 50, 50});
+  turned.v_tokens_first = true;
+  CHECK(run(turned, {{1, -1, 1, -1}, {1000, 1000, 0, 0}, {10, 30, 20, 50}}) == Values{10, 10, 50, 50});
+  turned.y_tokens_first = true;
+  CHECK(run(turned, {{1, -1, 1, -1}, {1000, 1000, 0, 0}, {10, 30, 20, 50}}) == Values{10, 50, 10, 50});
+}
+
 TEST_CASE("recurrent cells follow ONNX's equations and order of gates") {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   SECTION("RNN in both directions") {

@@ -146,6 +146,25 @@ TEST_CASE("attention by its parts: query heads that share a key head are rows of
   CHECK(turned.scores.ldb == 7);
 }
 
+TEST_CASE("attention by its parts on operands that lie tokens first: from token to token all heads") {
+  op::Attention op{.q = {1, 3, 5, 16}, .k = {1, 3, 7, 16}, .v = {1, 3, 7, 24}};
+  op.q_tokens_first = op.k_tokens_first = op.v_tokens_first = op.y_tokens_first = true;
+  const auto parts = std::get<cublas::AttentionParts>(cublas::describe(op));
+  CHECK(parts.scores.batch == 3);
+  CHECK(parts.scores.lda == 3 * 16);
+  CHECK(parts.scores.ldb == 3 * 16);
+  CHECK(parts.scores.ldy == 7);
+  CHECK(parts.scores.stride_a == 16);
+  CHECK(parts.scores.stride_b == 16);
+  CHECK(parts.scores.stride_y == 5 * 7);
+  CHECK(parts.result.lda == 7);
+  CHECK(parts.result.ldb == 3 * 24);
+  CHECK(parts.result.ldy == 3 * 24);
+  CHECK(parts.result.stride_y == 24);
+  op.q[0] = op.k[0] = op.v[0] = 2;
+  CHECK(std::holds_alternative<std::string>(cublas::describe(op)));
+}
+
 TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
   const auto backend = cublas::backend();
   if (!test::has_device(*backend)) return;
@@ -177,6 +196,13 @@ TEST_CASE("cuBLAS's products agree with the reference", "[gpu]") {
       op::Attention{.q = {1, 8, 40, 64}, .k = {1, 2, 40, 64}, .v = {1, 2, 40, 64}, .causal = true},
       op::Attention{
           .type = DataType::tf32, .q = {1, 4, 33, 64}, .k = {1, 4, 72, 64}, .v = {1, 4, 72, 64}, .k_transposed = true},
+      op::Attention{.q = {1, 4, 33, 64},
+                    .k = {1, 4, 72, 64},
+                    .v = {1, 4, 72, 64},
+                    .q_tokens_first = true,
+                    .k_tokens_first = true,
+                    .v_tokens_first = true,
+                    .y_tokens_first = true},
       op::Attention{.type = DataType::f16, .q = {1, 4, 33, 64}, .k = {1, 4, 72, 64}, .v = {1, 4, 72, 64}},
   };
   for (const auto& layer : layers) {

@@ -105,6 +105,9 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Attention/f16/q=1x4x64x64/k=1x4x64x64/v=1x4x64x64/causal=1",
         "Attention/f16/q=1x32x128x64/k=1x8x128x64/v=1x8x128x64/causal=1",
         "Attention/bf16/q=1x32x1x64/k=1x8x513x64/v=1x8x513x64/mask=1x1x1x513",
+        "Attention/f16/q=8x12x128x64/k=8x12x128x64/v=8x12x128x64/mask=1x1x128x128/q_tokens_first=1/k_tokens_first=1/"
+        "v_tokens_first=1/y_tokens_first=1",
+        "Attention/bf16/q=1x32x128x64/k=1x8x128x64/v=1x8x128x64/causal=1/v_tokens_first=1/y_tokens_first=1",
         // The first layers of Whisper's encoder, one dimension each.
         "Conv/f16/x=1x80x3000/w=384x80x3/pads=1x1/post=bias,gelu",
         "Conv/tf32/x=1x384x3000/w=384x384x3/pads=1x1/strides=2/post=bias,gelu",
@@ -194,6 +197,14 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
       op::MatMul{.type = DataType::f16, .a = {32, 64}, .b = {64, 48}, .post = {bias, ElementwiseFn::gelu}},
       op::LayerNorm{.x = {16, 96}, .bias = true},
       op::Attention{.type = DataType::f16, .q = {1, 4, 64, 64}, .k = {1, 4, 64, 64}, .v = {1, 4, 64, 64}},
+      op::Attention{.type = DataType::f16,
+                    .q = {2, 4, 48, 64},
+                    .k = {2, 4, 72, 64},
+                    .v = {2, 4, 72, 64},
+                    .q_tokens_first = true,
+                    .k_tokens_first = true,
+                    .v_tokens_first = true,
+                    .y_tokens_first = true},
       op::Attention{
           .type = DataType::f16, .q = {1, 8, 64, 64}, .k = {1, 2, 64, 64}, .v = {1, 2, 64, 64}, .causal = true},
       op::Attention{

@@ -388,6 +388,56 @@ TEST_CASE("attention is gathered with scale and mask") {
   }
 }
 
+TEST_CASE("attention takes in the transposes around it, and a factor on queries or keys") {
+  GraphBuilder g;
+  using Perm = std::vector<std::int64_t>;
+  const auto transposed = [&](ValueId x, Perm perm, Perm dims) {
+    return g.node("Transpose", {x}, std::move(dims), {{"perm", std::move(perm)}});
+  };
+  // As projections leave them: two entries of 16 queries (32 keys) by 4 heads of 8.
+  const auto q = g.input({2, 16, 4, 8}), k = g.input({2, 32, 4, 8}), v = g.input({2, 32, 4, 8});
+  const std::string shapes = "Attention/f32/q=2x4x16x8/k=2x4x32x8/v=2x4x32x8";
+  const auto heads = [&](ValueId x, std::int64_t tokens) { return transposed(x, {0, 2, 1, 3}, {2, 4, tokens, 8}); };
+  const auto attend = [&](ValueId of_q, ValueId of_k, ValueId of_v) {
+    const auto scores = g.node("MatMul", {of_q, of_k}, {2, 4, 16, 32});
+    return g.node("MatMul", {g.map("Softmax", {scores}, {{"axis", std::int64_t{-1}}}), of_v}, {2, 4, 16, 8});
+  };
+  SECTION("one transpose an operand") {
+    const auto of_q = heads(q, 16), of_k = transposed(k, {0, 2, 3, 1}, {2, 4, 8, 32}), of_v = heads(v, 32);
+    CHECK(only_group(g, transposed(attend(of_q, of_k, of_v), {0, 2, 1, 3}, {2, 16, 4, 8})) ==
+          named(shapes + "/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/y_tokens_first=1"));
+  }
+  SECTION("the attention without them is one call too") {
+    const auto of_q = heads(q, 16), of_k = transposed(k, {0, 2, 3, 1}, {2, 4, 8, 32}), of_v = heads(v, 32);
+    g.output(attend(of_q, of_k, of_v));
+    const auto layers = fused(g).layers;
+    REQUIRE(layers.size() == 1);
+    REQUIRE(layers[0].pieces.size() == 2);
+    CHECK(layers[0].pieces[0].count == 6);
+    CHECK(layers[0].pieces[1].first == 3);
+    CHECK(layers[0].pieces[1].count == 3);
+    CHECK(LayerSignature(layers[0].pieces[1].layer).text() == named(shapes + "/k_transposed=1"));
+  }
+  SECTION(
+      "two transposes with reshapes in between, and factors") {  // as torch.onnx writes scaled_dot_product_attention
+    const auto of_q = g.map("Mul", {heads(q, 16), g.number(0.6)});
+    const auto flat = g.node("Reshape", {heads(k, 32), g.ints({-1, 32, 8})}, {8, 32, 8});
+    const auto turned =
+        g.node("Reshape", {transposed(flat, {0, 2, 1}, {8, 8, 32}), g.ints({2, 4, 8, 32})}, {2, 4, 8, 32});
+    const auto of_k = g.map("Mul", {turned, g.number(0.6)}), of_v = heads(v, 32);
+    CHECK(only_group(g, attend(of_q, of_k, of_v)) ==
+          named(shapes + "/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1"));
+  }
+  SECTION("a transpose that someone else reads, or that is another one, remains") {
+    const auto of_q = heads(q, 16), of_k = transposed(k, {0, 2, 3, 1}, {2, 4, 8, 32});
+    const auto other = transposed(g.input({2, 8, 4, 32}), {0, 2, 3, 1}, {2, 4, 32, 8});
+    g.output(of_q).output(attend(of_q, of_k, other));
+    const LayerGraph graph = fused(g);
+    REQUIRE(graph.layers.size() == 3);
+    CHECK(LayerSignature(graph.layers.back().layer).text() == named(shapes + "/k_tokens_first=1"));
+  }
+}
+
 TEST_CASE("a group's bytes are its own operands and result, a folded batch norm is one vector") {
   GraphBuilder g;
   g.output(g.map("Relu", {g.map("Add", {g.batch_norm(g.conv(g.input({1, 8, 16, 16}), 8)), g.input({1, 8, 16, 16})})}));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: product of queries and keys, scale, mask, softmax, product with the values.
+// Attention: product of queries and keys, scale, mask, softmax, product with the values; and the transposes around it.
 #pragma once
 
+#include <benanza/fusion/attention_layout.hpp>
 #include <benanza/fusion/epilogue_group.hpp>
 #include <benanza/fusion/normalization.hpp>
 
@@ -67,7 +68,7 @@ namespace benanza::detail {
           std::equal(first->members.begin(), first->members.begin() + static_cast<std::ptrdiff_t>(piece.count),
                      match.members.begin()))
         match.pieces.push_back(piece);
-  return match;
+  return with_layouts(graph, match);
 }
 
 }  // namespace benanza::detail

@@ -23,7 +23,11 @@ struct Attention {
   TensorShape v{};     ///< batch kv-heads keys value-depth
   TensorShape mask{};  ///< added to the scores, broadcasts to batch heads queries keys; empty: none
   bool causal = false;
-  bool k_transposed = false;  ///< k lies in memory as batch kv-heads depth keys
+  bool k_transposed = false;    ///< k lies in memory as batch kv-heads depth keys
+  bool q_tokens_first = false;  ///< q lies in memory as batch queries heads depth, as a projection leaves it
+  bool k_tokens_first = false;  ///< k as batch keys kv-heads depth
+  bool v_tokens_first = false;  ///< v as batch keys kv-heads value-depth
+  bool y_tokens_first = false;  ///< y as batch queries heads value-depth
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -34,6 +38,10 @@ struct Attention {
     visit("mask", self.mask);
     visit("causal", self.causal);
     visit("k_transposed", self.k_transposed);
+    visit("q_tokens_first", self.q_tokens_first);
+    visit("k_tokens_first", self.k_tokens_first);
+    visit("v_tokens_first", self.v_tokens_first);
+    visit("y_tokens_first", self.y_tokens_first);
   }
   constexpr bool operator==(const Attention&) const = default;
 
@@ -58,12 +66,20 @@ struct Attention {
 
   [[nodiscard]] constexpr TensorShape y() const { return {q[0], q[1], q[2], v[3]}; }
 
+  /// Whether an operand lies otherwise than batch, heads, tokens, depth; `k_transposed` apart.
+  [[nodiscard]] constexpr bool tokens_first() const {
+    return q_tokens_first || k_tokens_first || v_tokens_first || y_tokens_first;
+  }
+
   [[nodiscard]] Operands operands() const {
-    const TensorShape stored = k_transposed ? TensorShape{k[0], k[1], k[3], k[2]} : k;
-    Operands result{.inputs = {{.name = "q", .type = type, .shape = q},
-                               {.name = "k", .type = type, .shape = stored},
-                               {.name = "v", .type = type, .shape = v}},
-                    .outputs = {{.name = "y", .type = type, .shape = y()}}};
+    const auto stored = [](const TensorShape& s, bool by_tokens) {
+      return by_tokens ? TensorShape{s[0], s[2], s[1], s[3]} : s;
+    };
+    const TensorShape stored_k = k_transposed ? TensorShape{k[0], k[1], k[3], k[2]} : stored(k, k_tokens_first);
+    Operands result{.inputs = {{.name = "q", .type = type, .shape = stored(q, q_tokens_first)},
+                               {.name = "k", .type = type, .shape = stored_k},
+                               {.name = "v", .type = type, .shape = stored(v, v_tokens_first)}},
+                    .outputs = {{.name = "y", .type = type, .shape = stored(y(), y_tokens_first)}}};
     if (!mask.empty()) result.inputs.push_back({.name = "mask", .type = type, .shape = mask});
     return result;
   }
@@ -79,6 +95,7 @@ struct Attention {
 
   [[nodiscard]] constexpr bool consistent() const {
     if (!detail::are_sizes(q, 4) || !detail::are_sizes(k, 4) || !detail::are_sizes(v, 4)) return false;
+    if (k_transposed && k_tokens_first) return false;
     if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1] || q[1] % k[1] != 0 || k[2] != v[2] || q[3] != k[3]) return false;
     return detail::broadcasts_to(mask, {q[0], q[1], q[2], k[2]});
   }

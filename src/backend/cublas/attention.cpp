@@ -21,21 +21,31 @@ std::optional<cuda::Element> element_of(DataType type) {
   }
 }
 
-/// Plain matrices, `batch` of them one behind the other.
+/// How the matrices of heads lie in an operand, in elements.
+struct Heads {
+  std::int64_t from_row_to_row = 1, from_head_to_head = 1;
+};
+Heads heads_of(std::int64_t heads, std::int64_t rows, std::int64_t columns, bool tokens_first) {
+  if (tokens_first) return {heads * columns, columns};
+  return {columns, rows * columns};
+}
+
 std::optional<Problem> product(const Arithmetic& arithmetic, std::int64_t batch, std::int64_t m, std::int64_t n,
-                               std::int64_t k, bool trans_b) {
-  const auto rows = to_int(m), columns = to_int(n), inner = to_int(k), count = to_int(batch);
-  if (!rows || !columns || !inner || !count) return std::nullopt;
+                               std::int64_t k, const Heads& a, const Heads& b, const Heads& y, bool trans_b) {
+  const auto rows = to_int(m), columns = to_int(n), inner = to_int(k), count = to_int(batch),
+             lda = to_int(a.from_row_to_row), ldb = to_int(b.from_row_to_row), ldy = to_int(y.from_row_to_row);
+  if (!rows || !columns || !inner || !count || !lda || !ldb || !ldy) return std::nullopt;
   return Problem{.arithmetic = arithmetic,
                  .m = *rows,
                  .n = *columns,
                  .k = *inner,
-                 .lda = *inner,
-                 .ldb = trans_b ? *inner : *columns,
+                 .lda = *lda,
+                 .ldb = *ldb,
+                 .ldy = *ldy,
                  .trans_b = trans_b,
-                 .stride_a = m * k,
-                 .stride_b = k * n,
-                 .stride_y = m * n,
+                 .stride_a = a.from_head_to_head,
+                 .stride_b = b.from_head_to_head,
+                 .stride_y = y.from_head_to_head,
                  .batch = *count};
 }
 
@@ -72,12 +82,20 @@ std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
   const auto element = element_of(op.type);
   if (!element) return "attention of this type is not done by products of cuBLAS";
   const auto arithmetic = cublas::arithmetic(op.type, op.type);
+  if (op.tokens_first() && (op.q[0] != 1 || op.q[1] != op.k[1]))
+    return "heads that do not lie one behind the other are one strided batch only if there is one entry, and no two "
+           "query heads share a key head";
   // Query heads that share a key head follow each other in memory: they are rows of one product.
-  const std::int64_t batch = op.k[0] * op.k[1], rows = op.q[1] / op.k[1] * op.q[2], keys = op.k[2];
-  auto scores = product(*arithmetic, batch, rows, keys, op.q[3], !op.k_transposed);
-  auto result = product(*arithmetic, batch, rows, op.v[3], keys, false);
+  const std::int64_t batch = op.k[0] * op.k[1], rows = op.q[1] / op.k[1] * op.q[2], keys = op.k[2], depth = op.q[3];
+  const Heads q = heads_of(batch, rows, depth, op.q_tokens_first),
+              v = heads_of(batch, keys, op.v[3], op.v_tokens_first),
+              y = heads_of(batch, rows, op.v[3], op.y_tokens_first), weights = heads_of(batch, rows, keys, false),
+              k = op.k_transposed ? heads_of(batch, depth, keys, false)
+                                  : heads_of(batch, keys, depth, op.k_tokens_first);
+  auto scores = product(*arithmetic, batch, rows, keys, depth, q, k, weights, !op.k_transposed);
+  auto result = product(*arithmetic, batch, rows, op.v[3], keys, weights, v, y, false);
   if (!scores || !result) return too_large;
-  scores->factor = 1 / std::sqrt(static_cast<double>(op.q[3]));
+  scores->factor = 1 / std::sqrt(static_cast<double>(depth));
   AttentionParts parts{
       .scores = *std::move(scores),
       .result = *std::move(result),

@@ -93,7 +93,7 @@ void gemm(const Problem& p, cublasHandle_t handle, const void* a, const void* b,
     check(calls().cublasGemmEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha,
                                static_cast<const std::byte*>(b) + at.b * bytes, type, p.ldb,
                                static_cast<const std::byte*>(a) + at.a * bytes, type, p.lda, beta,
-                               static_cast<std::byte*>(y) + at.y * bytes, type, p.n, p.arithmetic.compute,
+                               static_cast<std::byte*>(y) + at.y * bytes, type, p.ldy, p.arithmetic.compute,
                                CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
   };
@@ -101,7 +101,7 @@ void gemm(const Problem& p, cublasHandle_t handle, const void* a, const void* b,
   if (!p.offsets.empty()) return;
   if (p.batch == 1) return one({});
   check(calls().cublasGemmStridedBatchedEx(handle, operation(p.trans_b), operation(p.trans_a), p.n, p.m, p.k, alpha, b,
-                                           type, p.ldb, p.stride_b, a, type, p.lda, p.stride_a, beta, y, type, p.n,
+                                           type, p.ldb, p.stride_b, a, type, p.lda, p.stride_a, beta, y, type, p.ldy,
                                            p.stride_y, p.batch, p.arithmetic.compute, CUBLAS_GEMM_DEFAULT),
         "cublasGemmStridedBatchedEx");
 }

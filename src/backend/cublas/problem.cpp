@@ -94,6 +94,7 @@ Described describe(const op::MatMul& op) {
                   .k = *k,
                   .lda = op.trans_a ? *m : *k,
                   .ldb = op.trans_b ? *k : *n,
+                  .ldy = *n,
                   .trans_a = op.trans_a,
                   .trans_b = op.trans_b,
                   .batch = *batch};
@@ -127,6 +128,7 @@ Described describe(const op::Conv& op) {
                  .k = *k,
                  .lda = *k,
                  .ldb = *n,
+                 .ldy = *n,
                  .stride_b = op.x[1] * places,
                  .stride_y = op.w[0] * places,
                  .batch = *batch,
@@ -145,6 +147,7 @@ Described describe_channels_last(const op::Conv& op) {
                  .k = *k,
                  .lda = *k,
                  .ldb = *k,
+                 .ldy = *n,
                  .trans_b = true,
                  .turned_a = {"nhwc", op.x[1], places},
                  .turned_y = {"nhwc", op.w[0], places},

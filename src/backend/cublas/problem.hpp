@@ -44,8 +44,8 @@ struct Turned {
 
 struct Problem {
   Arithmetic arithmetic{};
-  int m = 0, n = 0, k = 0;  ///< of y = a b, row-major
-  int lda = 0, ldb = 0;     ///< lengths of stored rows
+  int m = 0, n = 0, k = 0;        ///< of y = a b, row-major
+  int lda = 0, ldb = 0, ldy = 0;  ///< from one stored row to the next, in elements
   bool trans_a = false, trans_b = false;
   std::int64_t stride_a = 0, stride_b = 0, stride_y = 0;  ///< of a strided batch, in elements
   int batch = 1;

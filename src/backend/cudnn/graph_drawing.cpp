@@ -128,11 +128,13 @@ std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order
 std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order) {
   if (bits(subject.type) != 16) return std::nullopt;  // what this call of cuDNN's multiplies
   Draw drawing(subject);
-  const auto strides = [](const TensorShape& shape) { return numbers(packed_strides(shape)); };
-  const auto q = drawing.input(0, numbers(op.q), strides(op.q));
+  const auto strides = [](const TensorShape& s, bool tokens_first) {
+    return tokens_first ? Numbers{s[1] * s[2] * s[3], s[3], s[1] * s[3], 1} : numbers(packed_strides(s));
+  };
+  const auto q = drawing.input(0, numbers(op.q), strides(op.q, op.q_tokens_first));
   const std::int64_t keys = op.k[2], depth = op.k[3];
-  const auto k = drawing.input(1, numbers(op.k), strides(op.k));  // the only order that it takes
-  const auto v = drawing.input(2, numbers(op.v), strides(op.v));
+  const auto k = drawing.input(1, numbers(op.k), strides(op.k, op.k_tokens_first));  // the only order that it takes
+  const auto v = drawing.input(2, numbers(op.v), strides(op.v, op.v_tokens_first));
   auto how = fe::graph::SDPA_attributes()
                  .set_generate_stats(false)
                  .set_attn_scale(1.0F / std::sqrt(static_cast<float>(depth)))
@@ -140,10 +142,10 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   if (!op.mask.empty()) {
     TensorShape mask = TensorShape::filled(4, 1);
     for (std::size_t i = 0; i < op.mask.size(); ++i) mask[4 - op.mask.size() + i] = op.mask[i];
-    how.set_bias(drawing.input(3, numbers(mask), strides(mask)));
+    how.set_bias(drawing.input(3, numbers(mask), strides(mask, false)));
   }
   const Tensor y = drawing.graph().sdpa(q, k, v, how)[0];
-  drawing.output(y, numbers(op.y()), strides(op.y()));
+  drawing.output(y, numbers(op.y()), strides(op.y(), op.y_tokens_first));
   Drawn drawn(drawing.shared(), subject);
   drawn.tolerance *= 4;  // scores and weights are rounded in between
   if (op.k_transposed) {

@@ -35,6 +35,7 @@ std::optional<MaskStrides> mask_strides(const op::Attention& op) {
 Result plans(const op::Attention& op, const Context& context) {
   const auto mask = mask_strides(op);
   if (op.type != DataType::f32 || !mask) return unsupported(op.kind, op.type);
+  if (op.tokens_first()) return Unsupported{"heads are read one behind the other in backend native"};
   const Index kv_heads = op.k[1], group = op.q[1] / std::max<Index>(kv_heads, 1);
   if (kv_heads * group != op.q[1]) return Unsupported{"query heads are no multiple of key heads"};
   const auto& kernels = context.kernels;

@@ -24,6 +24,7 @@ std::vector<std::byte> causal_mask(std::int64_t queries, std::int64_t keys, Data
 }  // namespace
 
 void add_plans(const op::Attention& op, Candidates& candidates) {
+  if (op.tokens_first()) return candidates.refuse("attention on heads that do not lie one behind the other");
   const std::int64_t heads = op.q[1], kv_heads = op.k[1], queries = op.q[2], keys = op.k[2], depth = op.q[3];
   const Type type = *element_type(op.type);
   if (heads % kv_heads != 0)

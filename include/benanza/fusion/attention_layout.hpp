@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies around attention and is no work of its own to a library that takes strides: transposes of its operands and
+// of its result, and a factor on queries or keys. Exporters write these in many ways (one transpose or two with
+// reshapes in between), so that a path is recognised by where it takes elements from.
+#pragma once
+
+#include <benanza/fusion/fuse.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace benanza::detail {
+
+/// How an operand of batch x heads x tokens x depth lies in memory.
+enum class AttentionLayout : std::uint8_t { plain, tokens_first, transposed };
+
+/// Its dimensions, whatever the layout.
+struct AttentionOperand {
+  std::int64_t batch = 1, heads = 1, tokens = 1, depth = 1;
+  [[nodiscard]] std::int64_t elements() const { return batch * heads * tokens * depth; }
+
+  /// Where the element lies in layout `to` that lies at `index` in layout `from`.
+  [[nodiscard]] std::int64_t moved(std::int64_t index, AttentionLayout from, AttentionLayout to) const {
+    const auto take = [&](std::int64_t size) {
+      const std::int64_t at = index % size;
+      index /= size;
+      return at;
+    };
+    std::int64_t d = 0, t = 0, h = 0;
+    switch (from) {
+      case AttentionLayout::plain: d = take(depth), t = take(tokens), h = take(heads); break;
+      case AttentionLayout::tokens_first: d = take(depth), h = take(heads), t = take(tokens); break;
+      case AttentionLayout::transposed: t = take(tokens), d = take(depth), h = take(heads); break;
+    }
+    const std::int64_t b = index;
+    switch (to) {
+      case AttentionLayout::plain: return ((b * heads + h) * tokens + t) * depth + d;
+      case AttentionLayout::tokens_first: return ((b * tokens + t) * heads + h) * depth + d;
+      default: return ((b * heads + h) * depth + d) * tokens + t;
+    }
+  }
+};
+
+/// Where a transpose takes the element from that it puts at `index`.
+[[nodiscard]] inline std::int64_t source_of(const op::Transpose& transpose, std::int64_t index) {
+  TensorShape strides = TensorShape::filled(transpose.x.size(), 1);
+  for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * transpose.x[i];
+  std::int64_t source = 0;
+  for (std::size_t i = transpose.perm.size(); i-- > 0;) {
+    const auto axis = static_cast<std::size_t>(transpose.perm[i]);
+    source += index % transpose.x[axis] * strides[axis];
+    index /= transpose.x[axis];
+  }
+  return source;
+}
+
+/// Whether transposes, the one that makes the result first, turn layout `from` into layout `to`: looked at in places
+/// that are spread over the tensor.
+[[nodiscard]] inline bool turns(const std::vector<op::Transpose>& transposes, const AttentionOperand& operand,
+                                AttentionLayout from, AttentionLayout to) {
+  constexpr int places = 64;
+  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // multiples of 2^64 / golden ratio fall far from each other
+  for (std::uint64_t i = 0; i < places; ++i) {
+    const auto result = static_cast<std::int64_t>(i * spread % static_cast<std::uint64_t>(operand.elements()));
+    std::int64_t index = result;
+    for (const auto& transpose : transposes) index = source_of(transpose, index);
+    if (index != operand.moved(result, to, from)) return false;
+  }
+  return true;
+}
+
+/// The layers between an operand of attention and the tensor that it was made of, and how that tensor lies.
+struct OperandPath {
+  std::vector<std::size_t> layers{};
+  AttentionLayout layout = AttentionLayout::plain;
+};
+
+/// The longest such path back from tensor `id`, which has layout `given`; all of its layers are before `end`, and no
+/// one else uses what they make. `scaled`: a factor may be among them.
+[[nodiscard]] inline OperandPath operand_path(const LayerGraph& graph, TensorId id, const AttentionOperand& operand,
+                                              AttentionLayout given, std::size_t end, bool scaled) {
+  using enum AttentionLayout;
+  OperandPath best{.layout = given};
+  std::vector<std::size_t> layers;
+  std::vector<op::Transpose> transposes;
+  while (only_consumer(graph, id)) {
+    const auto maker = only_producer(graph, id);
+    if (!maker || *maker >= end || graph.layers[*maker].members.size() != 1) break;
+    const Occurrence& at = graph.layers[*maker];
+    std::optional<TensorId> from = at.inputs.empty() ? std::nullopt : at.inputs[0];
+    const auto* transpose = std::get_if<op::Transpose>(&at.layer);
+    if (const auto* binary = std::get_if<op::Binary>(&at.layer)) {
+      const bool is_factor = binary->fn == ElementwiseFn::mul || binary->fn == ElementwiseFn::div;
+      if (!scaled || !is_factor || binary->same || !binary->post.empty() || at.inputs.size() != 2 || !at.inputs[1])
+        break;
+      const bool by_second = from && graph.tensors[*at.inputs[1]].scalar.has_value();
+      if (!by_second && (binary->fn == ElementwiseFn::div || !from || !graph.tensors[*from].scalar)) break;
+      if (!by_second) from = at.inputs[1];
+    } else if (!transpose && !std::holds_alternative<op::View>(at.layer)) {
+      break;
+    }
+    if (!from || element_count(graph.tensors[*from].dims) != operand.elements()) break;
+    layers.push_back(*maker);
+    id = *from;
+    if (transpose) transposes.push_back(*transpose);
+    if (std::holds_alternative<op::View>(at.layer)) continue;
+    for (const AttentionLayout layout : {plain, tokens_first, transposed})
+      if ((layout != transposed || given == transposed) && turns(transposes, operand, layout, given)) {
+        best = {.layers = layers, .layout = layout};
+        break;
+      }
+    if (best.layout == tokens_first) break;  // what comes before belongs to whoever makes the operand
+  }
+  return best;
+}
+
+/// The match of attention, from its first product to its second, with what lies around it: the whole is one call more.
+[[nodiscard]] inline Match with_layouts(const LayerGraph& graph, const Match& core) {
+  using enum AttentionLayout;
+  op::Attention whole = std::get<op::Attention>(core.pieces[0].layer);
+  const std::size_t first = core.members.front(), last = core.members.back();
+  const Occurrence &scores = graph.layers[first], &mixed = graph.layers[last];
+  const auto shape = [](const TensorShape& s) { return AttentionOperand{s[0], s[1], s[2], s[3]}; };
+  const OperandPath q = operand_path(graph, *scores.inputs[0], shape(whole.q), plain, first, true);
+  const OperandPath k =
+      operand_path(graph, *scores.inputs[1], shape(whole.k), whole.k_transposed ? transposed : plain, first, true);
+  const OperandPath v = operand_path(graph, *mixed.inputs[1], shape(whole.v), plain, first, false);
+  whole.q_tokens_first = q.layout == tokens_first;
+  whole.k_tokens_first = k.layout == tokens_first;
+  whole.k_transposed = k.layout == transposed;
+  whole.v_tokens_first = v.layout == tokens_first;
+
+  Match match;
+  for (const auto* path : {&q, &k, &v})
+    match.members.insert(match.members.end(), path->layers.begin(), path->layers.end());
+  std::sort(match.members.begin(), match.members.end());
+  const std::size_t before = match.members.size();
+  match.members.insert(match.members.end(), core.members.begin(), core.members.end());
+  const auto behind = only_consumer(graph, mixed.outputs[0]);
+  const auto* transpose = behind ? std::get_if<op::Transpose>(&graph.layers[*behind].layer) : nullptr;
+  if (transpose && turns({*transpose}, shape(whole.y()), plain, tokens_first)) {
+    whole.y_tokens_first = true;
+    match.members.push_back(*behind);
+  }
+  if (match.members.size() == core.members.size()) return core;
+  match.pieces.push_back({0, match.members.size(), whole});
+  for (const auto& piece : core.pieces) match.pieces.push_back({before + piece.first, piece.count, piece.layer});
+  return is_legal(graph, match, std::vector<bool>(graph.layers.size(), false)) ? match : core;
+}
+
+}  // namespace benanza::detail
