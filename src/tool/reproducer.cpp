@@ -62,13 +62,13 @@ void check_plan(const Reproducer& reproducer) {
                    " cores");
     return;
   }
-  const auto answer = (*backend)->plans(reproducer.layer, std::max(threads, 1));
+  const auto answer = (*backend)->drafts(reproducer.layer, std::max(threads, 1));
   const std::string who = "--plan: " + reproducer.backend + " " + (*backend)->version() + " ";
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) return terminal::warn(who + unsupported->reason);
   std::string offered;
-  for (const auto& plan : std::get<Plans>(answer)) {
-    if (plan->algorithm() == reproducer.plan) return;
-    offered += "\n  " + plan->algorithm();
+  for (const auto& plan : std::get<PlanDrafts>(answer)) {
+    if (plan.algorithm == reproducer.plan) return;
+    offered += "\n  " + plan.algorithm;
   }
   terminal::warn(who + "has no '" + reproducer.plan + "' for this layer here; it has" + offered);
 }
