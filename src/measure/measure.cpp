@@ -208,7 +208,8 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     const Seconds start = host.now();
     add_ceilings(find_ceilings(*device, host.floors(), options));
     // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
-    add_ceilings(product_peaks(host, product_types(wanted, true), 8192, backends, options, 1));
+    add_ceilings(
+        product_peaks(host, product_types(wanted, true), 8192, backends, options, 1, device->highest_clock_hz()));
     session(host, start, 1, {});
     run.machine.state = device->state();  // as it is under load
   } else {

@@ -20,7 +20,7 @@ std::set<DataType> product_types(std::span<const Wanted> wanted, bool device) {
 }
 
 std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& types, std::int64_t side, Backends backends,
-                                      const MeasureOptions& options, int threads) {
+                                      const MeasureOptions& options, int threads, double highest_clock_hz) {
   const auto is_known = [&](DataType type) {
     const std::string quantity = "Peak/" + std::string(name(type == DataType::u8 ? DataType::i8 : type));
     return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
@@ -52,10 +52,11 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
     const Seconds time = without_launch(row, row.p10);
     if (row.excluded || row.contended || row.saves_multiplications || !(time.value > 0)) continue;
     const Layer& layer = layers.at(row.signature);
+    const double at_highest = row.clock_hz > 0 ? std::max(1.0, highest_clock_hz / row.clock_hz) : 1;
     rows.push_back({.quantity = "Peak/" + std::string(name(arithmetic_type(layer))),
                     .algorithm = row.name(),
                     .threads = row.threads,
-                    .value = cost(layer).flops.value / time.value});
+                    .value = cost(layer).flops.value / time.value * at_highest});
   }
   return rows;
 }

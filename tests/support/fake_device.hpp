@@ -26,7 +26,7 @@ class FakeDevice final : public Device {
 
   int blocks = 0, rescues = 0, recordings = 0;  ///< so far
   std::size_t downloaded = 0;                   ///< bytes so far
-  double clock = 1.5e9;
+  double clock = 1.5e9, highest_clock = 1.5e9;
   double least_clock_time = 0;   ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
   bool lost = false;             ///< the next wait fails for good
@@ -91,6 +91,7 @@ class FakeDevice final : public Device {
   void stop() override { stop_ = stream_time_; }
   [[nodiscard]] Seconds elapsed() override { return {event_cost + stop_ - start_}; }
   [[nodiscard]] double clock_hz() override { return stop_ - start_ < least_clock_time ? 0 : clock; }
+  [[nodiscard]] double highest_clock_hz() const override { return highest_clock; }
   void launch_empty(std::int64_t kernels) override {
     if (!std::exchange(empty_is_loaded_, true)) finish();  // as lazy loading does
     for (std::int64_t i = 0; i < kernels; ++i) run(0);

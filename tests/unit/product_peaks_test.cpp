@@ -86,3 +86,21 @@ TEST_CASE("a product gives a device the peak of a type that it had none of, once
   options.ceilings = rows;
   CHECK(product_peaks(host, {DataType::tf32}, side, backends, options, 1).empty());
 }
+
+TEST_CASE("a product that ran below the highest clock gives the peak of the highest") {
+  const auto device = std::make_shared<FakeDevice>();
+  const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<Multiplier>(device)};
+  DeviceHost host(*device);
+  const MeasureOptions options{.budget = {3}};
+  device->clock = 1.2e9;
+  const auto peak = [&](double highest_clock_hz) {
+    const auto rows = product_peaks(host, {DataType::tf32}, side, backends, options, 1, highest_clock_hz);
+    REQUIRE(rows.size() == 1);
+    return rows[0].value;
+  };
+  // 819.2 MFLOP/s at 1.2 GHz are 0.6827 FLOPs a cycle, and 1228.8 MFLOP/s at 1.8 GHz.
+  CHECK(peak(1.8e9) == Approx(1228.8e6).epsilon(0.02));
+  CHECK(peak(0) == Approx(819.2e6).epsilon(0.02));
+  device->least_clock_time = 1e3;  // the device does not tell what clock it ran at
+  CHECK(peak(1.8e9) == Approx(819.2e6).epsilon(0.02));
+}

@@ -61,6 +61,8 @@ class Device : public Memory {
   [[nodiscard]] virtual Seconds elapsed() = 0;
   /// Mean clock of the processors from the last block's end to the stop event; 0 where that was too short to tell.
   [[nodiscard]] virtual double clock_hz() = 0;
+  /// The highest clock of the processors, which peaks are given for.
+  [[nodiscard]] virtual double highest_clock_hz() const = 0;
   /// Enqueues so many kernels that do nothing.
   virtual void launch_empty(std::int64_t kernels) = 0;
   /// Records what `calls` enqueues; null where that cannot be recorded.

@@ -194,6 +194,7 @@ class CudaDevice final : public Device {
     const bool tells = from.ns != 0 && to.ns >= from.ns + least_ns && from.processor == to.processor;
     return tells ? static_cast<double>(to.cycles - from.cycles) / static_cast<double>(to.ns - from.ns) * 1e9 : 0;
   }
+  [[nodiscard]] double highest_clock_hz() const override { return clock_khz_ * 1e3; }
   void launch_empty(std::int64_t kernels) override {
     for (std::int64_t i = 0; i < kernels; ++i) cuda::launch_empty(stream_);
     check(cudaGetLastError(), "the launch of an empty kernel");
@@ -253,7 +254,7 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] PeakContext context() const {
     return {.processors = properties_.multiProcessorCount,
-            .clock_hz = clock_khz_ * 1e3,
+            .clock_hz = highest_clock_hz(),
             .l2_bytes = static_cast<std::size_t>(properties_.l2CacheSize),
             .cycles = cycles_,
             .stream = stream_};
