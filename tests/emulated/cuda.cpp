@@ -171,6 +171,10 @@ namespace benanza::test {
 
 int launches() { return launched; }
 
+void check_bounds(unsigned most_threads) {
+  if (blockDim.x * blockDim.y * blockDim.z > most_threads) give_up("more threads than __launch_bounds__ allows");
+}
+
 void run_threads(const Launch& launch, const std::function<void()>& thread) {
   ++launched;
   gridDim = launch.blocks;

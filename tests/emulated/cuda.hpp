@@ -49,6 +49,9 @@ struct Launch {
 /// Calls `thread` for every thread of every block; returns when all have ended.
 void run_threads(const Launch& launch, const std::function<void()>& thread);
 
+/// Ends the process where a block has more threads than its kernel is compiled for.
+void check_bounds(unsigned most_threads);
+
 /// Kernels launched so far.
 [[nodiscard]] int launches();
 

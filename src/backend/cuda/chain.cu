@@ -118,7 +118,7 @@ __device__ void load_operand(const Chain& chain, const ChainBuffers& buffers, in
 
 /// n divides the innermost dimension of y.
 template <class T, int n>
-__global__ void chain_kernel(Chain chain, ChainBuffers buffers) {
+__global__ void __launch_bounds__(threads_per_block) chain_kernel(Chain chain, ChainBuffers buffers) {
   for (std::int64_t i = first_item() * n; i < chain.elements; i += item_step() * n) {
     float value[n], other[n];
     load_operand<T>(chain, buffers, 0, i, value);

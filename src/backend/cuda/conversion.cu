@@ -7,7 +7,8 @@ namespace benanza::cuda {
 namespace {
 
 template <class From, class To, int n>
-__global__ void cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    cast_kernel(std::int64_t elements, const From* __restrict__ x, To* __restrict__ y) {
   for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
     float value[n];
     load(x + i, value);
@@ -24,8 +25,9 @@ __device__ void for_each_pack(const QuantizeShape& shape, const Convert& convert
 
 /// The quotient is rounded to the type of x, as ONNX defines it, and once more where the result is an integer.
 template <class From, class To, int n>
-__global__ void quantize_kernel(QuantizeShape shape, const From* __restrict__ x, const From* __restrict__ scale,
-                                const To* __restrict__ zero, To* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    quantize_kernel(QuantizeShape shape, const From* __restrict__ x, const From* __restrict__ scale,
+                    const To* __restrict__ zero, To* __restrict__ y) {
   for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
     const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
     float value[n];
@@ -39,8 +41,9 @@ __global__ void quantize_kernel(QuantizeShape shape, const From* __restrict__ x,
 }
 
 template <class From, class To, int n>
-__global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ x, const To* __restrict__ scale,
-                                  const From* __restrict__ zero, To* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    dequantize_kernel(QuantizeShape shape, const From* __restrict__ x, const To* __restrict__ scale,
+                      const From* __restrict__ zero, To* __restrict__ y) {
   for_each_pack<n>(shape, [&](std::int64_t i, std::int64_t c) {
     const float by = to_f32(scale[c]), shift = to_f32(zero[c]);
     float value[n];
@@ -52,7 +55,8 @@ __global__ void dequantize_kernel(QuantizeShape shape, const From* __restrict__ 
 
 /// Each block its share of x: parts[2 b] = min(x, 0), parts[2 b + 1] = max(x, 0).
 template <class From, int n>
-__global__ void extremes_kernel(std::int64_t elements, const From* __restrict__ x, float* __restrict__ parts) {
+__global__ void __launch_bounds__(threads_per_block)
+    extremes_kernel(std::int64_t elements, const From* __restrict__ x, float* __restrict__ parts) {
   float low = 0, high = 0;
   for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
     float value[n];
@@ -72,8 +76,9 @@ __global__ void extremes_kernel(std::int64_t elements, const From* __restrict__ 
 
 /// One block: [min(x, 0), max(x, 0)] of all parts becomes the range of the integers.
 template <class From, class To>
-__global__ void range_kernel(int count, const float* __restrict__ parts, double least, double largest,
-                             From* __restrict__ scale, To* __restrict__ zero) {
+__global__ void __launch_bounds__(threads_per_block)
+    range_kernel(int count, const float* __restrict__ parts, double least, double largest, From* __restrict__ scale,
+                 To* __restrict__ zero) {
   float low = 0, high = 0;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
     low = fminf(low, parts[2 * i]);

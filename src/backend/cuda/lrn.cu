@@ -8,8 +8,9 @@ namespace {
 
 /// n divides `inner`.
 template <class T, int n>
-__global__ void lrn_kernel(std::int64_t elements, std::int64_t channels, std::int64_t inner, int before, int behind,
-                           float alpha, float beta, float bias, const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    lrn_kernel(std::int64_t elements, std::int64_t channels, std::int64_t inner, int before, int behind, float alpha,
+               float beta, float bias, const T* __restrict__ x, T* __restrict__ y) {
   for (std::int64_t i = first_item() * n; i < elements; i += item_step() * n) {
     const std::int64_t channel = i / inner % channels;
     float value[n], sum[n]{};

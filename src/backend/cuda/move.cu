@@ -7,7 +7,8 @@ namespace benanza::cuda {
 namespace {
 
 template <class T>
-__global__ void strided_kernel(CopyShape shape, const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    strided_kernel(CopyShape shape, const T* __restrict__ x, T* __restrict__ y) {
   for (std::int64_t i = first_item(); i < shape.elements; i += item_step()) {
     std::int64_t rest = i, from = shape.x_offset, to = shape.y_offset;
 #pragma unroll
@@ -21,13 +22,14 @@ __global__ void strided_kernel(CopyShape shape, const T* __restrict__ x, T* __re
   }
 }
 
-constexpr int tile = 32, tile_rows = 8;
+constexpr int tile = 32, tile_rows = 8, tile_threads = tile * tile_rows;
 
 /// A block moves one tile: rows of x along its contiguous dimension, rows of y along its own. The spare column keeps
 /// both out of one bank.
 template <class T>
-__global__ void transpose_kernel(CopyShape shape, std::int64_t across, std::int64_t tiles_a, std::int64_t tiles_b,
-                                 const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(tile_threads)
+    transpose_kernel(CopyShape shape, std::int64_t across, std::int64_t tiles_a, std::int64_t tiles_b,
+                     const T* __restrict__ x, T* __restrict__ y) {
   __shared__ T cells[tile][tile + 1];
   const int a = shape.rank - 2, b = shape.rank - 1;  // contiguous in x, contiguous in y
   for (std::int64_t block = blockIdx.x; block < across; block += gridDim.x) {
@@ -53,9 +55,9 @@ __global__ void transpose_kernel(CopyShape shape, std::int64_t across, std::int6
 }
 
 template <class T>
-__global__ void gather_rows_kernel(const T* __restrict__ x, const void* __restrict__ indices, bool wide,
-                                   T* __restrict__ y, std::int64_t elements, std::int64_t axis, std::int64_t count,
-                                   std::int64_t row) {
+__global__ void __launch_bounds__(threads_per_block)
+    gather_rows_kernel(const T* __restrict__ x, const void* __restrict__ indices, bool wide, T* __restrict__ y,
+                       std::int64_t elements, std::int64_t axis, std::int64_t count, std::int64_t row) {
   for (std::int64_t i = first_item(); i < elements; i += item_step()) {
     std::int64_t rest = i;
     const std::int64_t column = take(rest, row), which = take(rest, count);
@@ -83,27 +85,29 @@ __host__ __device__ std::int64_t updates_of(const IndexShape& shape) { return sh
 __host__ __device__ std::int64_t updates_of(const TupleShape& shape) { return shape.tuples * shape.slice; }
 
 template <class Shape, class T>
-__global__ void gather_kernel(Shape shape, const T* __restrict__ x, const void* __restrict__ indices,
-                              T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    gather_kernel(Shape shape, const T* __restrict__ x, const void* __restrict__ indices, T* __restrict__ y) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) y[i] = x[place(shape, indices, i)];
 }
 
 template <class Shape>
-__global__ void winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
+__global__ void __launch_bounds__(threads_per_block)
+    winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step())
     atomicMax(winners + place(shape, indices, i), static_cast<std::int32_t>(i));
 }
 template <class Shape, class T>
-__global__ void scatter_kernel(Shape shape, const void* __restrict__ indices, const T* __restrict__ updates,
-                               const std::int32_t* __restrict__ winners, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    scatter_kernel(Shape shape, const void* __restrict__ indices, const T* __restrict__ updates,
+                   const std::int32_t* __restrict__ winners, T* __restrict__ y) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) {
     const std::int64_t at = place(shape, indices, i);
     if (winners[at] == i) y[at] = updates[i];
   }
 }
 template <class Shape>
-__global__ void scatter_add_kernel(Shape shape, const void* __restrict__ indices, const float* __restrict__ updates,
-                                   float* y) {
+__global__ void __launch_bounds__(threads_per_block)
+    scatter_add_kernel(Shape shape, const void* __restrict__ indices, const float* __restrict__ updates, float* y) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step())
     atomicAdd(y + place(shape, indices, i), updates[i]);
 }

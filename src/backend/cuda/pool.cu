@@ -9,7 +9,8 @@ namespace benanza::cuda {
 namespace {
 
 template <class T>
-__global__ void pool_kernel(PoolShape shape, const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    pool_kernel(PoolShape shape, const T* __restrict__ x, T* __restrict__ y) {
   const std::int64_t plane = shape.sizes[0] * shape.sizes[1] * shape.sizes[2];
   for (std::int64_t i = first_item(); i < shape.elements; i += item_step()) {
     std::int64_t rest = i, first[3];

@@ -57,8 +57,9 @@ __device__ std::int64_t walk(std::int64_t i, int rank, const std::int64_t* sizes
 /// A team for each of `splits` shares of each output. n divides the innermost of the reduced dimensions, contiguous if
 /// n > 1. `parts`: null, or room for the shares of all outputs, not finished.
 template <class Team, class T, int n>
-__global__ void reduce_rows_kernel(Reduction reduction, ReduceShape shape, std::int64_t splits, const T* __restrict__ x,
-                                   T* __restrict__ y, float* __restrict__ parts) {
+__global__ void __launch_bounds__(Team::most_threads)
+    reduce_rows_kernel(Reduction reduction, ReduceShape shape, std::int64_t splits, const T* __restrict__ x,
+                       T* __restrict__ y, float* __restrict__ parts) {
   const Combine combine{reduction};
   const std::int64_t share = (shape.length / n + splits - 1) / splits * n;
   for (std::int64_t row = Team::first_row(); row < shape.outputs * splits; row += Team::row_step()) {
@@ -89,8 +90,9 @@ __global__ void reduce_rows_kernel(Reduction reduction, ReduceShape shape, std::
 
 /// A warp an output.
 template <class T>
-__global__ void finish_kernel(Reduction reduction, std::int64_t outputs, std::int64_t splits, float length,
-                              const float* __restrict__ parts, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    finish_kernel(Reduction reduction, std::int64_t outputs, std::int64_t splits, float length,
+                  const float* __restrict__ parts, T* __restrict__ y) {
   const Combine combine{reduction};
   for (std::int64_t output = Warp::first_row(); output < outputs; output += Warp::row_step()) {
     float value = neutral(reduction);
@@ -103,8 +105,8 @@ __global__ void finish_kernel(Reduction reduction, std::int64_t outputs, std::in
 
 /// n divides the innermost of the kept dimensions, contiguous if n > 1: so many neighbouring outputs a thread.
 template <class T, int n>
-__global__ void reduce_columns_kernel(Reduction reduction, ReduceShape shape, const T* __restrict__ x,
-                                      T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    reduce_columns_kernel(Reduction reduction, ReduceShape shape, const T* __restrict__ x, T* __restrict__ y) {
   const Combine combine{reduction};
   for (std::int64_t output = first_item() * n; output < shape.outputs; output += item_step() * n) {
     const T* const from = x + walk(output, shape.kept_rank, shape.kept_sizes, shape.kept_strides);

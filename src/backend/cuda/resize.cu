@@ -8,7 +8,8 @@ namespace {
 
 /// Taps of all axes: their numbers multiply, so they are counted like digits. n divides the innermost size.
 template <class T, int n>
-__global__ void resize_kernel(ResizeShape shape, int combinations, const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    resize_kernel(ResizeShape shape, int combinations, const T* __restrict__ x, T* __restrict__ y) {
   for (std::int64_t i = first_item() * n; i < shape.elements; i += item_step() * n) {
     std::int64_t cell[most_dims], rest = i;
     for (int k = shape.rank - 1; k >= 0; --k) cell[k] = take(rest, shape.sizes[k]);
@@ -34,7 +35,8 @@ __global__ void resize_kernel(ResizeShape shape, int combinations, const T* __re
 }
 
 template <class T, int n>
-__global__ void pad_kernel(ResizeShape shape, const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    pad_kernel(ResizeShape shape, const T* __restrict__ x, T* __restrict__ y) {
   const int inner = shape.rank - 1;
   for (std::int64_t i = first_item() * n; i < shape.elements; i += item_step() * n) {
     std::int64_t rest = i, row = 0;

@@ -10,8 +10,9 @@ namespace {
 
 /// n divides a row, and what has one scale where scales do not lie along it.
 template <class Team, bool softmax, class T, int n>
-__global__ void row_kernel(RowFunction function, RowShape shape, const T* __restrict__ x, const T* __restrict__ scale,
-                           const T* __restrict__ bias, T* __restrict__ y) {
+__global__ void __launch_bounds__(Team::most_threads)
+    row_kernel(RowFunction function, RowShape shape, const T* __restrict__ x, const T* __restrict__ scale,
+               const T* __restrict__ bias, T* __restrict__ y) {
   [[maybe_unused]] const auto length = static_cast<float>(shape.length);
   for (std::int64_t row = Team::first_row(); row < shape.rows; row += Team::row_step()) {
     const T* const from = x + row * shape.length;
@@ -64,8 +65,9 @@ __global__ void row_kernel(RowFunction function, RowShape shape, const T* __rest
 
 /// n divides `inner`: so many neighbouring columns a thread.
 template <class T, int n>
-__global__ void softmax_columns_kernel(std::int64_t columns, std::int64_t axis, std::int64_t inner, bool log,
-                                       const T* __restrict__ x, T* __restrict__ y) {
+__global__ void __launch_bounds__(threads_per_block)
+    softmax_columns_kernel(std::int64_t columns, std::int64_t axis, std::int64_t inner, bool log,
+                           const T* __restrict__ x, T* __restrict__ y) {
   for (std::int64_t column = first_item() * n; column < columns; column += item_step() * n) {
     const std::int64_t base = column / inner * axis * inner + column % inner;
     float value[n], most[n], factor[n];

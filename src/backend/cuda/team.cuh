@@ -20,6 +20,7 @@ inline constexpr int warp = 32;
 
 /// A warp a row, as many rows a block as it has warps.
 struct Warp {
+  static constexpr int most_threads = 4 * warp;  ///< of a launch, which kernels are compiled for
   static __device__ std::int64_t first_row() { return first_item() / warp; }
   static __device__ std::int64_t row_step() { return item_step() / warp; }
   static __device__ unsigned rank() { return threadIdx.x % warp; }
@@ -34,6 +35,7 @@ struct Warp {
 
 /// A block a row.
 struct Block {
+  static constexpr int most_threads = 1024;
   static __device__ std::int64_t first_row() { return blockIdx.x; }
   static __device__ std::int64_t row_step() { return gridDim.x; }
   static __device__ unsigned rank() { return threadIdx.x; }
@@ -56,11 +58,11 @@ void with_team(std::int64_t rows, std::int64_t packs, const Launch& launch) {
   // Short rows, and longer ones where there are enough of them to fill any device with warps.
   constexpr std::int64_t few = 2 * warp, more = 8 * warp, many_rows = 8192;
   if (packs <= few || (packs <= more && rows >= many_rows)) {
-    constexpr int threads = 4 * warp;
+    constexpr int threads = Warp::most_threads;
     return launch(Warp{}, blocks_for(rows, threads / warp), threads);
   }
   int threads = warp;
-  while (threads < 1024 && threads * 2 < packs) threads *= 2;
+  while (threads < Block::most_threads && threads * 2 < packs) threads *= 2;
   launch(Block{}, blocks_for(rows, 1), threads);
 }
 
