@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/availability.hpp"
+#include "backend/cuda/peak_work.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/plan/shared_library.hpp>
@@ -82,6 +83,22 @@ TEST_CASE("vendors' libraries are looked for where conda, scripts/bootstrap and 
   fs::remove_all(at);
   for (const auto& folder : {conda, cudnn, wheels})
     CHECK(std::find(folders.begin(), folders.end(), folder.string()) != folders.end());
+}
+
+TEST_CASE("the work of a peak's kernel is that of its instructions") {
+  using enum cuda::PeakKind;
+  // 1,024 threads, 16 chains, two FLOPs.
+  CHECK(cuda::fma_work::flops() == 32768);
+  // mma.m16n8k16: 2 * 16 * 8 * 16 = 4,096 FLOPs, by 32 warps in 8 chains; k8 of tf32, k32 of 8 bits.
+  CHECK(cuda::mma_work::flops(f16) == 4096 * 256);
+  CHECK(cuda::mma_work::flops(tf32) == 2048 * 256);
+  CHECK(cuda::mma_work::flops(i8) == 8192 * 256);
+  // wgmma.m64n256k16: 2 * 64 * 256 * 16 = 524,288 FLOPs, by two groups in 4 steps; k8 of tf32, k32 of 8 bits.
+  for (const auto kind : {f16, bf16}) CHECK(cuda::group_work::flops(kind) == 524288 * 8);
+  CHECK(cuda::group_work::flops(tf32) == 262144 * 8);
+  for (const auto kind : {i8, f8e4m3, f8e5m2}) CHECK(cuda::group_work::flops(kind) == 1048576 * 8);
+  // Four steps are rows of 128 bytes: 64 elements of f16.
+  CHECK(cuda::product_depth(f16) * 2 * cuda::group_work::steps == cuda::group_work::row_bytes);
 }
 
 TEST_CASE("a device measures its ceilings", "[gpu]") {

@@ -21,7 +21,7 @@ __device__ void take(ClockSample& sample) {
   sample.ns = ns;
 }
 
-__global__ void block_kernel(BlockState* state, unsigned long long time_out_ns) {
+__global__ void __launch_bounds__(1) block_kernel(BlockState* state, unsigned long long time_out_ns) {
   const unsigned long long start = global_ns();
   while (state->go == 0) {
     if (global_ns() - start > time_out_ns) {
@@ -33,12 +33,12 @@ __global__ void block_kernel(BlockState* state, unsigned long long time_out_ns) 
   __threadfence_system();
 }
 
-__global__ void clock_kernel(ClockSample* sample) {
+__global__ void __launch_bounds__(1) clock_kernel(ClockSample* sample) {
   take(*sample);
   __threadfence_system();
 }
 
-__global__ void empty_kernel() {}
+__global__ void __launch_bounds__(1) empty_kernel() {}
 
 /// What nobody reads must not be left out by the compiler: it is stored where it can never be.
 template <class T>
@@ -47,8 +47,8 @@ __device__ void keep(T value, long long* cycles) {
 }
 
 template <class T>
-__global__ void fma_kernel(int repeats, T factor, long long* cycles) {
-  constexpr int chains = 16;
+__global__ void __launch_bounds__(fma_work::threads) fma_kernel(int repeats, T factor, long long* cycles) {
+  constexpr int chains = fma_work::chains;
   T sums[chains];
   for (int i = 0; i < chains; ++i) sums[i] = static_cast<T>(threadIdx.x + i);
   const long long start = clock64();
@@ -109,8 +109,8 @@ __device__ void multiply_add(unsigned (&d)[4], const unsigned (&a)[4], const uns
 }
 
 template <PeakKind kind>
-__global__ void mma_kernel(int repeats, long long* cycles) {
-  constexpr int chains = 8;
+__global__ void __launch_bounds__(mma_work::threads) mma_kernel(int repeats, long long* cycles) {
+  constexpr int chains = mma_work::chains;
   unsigned d[chains][4] = {}, a[4], b[2];
   for (int i = 0; i < 4; ++i) a[i] = threadIdx.x * 4 + i;
   for (int i = 0; i < 2; ++i) b[i] = threadIdx.x * 2 + i;
@@ -128,10 +128,12 @@ __global__ void mma_kernel(int repeats, long long* cycles) {
 
 __device__ float4 plus(float4 x, float4 y) { return {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w}; }
 
+constexpr int walk_threads = 256;
+
 /// Four independent accesses a thread are in flight at a time.
 template <Traffic traffic>
-__global__ void walk_kernel(const float4* __restrict__ a, const float4* __restrict__ b, float4* __restrict__ result,
-                            std::size_t count) {
+__global__ void __launch_bounds__(walk_threads) walk_kernel(const float4* __restrict__ a, const float4* __restrict__ b,
+                                                            float4* __restrict__ result, std::size_t count) {
   constexpr std::size_t unroll = 4;
   const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
   [[maybe_unused]] float4 sum{};
@@ -193,22 +195,20 @@ bool has_peak(PeakKind kind) {
 }
 
 double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles, cudaStream_t stream) {
-  constexpr int threads = 1024, warps = threads / 32, fma_chains = 16, mma_chains = 8;
   const double calls = static_cast<double>(processors) * repeats;
   if (kind == PeakKind::f32 || kind == PeakKind::f64) {
+    constexpr int threads = fma_work::threads;
     if (kind == PeakKind::f32) fma_kernel<float><<<processors, threads, 0, stream>>>(repeats, 0.999F, cycles);
     else fma_kernel<double><<<processors, threads, 0, stream>>>(repeats, 0.999, cycles);
-    return calls * threads * fma_chains * 2;
+    return calls * fma_work::flops();
   }
-  mma_kernel_of(kind)<<<processors, threads, 0, stream>>>(repeats, cycles);
-  const bool is_half = kind == PeakKind::f16 || kind == PeakKind::bf16;
-  const int depth = kind == PeakKind::tf32 ? 8 : is_half ? 16 : 32;
-  return calls * warps * mma_chains * 2 * 16 * 8 * depth;
+  mma_kernel_of(kind)<<<processors, mma_work::threads, 0, stream>>>(repeats, cycles);
+  return calls * mma_work::flops(kind);
 }
 
 double launch_walk(Traffic traffic, const void* a, const void* b, void* result, std::size_t bytes, int blocks,
                    cudaStream_t stream) {
-  constexpr int threads = 256, unroll = 4;
+  constexpr int threads = walk_threads, unroll = 4;
   const auto* x = static_cast<const float4*>(a);
   const auto* y = static_cast<const float4*>(b);
   auto* z = static_cast<float4*>(result);

@@ -2,6 +2,8 @@
 // Kernels of the device itself: what blocks a stream, what measures launches, clocks, peaks and bandwidths.
 #pragma once
 
+#include "peak_work.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -29,12 +31,18 @@ void launch_block(BlockState* state, unsigned long long time_out_ns, cudaStream_
 void launch_clock(ClockSample* sample, cudaStream_t stream);
 void launch_empty(cudaStream_t stream);
 
-/// The kinds of multiply-adds that a peak is measured with.
-enum class PeakKind { f32, f64, f16, bf16, tf32, i8, f8e4m3, f8e5m2 };
 /// Whether the code that this device runs has the instruction.
 [[nodiscard]] bool has_peak(PeakKind kind);
-/// FLOPs of the whole grid; `cycles` is what the first block took. One block a processor, as many threads as it holds.
+/// Multiply-adds of threads or warps, one block a processor. FLOPs of the whole grid; `cycles` is what the first block
+/// took.
 [[nodiscard]] double launch_peak(PeakKind kind, int processors, int repeats, long long* cycles, cudaStream_t stream);
+
+/// Whether the device has products of warp groups, which compute capability 9.0 alone has: there mma.sync stays below
+/// the peak, and is emulated in 8-bit floats.
+[[nodiscard]] bool has_group_peak(PeakKind kind);
+/// The same as `launch_peak` by products of warp groups.
+[[nodiscard]] double launch_group_peak(PeakKind kind, int processors, int repeats, long long* cycles,
+                                       cudaStream_t stream);
 
 enum class Traffic { read, write, copy, triad };
 /// Walks `bytes` of each area, 16 bytes a thread and access. Returns the bytes that cross.

@@ -37,6 +37,8 @@ struct Kind {
   PeakKind kind;
   const char* name;
   const char* algorithm;
+  decltype(&has_peak) has = has_peak;
+  decltype(&launch_peak) launch = launch_peak;
 };
 
 /// By the names of data types.
@@ -47,14 +49,20 @@ constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma"},
                           {PeakKind::bf16, "bf16", "mma.m16n8k16"},
                           {PeakKind::i8, "i8", "mma.m16n8k32"},
                           {PeakKind::f8e4m3, "f8e4m3", "mma.m16n8k32"},
-                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32"}};
+                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32"},
+                          {PeakKind::tf32, "tf32", "wgmma.m64n256k8", has_group_peak, launch_group_peak},
+                          {PeakKind::f16, "f16", "wgmma.m64n256k16", has_group_peak, launch_group_peak},
+                          {PeakKind::bf16, "bf16", "wgmma.m64n256k16", has_group_peak, launch_group_peak},
+                          {PeakKind::i8, "i8", "wgmma.m64n256k32", has_group_peak, launch_group_peak},
+                          {PeakKind::f8e4m3, "f8e4m3", "wgmma.m64n256k32", has_group_peak, launch_group_peak},
+                          {PeakKind::f8e5m2, "f8e5m2", "wgmma.m64n256k32", has_group_peak, launch_group_peak}};
 
-double flops_per_cycle(const PeakContext& context, PeakKind kind, double budget) {
+double flops_per_cycle(const PeakContext& context, const Kind& kind, double budget) {
   constexpr int repeats = 4096;  // some tenths of a millisecond and more
   const auto start = Clock::now();
   double best = 0;
   do {
-    const double flops = launch_peak(kind, context.processors, repeats, context.cycles, context.stream);
+    const double flops = kind.launch(kind.kind, context.processors, repeats, context.cycles, context.stream);
     check(cudaGetLastError(), "the launch of a peak's kernel");
     best = std::max(best, flops / static_cast<double>(std::max<long long>(1, context.read_cycles())));
   } while (since(start) < budget);
@@ -115,7 +123,7 @@ long long PeakContext::read_cycles() const {
 }
 
 void warm_up(Device& device, const PeakContext& context, Seconds time) {
-  static_cast<void>(flops_per_cycle(context, PeakKind::f32, time.value));
+  static_cast<void>(flops_per_cycle(context, kinds[0], time.value));
   device.finish();
 }
 
@@ -123,11 +131,11 @@ std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context
   std::vector<CeilingRow> rows;
   const double slot = budget.value / (std::size(kinds) + 2);  // memory takes two
   for (const auto& kind : kinds) {
-    if (!has_peak(kind.kind)) continue;
+    if (!kind.has(kind.kind)) continue;
     rows.push_back({.quantity = std::string("Peak/") + kind.name,
                     .algorithm = std::string(kind.algorithm) + ",threads=1",
                     .threads = 1,
-                    .value = flops_per_cycle(context, kind.kind, slot) * context.clock_hz});
+                    .value = flops_per_cycle(context, kind, slot) * context.clock_hz});
   }
   const auto memory = bandwidths(device, context, 2 * slot);
   rows.insert(rows.end(), memory.begin(), memory.end());
