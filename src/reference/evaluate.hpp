@@ -18,6 +18,8 @@ Elements compute(const op::MatMul& product, const Query& query);
 Elements compute(const op::Einsum& einsum, const Query& query);
 // attention.cpp
 Elements compute(const op::Attention& attention, const Query& query);
+// rotary.cpp
+Elements compute(const op::Rotary& rotary, const Query& query);
 // recurrent.cpp
 Elements compute(const op::Recurrent& recurrent, const Query& query);
 // pooling.cpp

@@ -69,6 +69,7 @@ std::string in_words(const op::Transpose& op) { return "Transpose " + dims(op.x)
 std::string in_words(const op::Attention& op) {
   return "Attention q " + dims(op.q) + ", k " + dims(op.k) + (op.mask.empty() ? "" : ", mask");
 }
+std::string in_words(const op::Rotary& op) { return "Rotary " + dims(op.x); }
 
 }  // namespace
 

@@ -310,6 +310,15 @@ TEST_CASE("Einsum and attention agree with the reference", "[native]") {
          op::Attention{.q = {1, 1, 100, 64}, .k = {1, 1, 100, 64}, .v = {1, 1, 100, 64}, .mask = {100, 1}}});
 }
 
+TEST_CASE("Rotary embeddings agree with the reference", "[native]") {
+  check({op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 64}}, op::Rotary{.x = {12, 64}, .angles = {1, 64}},
+         op::Rotary{.x = {2, 7, 3, 10}, .angles = {1, 7, 1, 5}},
+         op::Rotary{.x = {2, 3, 5, 6}, .angles = {2, 1, 5, 6}, .interleaved = true},
+         op::Rotary{.x = {3, 5, 70}, .angles = {1, 5, 35}, .interleaved = true},
+         op::Rotary{.type = DataType::f16, .x = {4, 9, 32}, .angles = {1, 9, 32}},
+         op::Rotary{.type = DataType::bf16, .x = {4, 9, 32}, .angles = {4, 1, 16}}});
+}
+
 TEST_CASE("What the native backend leaves to libraries is refused with a reason", "[native]") {
   const auto result = native::backend()->plans(op::Conv{.x = {1, 3, 8, 8}, .w = {4, 3, 3, 3}}, 1);
   REQUIRE(std::holds_alternative<Unsupported>(result));

@@ -130,6 +130,22 @@ TEST_CASE("attention's operands may lie tokens first") {
   CHECK(run(turned, {{1, -1, 1, -1}, {1000, 1000, 0, 0}, {10, 30, 20, 50}}) == Values{10, 50, 10, 50});
 }
 
+TEST_CASE("rotary embeddings turn pairs by their angles") {
+  const Values x{1, 2, 3, 4};
+  // A quarter turn of the first pair, none of the second: (a, b) becomes (-b, a).
+  CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 2}}, {x, {0, 1}, {1, 0}}) == Values{-3, 2, 1, 4});
+  CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 2}, .interleaved = true}, {x, {0, 1}, {1, 0}}) ==
+        Values{-2, 1, 3, 4});
+  // Each element with its own: 1 * 1 - 3 * 5, 2 * 2 - 4 * 6, 3 * 3 + 1 * 7, 4 * 4 + 2 * 8; by neighbours 1 * 1 - 2 * 5,
+  // 2 * 2 + 1 * 6, 3 * 3 - 4 * 7, 4 * 4 + 3 * 8.
+  CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 4}}, {x, {1, 2, 3, 4}, {5, 6, 7, 8}}) == Values{-14, -20, 16, 32});
+  CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 4}, .interleaved = true}, {x, {1, 2, 3, 4}, {5, 6, 7, 8}}) ==
+        Values{-9, 10, -19, 40});
+  // Two heads, two positions, depth 2: the second position is turned, in both heads.
+  CHECK(run(op::Rotary{.x = {2, 2, 2}, .angles = {1, 2, 1}}, {{1, 2, 3, 4, 5, 6, 7, 8}, {1, 0}, {0, 1}}) ==
+        Values{1, 2, -4, 3, 5, 6, -8, 7});
+}
+
 TEST_CASE("recurrent cells follow ONNX's equations and order of gates") {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   SECTION("RNN in both directions") {
@@ -184,6 +200,7 @@ TEST_CASE("samples of a layer are elements of the whole") {
                .group = 2,
                .post = {bias, ElementwiseFn::relu}},
       op::Attention{.q = {1, 4, 5, 8}, .k = {1, 2, 6, 8}, .v = {1, 2, 6, 3}, .mask = {5, 6}},
+      op::Rotary{.x = {3, 5, 8}, .angles = {1, 5, 4}},
       op::Softmax{.x = {3, 7, 5}},
       op::GroupNorm{.x = {2, 6, 5}, .groups = 3},
       op::LayerNorm{.x = {9, 11}, .bias = true},

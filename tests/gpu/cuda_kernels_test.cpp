@@ -46,6 +46,14 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::LayerNorm{.x = {16, 96}, .rms = true},
       op::GroupNorm{.x = {2, 12, 25}, .groups = 3},
       op::Lrn{.x = {2, 16, 30}},
+      // By halves and by neighbours, angles of elements and of pairs, with and without accesses of 16 bytes.
+      op::Rotary{.x = {12, 9, 64}, .angles = {1, 9, 64}},
+      op::Rotary{.type = DataType::f16, .x = {12, 64}, .angles = {1, 64}},
+      op::Rotary{.type = DataType::bf16, .x = {2, 5, 3, 32}, .angles = {1, 5, 1, 16}},
+      op::Rotary{.x = {3, 7, 10}, .angles = {1, 7, 5}},
+      op::Rotary{.x = {2, 3, 5, 16}, .angles = {2, 1, 5, 16}, .interleaved = true},
+      op::Rotary{.type = DataType::f16, .x = {4, 6, 64}, .angles = {1, 6, 32}, .interleaved = true},
+      op::Rotary{.x = {4, 6, 6}, .angles = {4, 1, 3}, .interleaved = true},
       op::Reduce{.x = {12, 100}, .axes = {1}},
       op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {6, 10, 7}, .axes = {1}},
       // Rows by warps and by blocks, with and without accesses of 16 bytes; scales along rows, and one for each

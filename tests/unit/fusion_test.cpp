@@ -438,6 +438,54 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
   }
 }
 
+TEST_CASE("a rotary embedding written out in parts is one call") {
+  GraphBuilder g;
+  const Dims dims{1, 12, 128, 64}, half{1, 12, 128, 32};
+  const auto x = g.input(dims), cosines = g.weight({1, 1, 128, 64}), sines = g.weight({1, 1, 128, 64});
+  const auto slice = [&](std::int64_t begin, std::int64_t end) {
+    return g.node("Slice", {x, g.ints({begin}), g.ints({end}), g.ints({3})}, half);
+  };
+  const auto times = [&](ValueId a, ValueId b) { return g.node("Mul", {a, b}, dims); };
+  const auto concat = [&](ValueId a, ValueId b) {
+    return g.node("Concat", {a, b}, dims, {{"axis", std::int64_t{-1}}});
+  };
+  const std::string rotary = named("Rotary/f32/x=12x128x64/angles=1x128x64");
+  SECTION("by slices") {
+    const auto straight = times(x, cosines);
+    const auto low = slice(0, 32), high = slice(32, 64);
+    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {high}), low), sines)}));
+    const auto layers = fused(g).layers;
+    REQUIRE(layers.size() == 1);
+    CHECK(LayerSignature(layers[0].layer).text() == rotary);
+    CHECK(layers[0].members.size() == 7);
+    REQUIRE(layers[0].pieces.size() == 2);  // the last product with the sum
+    CHECK(layers[0].pieces[1].first == 5);
+    CHECK(layers[0].pieces[1].count == 2);
+    CHECK(LayerSignature(layers[0].pieces[1].layer).text() == named("Binary/f32/fn=mul/a=12x8192/b=1x8192/post=add"));
+  }
+  SECTION("by a split, all operands the other way round") {
+    const auto halves = g.node_of("Split", {x}, {half, half}, {{"axis", std::int64_t{3}}});
+    const auto turned = times(sines, concat(g.map("Neg", {halves[1]}), halves[0]));
+    CHECK(only_group(g, g.map("Add", {turned, times(cosines, x)})) == rotary);
+  }
+  SECTION("the halves in their own order are no rotation") {
+    const auto straight = times(x, cosines);
+    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(0, 32)}), slice(32, 64)), sines)}));
+    CHECK(fused(g).layers.size() == 6);
+  }
+  SECTION("of another tensor") {
+    const auto straight = times(g.input(dims), cosines);
+    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), slice(0, 32)), sines)}));
+    CHECK(fused(g).layers.size() == 6);
+  }
+  SECTION("a half that is an output too is not swallowed") {
+    const auto low = slice(0, 32);
+    const auto straight = times(x, cosines);
+    g.output(low).output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), low), sines)}));
+    CHECK(fused(g).layers.size() == 6);
+  }
+}
+
 TEST_CASE("a group's bytes are its own operands and result, a folded batch norm is one vector") {
   GraphBuilder g;
   g.output(g.map("Relu", {g.map("Add", {g.batch_norm(g.conv(g.input({1, 8, 16, 16}), 8)), g.input({1, 8, 16, 16})})}));

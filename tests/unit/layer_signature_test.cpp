@@ -53,6 +53,7 @@ std::vector<Layer> samples() {
                     .mask = {1, 1, 1, 128},
                     .causal = true,
                     .k_transposed = true},
+      op::Rotary{.type = DataType::bf16, .x = {12, 128, 64}, .angles = {1, 128, 32}, .interleaved = true},
       op::Recurrent{.cell = Cell::gru,
                     .x = {100, 1, 64},
                     .hidden = 32,

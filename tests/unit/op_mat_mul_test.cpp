@@ -151,6 +151,28 @@ TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
   CHECK(arithmetic.flops == 3200.0 * (2 * 96 + 6));
 }
 
+TEST_CASE("ONNX RotaryEmbedding is a layer where its angles are those of the positions at hand", "[op]") {
+  const auto rotary = [] {
+    return SingleNode("RotaryEmbedding", 23)
+        .in({1, 12, 128, 64})
+        .in({1, 128, 32})
+        .in({1, 128, 32})
+        .out({1, 12, 128, 64});
+  };
+  const std::string plain = "Rotary/f32/x=12x128x64/angles=1x128x32";
+  check({
+      {"plain", rotary(), plain},
+      {"neighbours", rotary().set("interleaved", 1), plain + "/interleaved=1"},
+      {"a part of each row", rotary().set("rotary_embedding_dim", 32),
+       "Opaque/f32/op=RotaryEmbedding/read_bytes=425984/written_bytes=393216"},
+  });
+  // 12 * 128 * 64 elements, each two products and a sum.
+  CHECK(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 32}}.arithmetic().flops == 98304.0 * 3);
+  CHECK_FALSE(op::Rotary{.x = {12, 128, 63}, .angles = {1, 128, 63}}.consistent());
+  CHECK_FALSE(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 16}}.consistent());
+  CHECK_FALSE(op::Rotary{.x = {12, 128, 64}, .angles = {1, 64, 64}}.consistent());
+}
+
 TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
   // ONNX: x is sequence, batch, input; r is directions, gates * hidden, hidden.
   const auto lstm = [] {

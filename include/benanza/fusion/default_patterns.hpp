@@ -8,12 +8,14 @@
 #include <benanza/fusion/epilogue_group.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/rotary.hpp>
 
 namespace benanza {
 
 inline std::vector<Pattern> default_patterns() {
   return {{"activation", detail::match_activation},
           {"norm", detail::match_norm},
+          {"rotary", detail::match_rotary},
           {"attention", detail::match_attention},
           {"product_epilogue", detail::match_product_epilogue},
           {"elementwise_chain", detail::match_elementwise_chain}};

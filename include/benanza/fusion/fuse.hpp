@@ -28,9 +28,9 @@ struct Pattern {
   std::function<std::optional<Match>(const LayerGraph& graph, std::size_t at)> match{};
 };
 
-/// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm written out in parts; scale-mask-softmax attention;
-/// then convolution, matrix product, batch norm or an element-wise function with everything that follows in its
-/// epilogue.
+/// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, rotary embeddings written out in parts;
+/// scale-mask-softmax attention; then convolution, matrix product, batch norm or an element-wise function with
+/// everything that follows in its epilogue.
 [[nodiscard]] std::vector<Pattern> default_patterns();
 
 /// Fused form of a single-form graph.

@@ -27,6 +27,7 @@
 #include <benanza/op/recurrent.hpp>
 #include <benanza/op/reduce.hpp>
 #include <benanza/op/resize.hpp>
+#include <benanza/op/rotary.hpp>
 #include <benanza/op/scatter_elements.hpp>
 #include <benanza/op/scatter_nd.hpp>
 #include <benanza/op/slice.hpp>
@@ -46,10 +47,10 @@ namespace benanza {
 /// One layer: an operator with everything that decides its speed. A closed variant and no registry: exhaustive at
 /// compile time, value semantics, usable in constexpr tables. The order is that of suites and reports.
 using Layer =
-    std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Recurrent, op::Einsum, op::Pool,
-                 op::BatchNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::Unary, op::Binary, op::Nary,
-                 op::Where, op::Reduce, op::TopK, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Gather,
-                 op::GatherElements, op::GatherNd, op::ScatterElements, op::ScatterNd, op::Expand, op::Tile, op::Resize,
-                 op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
+    std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Rotary, op::Recurrent, op::Einsum,
+                 op::Pool, op::BatchNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::Unary, op::Binary,
+                 op::Nary, op::Where, op::Reduce, op::TopK, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad,
+                 op::Gather, op::GatherElements, op::GatherNd, op::ScatterElements, op::ScatterNd, op::Expand, op::Tile,
+                 op::Resize, op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
 
 }  // namespace benanza

@@ -67,6 +67,7 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Result plans(const op::LayerNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::GroupNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::Lrn& op, const Context& context);
+[[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
 
 /// What libraries do well, or what is no work.

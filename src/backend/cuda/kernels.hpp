@@ -82,6 +82,18 @@ struct WeightShape {
 /// Floats of 16 bits or more; mask null: none.
 void attention_weights(const WeightShape& shape, Element element, const void* mask, void* scores, cudaStream_t stream);
 
+/// Rows of `depth` contiguous elements, whose pairs are turned by an angle each. Angles are read where the row's
+/// leading coordinates say; one for each pair, or one for each element.
+struct RotaryShape {
+  int rank = 1;  ///< of the leading dimensions
+  std::int64_t sizes[most_dims]{}, strides[most_dims]{};
+  std::int64_t rows = 1, depth = 2;
+  bool each_element = true;  ///< has an angle of its own
+  bool interleaved = false;  ///< pairs are neighbours; otherwise an element of each half
+};
+void rotary(const RotaryShape& shape, Element element, const void* x, const void* cosines, const void* sines, void* y,
+            cudaStream_t stream);
+
 enum class Reduction : std::uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
 /// `kept` walks the outputs, `reduced` what goes into each (sizes and strides in x, which is row-major).
 struct ReduceShape {

@@ -109,6 +109,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Dequantize& op, const Context& context);
 [[nodiscard]] Result plans(const op::Einsum& op, const Context& context);
 [[nodiscard]] Result plans(const op::Attention& op, const Context& context);
+[[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Recurrent& op, const Context& context);
 
 /// What libraries do well (convolution, matrix product) or what is no work.

@@ -152,6 +152,9 @@ struct Kernels {
   void (*multiply_add)(float* accumulator, const float* a, const float* b,
                        Index n) = nullptr;  ///< accumulator += a * b
   float (*dot)(const float* a, const float* b, Index n) = nullptr;
+  /// Turns the pairs of a row: an element of each half, or neighbours. The angle of a pair's second element lies
+  /// `second` behind that of its first one; 0 where both have the same.
+  void (*rotary[2])(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second){};
   /// y[i] = sum over taps t of weight[t * n + i] * x[index[t * n + i]].
   void (*interpolate)(const float* x, const std::int32_t* index, const float* weight, Index taps, float* y,
                       Index n) = nullptr;

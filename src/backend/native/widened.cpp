@@ -106,7 +106,8 @@ bool widens(const Layer& layer) {
   if (std::holds_alternative<op::Softmax>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
       std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::Lrn>(layer) ||
       std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::Attention>(layer) ||
-      std::holds_alternative<op::Einsum>(layer) || std::holds_alternative<op::TopK>(layer))
+      std::holds_alternative<op::Rotary>(layer) || std::holds_alternative<op::Einsum>(layer) ||
+      std::holds_alternative<op::TopK>(layer))
     return half;
   const bool quantized = is_8_bit(type);
   if (std::holds_alternative<op::Pool>(layer) || std::holds_alternative<op::Resize>(layer)) return half || quantized;

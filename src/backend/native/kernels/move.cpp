@@ -142,6 +142,23 @@ void interpolate(const float* x, const std::int32_t* index, const float* weight,
   }
 }
 
+void rotary_halves(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second) {
+  const float* const behind = x + pairs;
+  for (Index i = 0; i < pairs; ++i) y[i] = x[i] * cosines[i] - behind[i] * sines[i];
+  cosines += second;
+  sines += second;
+  for (Index i = 0; i < pairs; ++i) y[pairs + i] = behind[i] * cosines[i] + x[i] * sines[i];
+}
+/// Angles of one for each element interleave too.
+void rotary_neighbours(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second) {
+  const Index step = second + 1;
+  for (Index i = 0; i < pairs; ++i) {
+    const float a = x[2 * i], b = x[2 * i + 1];
+    y[2 * i] = a * cosines[step * i] - b * sines[step * i];
+    y[2 * i + 1] = b * cosines[step * i + second] + a * sines[step * i + second];
+  }
+}
+
 }  // namespace
 
 void add_move(Kernels& kernels) {
@@ -158,6 +175,8 @@ void add_move(Kernels& kernels) {
   kernels.scale_add = scale_add;
   kernels.multiply_add = multiply_add;
   kernels.dot = dot;
+  kernels.rotary[0] = rotary_halves;
+  kernels.rotary[1] = rotary_neighbours;
   kernels.interpolate = interpolate;
 }
 
