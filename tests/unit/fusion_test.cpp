@@ -486,6 +486,22 @@ TEST_CASE("a rotary embedding written out in parts is one call") {
   }
 }
 
+TEST_CASE("a gate is one element-wise call beside the product's epilogue") {
+  GraphBuilder g;
+  const auto x = g.input({16, 64});
+  const auto gate = g.node("MatMul", {x, g.weight({64, 128})}, {16, 128});
+  const auto silu = g.map("Mul", {gate, g.map("Sigmoid", {gate})});
+  g.output(g.map("Mul", {silu, g.node("MatMul", {x, g.weight({64, 128})}, {16, 128})}));
+  const auto layers = fused(g).layers;
+  REQUIRE(layers.size() == 2);
+  const auto& group = layers[1];  // behind the other product
+  CHECK(LayerSignature(group.layer).text() == named("MatMul/f32/a=16x64/b=64x128/b_constant=1/post=swish:1,mul"));
+  const auto piece = std::find_if(group.pieces.begin(), group.pieces.end(),
+                                  [](const Piece& p) { return p.first == 1 && p.count == 3; });
+  REQUIRE(piece != group.pieces.end());  // sigmoid, product, product
+  CHECK(LayerSignature(piece->layer).text() == named("Unary/f32/fn=swish/x=2048/alpha=1/post=mul"));
+}
+
 TEST_CASE("a group's bytes are its own operands and result, a folded batch norm is one vector") {
   GraphBuilder g;
   g.output(g.map("Relu", {g.map("Add", {g.batch_norm(g.conv(g.input({1, 8, 16, 16}), 8)), g.input({1, 8, 16, 16})})}));

@@ -254,13 +254,31 @@ inline void EpilogueGroup::fold(Epilogue& post, std::initializer_list<TensorShap
   post = folded;
 }
 
+/// A product's gate (SwiGLU: silu(x w1) * (x w3)) is one element-wise call too, where no library gates in its epilogue:
+/// an activation and the product with a tensor of the same shape.
+inline void add_gates(const LayerGraph& graph, Match& match) {
+  for (std::size_t i = 1; i + 1 < match.members.size(); ++i) {
+    if (!std::holds_alternative<op::Unary>(graph.layers[match.members[i]].layer)) continue;
+    const auto gate = EpilogueGroup(graph, match.members[i]).match();
+    if (!gate) continue;
+    for (const auto& piece : gate->pieces) {
+      const auto* unary = std::get_if<op::Unary>(&piece.layer);
+      const bool gates = unary != nullptr && piece.count == 2 && gate->members[1] == match.members[i + 1] &&
+                         unary->post[0] == PostOp(ElementwiseFn::mul, TensorShape{});
+      if (gates) match.pieces.push_back({i, 2, piece.layer});
+    }
+  }
+}
+
 /// Heads of matrix and convolution kind.
 [[nodiscard]] inline std::optional<Match> match_product_epilogue(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
   if (!std::holds_alternative<op::Conv>(layer) && !std::holds_alternative<op::ConvTranspose>(layer) &&
       !std::holds_alternative<op::MatMul>(layer))
     return std::nullopt;
-  return EpilogueGroup(graph, at).match();
+  auto match = EpilogueGroup(graph, at).match();
+  if (match) add_gates(graph, *match);
+  return match;
 }
 
 /// Batch norm and element-wise heads: chains that the products left.
