@@ -27,7 +27,11 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Transpose{.type = DataType::f16, .x = {64, 48}, .perm = {1, 0}},
       op::Slice{.x = {9, 20}, .starts = {8, 3}, .y = {3, 10}, .steps = {-2, 1}},
       op::Concat{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Concat{.outer = 4, .sizes = {512, 1}, .inner = 64},  // a cache and the new position
+      op::Concat{.type = DataType::f16, .outer = 7, .sizes = {1, 2, 3}, .inner = 5},
+      op::Concat{.type = DataType::i8, .outer = 2, .sizes = {3, 1, 4, 1, 5}, .inner = 1},
       op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12},
+      op::Split{.type = DataType::f16, .outer = 9, .sizes = {8, 16, 8}, .inner = 1},
       op::Expand{.x = {1, 7, 1}, .y = {5, 7, 6}},
       op::Tile{.x = {3, 4}, .repeats = {2, 3}},
       op::Pad{.x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 3}},
@@ -82,6 +86,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::GatherNd{.x = {6, 7, 9}, .indices = {5, 1}},
       op::GatherNd{.type = DataType::f16, .x = {3, 6, 16}, .indices = {3, 4, 1}, .batch_dims = 1},
       op::ScatterNd{.x = {6, 7, 3}, .indices = {5, 2}},
+      op::ScatterNd{.type = DataType::f16, .x = {2, 3, 64}, .indices = {20, 2}},  // many updates of one slice
       op::Pad{.type = DataType::f16, .x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 9}},
       op::Resize{.type = DataType::f16, .x = {1, 3, 7, 9}, .y = {1, 3, 13, 32}, .mode = op::ResizeMode::cubic},
       op::Quantize{.type = DataType::f16, .to = DataType::u8, .x = {1, 4000, 1}, .dynamic = true},

@@ -11,7 +11,7 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
   /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
   [[nodiscard]] std::string version() const override {
-    return "4,nvcc=" + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+    return "5,nvcc=" + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
   }
   [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override { return cuda::availability(); }
   [[nodiscard]] bool on_device() const override { return true; }

@@ -40,6 +40,10 @@ TupleShape tuple_shape(const Op& op, std::size_t batch_dims) {
   return shape;
 }
 
+/// Elements that go to one place together.
+std::int64_t slice_of(const IndexShape&) { return 1; }
+std::int64_t slice_of(const TupleShape& shape) { return shape.slice; }
+
 /// Copies x, then scatters: `none` lets the later update win, `add` adds to it.
 template <class Op, class Shape, class Scatter, class Add>
 Result scatter_plans(const Op& op, const Shape& shape, const Context& context, Scatter scatter, Add add) {
@@ -60,7 +64,7 @@ Result scatter_plans(const Op& op, const Shape& shape, const Context& context, S
         },
         1e-4);
   if (op.reduction != op::ScatterReduction::none) return unsupported(op.kind, op.type);
-  const std::size_t winners = static_cast<std::size_t>(elements) * sizeof(std::int32_t);
+  const auto winners = static_cast<std::size_t>(elements / slice_of(shape)) * sizeof(std::int32_t);
   return one_plan(
       context, op.operands(), "scatter:last",
       [=, bytes = *bytes, stream = context.stream()](const Arguments& a) {

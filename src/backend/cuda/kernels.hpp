@@ -27,6 +27,20 @@ void copy_strided(const CopyShape& shape, std::size_t element_bytes, const void*
 /// The last dimension is contiguous in y, the one before it in x: through tiles in shared memory.
 void copy_transposed(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream);
 
+/// Rows that lie in several tensors, a piece of each row in each; a piece of every row ends at `ends`, in cells.
+inline constexpr int most_pieces = 32;
+struct PieceShape {
+  int pieces = 1;
+  std::int64_t rows = 1, ends[most_pieces]{};
+};
+struct PieceBuffers {
+  void* piece[most_pieces]{};
+  void* whole = nullptr;
+};
+/// Cells of 1, 2, 4, 8 or 16 bytes, from the pieces to the whole or the other way.
+void join_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuffers& buffers, cudaStream_t stream);
+void part_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuffers& buffers, cudaStream_t stream);
+
 /// One element-wise step on a running value; numbers as ElementwiseFn has them.
 struct ChainStep {
   std::int32_t fn = 0;
@@ -128,7 +142,8 @@ struct TupleShape {
 };
 void gather_tuples(const TupleShape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
                    cudaStream_t stream);
-/// The later of two updates of one element wins: `winners` holds one number for each element of y, -1 before.
+/// The later of two updates of one element wins: `winners` holds a number, -1 before, for each element of y, and for
+/// each slice where tuples pick them.
 void scatter_elements(const IndexShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
                       std::int32_t* winners, void* y, cudaStream_t stream);
 void scatter_tuples(const TupleShape& shape, std::size_t element_bytes, const void* indices, const void* updates,

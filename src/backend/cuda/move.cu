@@ -22,6 +22,22 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
+template <class T, bool join>
+__global__ void __launch_bounds__(threads_per_block) piece_kernel(PieceShape shape, PieceBuffers buffers) {
+  const std::int64_t row_cells = shape.ends[shape.pieces - 1];
+  T* const whole = static_cast<T*>(buffers.whole);
+  for (std::int64_t i = first_item(); i < shape.rows * row_cells; i += item_step()) {
+    std::int64_t row = i;
+    const std::int64_t column = take(row, row_cells);
+    int p = 0;
+    while (column >= shape.ends[p]) ++p;
+    const std::int64_t begin = p == 0 ? 0 : shape.ends[p - 1];
+    T& cell = static_cast<T*>(buffers.piece[p])[row * (shape.ends[p] - begin) + column - begin];
+    if constexpr (join) whole[i] = cell;
+    else cell = whole[i];
+  }
+}
+
 constexpr int tile = 32, tile_rows = 8, tile_threads = tile * tile_rows;
 
 /// A block moves one tile: rows of x along its contiguous dimension, rows of y along its own. The spare column keeps
@@ -83,6 +99,9 @@ __device__ std::int64_t place(const TupleShape& shape, const void* indices, std:
 }
 __host__ __device__ std::int64_t updates_of(const IndexShape& shape) { return shape.elements; }
 __host__ __device__ std::int64_t updates_of(const TupleShape& shape) { return shape.tuples * shape.slice; }
+/// Elements that go to one place together.
+__host__ __device__ std::int64_t slice_of(const IndexShape&) { return 1; }
+__host__ __device__ std::int64_t slice_of(const TupleShape& shape) { return shape.slice; }
 
 template <class Shape, class T>
 __global__ void __launch_bounds__(threads_per_block)
@@ -93,8 +112,9 @@ __global__ void __launch_bounds__(threads_per_block)
 template <class Shape>
 __global__ void __launch_bounds__(threads_per_block)
     winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
-  for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step())
-    atomicMax(winners + place(shape, indices, i), static_cast<std::int32_t>(i));
+  const std::int64_t slice = slice_of(shape), slices = updates_of(shape) / slice;
+  for (std::int64_t i = first_item(); i < slices; i += item_step())
+    atomicMax(winners + place(shape, indices, i * slice) / slice, static_cast<std::int32_t>(i));
 }
 template <class Shape, class T>
 __global__ void __launch_bounds__(threads_per_block)
@@ -102,7 +122,7 @@ __global__ void __launch_bounds__(threads_per_block)
                    const std::int32_t* __restrict__ winners, T* __restrict__ y) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) {
     const std::int64_t at = place(shape, indices, i);
-    if (winners[at] == i) y[at] = updates[i];
+    if (winners[at / slice_of(shape)] == i / slice_of(shape)) y[at] = updates[i];
   }
 }
 template <class Shape>
@@ -138,7 +158,8 @@ void gather(const Shape& shape, std::size_t element_bytes, const void* x, const 
 template <class Shape>
 void scatter(const Shape& shape, std::size_t element_bytes, const void* indices, const void* updates,
              std::int32_t* winners, void* y, cudaStream_t stream) {
-  winner_kernel<Shape><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(shape, indices, winners);
+  winner_kernel<Shape>
+      <<<blocks_for(updates_of(shape) / slice_of(shape)), threads_per_block, 0, stream>>>(shape, indices, winners);
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
     scatter_kernel<Shape, T><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(
@@ -151,6 +172,15 @@ void scatter_add(const Shape& shape, const void* indices, const void* updates, v
       shape, indices, static_cast<const float*>(updates), static_cast<float*>(y));
 }
 
+template <bool join>
+void move_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuffers& buffers, cudaStream_t stream) {
+  const std::int64_t cells = shape.rows * shape.ends[shape.pieces - 1];
+  with_cell(cell_bytes, [&](auto cell) {
+    using T = decltype(cell);
+    piece_kernel<T, join><<<blocks_for(cells), threads_per_block, 0, stream>>>(shape, buffers);
+  });
+}
+
 }  // namespace
 
 void copy_strided(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream) {
@@ -159,6 +189,13 @@ void copy_strided(const CopyShape& shape, std::size_t element_bytes, const void*
     strided_kernel<T><<<blocks_for(shape.elements), threads_per_block, 0, stream>>>(shape, static_cast<const T*>(x),
                                                                                     static_cast<T*>(y));
   });
+}
+
+void join_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuffers& buffers, cudaStream_t stream) {
+  move_pieces<true>(shape, cell_bytes, buffers, stream);
+}
+void part_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuffers& buffers, cudaStream_t stream) {
+  move_pieces<false>(shape, cell_bytes, buffers, stream);
 }
 
 void copy_transposed(const CopyShape& shape, std::size_t element_bytes, const void* x, void* y, cudaStream_t stream) {

@@ -86,6 +86,31 @@ Result copies(const Op& op, const Context& context) {
       0);
 }
 
+/// Tensors and the whole of them in one launch: what lies behind the axis stays together, in cells of up to 16 bytes.
+template <bool join, class Op>
+Result pieces(const Op& op, const Context& context) {
+  const auto bytes = movable_bytes(op.type);
+  if (!bytes) return unsupported(op.kind, op.type);
+  if (op.sizes.size() > most_pieces) return Unsupported{"more pieces than a launch of backend cuda takes"};
+  std::int64_t common = 16;
+  for (const auto size : op.sizes) common = std::gcd(common, size * op.inner * static_cast<std::int64_t>(*bytes));
+  PieceShape shape{.pieces = static_cast<int>(op.sizes.size()), .rows = op.outer};
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < op.sizes.size(); ++i)
+    shape.ends[i] = end += op.sizes[i] * op.inner * static_cast<std::int64_t>(*bytes) / common;
+  return one_plan(
+      context, op.operands(), join ? "copy:join" : "copy:part",
+      [shape, cell = static_cast<std::size_t>(common), stream = context.stream()](const Arguments& a) {
+        PieceBuffers buffers{.whole = join ? a.outputs[0] : const_cast<void*>(a.inputs[0])};
+        for (int i = 0; i < shape.pieces; ++i) {
+          const auto k = static_cast<std::size_t>(i);
+          buffers.piece[i] = join ? const_cast<void*>(a.inputs[k]) : a.outputs[k];
+        }
+        (join ? join_pieces : part_pieces)(shape, cell, buffers, stream);
+      },
+      0);
+}
+
 /// The tables of all axes in one piece of device memory, places first, then weights.
 struct Tables {
   ResizeShape shape{};
@@ -127,8 +152,8 @@ Tables tables_of(const Context& context, const TensorShape& x, const TensorShape
 
 Result plans(const op::Transpose& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Slice& op, const Context& context) { return copies(op, context); }
-Result plans(const op::Concat& op, const Context& context) { return copies(op, context); }
-Result plans(const op::Split& op, const Context& context) { return copies(op, context); }
+Result plans(const op::Concat& op, const Context& context) { return pieces<true>(op, context); }
+Result plans(const op::Split& op, const Context& context) { return pieces<false>(op, context); }
 Result plans(const op::Expand& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Tile& op, const Context& context) { return copies(op, context); }
 
