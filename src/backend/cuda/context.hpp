@@ -41,6 +41,7 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Unsupported unsupported(std::string_view kind, DataType type);
 
 // One for each operator that has kernels, in the file of its family.
+[[nodiscard]] Result plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result plans(const op::Unary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Nary& op, const Context& context);
