@@ -20,6 +20,7 @@ namespace benanza::op {
 
 struct Rotary {
   static constexpr std::string_view kind = "Rotary";
+  static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 1> onnx_types{"RotaryEmbedding"};
   DataType type = DataType::f32;
   TensorShape x{};           ///< positions, heads ... in any order, then the depth that is turned
