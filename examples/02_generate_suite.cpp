@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's layers as a Google Benchmark program: C++ that compiles where neither ONNX nor Python is. The program
+// A model's layers as a Google Benchmark program: C++ that compiles on machines without ONNX or Python. The program
 // `benanza generate` does the same for any number of models.
 #include <benanza/codegen.hpp>
 #include <benanza/fusion/model_layers.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of one's own among the candidates: derive from Backend, hand an instance to `measure`. Every plan is
-// checked against the reference before its time counts; what the backend cannot do is said, not skipped. Suites take
-// such an instance too (bench/run_suite.hpp).
+// A library of your own among the candidates: derive from Backend and hand an instance to `measure`. Every plan is
+// checked against the reference before its time counts. What the backend cannot do becomes a row with the reason.
+// Suites take such an instance too (bench/run_suite.hpp). docs/backends.md explains this file step by step.
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
 

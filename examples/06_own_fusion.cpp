@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fusion of one's own: the logarithm of a softmax is one call, log-softmax. A pattern looks at one layer and says
-// which group begins there; that nothing inside is used outside, `fuse` checks by itself.
+// A fusion pattern of your own: the logarithm of a softmax is one call, log-softmax. A pattern looks at one layer and
+// says which group begins there. `fuse` checks that no value inside the group is used outside of it.
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 

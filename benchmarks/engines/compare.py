@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds Benanza's bounds against real engines: ONNX Runtime and OpenVINO on the same models, threads and machine.
+"""Compares Benanza's bounds with real engines: ONNX Runtime and OpenVINO on the same models, threads and machine.
 
   benchmarks/engines/compare.py [MODEL.onnx...]        default: the 44 of examples/models
 

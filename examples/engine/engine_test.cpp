@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's unit test: it is right about what it runs, and not too far from what the best library calls take.
+// The engine's unit test: its results are right, and it is not much slower than the best library calls.
 #define CATCH_CONFIG_MAIN
 #include "mnist_engine.hpp"
 #include <benanza/bounds/analysis.hpp>

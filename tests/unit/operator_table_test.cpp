@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's table of operators is the list in the code.
+// The table of operators in docs/operators.md is the list in the code.
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 
@@ -33,12 +33,12 @@ std::string rows(std::index_sequence<I...>) {
 
 }  // namespace
 
-TEST_CASE("README lists every operator with the ONNX types that it describes") {
+TEST_CASE("docs/operators.md lists every operator with the ONNX types that it describes") {
   const std::string table = rows(std::make_index_sequence<std::variant_size_v<Layer> - 1>());
-  std::stringstream readme;
-  readme << std::ifstream(std::filesystem::path(BENANZA_MODELS) / ".." / ".." / "README.md").rdbuf();
+  std::stringstream document;
+  document << std::ifstream(std::filesystem::path(BENANZA_MODELS) / ".." / ".." / "docs" / "operators.md").rdbuf();
   INFO("expected\n" << table);
-  CHECK(readme.str().find(table) != std::string::npos);
+  CHECK(document.str().find(table) != std::string::npos);
 }
 
 TEST_CASE("Families and transparency say which operators are products and which only move elements") {
