@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds: the rungs of the ladder (measurement.md, section 1), from the two plans of a model.
+// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the two plans of a model.
 #pragma once
 
 #include "partition.hpp"

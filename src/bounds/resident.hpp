@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls take together when not all of their weights can be in the caches at once (measurement.md, section 1,
-// `library resident`).
+// What calls take together when not all of their weights can be in the caches at once
+// (docs/measuring.md, "Resident weights").
 #pragma once
 
 #include <benanza/model/units.hpp>

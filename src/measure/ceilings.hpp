@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ceilings: how fast this machine can multiply and move data, measured on the spot (measurement.md, section 3). They
-// bound from below, so each is the best that any of many ways reached.
+// Ceilings: how fast this machine can multiply and move data, measured on the spot (docs/measuring.md, "Ceilings").
+// They bound from below, so each is the best that any of many ways reached.
 #pragma once
 
 #include "caches.hpp"

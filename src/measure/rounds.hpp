@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds: the estimate. Each round times every chosen plan of the run once, so that a total can be taken within a
-// round; the first decile and the median of such totals are unbiased, sums of per-row deciles are not (measurement.md,
-// section 2).
+// round; the first decile and the median of such totals are unbiased, sums of per-row deciles are not
+// (docs/measuring.md, "Two phases").
 #pragma once
 
 #include "tuner.hpp"

@@ -30,8 +30,8 @@ struct Sample {
 
 class Sampler {
  public:
-  /// A window is at least so many timer floors; measurement.md asks for 100, the rest is margin for calls that become
-  /// faster.
+  /// A window is at least so many timer floors (docs/measuring.md, "Samples"): 100 would do, the rest is margin for
+  /// calls that become faster.
   static constexpr double floors_per_window = 500;
   /// And at least this, so that what an interrupt or a wake-up adds at its borders is small.
   static constexpr Seconds least_window{20e-6};

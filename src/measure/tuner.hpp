@@ -16,7 +16,7 @@ namespace benanza::bench {
 
 class Tuner {
  public:
-  /// The first is the one that admits; measurement.md asks for three.
+  /// The first is the one that admits (docs/measuring.md, "Two phases").
   static constexpr std::size_t visits = 3;
   /// A candidate is a clear loser when it is this much slower than the best: after one sample, and after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON reports of `benanza db`; the keys are documented in README.md ("JSON") and keep their meaning.
+// JSON reports of `benanza db`; the keys are documented in docs/database.md, "Verdicts", and keep their meaning.
 #include <benanza/report/db_report.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of a gap; the keys are documented in README.md ("Gap") and keep their meaning. Times are in ms.
+// JSON of a gap; the keys are documented in docs/gap.md, "JSON", and keep their meaning. Times are in ms.
 #include "gap_json.hpp"
 
 #include "drawn_run.hpp"

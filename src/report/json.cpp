@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON reports; the keys are documented in README.md ("JSON") and keep their meaning.
+// JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
 #include <benanza/model/layer_signature.hpp>

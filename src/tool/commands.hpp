@@ -8,7 +8,7 @@ class App;
 
 namespace benanza::tool {
 
-/// Exit codes (README, "Exit codes").
+/// Exit codes (docs/program.md, "Exit codes").
 enum Exit : int {
   done = 0,
   bad_input = 1,

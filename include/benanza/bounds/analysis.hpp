@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // analyze: from a model's layers and stored results to its ladder of bounds. Pure computation: no device, no file, no
-// library. measurement.md, section 1, says what each rung is and for whom it holds; each function here cites the rung
-// that it computes.
+// library. docs/measuring.md, "The ladder", says what each rung is; "What each rung assumes" says for which engines it
+// holds.
 #pragma once
 
 #include <benanza/bounds/bound.hpp>

@@ -15,8 +15,8 @@
 
 namespace benanza {
 
-/// The ladder, from the lowest rung to the highest (measurement.md, section 1); `roofline_memory` is an indication and
-/// no bound.
+/// The ladder, from the lowest rung to the highest (docs/measuring.md, "The ladder"). `roofline_memory` is an
+/// indication, not a bound.
 enum class RungName : std::uint8_t {
   model_floor,
   roofline_parallel,

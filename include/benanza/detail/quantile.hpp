@@ -50,7 +50,7 @@ namespace benanza::detail {
 }
 
 /// Half the range of a quantile over `groups` consecutive parts of the values, relative to the quantile of all: how far
-/// the statistic moved during the run (measurement.md, section 2). Infinite when a part has no value that counts.
+/// the statistic moved during the run (docs/measuring.md, "Uncertainty"). Infinite when a part has no finite value.
 [[nodiscard]] inline double group_uncertainty(std::span<const double> values, double p, std::size_t groups) {
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (std::size_t g = 0; g < groups; ++g) {

@@ -2,7 +2,7 @@
 // measure: the measuring session. Select: every plan of a layer that the database lacks is checked against the
 // reference and timed in visits spread over the run, candidates alternating, clear losers dropped. Estimate: rounds
 // that time every chosen plan once, so that totals are taken per round and not summed from biased per-row quantiles
-// (measurement.md, section 2).
+// (docs/measuring.md, "Two phases").
 #pragma once
 
 #include <benanza/plan/backend.hpp>

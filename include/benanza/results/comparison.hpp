@@ -34,8 +34,8 @@ struct Timing {
 inline constexpr std::size_t rounds_for_spread = 8;
 
 /// Noise of a row that was timed in rounds: half the range of its p10 or of its median over four groups of rounds, the
-/// greater one (measurement.md, section 2). Of one that was not: half of p10..p90 over the median, or cv if that is
-/// more. A row of a single sample, or a contended one, has no noise that is known.
+/// greater one (docs/measuring.md, "Uncertainty"). Of one that was not: half of p10..p90 over the median, or cv if that
+/// is more. A row of a single sample, or a contended one, has no noise that is known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
   constexpr std::size_t groups = 4;
   Timing result{.p10 = row.p10, .median = row.median};
@@ -88,7 +88,7 @@ struct Comparison {
   std::string reason{};            ///< why the verdict is unknown
 };
 
-/// Changes up to the tolerance are none: two runs on an idle machine agree within 3 % (measurement.md, section 2).
+/// Changes up to the tolerance do not count (docs/database.md, "Verdicts").
 inline constexpr double default_tolerance = 0.03;
 
 /// Slower or faster: median and p10 both moved that way, beyond the tolerance and beyond the noise. Same: neither moved

@@ -55,7 +55,7 @@ struct Machine {
 struct BandwidthLevel {
   std::string name{};          ///< where the data comes from: L2, L3, memory
   Bytes in_front{};            ///< C: all caches up to this level of every core that may hold the data
-  BytesPerSecond bandwidth{};  ///< best seen over read, write, copy ... (measurement.md, section 3)
+  BytesPerSecond bandwidth{};  ///< best seen over read, write, copy and triad (docs/measuring.md, "Ceilings")
   std::string reached_by{};    ///< the row whose bandwidth it is, as `CeilingRow::algorithm`
 };
 

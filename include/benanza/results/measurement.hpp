@@ -16,7 +16,7 @@
 namespace benanza {
 
 /// hot: the same buffers in each call; cold_weights: weights come from memory, activations from where the layer before
-/// left them; cold: everything comes from memory (measurement.md, section 2).
+/// left them; cold: everything comes from memory (docs/measuring.md, "Cache states").
 enum class CacheState : std::uint8_t { hot, cold_weights, cold };
 inline constexpr std::array cache_states{CacheState::hot, CacheState::cold_weights, CacheState::cold};
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(CacheState) {
