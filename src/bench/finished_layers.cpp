@@ -3,7 +3,10 @@
 
 #include <benanza/error.hpp>
 
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace benanza::bench {
@@ -44,6 +47,20 @@ void FinishedLayers::add(const Run& run) {
   for (const auto& signature : finished)
     if (signatures_.insert(signature).second) lines << signature << '\n';
   if (!lines.flush()) throw EnvironmentError("cannot write " + file_);
+}
+
+std::shared_ptr<const Run> read_earlier(const std::string& file, const Machine& machine) {
+  if (!std::filesystem::exists(file)) return nullptr;
+  std::shared_ptr<const Run> earlier;
+  try {
+    earlier = std::make_shared<const Run>(read_run(file));
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "%s: written anew\n", error.what());
+    return nullptr;
+  }
+  if (earlier->machine.id() != machine.id())
+    throw InputError(file + ": holds a session of " + earlier->machine.id() + ", this is " + machine.id());
+  return earlier;
 }
 
 void add_finished(Run& run, const Run& earlier, const std::set<std::string>& signatures) {

@@ -4,6 +4,7 @@
 
 #include <benanza/results/results.hpp>
 
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -26,6 +27,10 @@ class FinishedLayers {
   std::string file_, section_;
   std::set<std::string> signatures_{};
 };
+
+/// What a session that was cut left in a file; null where there is none, or it cannot be read. Throws InputError for a
+/// session of another machine, which is not to be written over.
+[[nodiscard]] std::shared_ptr<const Run> read_earlier(const std::string& file, const Machine& machine);
 
 /// Adds the rows that `earlier` has of these layers, if it was on the same machine with the same versions: the run
 /// takes the place of its file. Without rounds, which are those of another pass; not of layers that the run measured.

@@ -13,9 +13,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <set>
 #include <unistd.h>
@@ -75,22 +73,6 @@ std::vector<BackendVersion> versions_of(const Suite& suite) {
   std::vector<BackendVersion> versions;
   for (const auto& backend : suite.backends) versions.push_back({std::string(backend->name()), backend->version()});
   return versions;
-}
-
-/// What a session left that was cut; null where there is none. Throws InputError for one of another machine, which is
-/// not to be written over.
-std::shared_ptr<const Run> read_earlier(const std::string& file, const Machine& machine) {
-  if (!std::filesystem::exists(file)) return nullptr;
-  std::shared_ptr<const Run> earlier;
-  try {
-    earlier = std::make_shared<const Run>(read_run(file));
-  } catch (const InputError& error) {
-    std::fprintf(stderr, "%s: written anew\n", error.what());
-    return nullptr;
-  }
-  if (earlier->machine.id() != machine.id())
-    throw InputError(file + ": holds a session of " + earlier->machine.id() + ", this is " + machine.id());
-  return earlier;
 }
 
 void show_progress(const Progress& progress) {

@@ -83,3 +83,16 @@ TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
   list.add(run);
   CHECK(list.signatures() == std::set{conv});
 }
+
+TEST_CASE("a session that was cut is taken up on its machine and refused on another") {
+  const results_support::Folder folder;
+  const std::string file = folder / "session.json";
+  const Run run = run_of(relu, 1e-6);
+  CHECK(benanza::bench::read_earlier(file, run.machine) == nullptr);
+  write_run(run, file);
+  REQUIRE(benanza::bench::read_earlier(file, run.machine) != nullptr);
+  Machine there = run.machine;
+  there.device = "another";
+  CHECK_THROWS_AS(benanza::bench::read_earlier(file, there), InputError);
+  CHECK(read_run(file).rows.size() == 1);
+}
