@@ -100,6 +100,13 @@ class Checks(unittest.TestCase):
         self.write("README.md", "[a](docs/guide.md#nothing)\n")
         self.assertIn("a heading that does not exist", self.complaints()[0])
 
+    def test_files_that_documents_name_exist(self):
+        self.write("include/benanza/op/conv.hpp", "")
+        self.write("README.md", "`examples/one.cpp` `examples/` `op/conv.hpp` `src/backend/mine/` `a/b`\n")
+        self.assertEqual(self.complaints(), [])
+        self.write("README.md", "`examples/two.cpp`\n")
+        self.assertIn("README.md:1: names examples/two.cpp", self.complaints()[0])
+
     def test_sections_that_comments_cite_exist(self):
         self.write("src/a.cpp", '// See docs/guide.md,\n// "The ladder", or docs/guide.md. Not https://example.org/docs/other.md\n')
         self.assertEqual(self.complaints(), [])

@@ -36,6 +36,14 @@ def broken_links(root, documents):
                 yield f"{document.file}:{line}: links to {target}, a heading that does not exist"
 
 
+def missing_files(root, documents):
+    """Paths in `code` that do not exist; headers may be named without include/benanza."""
+    for document in documents:
+        for line, name in document.paths:
+            if not (root / name).exists() and not (root / "include" / "benanza" / name).exists():
+                yield f"{document.file}:{line}: names {name}, which does not exist"
+
+
 def citations(text):
     """(document, section or None) of each citation. Text in comments may go on in the next line."""
     for found in CITATION.finditer(COMMENT.sub(" ", "\n" + text)):
@@ -65,7 +73,7 @@ def broken_citations(root, documents):
 def complaints(root):
     root = pathlib.Path(root)
     documents = markdown.documents(root)
-    result = [*broken_links(root, documents), *broken_citations(root, documents)]
+    result = [*broken_links(root, documents), *missing_files(root, documents), *broken_citations(root, documents)]
     words = len((root / "README.md").read_text(encoding="utf-8").split())
     if words > MOST_WORDS:
         result.append(f"README.md: {words} words, at most {MOST_WORDS} expected: details belong in docs/")

@@ -12,6 +12,9 @@ MARK = re.compile(r"^<!-- test: (.+) -->$")
 HEADING = re.compile(r"^#{1,6} (.+?)\s*$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE_SPAN = re.compile(r"`[^`]*`")
+FOLDERS = r"include|src|codegen|generated|examples|benchmarks|tests|scripts|cmake|docs"
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]*|[\w-]+/[\w/-]+\.(?:hpp|cpp))`")
+OF_READER = re.compile("mine|NAME")   # a file that the reader is to write
 LIST_ITEM = re.compile(r"^\s*([-*]|\d+\.) ")
 
 
@@ -30,6 +33,7 @@ class Document:
     headings: list
     anchors: set
     links: list          # (line, target)
+    paths: list          # (line, path) in code
     blocks: list
     tables: list         # those that have a mark
     indented: list       # lines of code blocks without a fence
@@ -49,7 +53,7 @@ def anchor_of(heading):
 
 
 def read(file, text):
-    result = Document(file, [], set(), [], [], [], [])
+    result = Document(file, [], set(), [], [], [], [], [])
     mark, block, table, in_list, blank = [], None, None, False, True
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
@@ -88,6 +92,7 @@ def read(file, text):
                 count += 1
                 anchor = f"{anchor_of(heading[1])}-{count}"
             result.anchors.add(anchor)
+        result.paths += [(number, path) for path in PATH.findall(line) if not OF_READER.search(path)]
         result.links += [(number, target) for target in LINK.findall(CODE_SPAN.sub("", line))]
     if block is not None:
         result.blocks.append(block)
