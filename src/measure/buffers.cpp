@@ -26,11 +26,11 @@ std::vector<Operand> as_timed(std::vector<Operand> operands) {
 /// Offset of every input in its region, and the size of each region.
 template <class BytesOf>
 std::pair<std::vector<std::size_t>, std::map<Region, std::size_t>> place(const std::vector<Operand>& inputs,
-                                                                         BytesOf bytes_of) {
+                                                                         bool on_device, BytesOf bytes_of) {
   std::map<Region, Placement> placements;
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    offsets.push_back(placements[region_of(inputs[i])].add(bytes_of(i), i));
+    offsets.push_back(placements.try_emplace(region_of(inputs[i]), on_device).first->second.add(bytes_of(i), i));
   std::map<Region, std::size_t> sizes;
   for (const auto& [key, placement] : placements) sizes[key] = placement.size();
   return {std::move(offsets), std::move(sizes)};
@@ -89,7 +89,7 @@ std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
 
 std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& inputs) {
   const auto [offsets, sizes] =
-      place(inputs, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
+      place(inputs, memory_ != nullptr, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
   std::vector<const void*> result;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     result.push_back(filled(inputs[i], sizes.at(region_of(inputs[i]))) + offsets[i]);
@@ -108,11 +108,11 @@ const void* Buffers::packed(const std::string& key, bool constant, const Plan& p
     found->second->used = calls_;
     return found->second->data;
   }
-  const std::size_t bytes = plan.inputs()[i].bytes + place_in_page(i) + 256;
+  const std::size_t bytes = plan.inputs()[i].bytes + place_in_page(i, memory_ != nullptr) + 256;
   // What the same call has been given stays, at the cost of the limit.
   while (!packed_.empty() && kept_ + bytes > limit_ && packed_.back().used != calls_) forget(std::prev(packed_.end()));
   Packed entry{.key = key, .constant = constant, .block = MemoryBlock(bytes, memory_), .used = calls_};
-  entry.data = entry.block.data() + place_in_page(i);
+  entry.data = entry.block.data() + place_in_page(i, memory_ != nullptr);
   pack(plan, i, plain, entry.data);
   packed_.push_front(std::move(entry));
   index_[key] = packed_.begin();
@@ -137,8 +137,9 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
     }
   } else {
     const std::vector<Operand> timed = as_timed(inputs);
-    const auto [offsets, sizes] = place(
-        timed, [&](std::size_t i) { return std::max(layouts[i].bytes, static_cast<std::size_t>(timed[i].bytes())); });
+    const auto [offsets, sizes] = place(timed, memory_ != nullptr, [&](std::size_t i) {
+      return std::max(layouts[i].bytes, static_cast<std::size_t>(timed[i].bytes()));
+    });
     for (std::size_t i = 0; i < timed.size(); ++i)
       result[i] = filled_for_calls(timed[i], sizes.at(region_of(timed[i]))) + offsets[i];
   }
@@ -154,7 +155,7 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
 }
 
 std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
-  Placement placement;
+  Placement placement(memory_ != nullptr);
   std::vector<std::size_t> offsets;
   for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes, offsets.size()));
   const std::size_t workspace = placement.add(plan.workspace_bytes(), offsets.size(), workspace_alignment);
@@ -173,7 +174,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   std::map<Region, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
-  const auto rounded = [](std::size_t bytes) { return rounded_up(bytes, 64); };
+  const auto rounded = [this](std::size_t bytes) { return rounded_up(bytes, memory_ != nullptr ? 256 : 64); };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -96,9 +96,28 @@ TEST_CASE("a workspace is aligned to 256 bytes behind any outputs") {
   }
 }
 
-TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
+TEST_CASE("every buffer on a device is aligned to 256 bytes, hot and in a walk") {
   FakeMemory memory;
   Buffers buffers(1 << 20, 10000, &memory);
+  const Operands shapes = operands(split);
+  const FakePlan plan(shapes, 40);
+  Work work{.plan = &plan, .inputs = buffers.inputs("split", "fake", shapes.inputs, plan, false)};
+  std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
+  const auto is_aligned = [&] {
+    const auto aligned = [](const void* buffer) { return address(buffer) % 256 == 0; };
+    return std::all_of(work.inputs.begin(), work.inputs.end(), aligned) &&
+           std::all_of(work.outputs.begin(), work.outputs.end(), aligned);
+  };
+  CHECK(is_aligned());
+  buffers.rotate("split", "fake", shapes.inputs, CacheState::cold, work);
+  for (int i = 0; i < 40; ++i) {  // more than one walk of 10000 bytes
+    CHECK(is_aligned());
+    work.call();
+  }
+}
+
+TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
+  Buffers buffers(1 << 20, 10000);
   const Operands shapes = operands(relu);
   const FakePlan without(shapes, 0), with(shapes, 40);
   const auto rotated = [&](const FakePlan& plan) {
