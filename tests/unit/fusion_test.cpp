@@ -5,6 +5,7 @@
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace {
 
@@ -559,4 +560,26 @@ TEST_CASE("a user's pattern goes before the default ones, an illegal match is ig
   CHECK(count(pattern({0, 2}, {{0, 2, layer}})) == 3);  // what lies between uses the first's result
   CHECK(count(pattern({0, 1}, {{0, 2, op::Conv{.x = {1, 3, 8, 8}, .w = {4, 9, 3, 3}}}})) ==
         3);  // sizes that do not fit together
+}
+
+TEST_CASE("A layer is counted by form, and as a part of groups") {
+  // conv + bias, batch norm, relu, softmax. With the batch norm folded into its weights the convolution is the same
+  // layer again, as a part of the group.
+  GraphBuilder model("bn");
+  model.output(
+      model.map("Softmax", {model.map("Relu", {model.batch_norm(model.conv(model.input({1, 3, 8, 8}), 4, true))})}));
+  std::map<std::string, std::vector<std::int64_t>> counts;
+  const LayerSet layers = measurable_layers(make_model_layers(model.graph()));
+  for (const auto& [signature, unique] : layers.layers()) {
+    REQUIRE(unique.users.size() == 1);
+    const Users& user = unique.users[0];
+    counts[signature.text()] = {user.count, user.fused, user.parts};
+  }
+  const std::string conv = "Conv/f32/x=1x3x8x8/w=4x3x3x3/pads=1x1x1x1/post=";
+  CHECK(counts[conv + "bias"] == std::vector<std::int64_t>{1, 0, 1});
+  CHECK(counts[conv + "bias,relu"] == std::vector<std::int64_t>{0, 1, 0});
+  CHECK(counts["Unary/f32/x=256"] == std::vector<std::int64_t>{1, 0, 0});
+  const auto softmax = counts.lower_bound("Softmax");
+  REQUIRE(softmax != counts.end());
+  CHECK(softmax->second == std::vector<std::int64_t>{1, 1, 0});
 }
