@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What scripts/run and scripts/test share: the dependencies, and configuring and building a preset quietly.
+# What the scripts share: the dependencies, and configuring and building a preset quietly.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -14,42 +14,72 @@ prepare() {
   done
 }
 
-# quietly LOG COMMAND...: the output goes to build/LOG; a terminal shows its latest line, a failure its end.
+# quietly LOG COMMAND...: the output goes to the log; standard error gets one line that says how far it is, upon failure the log's end.
 quietly() {
-  local log=$root/build/$1
+  local log=$1 status
   shift
-  mkdir -p "$root/build"
-  if ! "$@" 2>&1 < /dev/null | tee "$log" | show_latest_line; then
+  mkdir -p "$(dirname "$log")"
+  set +e
+  (set -e; "$@") 2>&1 < /dev/null | tee "$log" | show_progress
+  status=${PIPESTATUS[0]}
+  set -e
+  if [ "$status" -ne 0 ]; then
     tail -n 60 "$log" >&2
     echo "failed: $*; the whole log is $log" >&2
     exit 1
   fi
 }
 
-show_latest_line() {
-  local line width
-  if [ ! -t 2 ]; then
-    cat > /dev/null
-    return
-  fi
-  width=$(stty size <&2 | cut -d' ' -f2)
-  [ "$width" -gt 1 ] || width=80
+# Reads ninja's output and says `[ 45/180] about 4 min left`, supposing that the steps to come take as long as those before. A terminal gets
+# one line, written anew for each step; anything else gets a line every half minute.
+show_progress() {
+  local line text width=0 begin=$SECONDS next=$((SECONDS + 30)) finished all
+  [ ! -t 2 ] || width=$(stty size <&2 | cut -d' ' -f2)
   while IFS= read -r line; do
-    printf '\r\033[K%s' "${line:0:width - 1}" >&2
+    text=$line
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]' ' ]]; then
+      finished=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+      printf -v text '[%*d/%d] %s' ${#all} "$finished" "$all" "$(time_left $((SECONDS - begin)) "$finished" "$all")"
+    elif [ ! -t 2 ]; then
+      continue
+    fi
+    if [ -t 2 ]; then
+      printf '\r\033[K%s' "${text:0:width > 1 ? width - 1 : 79}" >&2
+    elif [ $SECONDS -ge $next ]; then
+      echo "$text" >&2
+      next=$((SECONDS + 30))
+    fi
   done
-  printf '\r\033[K' >&2
+  [ ! -t 2 ] || printf '\r\033[K' >&2
 }
+
+# time_left SECONDS FINISHED ALL: nothing during the first seconds, which tell too little.
+time_left() {
+  local left=$(($1 * ($3 - $2) / $2))
+  if [ "$1" -lt 5 ]; then
+    return
+  elif [ $left -lt 60 ]; then
+    echo 'less than 1 min left'
+  else
+    echo "about $(((left + 30) / 60)) min left"
+  fi
+}
+
+has_gpu() { nvidia-smi -L 2> /dev/null | grep -q '^GPU '; }
+
+# Of CUDA code, which takes minutes for each architecture: that of the GPU, which CMake finds, elsewhere one that stands for all.
+one_architecture() { if ! has_gpu; then echo -DCMAKE_CUDA_ARCHITECTURES=90; fi; }
 
 # configure PRESET OPTION...
 configure() {
-  local preset=$1 options=()
+  local preset=$1 options=(-UCMAKE_CUDA_ARCHITECTURES) # an earlier choice is no default
   shift
   command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  quietly "$preset-configure.log" \
+  quietly "$root/build/$preset-configure.log" \
     cmake -S "$root" --preset "$preset" -DCMAKE_PREFIX_PATH="$prefix" "${options[@]}" "$@"
 }
 
 # build PRESET OPTION...
 build() {
-  quietly "$1-build.log" cmake --build "$root/build/$1" "${@:2}"
+  quietly "$root/build/$1-build.log" cmake --build "$root/build/$1" "${@:2}"
 }
