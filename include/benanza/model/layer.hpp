@@ -106,10 +106,10 @@ template <std::size_t I = 0>
   using Op = std::variant_alternative_t<I, Layer>;
   if constexpr (I + 1 == std::variant_size_v<Layer>) {
     static_assert(std::is_same_v<Op, op::Opaque>, "the last operator takes every node");
-    return *Op::from(node, graph);
+    return Layer(std::in_place_index<I>, *Op::from(node, graph));
   } else {
     if (std::find(Op::onnx_types.begin(), Op::onnx_types.end(), type) != Op::onnx_types.end())
-      if (const auto op = Op::from(node, graph); op && op->consistent()) return *op;
+      if (const auto op = Op::from(node, graph); op && op->consistent()) return Layer(std::in_place_index<I>, *op);
     return first_description<I + 1>(node, graph, type);
   }
 }
