@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # How Benanza's own targets are made; everything by target, nothing global.
 
-# benanza_library(NAME [component]): target benanza_NAME with alias benanza::NAME; sources are added by the caller.
+# benanza_library(NAME [UNITY]): target benanza_NAME with alias benanza::NAME; sources are added by the caller. UNITY: its files give different
+# names to different things, also within anonymous namespaces, so that BENANZA_UNITY may compile several at once.
 function(benanza_library name)
   add_library(benanza_${name})
+  if("UNITY" IN_LIST ARGN)
+    set_target_properties(benanza_${name} PROPERTIES UNITY_BUILD ${BENANZA_UNITY})
+    if(BENANZA_UNITY) # GCC takes the files for headers, in which a member of an anonymous namespace would be a mistake
+      target_compile_options(benanza_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
+  endif()
   add_library(benanza::${name} ALIAS benanza_${name})
   set_target_properties(benanza_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME benanza_${name} POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(benanza_${name} PUBLIC benanza)
@@ -16,6 +23,11 @@ function(benanza_warnings target)
   set(warnings -Wall -Wextra -Wconversion $<$<BOOL:${BENANZA_WERROR}>:-Werror> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>"
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BENANZA_WERROR}>>:-Werror=all-warnings>")
+endfunction()
+
+# benanza_light(TARGET): what it computes takes milliseconds, so that compiling it is what costs.
+function(benanza_light target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # benanza_embed(TARGET HEADER NAMESPACE NAME=FILE[,FILE...]...): text files as strings of the target (EmbedFiles.cmake). HEADER, beside

@@ -14,7 +14,7 @@ namespace benanza::analysis {
 
 namespace {
 
-constexpr double rounding = 1e-9;  // of the latency: what sums of parts are wrong by, and no gain
+constexpr double rounding_of_latency = 1e-9;  // what sums of parts are wrong by, and no gain
 
 class Chain {
  public:
@@ -22,7 +22,7 @@ class Chain {
 
   void down_to(std::string what, std::optional<Change> change, Seconds after) {
     const Seconds gain = made_.latency - after;
-    if (std::fabs(gain.value) <= rounding * gap_.latency->value) return;
+    if (std::fabs(gain.value) <= rounding_of_latency * gap_.latency->value) return;
     made_.latency = after;
     made_.steps.push_back({.what = std::move(what), .change = change, .gain = gain, .latency = after});
   }

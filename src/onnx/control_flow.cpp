@@ -13,8 +13,6 @@ namespace {
 
 constexpr int deepest_body = 24;
 
-std::size_t to_size(std::int64_t v) { return static_cast<std::size_t>(v); }
-
 std::optional<std::int64_t> scalar_of(const Frame& frame, const std::optional<ValueId>& id) {
   if (!id) return std::nullopt;
   const auto& literal = frame.graph.values[*id].literal;

@@ -235,7 +235,7 @@ FoldResult clip(const FoldArguments& a) {
 // ONNX Round: half to even.
 double round_even(double x) { return std::nearbyint(x); }
 
-constexpr FoldEntry table[] = {
+constexpr FoldEntry elementwise_table[] = {
     {"Abs", unary<[](std::int64_t x) { return x < 0 ? as_signed(0 - as_unsigned(x)) : x; },
                   [](double x) { return std::abs(x); }>},
     {"Add", arithmetic<add, [](double x, double y) { return x + y; }>},
@@ -282,7 +282,7 @@ constexpr FoldEntry table[] = {
 
 }  // namespace
 
-std::span<const FoldEntry> elementwise_folds() { return table; }
+std::span<const FoldEntry> elementwise_folds() { return elementwise_table; }
 
 Fold find_fold(std::string_view op_type) {
   static const auto all = [] {

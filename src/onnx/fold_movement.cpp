@@ -15,7 +15,6 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using Indices = std::vector<std::size_t>;
 
-std::size_t to_size(std::int64_t v) { return static_cast<std::size_t>(v); }
 FoldResult one(Tensor tensor) { return std::vector{std::move(tensor)}; }
 
 /// Elements `indices` of `x`, shaped `dims`.
@@ -429,7 +428,7 @@ FoldResult scatter_nd(const FoldArguments& a) {
 
 std::int64_t wrapping(std::uint64_t v) { return static_cast<std::int64_t>(v); }
 
-constexpr FoldEntry table[] = {
+constexpr FoldEntry movement_table[] = {
     {"Concat", concat},
     {"ConstantOfShape", constant_of_shape},
     {"CumSum", cum_sum},
@@ -458,6 +457,6 @@ constexpr FoldEntry table[] = {
 
 }  // namespace
 
-std::span<const FoldEntry> movement_folds() { return table; }
+std::span<const FoldEntry> movement_folds() { return movement_table; }
 
 }  // namespace benanza::importer

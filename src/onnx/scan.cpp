@@ -74,8 +74,8 @@ enum : std::uint32_t { key = 1, value = 2 };
 constexpr std::uint64_t attribute_type_tensor = 4;
 
 // Protobuf itself parses 100 nested messages; a body takes three (graph, node, attribute).
-constexpr int deepest_body = 24;
-constexpr std::size_t highest_rank = 64;
+constexpr int deepest_scanned = 24;
+constexpr std::size_t highest_scanned_rank = 64;
 
 /// What the wire says about a tensor.
 struct TensorFacts {
@@ -121,7 +121,8 @@ class Scanner {
   }
 
   [[nodiscard]] std::string graph(std::string_view message, int depth) const {
-    if (depth > deepest_body) throw InputError("bodies are nested more than " + std::to_string(deepest_body) + " deep");
+    if (depth > deepest_scanned)
+      throw InputError("bodies are nested more than " + std::to_string(deepest_scanned) + " deep");
     std::string out;
     out.reserve(std::min<std::size_t>(message.size(), 1 << 16));
     for (auto fields = read(message); auto field = fields.next();) {
@@ -203,7 +204,8 @@ class Scanner {
   }
 
   static void check_rank(const std::vector<std::int64_t>& dims) {
-    if (dims.size() > highest_rank) throw InputError("a tensor of rank above " + std::to_string(highest_rank));
+    if (dims.size() > highest_scanned_rank)
+      throw InputError("a tensor of rank above " + std::to_string(highest_scanned_rank));
   }
 
   [[nodiscard]] TensorFacts facts(std::string_view message) const {

@@ -23,4 +23,6 @@ struct Tensor {
 /// Results above this many elements are not computed: they are data, not shapes.
 inline constexpr std::int64_t folded_elements = 8192;
 
+[[nodiscard]] constexpr std::size_t to_size(std::int64_t v) { return static_cast<std::size_t>(v); }
+
 }  // namespace benanza::importer

@@ -12,11 +12,12 @@
 
 namespace benanza::reference {
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
 namespace {
 
 bool is_integer(DataType type) { return !is_float(type) && type != DataType::boolean; }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
 /// NaN if either operand is NaN, as NumPy's maximum and minimum have it.

@@ -12,6 +12,8 @@ namespace benanza::reference {
 /// A function of two operands.
 [[nodiscard]] double apply(ElementwiseFn fn, DataType type, double a, double b);
 
+[[nodiscard]] double sigmoid(double x);
+
 /// The value modulo 2^bits, as the integer type holds it; numbers of other types unchanged.
 [[nodiscard]] double wrap(DataType type, double value);
 

@@ -2,14 +2,13 @@
 // Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations and no peepholes. Gates lie in
 // ONNX's order: LSTM input, output, forget, cell; GRU update, reset, hidden.
 #include "evaluate.hpp"
+#include "function.hpp"
 
 #include <cmath>
 
 namespace benanza::reference {
 
 namespace {
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// With separate accumulators, so that additions need not wait for each other.
 template <class T>

@@ -10,7 +10,7 @@ namespace benanza::reference {
 namespace {
 
 /// One cell of an axis and its weight.
-struct Tap {
+struct Neighbour {
   std::int64_t at = 0;
   double weight = 1;
 };
@@ -25,7 +25,7 @@ class Axis {
         scale_(parameters.resize_scales.empty() ? static_cast<double>(out_) / static_cast<double>(in_)
                                                 : parameters.resize_scales[axis]) {}
 
-  [[nodiscard]] std::vector<Tap> taps(std::int64_t y) const {
+  [[nodiscard]] std::vector<Neighbour> taps(std::int64_t y) const {
     if (in_ == out_ && scale_ == 1) return {{.at = y}};
     const double x = original(static_cast<double>(y));
     switch (resize_.mode) {
@@ -67,8 +67,8 @@ class Axis {
   }
   /// The `reach` cells on either side, weighted by distance. Cells outside repeat the border.
   template <class Weight>
-  [[nodiscard]] std::vector<Tap> neighbours(double x, std::int64_t reach, Weight weight) const {
-    std::vector<Tap> result;
+  [[nodiscard]] std::vector<Neighbour> neighbours(double x, std::int64_t reach, Weight weight) const {
+    std::vector<Neighbour> result;
     double sum = 0;
     const auto left = static_cast<std::int64_t>(std::floor(x));
     for (std::int64_t cell = left - reach + 1; cell <= left + reach; ++cell) {
@@ -77,7 +77,7 @@ class Axis {
       sum += result.back().weight;
     }
     if (parameters_.exclude_outside)
-      for (Tap& tap : result) tap.weight /= sum;
+      for (Neighbour& tap : result) tap.weight /= sum;
     return result;
   }
 
@@ -88,10 +88,11 @@ class Axis {
 };
 
 /// Sum over the taps of axis `i` and those behind it.
-double interpolate(const ConstTensor& x, std::span<const std::vector<Tap>> taps, std::size_t i, std::int64_t base) {
+double interpolate(const ConstTensor& x, std::span<const std::vector<Neighbour>> taps, std::size_t i,
+                   std::int64_t base) {
   if (i == taps.size()) return x[base];
   double sum = 0;
-  for (const Tap& tap : taps[i]) sum += tap.weight * interpolate(x, taps, i + 1, base * x.shape[i] + tap.at);
+  for (const Neighbour& tap : taps[i]) sum += tap.weight * interpolate(x, taps, i + 1, base * x.shape[i] + tap.at);
   return sum;
 }
 
@@ -102,7 +103,7 @@ Elements compute(const op::Resize& resize, const Query& query) {
   for (std::size_t i = 0; i < resize.x.size(); ++i) axes.emplace_back(resize, i, query.parameters);
   return query.map([&](std::int64_t flat) {
     const TensorShape at = coordinates(resize.y, flat);
-    std::vector<std::vector<Tap>> taps;
+    std::vector<std::vector<Neighbour>> taps;
     for (std::size_t i = 0; i < axes.size(); ++i) taps.push_back(axes[i].taps(at[i]));
     const double value = interpolate(query.input(0), taps, 0, 0);
     if (is_float(resize.type)) return value;

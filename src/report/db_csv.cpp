@@ -13,13 +13,15 @@ namespace {
 
 using report::csv_field;
 
-std::string number(std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; }
+std::string number_field(std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; }
 
 std::string median_ms(const std::optional<Measurement>& row) {
-  return row ? number(timing_of(*row).median.value * 1e3) : "";
+  return row ? number_field(timing_of(*row).median.value * 1e3) : "";
 }
 
-std::string p10_ms(const std::optional<Measurement>& row) { return row ? number(timing_of(*row).p10.value * 1e3) : ""; }
+std::string p10_ms(const std::optional<Measurement>& row) {
+  return row ? number_field(timing_of(*row).p10.value * 1e3) : "";
+}
 
 std::string plan(const std::optional<Measurement>& row) { return row ? row->backend + " " + row->algorithm : ""; }
 
@@ -30,8 +32,8 @@ std::string_view verdict(const Comparison& comparison) {
 void conflict_rows(std::ostream& out, const std::vector<Conflict>& conflicts) {
   for (const auto& c : conflicts)
     out << fmt::format("conflict,{},{},{},{},{},{}\n", csv_field(c.row), csv_field(c.first_file),
-                       number(c.first.median.value * 1e3), csv_field(c.second_file),
-                       c.second.excluded ? "" : number(c.second.median.value * 1e3),
+                       number_field(c.first.median.value * 1e3), csv_field(c.second_file),
+                       c.second.excluded ? "" : number_field(c.second.median.value * 1e3),
                        csv_field(c.second.excluded.value_or("")));
 }
 
@@ -72,17 +74,17 @@ void write_csv(std::ostream& out, const DbDiff& report) {
          "after_plan,reason\n";
   for (const auto& model : report.diff.models)
     for (const auto& rung : model.rungs) {
-      const auto ms = [](const std::optional<Seconds>& time) { return time ? number(time->value * 1e3) : ""; };
+      const auto ms = [](const std::optional<Seconds>& time) { return time ? number_field(time->value * 1e3) : ""; };
       out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{}\n", csv_field(model.model),
                          enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], verdict(rung.comparison),
-                         number(rung.comparison.change), rung.comparison.noise, ms(rung.before.bound),
+                         number_field(rung.comparison.change), rung.comparison.noise, ms(rung.before.bound),
                          ms(rung.after.bound), ms(rung.before.median), ms(rung.after.median),
                          csv_field(rung.comparison.reason));
     }
   for (const auto& layer : report.diff.layers)
     out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature),
                        enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)], verdict(layer.comparison),
-                       number(layer.comparison.change), layer.comparison.noise, p10_ms(layer.before),
+                       number_field(layer.comparison.change), layer.comparison.noise, p10_ms(layer.before),
                        p10_ms(layer.after), median_ms(layer.before), median_ms(layer.after),
                        csv_field(plan(layer.before)), csv_field(plan(layer.after)), csv_field(layer.comparison.reason));
 }

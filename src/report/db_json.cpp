@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports of `benanza db`; the keys are documented in docs/database.md, "Verdicts", and keep their meaning.
+#include "json.hpp"
+
 #include <benanza/report/db_report.hpp>
-
-#include <nlohmann/json.hpp>
-
-#include <cmath>
-#include <ostream>
 
 namespace benanza {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
-Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
-
-Json backends_json(const std::vector<BackendVersion>& backends) {
-  Json result = Json::array();
-  for (const auto& backend : backends) result.push_back({{"name", backend.name}, {"version", backend.version}});
-  return result;
-}
+using namespace report;
 
 void add_comparison(Json& json, const Comparison& comparison) {
   json["verdict"] = enum_names(Verdict{})[static_cast<std::size_t>(comparison.verdict)];
@@ -72,10 +60,6 @@ Json side_json(const DbDiff::Side& side) {
           {"device", side.machine.device},
           {"backends", backends_json(side.backends)},
           {"runs", side.runs}};
-}
-
-void write(std::ostream& out, const Json& document) {
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace

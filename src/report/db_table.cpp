@@ -26,7 +26,7 @@ namespace {
 
 using namespace report;
 
-constexpr std::size_t rows_that_matter = 20;
+constexpr std::size_t layers_that_matter = 20;
 
 std::string versions_text(const std::vector<BackendVersion>& backends) {
   std::string text;
@@ -45,7 +45,7 @@ std::string more(std::size_t shown, std::size_t all) {
 }
 
 std::size_t shown_of(std::size_t all, const TableOptions& options) {
-  return options.all ? all : std::min(all, rows_that_matter);
+  return options.all ? all : std::min(all, layers_that_matter);
 }
 
 std::string change_text(const Comparison& comparison) {

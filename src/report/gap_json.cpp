@@ -17,13 +17,12 @@ template <class E>
 std::string name_of(E value) {
   return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
 }
-Json ratio(std::optional<double> value) { return value ? number(*value) : Json(nullptr); }
 
 Json ratios_json(const Gap& gap) {
   Json result = Json::object();
   for (const auto& each : gap.ratios)
     result[name_of(each.rung)] = {{"bound_ms", ms(each.bound)},
-                                  {"ratio", ratio(each.ratio)},
+                                  {"ratio", number(each.ratio)},
                                   {"gap_ms", ms(each.gap)},
                                   {"uncertainty", number(each.uncertainty)}};
   return result;
@@ -242,7 +241,7 @@ Json gap_json(const GapReport& report) {
               {"outside", gap.outside},
               {"total_only", gap.total_only},
               {"incomplete", gap.incomplete},
-              {"explained", ratio(gap.explained())},
+              {"explained", number(gap.explained())},
               {"rungs", ratios_json(gap)},
               {"parts", parts_json(gap)},
               {"groups", groups_json(gap)},
@@ -253,7 +252,7 @@ Json gap_json(const GapReport& report) {
               {"warnings", gap.warnings}};
   result["tensor_cores"] = {{"time_ms", ms(use.time)},
                             {"of_ms", ms(use.of_time)},
-                            {"share", ratio(use.share())},
+                            {"share", number(use.share())},
                             {"records", use.records},
                             {"of_records", use.of_records}};
   result["questions"] = questions_json(gap);
@@ -268,8 +267,7 @@ void write_json(std::ostream& out, const GapReport& report) {
   Json machine = machine_json(report.bound.machine);
   machine["backends"] = backends_json(report.bound.backends);
   machine["warnings"] = report.bound.warnings;
-  const Json document{{"schema", 1}, {"machine", std::move(machine)}, {"gaps", Json::array({gap_json(report)})}};
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  write(out, {{"schema", 1}, {"machine", std::move(machine)}, {"gaps", Json::array({gap_json(report)})}});
 }
 
 }  // namespace benanza

@@ -36,7 +36,7 @@ namespace {
 
 using namespace report;
 
-constexpr std::size_t rows_that_matter = 10, least_shown = 5;
+constexpr std::size_t findings_that_matter = 10, least_shown = 5;
 
 std::string plain(RungName name) {
   std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
@@ -203,7 +203,7 @@ class Table {
                                proven ? 22 : 0))
          << '\n';
     const std::size_t shown =
-        options_.all ? gap_.advice.size() : std::min<std::size_t>(gap_.advice.size(), rows_that_matter);
+        options_.all ? gap_.advice.size() : std::min<std::size_t>(gap_.advice.size(), findings_that_matter);
     for (std::size_t i = 0; i < shown; ++i) {
       const Advice& advice = gap_.advice[i];
       const std::string text = wrapped(advice.text, room, 0);
@@ -292,7 +292,7 @@ class Table {
     out_ << fmt::format("\n{:>10} {:>10} {:>6} {:>10}  chosen, best\n", "chosen", "best", "count", "gain");
     const auto text = [](std::optional<Seconds> time) { return time ? time_text(*time) : "unknown"; };
     const std::size_t shown =
-        options_.all ? gap_.algorithms.size() : std::min<std::size_t>(gap_.algorithms.size(), rows_that_matter);
+        options_.all ? gap_.algorithms.size() : std::min<std::size_t>(gap_.algorithms.size(), findings_that_matter);
     for (const auto& choice : std::span(gap_.algorithms).first(shown))
       out_ << fmt::format("{:>10} {:>10} {:>6} {:>10}  {} {}, {}  {}{}\n", text(choice.chosen_time),
                           text(choice.best_time), fmt::format("x{}", choice.count), text(choice.gain()), choice.library,
@@ -321,7 +321,7 @@ class Table {
   }
 
   void library() {
-    const std::size_t shown = std::min<std::size_t>(gap_.library.size(), rows_that_matter);
+    const std::size_t shown = std::min<std::size_t>(gap_.library.size(), findings_that_matter);
     if (shown > 0)
       out_ << fmt::format("\n{:>10} {:>10} {:>6}  the library's own distance to the roofline\n", "time", "roofline",
                           "count");

@@ -11,7 +11,7 @@ namespace benanza {
 
 namespace report {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
 Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
 Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
 
@@ -33,6 +33,10 @@ Json machine_json(const Machine& machine) {
     result["state"] = machine.state;
   }
   return result;
+}
+
+void write(std::ostream& out, const Json& document) {
+  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace report
@@ -226,10 +230,6 @@ Json model_json(const Analysis& a) {
   result["rows"] = rows;
   for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;
-}
-
-void write(std::ostream& out, const Json& document) {
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <iosfwd>
 #include <optional>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace benanza::report {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no NaN and no infinity: what cannot be given is null.
-[[nodiscard]] Json number(double value);
+/// JSON has neither NaN nor infinity: a value that cannot be given is null.
+[[nodiscard]] Json number(std::optional<double> value);
 [[nodiscard]] Json ms(std::optional<Seconds> time);
 /// Rounded to a whole number.
 [[nodiscard]] Json whole(double value);
@@ -24,6 +25,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json sweeps_json(const std::vector<Sweep>& sweeps);
 /// A model's figures without its rows.
 [[nodiscard]] Json summary_json(const Analysis& analysis);
+
+void write(std::ostream& out, const Json& document);
 
 /// What the page shows, compact: text by its place in a table, rows as arrays.
 [[nodiscard]] Json page_json(const BoundReport& report);
