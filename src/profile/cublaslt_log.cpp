@@ -6,6 +6,7 @@
 #include "seen_calls.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace benanza::profile {
 
@@ -118,14 +119,14 @@ EngineProfile read(Source& source, const ProfileOptions&) {
     if (!compute || !group(rest, "Adesc") || !group(rest, "Bdesc") || !group(rest, "Ddesc") || is_open(rest))
       source.fail(lines.position(), "a call is cut off: expected Adesc, Bdesc, Ddesc and computeDesc");
     const std::string_view process = rest.starts_with('[') ? rest.substr(1, rest.find(']') - 1) : std::string_view{};
-    (trace ? traced : called)
-        .push_back({{.library = "cublaslt",
-                     .function = std::string(function),
-                     .signature = signature_of(rest, *compute),
-                     .algorithm = algorithm_of(algo.value_or(std::string_view{})),
-                     .math = std::string(word(*compute, "computeType")),
-                     .place = {source.index(), lines.position()}},
-                    std::string(process)});
+    SeenCall seen{{.library = "cublaslt",
+                   .function = std::string(function),
+                   .signature = signature_of(rest, *compute),
+                   .algorithm = algorithm_of(algo.value_or(std::string_view{})),
+                   .math = std::string(word(*compute, "computeType")),
+                   .place = {source.index(), lines.position()}},
+                  std::string(process)};
+    (trace ? traced : called).push_back(std::move(seen));
   }
   EngineProfile made;
   made.calls = calls_of_one_pass(source, traced.empty() ? called : traced, made.warnings);
