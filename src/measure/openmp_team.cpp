@@ -20,13 +20,13 @@ void allow(std::span<const int> cpus) {
   static_cast<void>(sched_setaffinity(0, sizeof set, &set));  // where it is not allowed the measurement goes on unbound
 }
 
-struct Region {
+struct ParallelRegion {
   std::span<const int> cpus;
   int (*thread_number)();
 };
 
 void bind_worker(void* data) {
-  const auto& region = *static_cast<const Region*>(data);
+  const auto& region = *static_cast<const ParallelRegion*>(data);
   const auto number = static_cast<std::size_t>(region.thread_number());
   if (number > 0 && number < region.cpus.size()) allow(region.cpus.subspan(number, 1));
 }
@@ -43,7 +43,7 @@ OpenmpTeam::OpenmpTeam() {
 void OpenmpTeam::bind(std::span<const int> cpus) const {
   allow(cpus);
   if (parallel_ == nullptr || thread_number_ == nullptr) return;
-  Region region{cpus, thread_number_};
+  ParallelRegion region{cpus, thread_number_};
   parallel_(bind_worker, &region, static_cast<unsigned>(cpus.size()), 0);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports of `benanza db`; the keys are documented in docs/database.md, "Verdicts", and keep their meaning.
 #include "json.hpp"
-
 #include <benanza/report/db_report.hpp>
 
 namespace benanza {
