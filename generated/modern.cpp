@@ -799,9 +799,9 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {12, 1, 64}, .b = {12, 64, 513}},
         // llama_160m_decode_p512 x12 single: node_matmul
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}}},
-        // llama_160m_decode_p512 x12 part: node_matmul
+        // llama_160m_decode_p512 x12 part: node_transpose_3
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}, bias}},
-        // llama_160m_decode_p512 x12 part: node_matmul
+        // llama_160m_decode_p512 x12 part: node_transpose_3
     {.a = {12, 1, 513}, .b = {12, 513, 64}},
         // llama_160m_decode_p512 x12 single: node_matmul_1
     {.a = {12, 128, 64}, .b = {12, 64, 128}},
@@ -809,13 +809,13 @@ constexpr op::MatMul mat_mul[] = {
         // gpt2_s128 x12 single: node_matmul
         // llama_160m_prefill_s128 x12 single: node_matmul
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}}},
-        // bert_base_s128 x12 part: node_matmul
-        // gpt2_s128 x12 part: node_matmul
-        // llama_160m_prefill_s128 x12 part: node_matmul
+        // bert_base_s128 x12 part: node_transpose
+        // gpt2_s128 x12 part: node_transpose_1
+        // llama_160m_prefill_s128 x12 part: node_transpose_3
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}, {add, {1, 128, 128}}}},
-        // bert_base_s128 x12 part: node_matmul
-        // gpt2_s128 x12 part: node_matmul
-        // llama_160m_prefill_s128 x12 part: node_matmul
+        // bert_base_s128 x12 part: node_transpose
+        // gpt2_s128 x12 part: node_transpose_1
+        // llama_160m_prefill_s128 x12 part: node_transpose_3
     {.a = {12, 128, 128}, .b = {12, 128, 64}},
         // bert_base_s128 x12 single: node_matmul_1
         // gpt2_s128 x12 single: node_matmul_1
@@ -827,7 +827,7 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {24, 49, 32}, .b = {24, 32, 49}},
         // swin_t x2 single: node_matmul_20
     {.a = {24, 49, 32}, .b = {24, 32, 49}, .post = {add}},
-        // swin_t x2 part: node_matmul_20
+        // swin_t x2 part: node_mul_10
     {.a = {24, 49, 49}, .b = {24, 49, 32}},
         // swin_t x2 single: node_matmul_21
     {.a = {48, 49, 32}, .b = {48, 32, 49}},
@@ -1042,23 +1042,52 @@ constexpr op::MatMul mat_mul[] = {
 };
 constexpr op::Attention attention[] = {
     {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .k_transposed = true},
-        // whisper_tiny_encoder x4 fused: node_matmul
+        // whisper_tiny_encoder x4 part: node_transpose
+    {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
+        // whisper_tiny_encoder x4 fused: node_transpose
+    {.q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}},
+        // llama_160m_decode_p512 x12 fused: node_transpose_3
     {.q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}, .k_transposed = true},
-        // llama_160m_decode_p512 x12 fused: node_matmul
+        // llama_160m_decode_p512 x12 part: node_transpose_3
     {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .k_transposed = true},
-        // bert_base_s128 x12 fused: node_matmul
-        // gpt2_s128 x12 fused: node_matmul
-        // llama_160m_prefill_s128 x12 fused: node_matmul
+        // bert_base_s128 x12 part: node_transpose
+        // gpt2_s128 x12 part: node_transpose_1
+        // llama_160m_prefill_s128 x12 part: node_transpose_3
+    {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
+        // bert_base_s128 x12 fused: node_transpose
+        // gpt2_s128 x12 fused: node_transpose_1
+    {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .y_tokens_first = true},
+        // llama_160m_prefill_s128 x12 fused: node_transpose_3
     {.q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .k_transposed = true},
-        // vit_b_16 x12 fused: node_MatMul_83
+        // vit_b_16 x12 part: node_transpose_2
+    {.q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
+        // vit_b_16 x12 fused: node_transpose_2
     {.q = {1, 24, 49, 32}, .k = {1, 24, 49, 32}, .v = {1, 24, 49, 32}, .mask = {1, 24, 49, 49}, .k_transposed = true},
-        // swin_t x2 fused: node_matmul_20
+        // swin_t x2 part: node_mul_10
+    {.q = {1, 24, 49, 32}, .k = {1, 24, 49, 32}, .v = {1, 24, 49, 32}, .mask = {1, 24, 49, 49}, .y_tokens_first = true},
+        // swin_t x2 fused: node_mul_10
     {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {1, 12, 49, 49}, .k_transposed = true},
-        // swin_t x3 fused: node_matmul_8
+        // swin_t x3 part: node_mul_4
+    {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {1, 12, 49, 49}, .y_tokens_first = true},
+        // swin_t x3 fused: node_mul_4
     {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {1, 6, 49, 49}, .k_transposed = true},
-        // swin_t x1 fused: node_matmul_4
+        // swin_t x1 part: node_mul_2
+    {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {1, 6, 49, 49}, .y_tokens_first = true},
+        // swin_t x1 fused: node_mul_2
     {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {1, 3, 49, 49}, .k_transposed = true},
-        // swin_t x1 fused: node_matmul
+        // swin_t x1 part: node_mul
+    {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {1, 3, 49, 49}, .y_tokens_first = true},
+        // swin_t x1 fused: node_mul
+};
+constexpr op::Rotary rotary[] = {
+    {.x = {4, 64}, .angles = {1, 64}},
+        // llama_160m_decode_p512 x12 fused: node_mul_7
+    {.x = {4, 128, 64}, .angles = {1, 128, 64}},
+        // llama_160m_prefill_s128 x12 fused: node_mul_7
+    {.x = {12, 64}, .angles = {1, 64}},
+        // llama_160m_decode_p512 x12 fused: node_mul_5
+    {.x = {12, 128, 64}, .angles = {1, 128, 64}},
+        // llama_160m_prefill_s128 x12 fused: node_mul_5
 };
 constexpr op::Recurrent recurrent[] = {
     {.x = {100, 1, 1024}, .hidden = 512, .directions = 2, .initial_state = true},
@@ -1189,13 +1218,13 @@ constexpr op::Unary unary[] = {
     {.fn = hard_swish, .x = {200704}},
         // mobilenet_v3_large x1 single: n0
     {.fn = neg, .x = {128}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_neg_1
+        // llama_160m_decode_p512 x12 single: node_neg_1
     {.fn = neg, .x = {384}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_neg
+        // llama_160m_decode_p512 x12 single: node_neg
     {.fn = neg, .x = {16384}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_neg_1
+        // llama_160m_prefill_s128 x12 single: node_neg_1
     {.fn = neg, .x = {49152}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_neg
+        // llama_160m_prefill_s128 x12 single: node_neg
     {.fn = reciprocal, .x = {1}},
         // llama_160m_decode_p512 x25 single: node_rsqrt
     {.fn = reciprocal, .x = {128}},
@@ -1287,6 +1316,8 @@ constexpr op::Unary unary[] = {
         // efficientnet_b0 x4 part: node_Conv_915
     {.fn = swish, .x = {2048}, .alpha = 1},
         // llama_160m_decode_p512 x12 part: node_linear_4
+    {.fn = swish, .x = {2048}, .alpha = 1, .post = {mul}},
+        // llama_160m_decode_p512 x12 part: node_linear_4
     {.fn = swish, .x = {32928}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_903
     {.fn = swish, .x = {47040}, .alpha = 1},
@@ -1304,6 +1335,8 @@ constexpr op::Unary unary[] = {
     {.fn = swish, .x = {188160}, .alpha = 1},
         // efficientnet_b0 x3 part: node_Conv_823
     {.fn = swish, .x = {262144}, .alpha = 1},
+        // llama_160m_prefill_s128 x12 part: node_linear_4
+    {.fn = swish, .x = {262144}, .alpha = 1, .post = {mul}},
         // llama_160m_prefill_s128 x12 part: node_linear_4
     {.fn = swish, .x = {301056}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_793
@@ -1535,13 +1568,13 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {4}, .b = {4}},
         // efficientnet_b0 x1 single: node_silu_5
     {.fn = mul, .a = {4, 64}, .b = {1, 64}},
-        // llama_160m_decode_p512 x24 single, x12 fused: node_mul_7
+        // llama_160m_decode_p512 x24 single: node_mul_7
     {.fn = mul, .a = {4, 64}, .b = {1, 64}, .post = {add}},
-        // llama_160m_decode_p512 x12 fused: node_mul_7
+        // llama_160m_decode_p512 x12 part: node_mul_7
     {.fn = mul, .a = {4, 8192}, .b = {1, 8192}},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_mul_7
+        // llama_160m_prefill_s128 x24 single: node_mul_7
     {.fn = mul, .a = {4, 8192}, .b = {1, 8192}, .post = {add}},
-        // llama_160m_prefill_s128 x12 fused: node_mul_7
+        // llama_160m_prefill_s128 x12 part: node_mul_7
     {.fn = mul, .a = {6}, .b = {6}},
         // efficientnet_b0 x2 single: node_silu_8
     {.fn = mul, .a = {8}, .b = {8}},
@@ -1549,13 +1582,13 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {10}, .b = {10}},
         // efficientnet_b0 x2 single: node_silu_14
     {.fn = mul, .a = {12, 64}, .b = {1, 64}},
-        // llama_160m_decode_p512 x24 single, x12 fused: node_mul_5
+        // llama_160m_decode_p512 x24 single: node_mul_5
     {.fn = mul, .a = {12, 64}, .b = {1, 64}, .post = {add}},
-        // llama_160m_decode_p512 x12 fused: node_mul_5
+        // llama_160m_decode_p512 x12 part: node_mul_5
     {.fn = mul, .a = {12, 8192}, .b = {1, 8192}},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_mul_5
+        // llama_160m_prefill_s128 x24 single: node_mul_5
     {.fn = mul, .a = {12, 8192}, .b = {1, 8192}, .post = {add}},
-        // llama_160m_prefill_s128 x12 fused: node_mul_5
+        // llama_160m_prefill_s128 x12 part: node_mul_5
     {.fn = mul, .a = {20}, .b = {20}},
         // efficientnet_b0 x3 single: node_silu_20
     {.fn = mul, .a = {28}, .b = {28}},
@@ -1628,7 +1661,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {32928}, .b = {32928}},
         // efficientnet_b0 x1 single: node_silu_34
     {.fn = mul, .a = {37632}, .b = {1}},
-        // swin_t x2 single, x2 fused: node_mul_10
+        // swin_t x2 single: node_mul_10
     {.fn = mul, .a = {47040}, .b = {47040}},
         // efficientnet_b0 x1 single: node_silu_16
     {.fn = mul, .a = {56448}, .b = {56448}},
@@ -1636,7 +1669,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {62720}, .b = {62720}},
         // efficientnet_b0 x1 single: node_silu_48
     {.fn = mul, .a = {75264}, .b = {1}},
-        // swin_t x6 single, x6 fused: node_mul_4
+        // swin_t x6 single, x3 fused: node_mul_4
     {.fn = mul, .a = {94080}, .b = {94080}},
         // efficientnet_b0 x6 single: node_silu_18
     {.fn = mul, .a = {112896}, .b = {112896}},
@@ -1644,9 +1677,9 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {131712}, .b = {131712}},
         // efficientnet_b0 x5 single: node_silu_27
     {.fn = mul, .a = {150528}, .b = {1}},
-        // swin_t x2 single, x2 fused: node_mul_2
+        // swin_t x2 single, x1 fused: node_mul_2
     {.fn = mul, .a = {151296}, .b = {1}},
-        // vit_b_16 x24 single, x24 fused: node_Mul_79
+        // vit_b_16 x24 single: node_Mul_79
     {.fn = mul, .a = {188160}, .b = {188160}},
         // efficientnet_b0 x3 single: node_silu_12
     {.fn = mul, .a = {196608}, .b = {1}},
@@ -1656,7 +1689,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {262144}, .b = {262144}},
         // llama_160m_prefill_s128 x24 single: node_silu
     {.fn = mul, .a = {301056}, .b = {1}},
-        // swin_t x2 single, x2 fused: node_mul
+        // swin_t x2 single, x1 fused: node_mul
     {.fn = mul, .a = {301056}, .b = {301056}},
         // efficientnet_b0 x1 single: node_silu_4
     {.fn = mul, .a = {393216}, .b = {1}},
@@ -1735,64 +1768,64 @@ constexpr op::Transpose transpose[] = {
     {.x = {4, 7, 4, 1344}, .perm = {0, 2, 1, 3}},
         // swin_t x2 single, x2 fused: node_permute_12
     {.x = {4, 12, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x6 single, x6 fused: node_transpose_9
+        // swin_t x6 single, x3 fused: node_transpose_9
     {.x = {4, 49, 3, 12, 32}, .perm = {2, 0, 3, 1, 4}},
         // swin_t x6 single, x6 fused: node_permute_23
     {.x = {6, 1500, 64}, .perm = {1, 0, 2}},
-        // whisper_tiny_encoder x4 single, x4 fused: node_transpose_4
+        // whisper_tiny_encoder x4 single: node_transpose_4
     {.x = {8, 7, 8, 672}, .perm = {0, 2, 1, 3}},
         // swin_t x2 single, x2 fused: node_permute_2
     {.x = {8, 8, 7, 672}, .perm = {0, 2, 1, 3}},
         // swin_t x2 single, x2 fused: node_permute_4
     {.x = {12, 128, 64}, .perm = {0, 2, 1}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose_3
+        // llama_160m_prefill_s128 x12 single: node_transpose_3
     {.x = {12, 128, 64}, .perm = {1, 0, 2}},
-        // bert_base_s128 x12 single, x12 fused: node_transpose_4
-        // gpt2_s128 x12 single, x12 fused: node_transpose_4
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose_4
+        // bert_base_s128 x12 single: node_transpose_4
+        // gpt2_s128 x12 single: node_transpose_4
+        // llama_160m_prefill_s128 x12 single: node_transpose_4
     {.x = {12, 197, 64}, .perm = {0, 2, 1}},
-        // vit_b_16 x12 single, x12 fused: node_Transpose_75
+        // vit_b_16 x12 single: node_Transpose_75
     {.x = {12, 197, 64}, .perm = {1, 0, 2}},
-        // vit_b_16 x12 single, x12 fused: node_permute_1
+        // vit_b_16 x12 single: node_permute_1
     {.x = {12, 513, 64}, .perm = {0, 2, 1}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_transpose_3
+        // llama_160m_decode_p512 x12 single: node_transpose_3
     {.x = {16, 6, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_transpose_5
+        // swin_t x2 single, x1 fused: node_transpose_5
     {.x = {16, 49, 3, 6, 32}, .perm = {2, 0, 3, 1, 4}},
         // swin_t x2 single, x2 fused: node_permute_13
     {.x = {24, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x2 single, x2 fused: node_transpose_20
+        // swin_t x2 single: node_transpose_20
     {.x = {24, 49, 32}, .perm = {1, 0, 2}},
-        // swin_t x2 single, x2 fused: node_transpose_21
+        // swin_t x2 single: node_transpose_21
     {.x = {32, 100, 41}, .perm = {1, 0, 2}},
         // deepspeech_lstm x1 single, x1 fused: node_permute
     {.x = {48, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x6 single, x6 fused: node_transpose_8
+        // swin_t x6 single, x3 fused: node_transpose_8
     {.x = {49, 72, 32}, .perm = {1, 0, 2}},
         // swin_t x2 single, x2 fused: node_permute_53
     {.x = {49, 768}, .perm = {1, 0}},
         // convnext_tiny x3 single, x3 fused: node_permute_42
         // swin_t x1 single, x1 fused: node_permute_59
     {.x = {64, 3, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_transpose_1
+        // swin_t x2 single, x1 fused: node_transpose_1
     {.x = {64, 49, 3, 3, 32}, .perm = {2, 0, 3, 1, 4}},
         // swin_t x2 single, x2 fused: node_permute_3
     {.x = {96, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x2 single, x2 fused: node_transpose_4
+        // swin_t x2 single, x1 fused: node_transpose_4
     {.x = {96, 3136}, .perm = {1, 0}},
         // convnext_tiny x5 single, x5 fused: node_permute
         // swin_t x1 single, x1 fused: node_permute
     {.x = {128, 4, 64}, .perm = {1, 0, 2}},
         // llama_160m_prefill_s128 x24 single, x24 fused: node_transpose_1
     {.x = {128, 12, 64}, .perm = {1, 0, 2}},
-        // bert_base_s128 x24 single, x24 fused: node_transpose
-        // gpt2_s128 x24 single, x24 fused: node_transpose_1
+        // bert_base_s128 x24 single: node_transpose
+        // gpt2_s128 x24 single: node_transpose_1
         // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose
     {.x = {128, 768}, .perm = {1, 0}},
-        // bert_base_s128 x12 single, x12 fused: node_Transpose_467
-        // gpt2_s128 x12 single, x12 fused: node_Transpose_927
+        // bert_base_s128 x12 single: node_Transpose_467
+        // gpt2_s128 x12 single: node_Transpose_927
     {.x = {192, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x2 single, x2 fused: node_transpose
+        // swin_t x2 single, x1 fused: node_transpose
     {.x = {192, 784}, .perm = {1, 0}},
         // convnext_tiny x4 single, x4 fused: node_permute_11
     {.x = {196, 384}, .perm = {1, 0}},
@@ -1800,7 +1833,7 @@ constexpr op::Transpose transpose[] = {
     {.x = {197, 3, 768}, .perm = {1, 0, 2}},
         // vit_b_16 x12 single, x12 fused: node_transpose_1
     {.x = {197, 12, 64}, .perm = {1, 0, 2}},
-        // vit_b_16 x36 single, x36 fused: node_transpose_2
+        // vit_b_16 x36 single: node_transpose_2
     {.x = {384, 196}, .perm = {1, 0}},
         // convnext_tiny x10 single, x10 fused: node_permute_20
     {.x = {384, 1500}, .perm = {1, 0}},
@@ -1812,19 +1845,19 @@ constexpr op::Transpose transpose[] = {
     {.x = {784, 192}, .perm = {1, 0}},
         // convnext_tiny x4 single, x4 fused: node_permute_12
     {.x = {1500, 6, 64}, .perm = {1, 0, 2}},
-        // whisper_tiny_encoder x8 single, x8 fused: node_transpose
+        // whisper_tiny_encoder x8 single: node_transpose
     {.x = {1500, 384}, .perm = {1, 0}},
-        // whisper_tiny_encoder x4 single, x4 fused: node_Transpose_150
+        // whisper_tiny_encoder x4 single: node_Transpose_150
     {.x = {3136, 96}, .perm = {1, 0}},
         // convnext_tiny x5 single, x5 fused: node_permute_1
 };
 constexpr op::Concat concat[] = {
     {.outer = 4, .sizes = {32, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_cat_26
+        // llama_160m_decode_p512 x12 single: node_cat_26
     {.outer = 4, .sizes = {512, 1}, .inner = 64},
         // llama_160m_decode_p512 x24 single, x24 fused: node_cat_27
     {.outer = 12, .sizes = {32, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_cat_25
+        // llama_160m_decode_p512 x12 single: node_cat_25
     {.outer = 14, .sizes = {3, 11}, .inner = 384},
         // swin_t x3 single, x3 fused: node_roll_5
     {.outer = 14, .sizes = {11, 3}, .inner = 384},
@@ -1842,11 +1875,11 @@ constexpr op::Concat concat[] = {
     {.outer = 196, .sizes = {192, 192, 192, 192}},
         // swin_t x1 single, x1 fused: node_cat_1
     {.outer = 512, .sizes = {32, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_cat_3
+        // llama_160m_prefill_s128 x12 single: node_cat_3
     {.outer = 784, .sizes = {96, 96, 96, 96}},
         // swin_t x1 single, x1 fused: node_cat
     {.outer = 1536, .sizes = {32, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_cat_2
+        // llama_160m_prefill_s128 x12 single: node_cat_2
     {.sizes = {1, 196}, .inner = 768},
         // vit_b_16 x1 single, x1 fused: node_cat
     {.sizes = {3, 11}, .inner = 5376},
@@ -1870,17 +1903,17 @@ constexpr op::Split split[] = {
 };
 constexpr op::Slice slice[] = {
     {.x = {4, 64}, .starts = {0, 0}, .y = {4, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_3
+        // llama_160m_decode_p512 x12 single: node_slice_3
     {.x = {4, 64}, .starts = {0, 32}, .y = {4, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_4
+        // llama_160m_decode_p512 x12 single: node_slice_4
     {.x = {7, 14, 384}, .starts = {0, 0, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
         // swin_t x2 single, x2 fused: node_slice_363
     {.x = {7, 14, 384}, .starts = {0, 1, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
         // swin_t x2 single, x2 fused: node_slice_367
     {.x = {12, 64}, .starts = {0, 0}, .y = {12, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_1
+        // llama_160m_decode_p512 x12 single: node_slice_1
     {.x = {12, 64}, .starts = {0, 32}, .y = {12, 32}},
-        // llama_160m_decode_p512 x12 single, x12 fused: node_slice_2
+        // llama_160m_decode_p512 x12 single: node_slice_2
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 3, 384}},
         // swin_t x3 single, x3 fused: node_Slice_1575
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 11, 384}},
@@ -1950,13 +1983,13 @@ constexpr op::Slice slice[] = {
     {.x = {56, 5376}, .starts = {53, 0}, .y = {3, 5376}},
         // swin_t x1 single, x1 fused: node_Slice_643
     {.x = {512, 64}, .starts = {0, 0}, .y = {512, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_6
+        // llama_160m_prefill_s128 x12 single: node_slice_6
     {.x = {512, 64}, .starts = {0, 32}, .y = {512, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_7
+        // llama_160m_prefill_s128 x12 single: node_slice_7
     {.x = {1536, 64}, .starts = {0, 0}, .y = {1536, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_4
+        // llama_160m_prefill_s128 x12 single: node_slice_4
     {.x = {1536, 64}, .starts = {0, 32}, .y = {1536, 32}},
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_slice_5
+        // llama_160m_prefill_s128 x12 single: node_slice_5
 };
 constexpr op::Gather gather[] = {
     {.x = {1, 3, 37632}},
@@ -2004,6 +2037,7 @@ int main(int argc, char** argv) {
                                conv,
                                mat_mul,
                                attention,
+                               rotary,
                                recurrent,
                                pool,
                                layer_norm,
