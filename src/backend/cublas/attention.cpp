@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attention.hpp"
 
-#include "../cuda/check.hpp"
 #include "plans.hpp"
 
 #include <algorithm>
@@ -10,16 +9,6 @@
 namespace benanza::cublas {
 
 namespace {
-
-std::optional<cuda::Element> element_of(DataType type) {
-  switch (type) {
-    case DataType::f32:
-    case DataType::tf32: return cuda::Element::f32;
-    case DataType::f16: return cuda::Element::f16;
-    case DataType::bf16: return cuda::Element::bf16;
-    default: return std::nullopt;
-  }
-}
 
 /// How the matrices of heads lie in an operand, in elements.
 struct Heads {
@@ -57,7 +46,7 @@ class AttentionPlan final : public Plan {
               .outputs = plain_layouts(operands.outputs),
               .workspace_bytes = cublas::workspace_bytes + parts.score_bytes,
               // Scores and weights are rounded in between.
-              .tolerance = parts.result.arithmetic.tolerance * (parts.element == cuda::Element::f32 ? 1 : 4)}),
+              .tolerance = parts.result.arithmetic.tolerance * (bits(parts.type) == 32 ? 1 : 4)}),
         parts_(parts),
         handles_(std::move(handles)) {}
 
@@ -67,8 +56,7 @@ class AttentionPlan final : public Plan {
     const void* const mask = arguments.inputs.size() > 3 ? arguments.inputs[3] : nullptr;
     const cublasHandle_t handle = handles_->blas_with(arguments.workspace);
     gemm(parts_.scores, handle, arguments.inputs[0], arguments.inputs[1], scores);
-    cuda::attention_weights(parts_.weights, parts_.element, mask, scores, handles_->stream());
-    cuda::check(cudaGetLastError(), "attention_weights");
+    cuda::attention_weights(parts_.weights, parts_.type, mask, scores, handles_->stream());
     gemm(parts_.result, handle, scores, arguments.inputs[2], arguments.outputs[0]);
   }
 
@@ -79,8 +67,9 @@ class AttentionPlan final : public Plan {
 }  // namespace
 
 std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
-  const auto element = element_of(op.type);
-  if (!element) return "attention of this type is not done by products of cuBLAS";
+  const bool has_kernel =
+      op.type == DataType::f32 || op.type == DataType::tf32 || op.type == DataType::f16 || op.type == DataType::bf16;
+  if (!has_kernel) return "attention of this type is not done by products of cuBLAS";
   const auto arithmetic = cublas::arithmetic(op.type, op.type);
   if (op.tokens_first() && (op.q[0] != 1 || op.q[1] != op.k[1]))
     return "heads that do not lie one behind the other are one strided batch only if there is one entry, and no two "
@@ -99,7 +88,7 @@ std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
   AttentionParts parts{
       .scores = *std::move(scores),
       .result = *std::move(result),
-      .element = *element,
+      .type = op.type,
       .weights = {.batch = op.q[0], .heads = op.q[1], .queries = op.q[2], .keys = keys, .causal = op.causal},
       .score_bytes = static_cast<std::size_t>(batch * rows * keys * bits(op.type) / 8)};
   std::int64_t stride = 1;

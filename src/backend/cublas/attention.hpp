@@ -3,8 +3,8 @@
 // cuBLAS with a kernel of Benanza's own in between: for the types and shapes that no library fuses.
 #pragma once
 
-#include "../cuda/kernels.hpp"
 #include "problem.hpp"
+#include <benanza/backend/cuda_attention.hpp>
 
 #include <string>
 #include <variant>
@@ -13,7 +13,7 @@ namespace benanza::cublas {
 
 struct AttentionParts {
   Problem scores{}, result{};
-  cuda::Element element = cuda::Element::f32;
+  DataType type = DataType::f32;
   cuda::WeightShape weights{};
   std::size_t score_bytes = 0;
 };

@@ -3,6 +3,8 @@
 // is passed by value; a failed launch is seen by the caller's next check.
 #pragma once
 
+#include <benanza/backend/cuda_attention.hpp>
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -86,12 +88,6 @@ void run_rows(RowFunction function, const RowShape& shape, Element element, cons
 void softmax_columns(std::int64_t outer, std::int64_t axis, std::int64_t inner, bool log, Element element,
                      const void* x, void* y, cudaStream_t stream);
 
-/// Scores of batch x heads x queries x keys.
-struct WeightShape {
-  std::int64_t batch = 1, heads = 1, queries = 1, keys = 1;
-  std::int64_t mask_strides[4]{};  ///< in those dimensions, 0 where the mask broadcasts
-  bool causal = false;             ///< query i takes keys 0 to i
-};
 /// Scores, each with its element of the mask added, become the weights of attention in place: softmax along the keys.
 /// Floats of 16 bits or more; mask null: none.
 void attention_weights(const WeightShape& shape, Element element, const void* mask, void* scores, cudaStream_t stream);
