@@ -10,7 +10,8 @@ namespace benanza::cuda {
 namespace {
 
 template <class Team, class T>
-__global__ void weights_kernel(WeightShape shape, const T* __restrict__ mask, T* __restrict__ scores) {
+__global__ void __launch_bounds__(Team::most_threads)
+    weights_kernel(WeightShape shape, const T* __restrict__ mask, T* __restrict__ scores) {
   const std::int64_t rows = shape.batch * shape.heads * shape.queries;
   for (std::int64_t row = Team::first_row(); row < rows; row += Team::row_step()) {
     std::int64_t batch = row;
