@@ -33,13 +33,14 @@ quietly() {
 # Reads ninja's output and says `[ 45/180] about 4 min left`, supposing that the steps to come take as long as those before. A terminal gets
 # one line, written anew for each step; anything else gets a line every half minute.
 show_progress() {
-  local line text width=0 begin=$SECONDS next=$((SECONDS + 30)) finished all
+  local line text width=0 next=$((SECONDS + 30)) first=0 begin finished all
   [ ! -t 2 ] || width=$(stty size <&2 | cut -d' ' -f2)
   while IFS= read -r line; do
     text=$line
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]' ' ]]; then
       finished=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
-      printf -v text '[%*d/%d] %s' ${#all} "$finished" "$all" "$(time_left $((SECONDS - begin)) "$finished" "$all")"
+      [ $first -gt 0 ] || first=$finished begin=$SECONDS
+      printf -v text '[%*d/%d] %s' ${#all} "$finished" "$all" "$(time_left $((SECONDS - begin)) $((finished - first)) $((all - finished)))"
     elif [ ! -t 2 ]; then
       continue
     fi
@@ -53,12 +54,12 @@ show_progress() {
   [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-# time_left SECONDS FINISHED ALL: nothing during the first seconds, which tell too little.
+# time_left SECONDS STEPS TO_COME: nothing after fewer than five steps, which tell too little.
 time_left() {
-  local left=$(($1 * ($3 - $2) / $2))
-  if [ "$1" -lt 5 ]; then
-    return
-  elif [ $left -lt 60 ]; then
+  local left
+  [ "$2" -ge 5 ] || return 0
+  left=$(($1 * $3 / $2))
+  if [ $left -lt 60 ]; then
     echo 'less than 1 min left'
   else
     echo "about $(((left + 30) / 60)) min left"
