@@ -8,6 +8,7 @@
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace benanza {
@@ -16,7 +17,7 @@ namespace {
 
 using namespace analysis;
 
-/// The rows of one form: unique layers with what bounds them.
+/// The rows of one form: unique layers with the plans that are expected to be the fastest, and what bounds them.
 std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
                                 const Ceilings& ceilings, const CriticalPath& path) {
   std::map<std::string, LayerRow> rows;
@@ -36,10 +37,12 @@ std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, c
         row.p10 = row.median = part.floor;
         row.untried = times.untried(part.signature);
         if (part.best) {
-          row.chosen = *part.best->fastest;
-          if (part.best->cold) row.cold = *part.best->cold;
-          row.median = expected_time(*part.best->fastest);
-          row.p10 = p10(*part.best->fastest);
+          const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;
+          row.chosen = *expected.fastest;
+          if (bound.fastest != expected.fastest) row.bounding = *bound.fastest;
+          if (expected.cold) row.cold = *expected.cold;
+          row.median = expected_time(*expected.fastest);
+          row.p10 = p10(*bound.fastest);
         }
       }
       row.count += at.repeat;
@@ -54,6 +57,14 @@ std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, c
   return result;
 }
 
+bool same_calls(const FormPlan& a, const FormPlan& b) {
+  const auto same = [](const std::vector<Part>& x, const std::vector<Part>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const Part& p, const Part& q) { return p.signature == q.signature; });
+  };
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
+}
+
 Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
   Coverage result;
   std::array<double, 4> time{}, flops{};
@@ -62,7 +73,7 @@ Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
     const auto repeat = static_cast<double>(graph.layers[i].repeat);
     result.count[status] += graph.layers[i].repeat;
     for (const auto& part : plan.parts[i]) {
-      time[status] += repeat * (part.best ? expected_time(*part.best->fastest) : part.floor).value;
+      time[status] += repeat * part.time(Figure::expected).value;
       flops[status] += repeat * cost(part.layer).flops.value;
     }
   }
@@ -103,9 +114,11 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   add_signatures(model.fused, needed);
   const RowTimes times = options.analytic ? RowTimes("nothing is measured: the analytic rungs alone")
                                           : RowTimes(results, needed, result.threads, options.backends);
-  const FormPlan single = plan_single(model.single, times, result.ceilings);
-  const FormPlan fused = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected);
-  const FormPlan resident = plan_fused(model.fused, model.single, single, times, result.ceilings, &Part::expected_cold);
+  const bool device = result.machine.is_device();
+  const FormPlans bound_plans = plan_forms(model, times, result.ceilings, Figure::bound);
+  std::optional<FormPlans> with_launches;
+  if (device) with_launches = plan_forms(model, times, result.ceilings, Figure::expected);
+  const FormPlans& plans = with_launches ? *with_launches : bound_plans;
 
   std::set<std::string> unique;
   std::map<DataType, double> by_type;
@@ -125,11 +138,10 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
   result.groups = std::count_if(model.fused.layers.begin(), model.fused.layers.end(),
                                 [](const auto& at) { return !is_free(at.layer); });
   result.weights = model.single.weights;
-  result.coverage = coverage(model.single, single);
-  result.coverage_fused = coverage(model.fused, fused);
+  result.coverage = coverage(model.single, plans.single);
+  result.coverage_fused = coverage(model.fused, plans.fused);
 
-  const bool device = result.machine.is_device();
-  const Bounds bounds{model, single, fused, resident, times, result.ceilings, result.threads, device};
+  const Bounds bounds{model, bound_plans, plans, times, result.ceilings, result.threads, device};
   result.rungs = bounds.ladder();
   if (options.analytic)
     for (auto& rung : result.rungs)
@@ -143,21 +155,25 @@ Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const 
       result.missing.push_back(text);
   };
   for (const auto* form : {&model.single, &model.fused}) {
-    const FormPlan& plan = form == &model.single ? single : fused;
+    const FormPlan& plan = form == &model.single ? plans.single : plans.fused;
     const CriticalPath path = bounds.path(*form, plan);
     for (auto& row : make_rows(*form, plan, times, result.ceilings, path)) {
       if (row.status == Status::missing) add_missing(row.signature);
-      if (row.chosen && row.chosen->saves_multiplications) result.exempt.push_back(row.chosen->name());
+      for (const auto& measured : {row.chosen, row.bounding})
+        if (measured && measured->saves_multiplications) result.exempt.push_back(measured->name());
       result.rows.push_back(std::move(row));
     }
     result.graphs.push_back(timed_graph(*form, plan, result.rows, path, bounds.floor_path(*form, plan)));
   }
+  if (!same_calls(plans.fused, bound_plans.fused))
+    result.bound_rows =
+        make_rows(model.fused, bound_plans.fused, times, result.ceilings, bounds.path(model.fused, bound_plans.fused));
   if (options.candidates) {
     const auto all = results.newest_rows();
     for (auto& row : result.rows)
       if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
   }
-  for (const auto& signature : fused.untried) add_missing(signature);
+  for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);
   return result;
 }

@@ -108,14 +108,11 @@ bool lacks_rows(const FormPlan& plan) {
   return std::find(plan.status.begin(), plan.status.end(), Status::missing) != plan.status.end();
 }
 
-/// The lower of two rungs, the first where they are equal or only that one is known.
-Rung lower(const Rung& a, const Rung& b) { return b.bound && (!a.bound || *b.bound < *a.bound) ? b : a; }
-
 /// A layer with weights was measured, but never without them in the caches.
 bool lacks_cold(const FormPlan& plan) {
   for (const auto& parts : plan.parts)
     for (const auto& part : parts)
-      if (part.best && !part.best->cold && weight_bytes(part.layer).value > 0) return true;
+      if (part.best && !part.best->bound.cold && weight_bytes(part.layer).value > 0) return true;
   return false;
 }
 
@@ -172,56 +169,60 @@ Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const Pa
   return least_execution(graph, total, std::less<>{});
 }
 
-Rung Bounds::measured(const FormPlan& plan, const Total& total) const {
-  const auto by_row = [](auto&& of_row) {
+Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const {
+  const auto by_row = [](Figure figure, auto&& of_row) {
     return PartTimes{
-        .time = [of_row](const Part& part) { return part.best ? of_row(*part.best->fastest) : part.floor; },
+        .time = [=](const Part& part) { return part.best ? of_row(*part.best->of(figure).fastest) : part.floor; },
         .work =
-            [of_row](const Part& part) {
+            [=](const Part& part) {
               return part.best ? of_row(*part.best->least_work) * part.best->least_work->threads : part.floor;
             },
         .cold =
-            [of_row](const Part& part) {
-              return !part.best ? part.floor : of_row(part.best->cold ? *part.best->cold : *part.best->fastest);
+            [=](const Part& part) {
+              if (!part.best) return part.floor;
+              const BestRows::Of& best = part.best->of(figure);
+              return of_row(best.cold ? *best.cold : *best.fastest);
             }};
   };
+  const auto bound_by = [&](auto&& of_row) { return total(bound, by_row(Figure::bound, of_row)); };
+  const auto expected_by = [&](auto&& of_row) { return total(expected, by_row(Figure::expected, of_row)); };
   // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
   std::vector<double> observations;
   for (std::size_t i = 0; i < times_.observations(); ++i) {
     const auto seen = [this, i](const Measurement& row) { return without_launch(row, times_.in_observation(row, i)); };
-    observations.push_back(total(by_row(seen)).value);
+    observations.push_back(bound_by(seen).value);
   }
   Rung rung;
   const auto& rounds = times_.rounds();
   if (rounds.empty()) {
-    rung.bound = total(by_row([](const Measurement& row) { return p10(row); }));
-    rung.median = total(by_row([](const Measurement& row) { return expected_time(row); }));
-    const Seconds most = total(by_row([this](const Measurement& row) { return times_.doubtful(row); }));
+    rung.bound = bound_by([](const Measurement& row) { return p10(row); });
+    rung.median = expected_by([](const Measurement& row) { return expected_time(row); });
+    const Seconds most = bound_by([this](const Measurement& row) { return without_launch(row, times_.doubtful(row)); });
     const double doubt = std::max((most - *rung.bound).value, half_range(observations));
     rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value + times_.wander() : 0;
-    rung.common_rounds = std::none_of(plan.parts.begin(), plan.parts.end(), has_row);
+    rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
     return rung;
   }
-  std::vector<double> totals, expected;
+  std::vector<double> totals, expected_totals;
   for (std::size_t round : rounds) {
     const auto in_round = [this, round](const Measurement& row) { return times_.in_round(row, round); };
     const auto for_bound = [&](const Measurement& row) { return without_launch(row, in_round(row)); };
-    totals.push_back(total(by_row(for_bound)).value);
-    expected.push_back(device_ ? total(by_row(in_round)).value : totals.back());
+    totals.push_back(bound_by(for_bound).value);
+    expected_totals.push_back(device_ ? expected_by(in_round).value : totals.back());
   }
   rung.bound = Seconds{low(totals)};
-  rung.median = Seconds{detail::quantile(expected, 0.5)};
+  rung.median = Seconds{detail::quantile(expected_totals, 0.5)};
   // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
   const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
   std::vector<double> seen = over_groups(totals, low);
   for (const double value : observations) seen.push_back(value * decile);
-  PartTimes ticks = by_row([this](const Measurement& row) {
+  PartTimes ticks = by_row(Figure::bound, [this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
   // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
-  const Seconds doubt{half_range(seen) + total(ticks).value};
+  const Seconds doubt{half_range(seen) + total(bound, ticks).value};
   rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
   return rung;
 }
@@ -237,7 +238,7 @@ Seconds Bounds::model_floor() const {
   for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
     auto& amounts = by_type[arithmetic_type(model_.fused.layers[i].layer)];
     amounts.resize(model_.fused.layers.size(), 0.0);
-    amounts[i] = fused_.flops[i] * static_cast<double>(model_.fused.layers[i].repeat);
+    amounts[i] = bound_.fused.flops[i] * static_cast<double>(model_.fused.layers[i].repeat);
   }
   Seconds floor = model_memory_floor();
   for (const auto& [type, amounts] : by_type)
@@ -251,24 +252,37 @@ bool Bounds::knows_arithmetic() const {
   double all = 0, unknown = 0;
   for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
     const Occurrence& at = model_.fused.layers[i];
-    const double flops = fused_.flops[i] * static_cast<double>(at.repeat);
+    const double flops = bound_.fused.flops[i] * static_cast<double>(at.repeat);
     all += flops;
     if (!has_arithmetic_floor(at.layer, ceilings_)) unknown += flops;
   }
   return unknown <= most_unknown * all;
 }
 
-/// No rung may lie below the model floor; one whose plans save multiplications not below its memory part.
-void Bounds::raise(Rung& rung, const FormPlan& plan) const {
-  bool saves = false;
-  for (const auto& parts : plan.parts)
-    for (const auto& part : parts) saves = saves || (part.best && part.best->fastest->saves_multiplications);
-  const Seconds floor = saves ? model_memory_floor() : model_floor();
+/// The model floor; of plans that save multiplications its memory part.
+Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
+  const auto saves = [figure](const Part& part) {
+    return part.best && part.best->of(figure).fastest->saves_multiplications;
+  };
+  const bool any = std::any_of(plan.parts.begin(), plan.parts.end(),
+                               [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), saves); });
+  return any ? model_memory_floor() : model_floor();
+}
+
+void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const {
+  const Seconds floor = floor_of(bound, Figure::bound);
   if (!rung.bound || *rung.bound >= floor) return;
   constexpr double rounding = 1e-9;  // the same floors summed in another order
   if (*rung.bound < floor * (1 - rounding)) rung.raised = floor - *rung.bound;
   rung.bound = floor;
-  if (rung.median) rung.median = std::max(*rung.median, floor);
+  if (rung.median) rung.median = std::max(*rung.median, floor_of(expected, Figure::expected));
+}
+
+/// On a device the expected figure is of another partition than the bound, and may be the lower one of the other rung.
+Rung Bounds::lower(const Rung& a, const Rung& b) const {
+  Rung result = b.bound && (!a.bound || *b.bound < *a.bound) ? b : a;
+  if (device_ && a.median && b.median) result.median = std::min(*a.median, *b.median);
+  return result;
 }
 
 std::array<Rung, rung_count> Bounds::ladder() const {
@@ -286,9 +300,9 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   if (knows_arithmetic() && !ceilings_.peaks.empty() && !ceilings_.levels.empty()) {
     at(RungName::model_floor).bound = model_floor();
     at(RungName::roofline).bound =
-        std::max(model_floor(), Seconds{cheapest_total(model_.fused, repeated(amounts(fused_.floors)))});
+        std::max(model_floor(), Seconds{cheapest_total(model_.fused, repeated(amounts(bound_.fused.floors)))});
     at(RungName::roofline_parallel).bound =
-        std::max(longest(model_.fused, amounts(fused_.floors_without_weights)).length, model_floor());
+        std::max(longest(model_.fused, amounts(bound_.fused.floors_without_weights)).length, model_floor());
     Bytes bytes{};
     std::vector<double> moved;
     for (const auto& layer : model_.fused.layers)
@@ -298,15 +312,18 @@ std::array<Rung, rung_count> Bounds::ladder() const {
     if (ceilings_.memory_bandwidth().value > 0)
       at(RungName::roofline_memory).bound = bytes / ceilings_.memory_bandwidth();
   }
-  const auto rung_of = [&](const LayerGraph& graph, const FormPlan& plan, auto member) {
-    Rung rung = measured(plan, [&](const PartTimes& times) { return (this->*member)(graph, plan, times); });
-    raise(rung, plan);
-    return rung.bound->value > 0 || !lacks_rows(plan) ? rung : Rung{};  // nothing is known of anything
+  const auto rung_of = [&](const LayerGraph& graph, FormPlan FormPlans::*form, auto member) {
+    const FormPlan &bound = bound_.*form, &expected = expected_.*form;
+    Rung rung = measured(bound, expected, [&](const FormPlan& plan, const PartTimes& times) {
+      return (this->*member)(graph, plan, times);
+    });
+    raise(rung, bound, expected);
+    return rung.bound->value > 0 || !lacks_rows(bound) ? rung : Rung{};  // nothing is known of anything
   };
-  Rung library = rung_of(model_.single, single_, &Bounds::sequential);
-  Rung library_parallel = rung_of(model_.single, single_, &Bounds::parallel);
-  Rung fused = rung_of(model_.fused, fused_, &Bounds::sequential);
-  Rung fused_parallel = rung_of(model_.fused, fused_, &Bounds::parallel);
+  Rung library = rung_of(model_.single, &FormPlans::single, &Bounds::sequential);
+  Rung library_parallel = rung_of(model_.single, &FormPlans::single, &Bounds::parallel);
+  Rung fused = rung_of(model_.fused, &FormPlans::fused, &Bounds::sequential);
+  Rung fused_parallel = rung_of(model_.fused, &FormPlans::fused, &Bounds::parallel);
   // Not to fuse is a partition too, and one layer after the other a schedule.
   fused = lower(fused, library);
   fused_parallel = lower(fused_parallel, library_parallel);
@@ -316,9 +333,9 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   at(RungName::library_fused) = fused;
   at(RungName::library_parallel) = library_parallel;
   at(RungName::library_fused_parallel) = fused_parallel;
-  if (ceilings_.levels.empty() || lacks_cold(single_) || lacks_cold(fused_resident_)) return rungs;
-  Rung resident = rung_of(model_.single, single_, &Bounds::resident);
-  Rung fused_resident = rung_of(model_.fused, fused_resident_, &Bounds::resident);
+  if (ceilings_.levels.empty() || lacks_cold(bound_.single) || lacks_cold(bound_.resident)) return rungs;
+  Rung resident = rung_of(model_.single, &FormPlans::single, &Bounds::resident);
+  Rung fused_resident = rung_of(model_.fused, &FormPlans::resident, &Bounds::resident);
   fused_resident = lower(fused_resident, resident);
   // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
   if (fused_resident.bound && fused.bound && *fused_resident.bound < *fused.bound) fused_resident = fused;
@@ -332,7 +349,7 @@ std::vector<std::string> Bounds::choices() const {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < model_.single.layers.size(); ++i) {
     Seconds sum{};
-    for (const auto& part : single_.parts[i]) sum += part.expected();
+    for (const auto& part : bound_.single.parts[i]) sum += part.time(Figure::bound);
     amounts.push_back(sum.value * static_cast<double>(model_.single.layers[i].repeat));
   }
   const ResolvedChoices resolved = resolve(model_.single, amounts);
@@ -353,7 +370,7 @@ CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
   std::vector<double> amounts;
   for (const auto& parts : plan.parts) {
     Seconds sum{};
-    for (const auto& part : parts) sum += part.expected();
+    for (const auto& part : parts) sum += part.time(Figure::expected);
     amounts.push_back(sum.value);
   }
   return longest(graph, amounts);

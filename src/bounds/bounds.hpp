@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the two plans of a model.
+// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the partitions of a model for each of their
+// figures.
 #pragma once
 
 #include "partition.hpp"
@@ -14,12 +15,11 @@ namespace benanza::analysis {
 
 class Bounds {
  public:
-  Bounds(const ModelLayers& model, const FormPlan& single, const FormPlan& fused, const FormPlan& fused_resident,
-         const RowTimes& times, const Ceilings& ceilings, int threads, bool device)
+  Bounds(const ModelLayers& model, const FormPlans& bound, const FormPlans& expected, const RowTimes& times,
+         const Ceilings& ceilings, int threads, bool device)
       : model_(model),
-        single_(single),
-        fused_(fused),
-        fused_resident_(fused_resident),
+        bound_(bound),
+        expected_(expected),
         times_(times),
         ceilings_(ceilings),
         threads_(threads),
@@ -39,23 +39,26 @@ class Bounds {
   struct PartTimes {
     TimeOf time{}, work{}, cold{};  ///< the best time, the least threads x time, the best without weights in the caches
   };
-  using Total = std::function<Seconds(const PartTimes&)>;
+  using Total = std::function<Seconds(const FormPlan&, const PartTimes&)>;
 
   [[nodiscard]] static Seconds total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time);
   [[nodiscard]] Seconds sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
   [[nodiscard]] Seconds parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
   [[nodiscard]] Seconds resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
-  /// The rung whose total is taken per round.
-  [[nodiscard]] Rung measured(const FormPlan& plan, const Total& total) const;
+  /// The rung whose totals are taken per round: the bound and the expected figure each of their own partition.
+  [[nodiscard]] Rung measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const;
   [[nodiscard]] bool knows_arithmetic() const;
   [[nodiscard]] Seconds model_floor() const;
   [[nodiscard]] Seconds model_memory_floor() const;
-  void raise(Rung& rung, const FormPlan& plan) const;
+  /// What no total of these calls may lie below.
+  [[nodiscard]] Seconds floor_of(const FormPlan& plan, Figure figure) const;
+  void raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const;
+  /// The lower of two rungs, the first where they are equal or only that one is known.
+  [[nodiscard]] Rung lower(const Rung& a, const Rung& b) const;
 
   const ModelLayers& model_;
-  const FormPlan& single_;
-  const FormPlan& fused_;
-  const FormPlan& fused_resident_;  ///< the cheapest partition when no weights are in the caches
+  const FormPlans& bound_;
+  const FormPlans& expected_;  ///< the same where there are no launches
   const RowTimes& times_;
   const Ceilings& ceilings_;
   int threads_;

@@ -49,10 +49,11 @@ struct Prefix {
 /// What was never measured counts with its floor, so that a partial bound is still one.
 bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
-Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, ExpectedTime expected) {
+template <class TimeOf>
+Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, const TimeOf& time_of_part) {
   Prefix next = prefix;
   for (const auto& part : parts) {
-    next.time += (part.*expected)();
+    next.time += time_of_part(part);
     next.parts.push_back(part);
   }
   return next;
@@ -89,7 +90,8 @@ FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceili
 }
 
 FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                    const RowTimes& times, const Ceilings& ceilings, ExpectedTime expected) {
+                    const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time) {
+  const auto time_of_part = [&](const Part& part) { return (part.*time)(figure); };
   FormPlan plan;
   for (const auto& at : fused.layers) {
     std::vector<Prefix> done(at.members.size() + 1);
@@ -121,12 +123,12 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
           }
           if (part.status == Status::modelled && !times.analytic())
             continue;  // no library does this group at once: its parts bound it
-          const Prefix next = extend(done[i], {part}, expected);
+          const Prefix next = extend(done[i], {part}, time_of_part);
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) part.node = node;
-        const Prefix next = extend(done[i], alone, expected);
+        const Prefix next = extend(done[i], alone, time_of_part);
         if (better(next, done[i + 1])) done[i + 1] = next;
       }
       node += single.layers[at.members[i]].nodes.size();
@@ -138,6 +140,16 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
     plan.flops.push_back(flops);
   }
   return plan;
+}
+
+FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings, Figure figure) {
+  FormPlans plans{.single = plan_single(model.single, times, ceilings)};
+  const auto fused = [&](PartTime time) {
+    return plan_fused(model.fused, model.single, plans.single, times, ceilings, figure, time);
+  };
+  plans.fused = fused(&Part::time);
+  plans.resident = fused(&Part::cold_time);
+  return plans;
 }
 
 }  // namespace benanza::analysis

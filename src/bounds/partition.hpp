@@ -22,15 +22,15 @@ struct Part {
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
 
-  /// As a bound counts it.
-  [[nodiscard]] Seconds expected() const { return best ? counted_time(*best->fastest) : floor; }
+  [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }
   /// With its weights out of the caches, as far as it has any.
-  [[nodiscard]] Seconds expected_cold() const {
-    return best && best->cold ? std::max(expected(), counted_time(*best->cold)) : expected();
+  [[nodiscard]] Seconds cold_time(Figure figure) const {
+    const bool has_cold = best && best->of(figure).cold;
+    return has_cold ? std::max(time(figure), time_of(*best->of(figure).cold, figure)) : time(figure);
   }
 };
 /// By which of a part's times the cheapest partition is found.
-using ExpectedTime = Seconds (Part::*)() const;
+using PartTime = Seconds (Part::*)(Figure) const;
 
 struct FormPlan {
   std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
@@ -51,6 +51,14 @@ struct FormPlan {
 
 [[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
 [[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                                  const RowTimes& times, const Ceilings& ceilings, ExpectedTime expected);
+                                  const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time);
+
+/// The cheapest partitions of both forms for one figure.
+struct FormPlans {
+  FormPlan single{}, fused{};
+  FormPlan resident{};  ///< fused, when no weights are in the caches
+};
+[[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings,
+                                   Figure figure);
 
 }  // namespace benanza::analysis

@@ -29,11 +29,16 @@ bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
 
 BestRows best_of(const std::vector<const Measurement*>& rows) {
   BestRows best;
-  const auto time = [](const Measurement& row) { return std::pair(counted_time(row), expected_time(row)); };
-  const auto work = [](const Measurement& row) { return counted_time(row) * row.threads; };
+  const auto take_faster = [](BestRows::Of& of, const Measurement& row, Figure figure) {
+    const Figure other = figure == Figure::bound ? Figure::expected : Figure::bound;  // for ties
+    const auto time = [&](const Measurement& m) { return std::pair(time_of(m, figure), time_of(m, other)); };
+    if (row.cache == CacheState::cold_weights && (!of.cold || time(row) < time(*of.cold))) of.cold = &row;
+    if (!of.fastest || time(row) < time(*of.fastest)) of.fastest = &row;
+  };
+  const auto work = [](const Measurement& row) { return expected_time(row) * row.threads; };
   for (const auto* row : rows) {
-    if (row->cache == CacheState::cold_weights && (!best.cold || time(*row) < time(*best.cold))) best.cold = row;
-    if (!best.fastest || time(*row) < time(*best.fastest)) best.fastest = row;
+    take_faster(best.bound, *row, Figure::bound);
+    take_faster(best.expected, *row, Figure::expected);
     if (!best.least_work || work(*row) < work(*best.least_work)) best.least_work = row;
   }
   return best;
@@ -44,14 +49,19 @@ BestRows best_of(const std::vector<const Measurement*>& rows) {
 bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
   Seconds all{}, contended{};
   for (const auto& [signature, rows] : best) {
-    const Seconds time = expected_time(*rows.fastest);
+    const Measurement& row = *rows.expected.fastest;
+    const Seconds time = expected_time(row);
     all += time;
-    if (!std::isfinite(rows.fastest->rounds_s[round])) contended += time;
+    if (!std::isfinite(row.rounds_s[round])) contended += time;
   }
   return contended.value < 0.25 * all.value;
 }
 
 }  // namespace
+
+Seconds time_of(const Measurement& row, Figure figure) {
+  return figure == Figure::bound ? counted_time(row) : expected_time(row);
+}
 
 RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
                    std::span<const std::string> backends) {
@@ -94,7 +104,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
     for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
     std::size_t count = static_cast<std::size_t>(-1);
     for (const auto& [signature, best] : best_)
-      for (const auto* row : {best.fastest, best.least_work, best.cold})
+      for (const auto* row : best.all())
         if (row) count = std::min(count, row->rounds_s.size());
     for (std::size_t r = 0; r < count && !best_.empty(); ++r)
       if (counts(best_, r)) rounds_.push_back(r);
@@ -106,7 +116,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
   }
   Seconds p10{}, median{};
   for (const auto& [signature, rows] : all) {
-    const Measurement& row = *(best_[signature] = best_of(rows)).fastest;
+    const Measurement& row = *(best_[signature] = best_of(rows)).expected.fastest;
     if (!has_spread(row)) continue;
     p10 += row.p10;
     median += row.median;
@@ -117,7 +127,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
 
 void RowTimes::count_observations() {
   for (const auto& [signature, best] : best_) {
-    for (const auto* row : {best.fastest, best.least_work, best.cold}) {
+    for (const auto* row : best.all()) {
       if (!row) continue;
       wander_ = std::max(wander_, row->wander);
       visits_ = std::max(visits_, row->visits_s.size());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowTimes: for every layer the row that bounds it, and its time in each common round.
+// RowTimes: for every layer the rows that its figures are of, and their time in each common round.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,11 +15,27 @@
 
 namespace benanza::analysis {
 
+/// The two figures of a rung. A bound leaves launches out of a time, since an engine may launch otherwise; what to
+/// expect has them in. Each has its own best rows and its own cheapest partition: three kernels of 8.2 us in all may be
+/// less work than one fused kernel of 6.0 us, and are not faster. Where there is only a clock, both are the same.
+enum class Figure : std::uint8_t { bound, expected };
+
+/// What a figure counts of one call of a row.
+[[nodiscard]] Seconds time_of(const Measurement& row, Figure figure);
+
 /// One layer's best rows.
 struct BestRows {
-  const Measurement* fastest = nullptr;     ///< least time over thread counts
-  const Measurement* least_work = nullptr;  ///< least threads x time
-  const Measurement* cold = nullptr;        ///< least time with its weights out of the caches
+  struct Of {
+    const Measurement* fastest = nullptr;  ///< least time over thread counts
+    const Measurement* cold = nullptr;     ///< least time with its weights out of the caches
+  };
+  Of bound{}, expected{};
+  const Measurement* least_work = nullptr;  ///< least threads x expected time
+
+  [[nodiscard]] const Of& of(Figure figure) const { return figure == Figure::bound ? bound : expected; }
+  [[nodiscard]] std::array<const Measurement*, 5> all() const {
+    return {bound.fastest, expected.fastest, bound.cold, expected.cold, least_work};
+  }
 };
 
 class RowTimes {

@@ -16,7 +16,7 @@ TimedCall timed_call(const Part& part, std::size_t row) {
   TimedCall call{.row = row, .fastest = {.time = part.floor}, .least_work = {.time = part.floor}};
   if (!part.best) return call;
   const auto timed = [](const Measurement& m) { return TimedPlan{expected_time(m), m.threads}; };
-  call.fastest = timed(*part.best->fastest);
+  call.fastest = timed(*part.best->expected.fastest);
   call.least_work = timed(*part.best->least_work);
   return call;
 }

@@ -114,23 +114,27 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
 void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> rows) const {
   std::vector<const Measurement*> chosen, for_work;
   for (const CacheState cache : states_of(task.layer, place_.options().caches)) {
-    const Measurement *fastest = nullptr, *least = nullptr;
+    const Measurement *fastest = nullptr, *as_run = nullptr, *least = nullptr;  // as `choose` has them
     bool quiet = false;
     for (const auto& row : rows) {
       const bool counts = !row.excluded && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
       // Others can only have slowed a plan down: one that was the fastest nevertheless is.
       quiet = quiet || !row.contended;
-      const auto rank = [](const Measurement& m, bool work) {
-        const Seconds counted = without_launch(m, m.p10);
-        return std::tuple(counted.value * (work ? m.threads : 1), m.p10.value, m.name());
+      const auto counted = [](const Measurement& m) { return without_launch(m, m.p10).value; };
+      const auto by_count = [&](const Measurement& m) { return std::tuple(counted(m), m.p10.value, m.name()); };
+      const auto by_run = [&](const Measurement& m) { return std::tuple(m.p10.value, counted(m), m.name()); };
+      const auto by_work = [&](const Measurement& m) {
+        return std::tuple(counted(m) * m.threads, m.p10.value, m.name());
       };
-      if (fastest == nullptr || rank(row, false) < rank(*fastest, false)) fastest = &row;
-      if (least == nullptr || rank(row, true) < rank(*least, true)) least = &row;
+      if (fastest == nullptr || by_count(row) < by_count(*fastest)) fastest = &row;
+      if (as_run == nullptr || by_run(row) < by_run(*as_run)) as_run = &row;
+      if (least == nullptr || by_work(row) < by_work(*least)) least = &row;
     }
     if (!quiet) return;  // was not measured in this state, or never well
     chosen.push_back(fastest);
-    if (least == fastest || cache != CacheState::hot) continue;
+    if (as_run != fastest) chosen.push_back(as_run);
+    if (least == fastest || least == as_run || cache != CacheState::hot) continue;
     chosen.push_back(least);
     for_work.push_back(least);
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_host.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace benanza::bench {
 
@@ -15,17 +17,32 @@ Device& warmed_up(Device& device) {
 
 }  // namespace
 
-DeviceHost::DeviceHost(Device& device) : device_(device), timer_(warmed_up(device)) {}
+DeviceHost::DeviceHost(Device& device, Clock clock)
+    : device_(device), clock_(std::move(clock)), timer_(warmed_up(device)), timed_until_(clock_()) {}
 
-Seconds DeviceHost::now() const {
+Seconds DeviceHost::steady_time() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
 }
 
-Seconds DeviceHost::probe(int) { return device_.probe(); }
+void DeviceHost::wake() {
+  if (now() - timed_until_ > longest_idle) device_.warm_up(warm_up_again);
+}
 
-void DeviceHost::dismiss() {
-  device_.finish();
-  timer_.forget();
+Seconds DeviceHost::probe(int) {
+  wake();
+  const Seconds time = device_.probe();
+  timed_until_ = now();
+  return time;
+}
+
+Window DeviceHost::window(Work& work, std::int64_t calls) {
+  wake();
+  const Seconds start = now();
+  Window window = timer_.time(work, calls);
+  timed_until_ = now();
+  if (const Seconds all = window.time * static_cast<double>(calls); all.value > 0)
+    window.effort = std::max(1.0, (timed_until_ - start) / all);
+  return window;
 }
 
 Bytes DeviceHost::cached() const {
@@ -34,12 +51,14 @@ Bytes DeviceHost::cached() const {
   return total;
 }
 
-std::optional<Seconds> DeviceHost::kernel_time(Work& work) {
+std::optional<KernelTime> DeviceHost::kernel_time(Work& work) {
   constexpr int calls = 16;
+  wake();
   const auto time = device_.kernel_time([&] {
     for (int i = 0; i < calls; ++i) work.call();
   });
-  return time ? std::optional(*time / calls) : std::nullopt;
+  timed_until_ = now();
+  return time ? std::optional(KernelTime{.whole = time->whole / calls, .empty = time->empty / calls}) : std::nullopt;
 }
 
 void DeviceHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }

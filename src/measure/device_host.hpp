@@ -7,35 +7,50 @@
 #include "host.hpp"
 #include <benanza/plan/device.hpp>
 
+#include <functional>
+
 namespace benanza::bench {
 
 class DeviceHost final : public Host {
  public:
   /// Real work before anything is measured: clocks rise within that time.
   static constexpr Seconds warm_up{1.0};
+  /// A device that was idle for longer may have lowered its clocks: it works for so long again before it is measured.
+  static constexpr Seconds longest_idle{50e-3}, warm_up_again{50e-3};
+  /// Long enough to tell a clock (`Device::clock_hz`), so that a low one is seen.
+  static constexpr Seconds shortest_window{2e-3};
 
-  explicit DeviceHost(Device& device);
+  using Clock = std::function<Seconds()>;
+  /// `clock` is monotonic.
+  explicit DeviceHost(Device& device, Clock clock = steady_time);
+  [[nodiscard]] static Seconds steady_time();
 
   [[nodiscard]] const LaunchFloors& floors() const { return timer_.floors(); }
 
-  [[nodiscard]] Seconds now() const override;
+  [[nodiscard]] Seconds now() const override { return clock_(); }
   [[nodiscard]] Seconds timer_floor() const override { return timer_.floors().event; }
+  [[nodiscard]] Seconds least_window() const override { return shortest_window; }
   [[nodiscard]] Seconds probe(int threads) override;
   void watch() override {}
   [[nodiscard]] bool disturbed(Seconds) override { return false; }
   void occupy(Runtime, int) override {}
-  void dismiss() override;
+  void dismiss() override { device_.finish(); }
   void finish() override { device_.finish(); }
   void pause(Seconds time) override;
   [[nodiscard]] Bytes cached() const override;
   [[nodiscard]] Bytes available_memory() const override { return device_.available(); }
   [[nodiscard]] Memory* memory() override { return &device_; }
-  [[nodiscard]] Window window(Work& work, std::int64_t calls) override { return timer_.time(work, calls); }
-  [[nodiscard]] std::optional<Seconds> kernel_time(Work& work) override;
+  [[nodiscard]] Window window(Work& work, std::int64_t calls) override;
+  [[nodiscard]] std::optional<KernelTime> kernel_time(Work& work) override;
 
  private:
+  /// To be called before anything is timed. What runs untimed in between (checks, uploads) keeps no clock up.
+  void wake();
+
   Device& device_;
+  Clock clock_;
   DeviceTimer timer_;
+  Seconds timed_until_;
 };
 
 }  // namespace benanza::bench

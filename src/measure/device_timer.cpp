@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string_view>
 
 namespace benanza::bench {
 
@@ -37,7 +39,8 @@ std::int64_t walk_of(const Work& work) {
 }  // namespace
 
 template <class Enqueue>
-DeviceTimer::Blocks DeviceTimer::blocked(std::int64_t count, std::int64_t at_once, const Enqueue& enqueue) {
+std::optional<DeviceTimer::Blocks> DeviceTimer::blocked(std::int64_t count, std::int64_t& at_once,
+                                                        const Enqueue& enqueue) {
   Blocks result;
   int failed = 0;
   for (std::int64_t done = 0; done < count;) {
@@ -56,7 +59,8 @@ DeviceTimer::Blocks DeviceTimer::blocked(std::int64_t count, std::int64_t at_onc
     } else if (next > 1) {  // calls of more kernels than is known may fill the queue
       at_once = next / 2;
     } else if (++failed > retries) {
-      throw EnvironmentError("waits for the device inside the call: its time cannot be told from the processor's");
+      at_once = 0;
+      return std::nullopt;
     }
   }
   return result;
@@ -66,20 +70,22 @@ DeviceTimer::DeviceTimer(Device& device) : device_(device) {
   device_.launch_empty(1);  // a kernel is loaded at its first launch, which may wait for all others
   device_.finish();
   floors_.queue = measure_queue();
-  const auto least = [&](auto&& once) {
+  const auto least = [&](std::int64_t count, auto&& enqueue) {
     double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < floor_repeats; ++i) best = std::min(best, once().value);
+    for (int i = 0; i < floor_repeats; ++i) {
+      std::int64_t at_once = count;
+      if (const auto once = blocked(count, at_once, enqueue)) best = std::min(best, once->time.value);
+    }
+    if (!std::isfinite(best)) throw EnvironmentError("no work waits behind a block: nothing can be timed");
     return Seconds{best};
   };
-  floors_.event = least([&] { return blocked(1, 1, [](std::int64_t) {}).time; });
+  const Seconds event = least(1, [](std::int64_t) {});
   const std::int64_t kernels = std::min(floor_kernels, floors_.queue);
-  const auto each = [&](Seconds whole) {
-    return std::max(Seconds{}, whole - floors_.event) / static_cast<double>(kernels);
-  };
-  floors_.launch =
-      each(least([&] { return blocked(kernels, kernels, [&](std::int64_t n) { device_.launch_empty(n); }).time; }));
+  const auto each = [&](Seconds whole) { return std::max(Seconds{}, whole - event) / static_cast<double>(kernels); };
+  floors_.launch = each(least(kernels, [&](std::int64_t n) { device_.launch_empty(n); }));
   if (const auto graph = device_.record([&] { device_.launch_empty(kernels); }))
-    floors_.graph_launch = each(least([&] { return blocked(1, 1, [&](std::int64_t) { graph->replay(); }).time; }));
+    floors_.graph_launch = each(least(1, [&](std::int64_t) { graph->replay(); }));
+  floors_.event = std::max(event, least_event);
 }
 
 std::int64_t DeviceTimer::measure_queue() {
@@ -99,63 +105,108 @@ std::int64_t DeviceTimer::measure_queue() {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(queued) * queue_share));
 }
 
-const DeviceTimer::Recorded& DeviceTimer::recorded(Work& work, std::int64_t calls) {
-  std::vector<const void*> buffers = buffers_of(work);
-  const bool same_plan = recorded_.plan == work.plan;
-  if (same_plan && !recorded_.possible) return recorded_;
-  if (same_plan && recorded_.calls == calls && recorded_.buffers == buffers) return recorded_;
-  if (!same_plan) {  // whatever a library loads at its first call
-    work.call();
-    device_.finish();
-  }
-  recorded_ = {.plan = work.plan, .buffers = std::move(buffers), .calls = calls};
-  if (work.rotation.step > 0) work.move_to(0);
-  recorded_.graph = device_.record([&] {
-    for (std::int64_t i = 0; i < calls; ++i) work.call();
-  });
-  recorded_.possible = recorded_.graph != nullptr;
-  if (!recorded_.possible) return recorded_;
-  recorded_.kernels = std::max<std::int64_t>(1, recorded_.graph->kernels() / calls);
-  if (work.rotation.step == 0) recorded_.graph->replay();  // the first one may load
+DeviceTimer::Known& DeviceTimer::known(Work& work) {
+  const auto found = known_.find(work.plan);
+  if (found != known_.end()) return found->second;
+  std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
+  work.call();  // whatever a library loads at its first call
   device_.finish();
-  return recorded_;
+  Known& made = known_[work.plan];
+  made.at_once = floors_.queue;
+  if (const auto one = device_.record([&] { work.call(); })) {
+    made.kernels = std::max<std::int64_t>(1, one->kernels());
+    made.at_once = std::max<std::int64_t>(1, floors_.queue / made.kernels);
+  }
+  return made;
 }
 
-std::int64_t DeviceTimer::calls_to_record(Work& work, std::int64_t calls, std::int64_t walk) {
-  if (walk == 1) return std::min(calls, most_recorded);
-  if (walk <= most_recorded) return walk;
-  if (recorded_.plan != work.plan) static_cast<void>(recorded(work, 1));
-  return walk * recorded_.kernels <= most_kernels ? walk : 1;
+std::optional<std::int64_t> DeviceTimer::kernels(Work& work) {
+  const std::int64_t count = known(work).kernels;
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+std::int64_t DeviceTimer::calls_to_record(const Known& known, std::int64_t calls, std::int64_t walk) {
+  if (known.kernels == 0) return 0;
+  const std::int64_t room = known.at_once > 0 ? most_kernels : most_kept;  // of calls that events cannot time
+  const std::int64_t most = std::max<std::int64_t>(1, room / known.kernels);
+  if (walk == 1) return std::min({calls, most_recorded, most});
+  return walk <= most ? walk : 0;
+}
+
+Recording* DeviceTimer::kept(const Key& plan, std::size_t step, std::span<const void* const> buffers,
+                             std::int64_t calls) {
+  const auto is_of = [&](const Recorded& each) {
+    return !each.plan.owner_before(plan) && !plan.owner_before(each.plan) && each.step == step;
+  };
+  const auto is_asked_for = [&](const Recorded& each) {
+    return each.graph != nullptr && is_of(each) && each.calls == calls &&
+           std::equal(buffers.begin(), buffers.end(), each.buffers.begin(), each.buffers.end());
+  };
+  if (is_asked_for(passing_)) return passing_.graph.get();
+  for (const auto& each : kept_)
+    if (is_asked_for(each)) return each.graph.get();
+  std::erase_if(kept_, [&](const Recorded& each) { return each.plan.expired() || is_of(each); });
+  return nullptr;
+}
+
+Recording* DeviceTimer::recorded(Work& work, std::int64_t calls) {
+  std::vector<const void*> buffers = buffers_of(work);
+  const std::size_t step = work.rotation.step;
+  if (Recording* const graph = kept(work.plan, step, buffers, calls)) return graph;
+  passing_ = {};
+  if (step > 0) work.move_to(0);
+  auto graph = device_.record([&] {
+    for (std::int64_t i = 0; i < calls; ++i) work.call();
+  });
+  if (graph == nullptr) return nullptr;  // no memory for so many, say: one call was recorded before
+  if (step == 0) graph->replay();        // the first one may load
+  device_.finish();
+  std::int64_t kernels = graph->kernels();
+  for (const auto& each : kept_) kernels += each.graph->kernels();
+  // What is kept stays until its plan goes: rounds come by all plans in turn, and what was not used for longest is what
+  // comes next.
+  Recorded& place = kernels <= most_kept ? kept_.emplace_back() : passing_;
+  place = {.plan = work.plan, .step = step, .buffers = std::move(buffers), .calls = calls, .graph = std::move(graph)};
+  return place.graph.get();
 }
 
 Window DeviceTimer::time(Work& work, std::int64_t calls) {
   const auto n = static_cast<double>(calls);
   const std::int64_t walk = walk_of(work);
-  const std::int64_t in_graph = calls_to_record(work, calls, walk);
-  const Recorded& record = recorded(work, in_graph);
-  const auto kernels = static_cast<double>(record.kernels);
-  const std::int64_t at_once = std::max<std::int64_t>(1, floors_.queue / record.kernels);
-  const Blocks events = blocked(calls, at_once, [&](std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) work.call();
-  });
-  Window queued{
-      .time = events.time / n, .method = by_events, .launch = floors_.launch * kernels, .clock_hz = events.clock_hz};
-  if (record.graph == nullptr || in_graph < walk) return queued;
-
-  // A graph is one launch: replays whole, rounded up, and counted.
-  const std::int64_t replays = (calls + in_graph - 1) / in_graph;
-  if (walk > 1) record.graph->replay();  // not timed: what the events left in the caches goes
-  const Blocks graph = blocked(replays, 1, [&](std::int64_t) { record.graph->replay(); });
-  if (walk > 1) work.move_to(0);  // where the replays ended
-  Window replayed{.time = graph.time / static_cast<double>(replays * in_graph),
-                  .method = by_graph,
-                  .launch = floors_.graph_launch * kernels,
-                  .clock_hz = graph.clock_hz > 0 ? graph.clock_hz : events.clock_hz};
-  queued.other = replayed.time;
-  queued.other_launch = replayed.launch;
-  replayed.other = queued.time;
-  replayed.other_launch = queued.launch;
-  return replayed.time < queued.time ? replayed : queued;
+  Known& plan = known(work);
+  const auto kernels = static_cast<double>(std::max<std::int64_t>(1, plan.kernels));
+  std::optional<Blocks> events, replays;
+  if (plan.at_once > 0)
+    events = blocked(calls, plan.at_once, [&](std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i) work.call();
+    });
+  const std::int64_t in_graph = calls_to_record(plan, calls, walk);
+  std::int64_t replayed = 0;
+  if (Recording* const graph = in_graph > 0 ? recorded(work, in_graph) : nullptr) {
+    replayed = (calls + in_graph - 1) / in_graph;  // a graph is one launch: replays whole, rounded up, and counted
+    if (walk > 1) graph->replay();                 // not timed: what the events left in the caches goes
+    std::int64_t at_once = 1;
+    replays = blocked(replayed, at_once, [&](std::int64_t) { graph->replay(); });
+    if (walk > 1) work.move_to(0);  // where the replays ended
+  }
+  const auto window = [](Seconds time, std::string_view method, Seconds launch, double clock_hz) {
+    return Window{.time = time, .method = method, .launch = launch, .clock_hz = clock_hz};
+  };
+  std::optional<Window> queued, whole;
+  if (events) queued = window(events->time / n, by_events, floors_.launch * kernels, events->clock_hz);
+  if (replays)
+    whole = window(replays->time / static_cast<double>(replayed * in_graph), by_graph, floors_.graph_launch * kernels,
+                   replays->clock_hz);
+  if (!queued && !whole)
+    throw EnvironmentError(plan.kernels > 0
+                               ? "more kernels in a call than the queue holds, and in a walk than a graph does"
+                               : "waits for the device inside the call: its time cannot be told from the processor's");
+  if (!queued || !whole) return queued ? *queued : *whole;
+  if (!(whole->clock_hz > 0)) whole->clock_hz = queued->clock_hz;
+  Window &less = whole->time < queued->time ? *whole : *queued, &more = &less == &*whole ? *queued : *whole;
+  less.other = more.time;
+  less.other_launch = more.launch;
+  return less;
 }
 
 }  // namespace benanza::bench

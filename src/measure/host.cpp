@@ -11,6 +11,6 @@ Window Host::window(Work& work, std::int64_t calls) {
   return {.time = (now() - start) / static_cast<double>(calls)};
 }
 
-std::optional<Seconds> Host::kernel_time(Work&) { return std::nullopt; }
+std::optional<KernelTime> Host::kernel_time(Work&) { return std::nullopt; }
 
 }  // namespace benanza::bench

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/plan/device.hpp>
 #include <benanza/plan/memory.hpp>
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct Window {
   Seconds other{};            ///< by the other method; 0: there is none
   Seconds other_launch{};     ///< of that
   double clock_hz = 0;        ///< of a device; 0: not known
+  double effort = 1;          ///< what taking it took, by the time of its calls: another method, and recording
 };
 
 /// Whose threads a plan's calls run on.
@@ -37,6 +39,8 @@ class Host {
   [[nodiscard]] virtual Seconds now() const = 0;
   /// The least time that two readings of the clock can be apart.
   [[nodiscard]] virtual Seconds timer_floor() const = 0;
+  /// A window is at least so long, so that what an interrupt or a wake-up adds at its borders is small.
+  [[nodiscard]] virtual Seconds least_window() const { return {20e-6}; }
   /// Runs the sentinel, a register-only loop of fixed length, on so many processors at once; the slowest one's time. No
   /// thread of a library may be spinning.
   [[nodiscard]] virtual Seconds probe(int threads) = 0;
@@ -64,7 +68,7 @@ class Host {
   /// Times so many calls in a row.
   [[nodiscard]] virtual Window window(Work& work, std::int64_t calls);
   /// What the kernels of one call take by the device's own records; nothing where there are none.
-  [[nodiscard]] virtual std::optional<Seconds> kernel_time(Work& work);
+  [[nodiscard]] virtual std::optional<KernelTime> kernel_time(Work& work);
 };
 
 }  // namespace benanza::bench

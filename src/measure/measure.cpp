@@ -81,13 +81,19 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
   return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.stop, report);
 }
 
-/// The same of a device, by its own kernels.
-std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options) {
+/// The same of a device, by its own kernels. `warnings` get those that could not be measured.
+std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options,
+                                      std::vector<std::string>& warnings) {
   std::vector<CeilingRow> rows;
   if (!options.ceilings || options.ceilings->empty()) {
     constexpr double share = 0.1;
     constexpr Seconds longest{6}, shortest{0.5};
-    rows = device.ceilings(std::clamp(share * options.budget, shortest, longest));
+    auto found = device.ceilings({.budget = std::clamp(share * options.budget, shortest, longest),
+                                  .trying = options.trying,
+                                  .crashing = options.crashing_plans});
+    if (options.trying) options.trying({});
+    rows = std::move(found.rows);
+    for (const auto& absent : found.absent) warnings.push_back("no ceiling " + absent);
   }
   for (const auto& [what, floor] : {std::pair("floor", floors.event), std::pair("launch", floors.launch),
                                     std::pair("graph-launch", floors.graph_launch)}) {
@@ -206,7 +212,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   if (device) {
     DeviceHost host(*device);
     const Seconds start = host.now();
-    add_ceilings(find_ceilings(*device, host.floors(), options));
+    add_ceilings(find_ceilings(*device, host.floors(), options, run.warnings));
     // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
     add_ceilings(
         product_peaks(host, product_types(wanted, true), 8192, backends, options, 1, device->highest_clock_hz()));

@@ -31,12 +31,12 @@ std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampl
   return result;
 }
 
-/// How a row was timed: medians of what the other method tells more and of the clock.
+/// How a row was timed: medians of what the other method tells, and of the clock.
 void describe_timing(Measurement& row, const Candidate& candidate, const Method& method) {
   row.method = method.name;
   if (method.name.empty()) return;
   row.launch = method.launch;
-  std::vector<double> clocks, here, other;
+  std::vector<double> clocks, here, other, other_launch;
   const auto add = [&](const Sample& sample) {
     const Window& window = sample.window;
     if (window.clock_hz > 0) clocks.push_back(window.clock_hz);
@@ -44,11 +44,16 @@ void describe_timing(Measurement& row, const Candidate& candidate, const Method&
     const bool mine = window.method == method.name;
     here.push_back((mine ? window.time : window.other).value);
     other.push_back((mine ? window.other : window.time).value);
+    other_launch.push_back((mine ? window.other_launch : window.launch).value);
   };
   for (const auto& sample : candidate.samples) add(sample);
   for (const auto& sample : candidate.rounds)
     if (sample) add(*sample);
-  if (!here.empty()) row.disagreement = std::max(0.0, detail::quantile(other, 0.5) / detail::quantile(here, 0.5) - 1);
+  if (!here.empty()) {
+    row.other = {detail::quantile(other, 0.5)};
+    row.other_launch = {detail::quantile(other_launch, 0.5)};
+    row.disagreement = std::max(0.0, row.other.value / detail::quantile(here, 0.5) - 1);
+  }
   if (!clocks.empty()) row.clock_hz = detail::quantile(clocks, 0.5);
 }
 
@@ -162,6 +167,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
 }
 
 void Rounds::ask_referee(std::vector<Entry>& entries) {
+  if (!place_.options().referee) return;
   for (auto& entry : entries) {
     if (!entry.candidate->competes() || place_.over(place_.options().budget)) continue;
     place_.trying(entry.candidate->row.name());
@@ -169,7 +175,8 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
       Work work = place_.work(*entry.task, *entry.candidate, false);
       const auto time = place_.host().kernel_time(work);
       if (!time) return;  // nor for any other
-      entry.candidate->row.kernels = *time;
+      entry.candidate->row.kernels = time->whole;
+      entry.candidate->row.empty_kernels = time->empty;
     } catch (...) {
       static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
     }

@@ -75,7 +75,7 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   Sample result;
   result.before = reading_before();
   warm_up(1, expected);
-  const Seconds wanted = std::max(least_window, floors_per_window * host_.timer_floor());
+  const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
   // A window of which a part was somebody else's looks long enough with too few calls: two have to be, unless they are
   // longer than what schedulers take.
   std::int64_t calls = 1;

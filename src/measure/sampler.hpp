@@ -33,8 +33,6 @@ class Sampler {
   /// A window is at least so many timer floors (docs/measuring.md, "Samples"): 100 would do, the rest is margin for
   /// calls that become faster.
   static constexpr double floors_per_window = 500;
-  /// And at least this, so that what an interrupt or a wake-up adds at its borders is small.
-  static constexpr Seconds least_window{20e-6};
   /// A reading behind one sample also stands before the next one, unless it is older than this.
   static constexpr Seconds reading_holds{1e-3};
   /// Discarded calls before a window last at least this long where threads have to gather: own pools poll for 40 us

@@ -118,7 +118,8 @@ Seconds sample_cost(const Candidate& candidate, const Sampler& sampler) {
   const auto time = standing(candidate, sampler);
   if (!time) return {};
   const double windows = *time >= Sampler::long_call ? 1.2 : 2.5;
-  return *time * static_cast<double>(candidate.row.calls_per_sample) * windows + Seconds{200e-6};
+  const double effort = candidate.samples.empty() ? 1 : candidate.samples.back().window.effort;
+  return *time * static_cast<double>(candidate.row.calls_per_sample) * windows * effort + Seconds{200e-6};
 }
 
 Seconds round_cost(std::span<const TuningTask> tasks, const Sampler& sampler) {

@@ -104,22 +104,30 @@ void choose(TuningTask& task, const Sampler& sampler) {
   using Rank = std::tuple<double, double, std::string>;
   for (auto& candidate : task.candidates) candidate.chosen = candidate.seldom = false;
   for (const CacheState cache : cache_states) {
-    Candidate *fastest = nullptr, *least = nullptr;
-    Rank fastest_rank, least_rank;
+    struct Winner {
+      Candidate* candidate = nullptr;
+      Rank rank{};
+      void take_better(Candidate& other, const Rank& rank_of_other) {
+        if (candidate == nullptr || rank_of_other < rank) candidate = &other, rank = rank_of_other;
+      }
+    } counts_least, as_run, least_work;
     for (auto& candidate : task.candidates) {
       const auto time =
           candidate.row.cache == cache && candidate.competes() ? counted(candidate, sampler) : std::nullopt;
       if (!time) continue;
       const double whole = standing(candidate, sampler)->value;
-      const Rank by_time{time->value, whole, candidate.row.name()},
-          by_work{time->value * candidate.row.threads, whole * candidate.row.threads, candidate.row.name()};
-      if (fastest == nullptr || by_time < fastest_rank) fastest = &candidate, fastest_rank = by_time;
-      if (least == nullptr || by_work < least_rank) least = &candidate, least_rank = by_work;
+      const int threads = candidate.row.threads;
+      const std::string name = candidate.row.name();
+      counts_least.take_better(candidate, {time->value, whole, name});
+      as_run.take_better(candidate, {whole, time->value, name});
+      least_work.take_better(candidate, {time->value * threads, whole * threads, name});
     }
-    if (fastest != nullptr) fastest->chosen = true;
-    if (least == nullptr || cache != CacheState::hot) continue;
-    least->chosen = true;
-    least->seldom = least != fastest;
+    if (counts_least.candidate == nullptr) continue;
+    if (cache == CacheState::hot) least_work.candidate->chosen = least_work.candidate->seldom = true;
+    for (Candidate* candidate : {counts_least.candidate, as_run.candidate}) {
+      candidate->chosen = true;
+      candidate->seldom = false;
+    }
   }
 }
 

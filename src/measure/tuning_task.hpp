@@ -84,14 +84,16 @@ struct Method {
 /// What a call of a candidate takes so far: the first decile of its samples that count, else of all, else the time that
 /// the database has.
 [[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);
-/// The same as a bound counts it, without launches: what candidates are ranked by.
+/// The same as a bound counts it, without launches.
 [[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler);
 
 /// In each cache state, drops candidates that are slower than `margin` times the best and also do more than `margin`
 /// times the least work (threads x time), with launches and without: they stay as rows.
 void drop_losers(TuningTask& task, double margin, const Sampler& sampler);
-/// In each cache state, marks the candidate of the best time and, hot, the one of the least work, which the parallel
-/// rungs need; ties go to the time with launches, then to the name.
+/// In each cache state, marks two winners: the candidate of which a bound counts the least, without launches, and the
+/// one that takes the least as it runs, with them, which is what to expect and to advise. A clock knows no launches:
+/// one candidate is both. Hot, also the one of the least work, which the parallel rungs need. Ties go to the other
+/// time, then to the name.
 void choose(TuningTask& task, const Sampler& sampler);
 
 }  // namespace benanza::bench

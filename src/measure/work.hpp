@@ -13,6 +13,7 @@
 #include <benanza/plan/backend.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Rotation {
 
 /// Valid until the next one is asked for.
 struct Work {
-  const Plan* plan = nullptr;
+  std::shared_ptr<const Plan> plan{};
   Runtime runtime = Runtime::own;
   std::string kind{};  ///< what the sentinel compares it with: backend and operator
   std::vector<const void*> inputs{};

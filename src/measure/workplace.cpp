@@ -97,7 +97,7 @@ Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool ex
     throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
   host_.dismiss();  // before a library packs
   const std::string backend(candidate.backend->name());
-  Work work{.plan = &plan,
+  Work work{.plan = {candidate.plan, &plan},  // as long as the candidate has it
             .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
             .kind = backend + "/" + std::string(kind(task.layer))};
   std::tie(work.outputs, work.workspace) = buffers_.outputs(plan);

@@ -79,6 +79,7 @@ void write_json(std::ostream& out, const DbList& report) {
                     {"refused", report.refused[i]},
                     {"ceilings", run.ceilings.size()},
                     {"warnings", run.warnings}});
+    if (report.disagreeing[i] > 0) runs.back()["no_method_agrees"] = report.disagreeing[i];
   }
   write(out, {{"schema", 1}, {"runs", runs}, {"not_read", report.unread}});
 }

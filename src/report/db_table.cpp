@@ -106,6 +106,8 @@ void write_table(std::ostream& out, const DbList& report, const TableOptions& op
     out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}  {}; {}\n", clipped(run.started, 20),
                        clipped(run.name, 24), report.timed[i], report.refused[i], run.ceilings.size(),
                        run.warnings.size(), clipped(versions_text(run.backends), 120), file_name(run.file));
+    if (report.disagreeing[i] > 0)
+      out << fmt::format("    {} of which no two methods of timing agree\n", count_text(report.disagreeing[i], "row"));
     if (options.all)
       for (const auto& warning : run.warnings) out << "    " << clipped(warning, 300) << '\n';
   }

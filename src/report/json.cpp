@@ -81,8 +81,14 @@ void add_timing(Json& result, const Measurement& row) {
   result["launch_ms"] = ms(row.launch);
   result["methods_disagreement"] = number(row.disagreement);
   result["methods_disagree"] = row.disagreement > methods_agree;
+  if (row.other.value > 0) {
+    result["other_method_ms"] = ms(row.other);
+    result["other_launch_ms"] = ms(row.other_launch);
+  }
+  if (no_method_agrees(row)) result["no_method_agrees"] = true;
   if (row.kernels.value > 0) {
     result["kernels_ms"] = ms(row.kernels);
+    result["empty_kernels_ms"] = ms(row.empty_kernels);
     result["referee_disagrees"] = referee_disagrees(row);
   }
   if (row.clock_hz > 0) {
@@ -135,6 +141,11 @@ Json row_json(const LayerRow& row) {
     result["contended"] = row.chosen->contended;
     result["saves_multiplications"] = row.chosen->saves_multiplications;
     add_timing(result, *row.chosen);
+    if (row.bounding)
+      result["bounded_by"] = {{"backend", row.bounding->backend},
+                              {"algorithm", row.bounding->algorithm},
+                              {"median_ms", ms(row.bounding->median)},
+                              {"launch_ms", ms(row.bounding->launch)}};
     if (row.cold)
       result["cold_weights"] = {{"backend", row.cold->backend},
                                 {"algorithm", row.cold->algorithm},
@@ -228,6 +239,7 @@ Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   result["rows"] = rows;
+  for (const auto& row : a.bound_rows) result["bound_rows"].push_back(row_json(row));
   for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;
 }

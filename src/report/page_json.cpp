@@ -93,7 +93,8 @@ Json row_json(const LayerRow& row, Texts& texts) {
           of_measured([](const Measurement& m) { return six(m.cv); }),
           of_measured([](const Measurement& m) { return m.samples; }),
           of_measured([](const Measurement& m) {
-            return (m.noisy ? 1 : 0) + (m.contended ? 2 : 0) + (m.saves_multiplications ? 4 : 0);
+            return (m.noisy ? 1 : 0) + (m.contended ? 2 : 0) + (m.saves_multiplications ? 4 : 0) +
+                   (no_method_agrees(m) ? 8 : 0);
           }),
           six_ms(row.floor),
           six(row.cost.flops.value),

@@ -28,7 +28,8 @@ std::string marks(const Measurement& row) {
     text += fmt::format("  ({}, the other method tells {:.0f} % more)", row.method, 100 * row.disagreement);
   if (referee_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
-                        100 * (row.kernels / without_launch(row, row.p10)));
+                        100 * (recorded_work(row) / without_launch(row, row.p10)));
+  if (no_method_agrees(row)) text += "  (no two methods of timing agree)";
   if (row.throttled) text += fmt::format("  (at {:.0f} MHz, throttled)", row.clock_hz / 1e6);
   return text;
 }

@@ -135,6 +135,8 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
   const auto is_doubtful = [](const LayerRow& row) {
     return row.chosen && (row.chosen->noisy || row.chosen->contended);
   };
+  const auto is_disagreeing = [](const LayerRow& row) { return row.chosen && no_method_agrees(*row.chosen); };
+  const auto mark = [&](const LayerRow& row) { return is_disagreeing(row) ? '!' : is_doubtful(row) ? '~' : ' '; };
   const std::size_t shown = options.all ? fused.size() : std::min(fused.size(), rows_that_matter);
   const std::size_t fixed = 38;
   const std::size_t rest = static_cast<std::size_t>(std::max(options.width, 80)) - fixed;
@@ -146,10 +148,10 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
     const std::string plan = plan_of(row);
     const auto share = row.of_roofline();
     out << fmt::format("  {:>5.1f} % {:>9}{}{:>6} {:>7}  {:<{}} {}\n",
-                       total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()),
-                       is_doubtful(row) ? '~' : ' ', fmt::format("x{}", row.count),
-                       share ? fmt::format("{:.0f} %", 100 * *share) : "-", clipped(describe(row.layer), layer_width),
-                       layer_width, options.all ? plan : clipped(plan, rest - layer_width - 1));
+                       total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()), mark(row),
+                       fmt::format("x{}", row.count), share ? fmt::format("{:.0f} %", 100 * *share) : "-",
+                       clipped(describe(row.layer), layer_width), layer_width,
+                       options.all ? plan : clipped(plan, rest - layer_width - 1));
     if (row.candidates.empty()) continue;
     out << row.signature << '\n';
     write_candidates(out, row.candidates, row.floor);
@@ -160,6 +162,12 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_doubtful(*row); });
   if (doubtful > 0)
     out << fmt::format("  ~ {} of {} layers: noisy when the budget ended, or contended\n", doubtful, fused.size());
+  const auto disagreeing =
+      std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_disagreeing(*row); });
+  if (disagreeing > 0)
+    out << fmt::format("  ! {} of {} layers: no two methods of timing agree\n", disagreeing, fused.size());
+  if (!a.bound_rows.empty())
+    out << "  the bound, without launches, is of other calls in some groups: bound_rows of --json\n";
   Seconds untried{};
   std::int64_t with_untried = 0;
   for (const auto* row : fused)

@@ -61,7 +61,8 @@ struct Row {
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
   double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
-  double launch_ns = 0, disagreement = 0, kernels_ns = 0, clock_hz = 0, wander = 0;
+  double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
+         clock_hz = 0, wander = 0;
   std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
@@ -110,8 +111,11 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "noisy") row.noisy = number(value) == 1;
   else if (key == "method") row.method = value;
   else if (key == "launch_ns") row.launch_ns = number(value);
+  else if (key == "other_method_ns") row.other_ns = number(value);
+  else if (key == "other_launch_ns") row.other_launch_ns = number(value);
   else if (key == "methods_disagreement") row.disagreement = number(value);
   else if (key == "kernels_ns") row.kernels_ns = number(value);
+  else if (key == "empty_kernels_ns") row.empty_kernels_ns = number(value);
   else if (key == "clock_hz") row.clock_hz = number(value);
   else if (key == "throttled") row.throttled = number(value) == 1;
   else if (key == "wander") row.wander = number(value);
@@ -266,9 +270,13 @@ class Reader {
     m.contended = row.contended;
     m.noisy = row.noisy;
     m.method = row.method;
+    const auto known = [](double ns) { return Seconds{ns > 0 ? ns / 1e9 : 0}; };
+    m.other = known(row.other_ns);
+    m.other_launch = known(row.other_launch_ns);
     m.disagreement = row.disagreement;
     m.wander = row.wander > 0 ? row.wander : 0;
     m.kernels.value = row.kernels_ns / 1e9;
+    m.empty_kernels = known(row.empty_kernels_ns);
     m.clock_hz = row.clock_hz;
     m.throttled = row.throttled;
     if (row.failed) {

@@ -73,8 +73,11 @@ Json row_of(const Measurement& m) {
   if (m.noisy) row["noisy"] = 1;
   if (!m.method.empty()) row["method"] = m.method;
   if (m.launch.value != 0) row["launch_ns"] = ns(m.launch, digits_of_rounds);
+  if (m.other.value != 0) row["other_method_ns"] = ns(m.other, digits_of_rounds);
+  if (m.other_launch.value != 0) row["other_launch_ns"] = ns(m.other_launch, digits_of_rounds);
   if (m.disagreement != 0) row["methods_disagreement"] = rounded(m.disagreement, 4);
   if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
+  if (m.empty_kernels.value != 0) row["empty_kernels_ns"] = ns(m.empty_kernels, digits_of_rounds);
   if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
   if (m.throttled) row["throttled"] = 1;
   if (m.wander > 0) row["wander"] = rounded(m.wander, 3);

@@ -35,6 +35,8 @@ int list(const Options& options) {
         std::count_if(run.rows.begin(), run.rows.end(), [](const auto& row) { return row.excluded.has_value(); }));
     report.timed.push_back(run.rows.size() - refused);
     report.refused.push_back(refused);
+    report.disagreeing.push_back(
+        static_cast<std::size_t>(std::count_if(run.rows.begin(), run.rows.end(), no_method_agrees)));
     report.runs.push_back({.file = run.file,
                            .name = run.name,
                            .started = run.started,

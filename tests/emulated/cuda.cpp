@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 uint3 threadIdx, blockIdx;
@@ -134,6 +135,7 @@ void Block::begin(Fiber& fiber) {
 }
 
 int launched = 0;
+cudaError_t next_error = cudaSuccess;
 
 }  // namespace
 
@@ -146,7 +148,8 @@ float __shfl_xor_sync(unsigned mask, float value, int bits) {
 
 // What the kernels' host code asks of the runtime.
 const char* CUDARTAPI cudaGetErrorString(cudaError_t) { return "an error of the emulated runtime"; }
-cudaError_t CUDARTAPI cudaGetLastError() { return cudaSuccess; }
+cudaError_t CUDARTAPI cudaGetLastError() { return std::exchange(next_error, cudaSuccess); }
+cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
   std::memcpy(to, from, bytes);
   return cudaSuccess;
@@ -170,6 +173,7 @@ std::shared_ptr<Device> device() {
 namespace benanza::test {
 
 int launches() { return launched; }
+void fail_launch(cudaError_t error) { next_error = error; }
 
 void check_bounds(unsigned most_threads) {
   if (blockDim.x * blockDim.y * blockDim.z > most_threads) give_up("more threads than __launch_bounds__ allows");

@@ -54,6 +54,8 @@ void check_bounds(unsigned most_threads);
 
 /// Kernels launched so far.
 [[nodiscard]] int launches();
+/// The runtime tells of this error when it is asked next, once.
+void fail_launch(cudaError_t error);
 
 template <class... Parameters>
 void run_grid(const Launch& launch, void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) {

@@ -22,14 +22,21 @@ namespace benanza::test {
 
 class FakeDevice final : public Device {
  public:
-  static constexpr double event_cost = 1e-6, launch_cost = 2e-6, graph_launch_cost = 1e-6;
+  static constexpr double launch_cost = 2e-6, graph_launch_cost = 1e-6;
+  /// What a kernel's record lasts beyond the kernel's own work.
+  static constexpr double record_cost = 1.25e-6;
 
-  int blocks = 0, rescues = 0, recordings = 0;  ///< so far
-  std::size_t downloaded = 0;                   ///< bytes so far
+  int blocks = 0, rescues = 0, recordings = 0, warm_ups = 0;  ///< so far
+  std::size_t downloaded = 0;                                 ///< bytes so far
+  double event_cost = 1e-6;
   double clock = 1.5e9, highest_clock = 1.5e9;
   double least_clock_time = 0;   ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
   bool lost = false;             ///< the next wait fails for good
+  bool has_records = true;       ///< of its kernels' own times
+  double record_error = 1;       ///< what these records tell of a kernel's work, by what it is
+  Bytes memory{1e9};
+  DeviceCeilings peaks{};
 
   FakeDevice() {
     machine_.device = "Fake GPU";
@@ -41,6 +48,7 @@ class FakeDevice final : public Device {
   /// Enqueues a kernel.
   void run(double seconds) {
     kernel_time_ += seconds;
+    ++kernels_;
     if (recording_ != nullptr) return recording_->push_back(seconds);
     stream_time_ += launch_cost + seconds;
     if (blocked_ && ++queued_ > queue) rescue();
@@ -69,14 +77,17 @@ class FakeDevice final : public Device {
                static_cast<const std::byte*>(from) + static_cast<std::size_t>(positions[i]) * width, width);
   }
   void set(void* to, unsigned char byte, std::size_t bytes) override { std::memset(to, byte, bytes); }
-  [[nodiscard]] Bytes available() const override { return {1e9}; }
+  [[nodiscard]] Bytes available() const override { return memory; }
 
   void finish() override {
     if (lost) throw DeviceLost("an illegal address");
     if (recording_ != nullptr) throw std::runtime_error("waiting is not permitted while a stream is recorded");
     if (blocked_) rescue();
   }
-  void warm_up(Seconds time) override { stream_time_ += time.value; }
+  void warm_up(Seconds time) override {
+    ++warm_ups;
+    stream_time_ += time.value;
+  }
   void block(Seconds) override {
     ++blocks;
     blocked_ = true;
@@ -110,13 +121,16 @@ class FakeDevice final : public Device {
     if (!whole) return nullptr;
     return std::make_unique<Replayed>(*this, std::move(kernels));
   }
-  [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
+  [[nodiscard]] std::optional<KernelTime> kernel_time(const std::function<void()>& calls) override {
+    if (!has_records) return std::nullopt;
     const double before = kernel_time_;
+    const int kernels_before = kernels_;
     calls();
-    return Seconds{kernel_time_ - before};
+    const Seconds empty{(kernels_ - kernels_before) * record_cost};
+    return KernelTime{.whole = Seconds{(kernel_time_ - before) * record_error} + empty, .empty = empty};
   }
   [[nodiscard]] Seconds probe() override { return {10e-6}; }
-  [[nodiscard]] std::vector<CeilingRow> ceilings(Seconds) override { return {}; }
+  [[nodiscard]] DeviceCeilings ceilings(const CeilingRequest&) override { return peaks; }
 
  private:
   class Replayed final : public Recording {
@@ -140,6 +154,7 @@ class FakeDevice final : public Device {
 
   Machine machine_{};
   double stream_time_ = 0, kernel_time_ = 0, start_ = 0, stop_ = 0;
+  int kernels_ = 0;
   std::int64_t queued_ = 0;
   bool blocked_ = false, rescued_ = false, empty_is_loaded_ = false;
   std::vector<double>* recording_ = nullptr;

@@ -121,7 +121,7 @@ TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
   const Operands shapes = operands(relu);
   const FakePlan without(shapes, 0), with(shapes, 40);
   const auto rotated = [&](const FakePlan& plan) {
-    Work work{.plan = &plan};
+    Work work{.plan = std::shared_ptr<const Plan>(std::shared_ptr<const void>(), &plan)};
     std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
     buffers.rotate("relu", "fake", shapes.inputs, CacheState::cold, work);
     return work;
@@ -143,7 +143,7 @@ TEST_CASE("a walk is as long as its operands alone make it, whatever workspace a
   Buffers buffers(1 << 20, 10000, &memory);
   const Operands shapes = operands(relu);
   const FakePlan plan(shapes, 1 << 20);
-  Work work{.plan = &plan};
+  Work work{.plan = std::shared_ptr<const Plan>(std::shared_ptr<const void>(), &plan)};
   std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
   buffers.rotate("relu", "fake", shapes.inputs, CacheState::cold, work);
   // x and y of 300 bytes lie in regions of their own, and a workspace begins at multiples of 256.

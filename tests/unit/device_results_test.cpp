@@ -5,6 +5,8 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/model/layer_signature.hpp>
 
+#include <algorithm>
+
 using namespace benanza;
 using benanza::testing::GraphBuilder;
 
@@ -42,6 +44,10 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
   Run run = device_run();
   run.rows = {row("Softmax/f32/x=10x100x1", 10e-6, 1e-6)};
   run.rows[0].throttled = true;
+  run.rows[0].other = {12e-6};
+  run.rows[0].other_launch = {2e-6};
+  run.rows[0].kernels = {10e-6};
+  run.rows[0].empty_kernels = {1.5e-6};
   write_run(run, folder / "run.json");
   const Run read = read_run(folder / "run.json");
   CHECK(read.machine == run.machine);
@@ -51,6 +57,28 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
   CHECK(read.rows[0].disagreement == Approx(0.125));
   CHECK(read.rows[0].clock_hz == Approx(1.98e9));
   CHECK(read.rows[0].throttled);
+  CHECK(read.rows[0].other.value == Approx(12e-6));
+  CHECK(read.rows[0].other_launch.value == Approx(2e-6));
+  CHECK(read.rows[0].kernels.value == Approx(10e-6));
+  CHECK(read.rows[0].empty_kernels.value == Approx(1.5e-6));
+}
+
+TEST_CASE("a row is marked of which no two methods of timing agree") {
+  // Without launches 10 us.
+  Measurement timed = row("Softmax/f32/x=10x100x1", 11e-6, 1e-6);
+  CHECK_FALSE(no_method_agrees(timed));  // nothing to compare with
+  timed.other = {12.4e-6};
+  timed.other_launch = {2e-6};
+  CHECK_FALSE(no_method_agrees(timed));  // 10.4 us
+  timed.other = {13e-6};
+  CHECK(no_method_agrees(timed));  // 11 us
+  timed.kernels = {12.2e-6};
+  timed.empty_kernels = {1.5e-6};
+  CHECK_FALSE(no_method_agrees(timed));  // 10.7 us: within 5 % of 11 us
+  timed.kernels = {10.5e-6};
+  CHECK(no_method_agrees(timed));  // 9 us
+  timed.excluded = "failed";
+  CHECK_FALSE(no_method_agrees(timed));
 }
 
 TEST_CASE("a row is marked whose kernels take another time by the device's own records") {
@@ -62,6 +90,9 @@ TEST_CASE("a row is marked whose kernels take another time by the device's own r
     timed.kernels = {seconds};
     CHECK(referee_disagrees(timed) == disagrees);
   }
+  timed.kernels = {11e-6};
+  timed.empty_kernels = {1.2e-6};  // 9.8 us of work
+  CHECK_FALSE(referee_disagrees(timed));
 }
 
 TEST_CASE("machines of two drivers are two machines, their states are none") {
@@ -83,7 +114,7 @@ TEST_CASE("launches of empty kernels are no resolution of the clock") {
   CHECK(database.ceilings(1).timer_floor.value == Approx(2e-6));
 }
 
-TEST_CASE("the row of a layer is the one that a bound counts the least of") {
+TEST_CASE("a bound is of the row without its launches, what to expect of the row as it runs") {
   // 12 us with 1 us of launches against 13 us with 4 us of them.
   GraphBuilder g;
   g.output(g.map("Softmax", {g.input({10, 100})}));
@@ -94,7 +125,35 @@ TEST_CASE("the row of a layer is the one that a bound counts the least of") {
   database.add(run);
   const Analysis a = analyze(make_model_layers(g.graph()), database);
   CHECK(a[RungName::library].bound->value == Approx(9e-6));
-  CHECK(a[RungName::library].median->value == Approx(13e-6));
+  CHECK(a[RungName::library].median->value == Approx(12e-6));
+  for (const auto& layer : a.rows) {
+    REQUIRE(layer.chosen);
+    CHECK(layer.chosen->algorithm == "softmax:fast,threads=1");
+    REQUIRE(layer.bounding);
+    CHECK(layer.bounding->algorithm == "graph:eng0,threads=1");
+    CHECK(layer.p10.value == Approx(9e-6));
+    CHECK(layer.median.value == Approx(12e-6));
+  }
+  for (const auto& graph : a.graphs) CHECK(graph.layers.at(0).time().value == Approx(12e-6));
+}
+
+TEST_CASE("a bound and what to expect each have the partition that is the cheapest for them") {
+  // Apart 6 + 3 us with 2 us of launches each, 5 us without; as one call 7 us with 1 us, 6 us without.
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.conv(g.input({1, 8, 16, 16}), 8)}));
+  const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
+  Run run = device_run();
+  run.rows = {row(conv, 6e-6, 2e-6), row("Unary/f32/fn=relu/x=2048", 3e-6, 2e-6), row(conv + "/post=relu", 7e-6, 1e-6)};
+  ResultDatabase database;
+  database.add(run);
+  const Analysis a = analyze(make_model_layers(g.graph()), database);
+  CHECK(a[RungName::library].bound->value == Approx(5e-6));
+  CHECK(a[RungName::library].median->value == Approx(9e-6));
+  CHECK(a[RungName::library_fused].bound->value == Approx(5e-6));
+  CHECK(a[RungName::library_fused].median->value == Approx(7e-6));
+  const auto fused = std::count_if(a.rows.begin(), a.rows.end(), [](const auto& r) { return r.form == Form::fused; });
+  CHECK(fused == 1);
+  CHECK(a.bound_rows.size() == 2);
 }
 
 TEST_CASE("a bound on a device leaves launches out, the expected figure does not; branches overlap") {

@@ -23,16 +23,34 @@ Layer relu(std::int64_t elements) { return op::Unary{.fn = ElementwiseFn::relu, 
 /// A plan with buffers of 64 elements.
 struct Prepared {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
-  Plans plans{};
   std::vector<float> x = std::vector<float>(64, 1.0F), y = std::vector<float>(64);
   Work work{};
 
   explicit Prepared(const FakeDevicePlan& plan) {
+    work = {.plan = made(plan), .inputs = {x.data()}, .outputs = {y.data()}};
+  }
+  [[nodiscard]] std::shared_ptr<const Plan> made(const FakeDevicePlan& plan) const {
     const FakeDeviceBackend backend(device, {plan});
-    plans = std::get<Plans>(backend.plans(relu(64), 1));
-    work = {.plan = plans[0].get(), .inputs = {x.data()}, .outputs = {y.data()}};
+    return std::move(std::get<Plans>(backend.plans(relu(64), 1)).front());
+  }
+  /// The same buffers under another plan.
+  [[nodiscard]] Work work_of(const FakeDevicePlan& plan) const {
+    Work other = work;
+    other.plan = made(plan);
+    return other;
   }
 };
+
+/// Enough for all groups of rounds, which begin half a second apart, and for what follows them.
+constexpr Seconds whole{10};
+
+std::vector<Measurement> session(const std::shared_ptr<FakeDevice>& device, const std::vector<FakeDevicePlan>& plans,
+                                 Seconds budget = {0.3}, bool referee = true) {
+  const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(device, plans)};
+  DeviceHost host(*device);
+  const std::vector<Wanted> wanted{{.layer = relu(64)}};
+  return run_tuning_session(host, wanted, backends, {.budget = budget, .referee = referee}, 1);
+}
 
 }  // namespace
 
@@ -44,6 +62,15 @@ TEST_CASE("the floors of a device are those of events, launches and launches in 
   CHECK(timer.floors().graph_launch.value == Approx(1e-6));
   CHECK(timer.floors().queue == DeviceTimer::longest_queue / 2);
   CHECK(device.rescues == 0);  // the first launch of a kernel, which waits, is not behind a block
+}
+
+// cudaEventElapsedTime: "a resolution of approximately one half microseconds".
+TEST_CASE("events are not taken to tell less than a microsecond apart, whatever they say") {
+  FakeDevice device;
+  device.event_cost = 0.1e-6;
+  const DeviceTimer timer(device);
+  CHECK(timer.floors().event.value == Approx(1e-6));
+  CHECK(timer.floors().launch.value == Approx(2e-6));  // of the time between events as it is: (0.1 + 200) us for 100
 }
 
 TEST_CASE("the lower of events and graph is taken, with the launches that are in it") {
@@ -73,16 +100,71 @@ TEST_CASE("more calls than the queue takes are timed behind several blocks") {
   CHECK(prepared.device->blocks - before == 3 + 20);
 }
 
-TEST_CASE("calls are recorded once, until other work comes") {
+TEST_CASE("a plan's calls are recorded once, whatever is timed in between") {
   Prepared prepared({.name = "relu"});
+  Work other = prepared.work_of({.name = "other"});
   DeviceTimer timer(*prepared.device);
   const int before = prepared.device->recordings;
   static_cast<void>(timer.time(prepared.work, 10));
+  static_cast<void>(timer.time(other, 10));
+  CHECK(prepared.device->recordings == before + 4);  // of each plan one call, which tells its kernels, and ten
   static_cast<void>(timer.time(prepared.work, 10));
-  CHECK(prepared.device->recordings == before + 1);
-  timer.forget();
-  static_cast<void>(timer.time(prepared.work, 10));
-  CHECK(prepared.device->recordings == before + 2);
+  static_cast<void>(timer.time(other, 10));
+  CHECK(prepared.device->recordings == before + 4);
+  static_cast<void>(timer.time(other, 20));
+  CHECK(prepared.device->recordings == before + 5);
+}
+
+TEST_CASE("graphs are kept up to a number of kernels, those that came first; what goes leaves room") {
+  // 4 calls of 1000 kernels: 16 graphs of 4000 are 64,000 of at most 65,536 kernels.
+  Prepared prepared({.name = "first", .kernels = 1000});
+  DeviceTimer timer(*prepared.device);
+  const auto time = [&](Work& work) {
+    const int before = prepared.device->recordings;
+    static_cast<void>(timer.time(work, 4));
+    return prepared.device->recordings - before;
+  };
+  std::vector<Work> works;
+  for (int i = 0; i < 18; ++i) works.push_back(prepared.work_of({.name = "relu", .kernels = 1000}));
+  for (auto& work : works) CHECK(time(work) == 2);
+  for (int i = 0; i < 16; ++i) CHECK(time(works[static_cast<std::size_t>(i)]) == 0);
+  CHECK(time(works[16]) == 1);  // no room: only the last one of these is there
+  CHECK(time(works[16]) == 0);
+  CHECK(time(works[17]) == 1);
+  works[0].plan.reset();
+  CHECK(time(works[16]) == 1);
+  CHECK(time(works[17]) == 1);
+  CHECK(time(works[16]) == 0);
+}
+
+TEST_CASE("a call of more kernels than the queue holds is timed by its graph alone, and not queued again") {
+  Prepared prepared({.name = "relu", .seconds = 30e-6, .kernels = 3});
+  DeviceTimer timer(*prepared.device);
+  prepared.device->queue = 2;
+  const Window window = timer.time(prepared.work, 100);
+  // 100 calls of three kernels: (1 + 100 * (30 + 3)) us, 3 us of each call launches.
+  CHECK(window.method == "graph");
+  CHECK(window.time.value == Approx(33.01e-6));
+  CHECK(window.launch.value == Approx(3e-6));
+  CHECK(window.other.value == 0);
+  const int rescues = prepared.device->rescues;
+  CHECK(rescues > 0);
+  static_cast<void>(timer.time(prepared.work, 100));
+  CHECK(prepared.device->rescues == rescues);
+}
+
+TEST_CASE("a walk that events cannot time may be longer than others") {
+  // 8 calls of 1000 kernels: more than the 4096 of a graph that events could stand in for.
+  Prepared prepared({.name = "relu", .seconds = 1e-3, .kernels = 1000});
+  std::vector<float> weights(std::size_t{64} * 8, 1.0F);
+  std::size_t position = 0;
+  prepared.work.inputs = {weights.data()};
+  prepared.work.rotation = {.position = &position, .step = 256, .region = 8 * 256, .inputs = {0}};
+  DeviceTimer timer(*prepared.device);
+  CHECK(timer.time(prepared.work, 10).method == "events");
+  prepared.device->queue = 500;
+  Work other = prepared.work_of({.name = "relu", .seconds = 1e-3, .kernels = 1000});
+  CHECK(timer.time(other, 10).method == "graph");
 }
 
 TEST_CASE("a graph too short to tell a clock has that of the events") {
@@ -137,12 +219,66 @@ TEST_CASE("calls that cannot be recorded and fill the queue are timed in halves"
   CHECK(prepared.device->blocks - before == 3);
   CHECK(window.method == "events");
   CHECK(window.time.value == Approx(26.01e-6));
+  // From then on 100 at a time, and no more tries to record them.
+  const int blocks = prepared.device->blocks, recordings = prepared.device->recordings;
+  static_cast<void>(timer.time(prepared.work, 200));
+  CHECK(prepared.device->blocks - blocks == 2);
+  CHECK(prepared.device->recordings == recordings);
 }
 
-TEST_CASE("the referee tells what the kernels of one call take, without launches") {
+TEST_CASE("the referee tells what the kernels of one call take, and what empty ones would by its records") {
   Prepared prepared({.name = "relu", .seconds = 10e-6, .kernels = 2});
   DeviceHost host(*prepared.device);
-  CHECK(host.kernel_time(prepared.work).value().value == Approx(10e-6));
+  const auto time = host.kernel_time(prepared.work);
+  REQUIRE(time);
+  CHECK(time->whole.value == Approx(10e-6 + 2 * FakeDevice::record_cost));
+  CHECK(time->empty.value == Approx(2 * FakeDevice::record_cost));
+}
+
+TEST_CASE("a device that was idle for long works again before it is timed") {
+  Prepared prepared({.name = "relu"});
+  Seconds now{100};
+  DeviceHost host(*prepared.device, [&] { return now; });
+  CHECK(prepared.device->warm_ups == 1);
+  const auto after = [&](double idle) {
+    now += Seconds{idle};
+    const int before = prepared.device->warm_ups;
+    static_cast<void>(host.window(prepared.work, 10));
+    return prepared.device->warm_ups - before;
+  };
+  CHECK(after(0.049) == 0);
+  CHECK(after(0.051) == 1);
+  CHECK(after(0.049) == 0);
+  now += Seconds{1};
+  const int before = prepared.device->warm_ups;
+  static_cast<void>(host.probe(1));  // the sentinel between two samples is work, too
+  CHECK(prepared.device->warm_ups == before + 1);
+  CHECK(after(0.01) == 0);
+}
+
+TEST_CASE("the windows of a device are 2 ms, long enough to tell a clock") {
+  // 2 ms in calls of 11 us by graph: 182 at least.
+  const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "relu", .seconds = 10e-6}});
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].calls_per_sample >= 182);
+  CHECK(rows[0].calls_per_sample < 400);
+}
+
+TEST_CASE("what taking a window takes beside its calls is planned with") {
+  FakeDevice device;
+  DeviceHost host(device);
+  Sampler sampler(host);
+  Prepared prepared({.name = "relu", .seconds = 9e-6});
+  sampler.switch_to(prepared.work);
+  Sample sample = sampler.sample(100, {});
+  sample.time = sample.window.time = {10e-6};
+  sample.window.other = {};
+  Candidate candidate{.row = {.calls_per_sample = 100}, .samples = {sample}};
+  // 1 ms of calls, 2.5 windows with those that are discarded, and 0.2 ms of readings; by two methods twice the windows.
+  candidate.samples[0].window.effort = 1;
+  CHECK(sample_cost(candidate, sampler).value == Approx(2.7e-3));
+  candidate.samples[0].window.effort = 2;
+  CHECK(sample_cost(candidate, sampler).value == Approx(5.2e-3));
 }
 
 TEST_CASE("a row is marked whose clock is lower than the session's highest") {
@@ -182,7 +318,7 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
 TEST_CASE("an operand is packed once for all plans of a layout, and a check brings back the elements it compares") {
   const auto device = std::make_shared<FakeDevice>();
   std::vector<FakeDevicePlan> plans;
-  for (const char* name : {"a", "b", "c", "d", "e"}) plans.push_back({.name = name, .reversed = true});
+  for (const char* name : {"a", "b", "c", "d", "e"}) plans.push_back({.name = name, .seconds = 1e-3, .reversed = true});
   const auto backend = std::make_shared<FakeDeviceBackend>(device, plans);
   DeviceHost host(*device);
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
@@ -199,7 +335,8 @@ TEST_CASE("an operand is packed once for all plans of a layout, and a check brin
 TEST_CASE("an output whose plan does not say where elements lie is unpacked as a whole") {
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(
-      device, std::vector<FakeDevicePlan>{{.name = "silent", .reversed = true, .tells_positions = false}});
+      device,
+      std::vector<FakeDevicePlan>{{.name = "silent", .seconds = 1e-3, .reversed = true, .tells_positions = false}});
   DeviceHost host(*device);
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(4096)}};
@@ -210,17 +347,53 @@ TEST_CASE("an output whose plan does not say where elements lie is unpacked as a
   CHECK(device->downloaded == 4096 * 4);
 }
 
-TEST_CASE("plans are ranked as a bound counts them: without the launches of empty kernels") {
-  // By graph: 12 us in one kernel, 1 us of it launch; 13.5 us in four, 4 us of it launches.
+TEST_CASE("rows keep the times by each method") {
+  const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "relu", .seconds = 10e-6, .kernels = 2}}, whole);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].method == "graph");
+  CHECK(rows[0].median.value == Approx(12e-6).epsilon(0.01));
+  CHECK(rows[0].launch.value == Approx(2e-6));
+  CHECK(rows[0].other.value == Approx(14e-6).epsilon(0.01));
+  CHECK(rows[0].other_launch.value == Approx(4e-6));
+  CHECK(recorded_work(rows[0]).value == Approx(10e-6));
+  CHECK_FALSE(no_method_agrees(rows[0]));
+}
+
+TEST_CASE("records are asked for where a session is the last of its process") {
+  const std::vector<FakeDevicePlan> plans{{.name = "relu"}};
+  CHECK(session(std::make_shared<FakeDevice>(), plans, whole).at(0).kernels.value > 0);
+  CHECK(session(std::make_shared<FakeDevice>(), plans, whole, false).at(0).kernels.value == 0);
+}
+
+TEST_CASE("a ceiling that could not be measured is named, and ends no session") {
   const auto device = std::make_shared<FakeDevice>();
-  const auto backend = std::make_shared<FakeDeviceBackend>(
-      device, std::vector<FakeDevicePlan>{{.name = "one", .seconds = 11e-6},
-                                          {.name = "four", .seconds = 9.5e-6, .kernels = 4}});
-  DeviceHost host(*device);
-  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  device->peaks = {.rows = {{"Peak/f32", "fma,threads=1", 1, 1e12, 0}}, .absent = {"Peak/f16: too many registers"}};
+  const std::vector<std::shared_ptr<const Backend>> backends{
+      std::make_shared<FakeDeviceBackend>(device, std::vector<FakeDevicePlan>{{.name = "relu"}})};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
-  REQUIRE(rows.size() == 2);
+  const Run run = measure(wanted, backends, {.budget = {0.5}});
+  CHECK(run.warnings == std::vector<std::string>{"no ceiling Peak/f16: too many registers"});
+  REQUIRE(run.rows.size() == 1);
+  CHECK_FALSE(run.rows[0].excluded);
+}
+
+TEST_CASE("two plans win: the one that a bound counts the least of, and the one that takes the least as it runs") {
+  // By graph: 6 us in one kernel, 1 us of it launch; 8.2 us in four, 4 us of them launches; 9 us in one.
+  const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "fused", .seconds = 5e-6},
+                                                             {.name = "parts", .seconds = 4.2e-6, .kernels = 4},
+                                                             {.name = "slower", .seconds = 8e-6}});
+  REQUIRE(rows.size() == 3);
+  CHECK_FALSE(rows[0].rounds_s.empty());
+  CHECK_FALSE(rows[1].rounds_s.empty());
+  CHECK(rows[2].rounds_s.empty());
+}
+
+TEST_CASE("plans are ranked as a bound counts them: without the launches of empty kernels") {
+  // By graph: 12 us in one kernel, 1 us of it launch; 13.5 us in four, 4 us of it launches; 14 us in two, 2 us of it.
+  const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "two", .seconds = 12e-6, .kernels = 2},
+                                                             {.name = "four", .seconds = 9.5e-6, .kernels = 4},
+                                                             {.name = "one", .seconds = 11e-6}});
+  REQUIRE(rows.size() == 3);
   CHECK(rows[0].rounds_s.empty());
   CHECK_FALSE(rows[1].rounds_s.empty());
   CHECK(rows[1].launch.value == Approx(4e-6));

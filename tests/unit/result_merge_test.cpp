@@ -2,6 +2,9 @@
 #include "support/results_support.hpp"
 #include <benanza/results/result_merge.hpp>
 
+#include <utility>
+#include <vector>
+
 namespace {
 
 using namespace benanza;
@@ -40,4 +43,54 @@ TEST_CASE("every run stays a file as it was written, and comes once") {
   CHECK(ResultDatabase::open(folder / "all").machines().size() == 2);
   CHECK_THROWS_WITH(merge_results(std::vector<fs::path>{folder / "absent"}, folder / "all"),
                     Catch::Contains("absent: no such file or folder"));
+}
+
+// Two GPUs of one kind, whose files have the same names: only the UUID tells them apart.
+TEST_CASE("what was measured on two GPUs of one kind is joined without loss, and stays apart") {
+  const Folder folder;
+  const auto run_on = [](const std::string& uuid, double seconds) {
+    Run run = small_run();
+    run.machine = {.device = "GPU", .isa = "sm_90,sms=132", .cores = 1, .affinity = uuid, .driver = "580.1,cuda=13.0"};
+    run.machine.state = {{"power_mw", "70000"}};
+    run.backends = {{"cudnn", "9.19.0"}};
+    run.ceilings = {{"Peak/f16", "wgmma.m64n256k16,threads=1", 1, 9.8e14 + seconds, 0}};
+    run.rows = {{.backend = "cudnn",
+                 .algorithm = "graph:eng0,threads=1",
+                 .signature = relu,
+                 .samples = 40,
+                 .min = {seconds},
+                 .p10 = {seconds},
+                 .median = {seconds},
+                 .p90 = {seconds},
+                 .method = "graph",
+                 .launch = {1e-6},
+                 .other = {seconds + 1e-6},
+                 .other_launch = {2e-6},
+                 .kernels = {seconds},
+                 .empty_kernels = {1e-6},
+                 .clock_hz = 1.98e9,
+                 .rounds_s = {seconds, seconds}}};
+    return run;
+  };
+  const Run first = run_on("GPU-0a", 10e-6), second = run_on("GPU-0b", 12e-6);
+  for (const auto& [lease, run] : {std::pair("one", &first), std::pair("two", &second)}) {
+    fs::create_directories(folder / lease);
+    write_run(*run, folder / lease / "resnet50.json");
+  }
+  const ResultMerge merged = merge_results(std::vector<fs::path>{folder / "one", folder / "two"}, folder / "all");
+  CHECK(merged.added.size() == 2);
+  CHECK(merged.refused.empty());
+  const ResultDatabase database = ResultDatabase::open(folder / "all");
+  CHECK(database.machines().size() == 2);
+  for (const Run* run : {&first, &second}) {
+    const ResultDatabase own = database.select(run->machine, run->backends);
+    REQUIRE(own.runs().size() == 1);
+    check_equal(own.runs().front(), *run);
+    const Measurement &read = own.runs().front().rows.at(0), &written = run->rows.at(0);
+    CHECK(read.method == written.method);
+    for (const auto member : {&Measurement::launch, &Measurement::other, &Measurement::other_launch,
+                              &Measurement::kernels, &Measurement::empty_kernels})
+      check_near(read.*member, written.*member);
+    CHECK(own.runs().front().machine.state == run->machine.state);
+  }
 }

@@ -53,11 +53,12 @@ struct LayerRow {
   std::vector<std::string> nodes{};  ///< the first node of each occurrence
   Status status = Status::missing;
   std::string reason{};                   ///< why it is modelled or missing
-  std::optional<Measurement> chosen{};    ///< the best row
-  std::optional<Measurement> cold{};      ///< the best row with its weights out of the caches, if it has any
+  std::optional<Measurement> chosen{};    ///< the fastest row as it runs, with its launches: what to expect and advise
+  std::optional<Measurement> bounding{};  ///< the row that a bound counts, where that is another: without its launches
+  std::optional<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if it has any
   std::int64_t untried = 0;               ///< rows that a budget left no time for: one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only where asked for
-  Seconds p10{}, median{};                ///< of one call: measured, or the floor when modelled
+  Seconds p10{}, median{};                ///< of one call, as bounded and as expected; the floor when modelled
   Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
   bool critical = false;  ///< on the critical path of the form's parallel rung
@@ -95,7 +96,9 @@ struct Analysis {
   std::array<Rung, rung_count> rungs{};
   /// Totals by other accounts, to compare with what was published (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
-  std::vector<LayerRow> rows{};      ///< by form, then by share of time
+  std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure
+  /// Of the fused form, where the bound counts other calls than the expected figure does: those of the bound.
+  std::vector<LayerRow> bound_rows{};
   std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};
 

@@ -60,6 +60,9 @@ struct MeasureOptions {
   /// machine and versions, its reasons, clear losers and ceilings stand; other plans are tried again, and their times
   /// stand where there is no time for that.
   std::shared_ptr<const Run> earlier{};
+  /// Whether an accelerator's own records are asked at the end (`Device::kernel_time`): in the last session of a
+  /// process, since what collects them stays attached.
+  bool referee = true;
   std::stop_token stop{};  ///< once a stop is requested, the session ends early and returns what it has
 };
 

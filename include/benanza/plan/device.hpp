@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza {
@@ -35,6 +36,24 @@ class Recording {
   [[nodiscard]] virtual std::int64_t kernels() const = 0;
   /// Enqueues one replay.
   virtual void replay() = 0;
+};
+
+/// How a device's ceilings are measured.
+struct CeilingRequest {
+  Seconds budget{};
+  /// Called with a ceiling's name (`Peak/f16`) before it is measured: if the process ends there, this was why.
+  std::function<void(std::string_view name)> trying{};
+  std::map<std::string, std::string> crashing{};  ///< those that ended a process, with the reason: not tried again
+};
+struct DeviceCeilings {
+  std::vector<CeilingRow> rows{};
+  std::vector<std::string> absent{};  ///< of each ceiling that could not be measured: `<name>: <why>`
+};
+
+/// What kernels took by a device's own records.
+struct KernelTime {
+  Seconds whole{};  ///< their sum, copies and fills included
+  Seconds empty{};  ///< what as many empty ones of the same kinds take by such records: no work
 };
 
 class Device : public Memory {
@@ -68,13 +87,15 @@ class Device : public Memory {
   /// Records what `calls` enqueues; null where that cannot be recorded.
   [[nodiscard]] virtual std::unique_ptr<Recording> record(const std::function<void()>& calls) = 0;
   /// What the kernels of these calls take by the device's own records (CUPTI), launches and gaps left out; nothing
-  /// where it may not be asked. The calls run once more, and slower.
-  [[nodiscard]] virtual std::optional<Seconds> kernel_time(const std::function<void()>& calls) = 0;
+  /// where it may not be asked. The calls run once more, and slower; whatever is timed later in this process may be
+  /// slower as well.
+  [[nodiscard]] virtual std::optional<KernelTime> kernel_time(const std::function<void()>& calls) = 0;
   /// A loop of fixed length on registers, in time at the highest clock: longer only when somebody else had the device.
   [[nodiscard]] virtual Seconds probe() = 0;
 
-  /// Peaks and bandwidths by kernels of its own, in about `budget`.
-  [[nodiscard]] virtual std::vector<CeilingRow> ceilings(Seconds budget) = 0;
+  /// Peaks and bandwidths by kernels of its own, in about `budget`. A kernel that fails costs its own ceiling; throws
+  /// DeviceLost where the device goes with it.
+  [[nodiscard]] virtual DeviceCeilings ceilings(const CeilingRequest& request) = 0;
 };
 
 }  // namespace benanza

@@ -16,10 +16,11 @@ namespace benanza {
 
 /// Of `db list`.
 struct DbList {
-  std::vector<Run> runs{};             ///< without their rows
-  std::vector<std::size_t> timed{};    ///< of each run: rows with a time
-  std::vector<std::size_t> refused{};  ///< of each run: rows that may not enter a bound
-  std::vector<std::string> unread{};   ///< one line for each file that cannot be read
+  std::vector<Run> runs{};                 ///< without their rows
+  std::vector<std::size_t> timed{};        ///< of each run: rows with a time
+  std::vector<std::size_t> refused{};      ///< of each run: rows that may not enter a bound
+  std::vector<std::size_t> disagreeing{};  ///< of each run: rows of which no two methods of timing agree
+  std::vector<std::string> unread{};       ///< one line for each file that cannot be read
 };
 
 /// Of `db verify`.

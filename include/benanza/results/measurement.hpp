@@ -41,9 +41,12 @@ struct Measurement {
   bool noisy = false;                  ///< still uncertain when the budget ended
   double difference = 0;               ///< to the reference, relative
   std::string method{};                ///< on a device: events or graph, whichever told less; empty: a clock
-  Seconds launch{};                ///< of the times, what a chain of as many empty kernels takes: no part of a bound
+  Seconds launch{};  ///< of the times, what a chain of as many empty kernels takes: no part of a bound
+  Seconds other{},
+      other_launch{};              ///< the median by the other of these methods, and the launches in it; 0: it has none
   double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
   Seconds kernels{};               ///< of one call's kernels by the device's own records, the referee; 0: not known
+  Seconds empty_kernels{};         ///< of `kernels`, what as many empty ones take by such records
   double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
   bool throttled = false;          ///< that was over `throttling` under the session's highest
   std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
@@ -80,10 +83,34 @@ inline constexpr std::string_view out_of_time = "not tried: the budget gave this
 
 /// Rows whose methods of timing disagree by more than this are marked.
 inline constexpr double methods_agree = 0.05;
-/// Whether what the device's own records tell of a row's kernels differs from the time without launches by more.
+/// What the device's own records tell of a row's kernels, without what empty ones take by such records, as times
+/// without launches have nothing of those either.
+[[nodiscard]] inline Seconds recorded_work(const Measurement& row) {
+  return std::max(Seconds{}, row.kernels - row.empty_kernels);
+}
+/// Whether that differs from the time without launches by more.
 [[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
   if (row.excluded || !(row.kernels.value > 0)) return false;
-  return std::abs(without_launch(row, row.p10).value / row.kernels.value - 1) > methods_agree;
+  const Seconds work = recorded_work(row);
+  return std::abs((without_launch(row, row.p10) - work).value) > methods_agree * work.value;
+}
+/// Times of one call by each method that told one, launches left out: events or graph, the other of these, the device's
+/// own records. One at most where there is only a clock.
+[[nodiscard]] inline std::vector<Seconds> times_by_methods(const Measurement& row) {
+  std::vector<Seconds> times;
+  if (row.excluded) return times;
+  times.push_back(without_launch(row, row.median));
+  if (row.other.value > 0) times.push_back(std::max(Seconds{}, row.other - row.other_launch));
+  if (row.kernels.value > 0) times.push_back(recorded_work(row));
+  return times;
+}
+/// Whether several methods timed the row and no two of them agree: nobody knows what it takes.
+[[nodiscard]] inline bool no_method_agrees(const Measurement& row) {
+  const std::vector<Seconds> times = times_by_methods(row);
+  for (auto a = times.begin(); a != times.end(); ++a)
+    for (auto b = a + 1; b != times.end(); ++b)
+      if (std::max(*a, *b) <= std::min(*a, *b) * (1 + methods_agree)) return false;
+  return times.size() > 1;
 }
 
 /// A clock this much lower than the session's highest marks a row.

@@ -37,18 +37,22 @@ struct Calls {
   decltype(&::cuptiActivityGetNextRecord) next = nullptr;
 };
 
-/// Nanoseconds of a record that is one of `Record`.
-template <class Record>
-double duration(const CUpti_Activity* record) {
-  const auto* work = reinterpret_cast<const Record*>(record);
-  return static_cast<double>(work->end - work->start);
-}
-
 /// CUPTI's callbacks know of no context: there is one sum in a process.
 struct Recorded {
   const Calls* calls = nullptr;
-  double ns = 0;
+  Activities activities{};
 } recorded;
+
+enum Place : std::size_t { kernels, copies, fills };
+
+/// Adds a record that is one of `Record`.
+template <class Record>
+void add(Place place, const CUpti_Activity* record) {
+  const auto* work = reinterpret_cast<const Record*>(record);
+  Activities::Kind& kind = recorded.activities.kinds[place];
+  ++kind.records;
+  kind.time += nanoseconds(static_cast<double>(work->end - work->start));
+}
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20, buffer_alignment = 8;
 
@@ -62,9 +66,9 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
   CUpti_Activity* record = nullptr;
   while (recorded.calls != nullptr && recorded.calls->next(buffer, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: recorded.ns += duration<KernelRecord>(record); break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY: recorded.ns += duration<CopyRecord>(record); break;
-      case CUPTI_ACTIVITY_KIND_MEMSET: recorded.ns += duration<SetRecord>(record); break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: add<KernelRecord>(kernels, record); break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY: add<CopyRecord>(copies, record); break;
+      case CUPTI_ACTIVITY_KIND_MEMSET: add<SetRecord>(fills, record); break;
       default: break;
     }
   }
@@ -94,7 +98,7 @@ const Calls* calls_of_cupti() {
 
 }  // namespace
 
-std::optional<Seconds> activity_time(const std::function<void()>& calls) {
+std::optional<Activities> activities_of(const std::function<void()>& calls) {
   const Calls* cupti = calls_of_cupti();
   if (cupti == nullptr) return std::nullopt;
   const auto disable = [&] {
@@ -118,7 +122,20 @@ std::optional<Seconds> activity_time(const std::function<void()>& calls) {
     throw;
   }
   stop();
-  return recorded.ns > 0 ? std::optional(nanoseconds(recorded.ns)) : std::nullopt;
+  for (const auto& kind : recorded.activities.kinds)
+    if (kind.time.value > 0) return recorded.activities;
+  return std::nullopt;
+}
+
+KernelTime kernel_time_of(const Activities& activities, const Activities& empty) {
+  KernelTime result;
+  for (std::size_t i = 0; i < activities.kinds.size(); ++i) {
+    const auto &kind = activities.kinds[i], &none = empty.kinds[i];
+    result.whole += kind.time;
+    if (none.records > 0)
+      result.empty += none.time * (static_cast<double>(kind.records) / static_cast<double>(none.records));
+  }
+  return result;
 }
 
 }  // namespace benanza::cuda

@@ -227,18 +227,24 @@ class CudaDevice final : public Device {
     }
   }
 
-  [[nodiscard]] std::optional<Seconds> kernel_time(const std::function<void()>& calls) override {
-    return activity_time([&] {
-      calls();
-      finish();
-    });
+  [[nodiscard]] std::optional<KernelTime> kernel_time(const std::function<void()>& calls) override {
+    const auto finished = [this](auto&& enqueue) {
+      return activities_of([&] {
+        enqueue();
+        finish();
+      });
+    };
+    if (!empty_work_) empty_work_ = finished([this] { enqueue_empty_work(); });
+    const auto activities = finished(calls);
+    return activities && empty_work_ ? std::optional(kernel_time_of(*activities, *empty_work_)) : std::nullopt;
   }
   [[nodiscard]] Seconds probe() override {
     static_cast<void>(launch_peak(PeakKind::f32, 1, 256, cycles_, stream_));
+    check(cudaGetLastError(), "the launch of the sentinel");
     return {static_cast<double>(context().read_cycles()) / context().clock_hz};
   }
-  [[nodiscard]] std::vector<CeilingRow> ceilings(Seconds budget) override {
-    return measure_peaks(*this, context(), budget);
+  [[nodiscard]] DeviceCeilings ceilings(const CeilingRequest& request) override {
+    return measure_peaks(*this, context(), request);
   }
 
  private:
@@ -251,6 +257,17 @@ class CudaDevice final : public Device {
       scratch_bytes_ = bytes;
     }
     return static_cast<std::byte*>(scratch_);
+  }
+  /// Kernels, copies and fills that do next to nothing.
+  void enqueue_empty_work() {
+    constexpr int repeats = 100;
+    constexpr std::size_t bytes = sizeof *cycles_ / 2;
+    auto* const from = reinterpret_cast<std::byte*>(cycles_);
+    launch_empty(repeats);
+    for (int i = 0; i < repeats; ++i) {
+      check(cudaMemcpyAsync(from + bytes, from, bytes, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+      check(cudaMemsetAsync(from, 0, bytes, stream_), "cudaMemsetAsync");
+    }
   }
   [[nodiscard]] PeakContext context() const {
     return {.processors = properties_.multiProcessorCount,
@@ -268,6 +285,7 @@ class CudaDevice final : public Device {
   long long* cycles_ = nullptr;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
+  std::optional<Activities> empty_work_{};  ///< records of work that is none
   Machine machine_{};
 };
 

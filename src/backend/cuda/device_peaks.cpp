@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace benanza::cuda {
 
@@ -113,6 +115,25 @@ std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, d
   return rows;
 }
 
+/// Adds the rows of one ceiling, or says why it is absent.
+template <class MeasureRows>
+void add(DeviceCeilings& ceilings, const CeilingRequest& request, const std::string& name,
+         const MeasureRows& measure_rows) {
+  if (const auto crashed = request.crashing.find(name); crashed != request.crashing.end()) {
+    ceilings.absent.push_back(name + ": " + crashed->second);
+    return;
+  }
+  if (request.trying) request.trying(name);
+  try {
+    const std::vector<CeilingRow> rows = measure_rows();
+    ceilings.rows.insert(ceilings.rows.end(), rows.begin(), rows.end());
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const std::exception& error) {
+    ceilings.absent.push_back(name + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 long long PeakContext::read_cycles() const {
@@ -127,20 +148,25 @@ void warm_up(Device& device, const PeakContext& context, Seconds time) {
   device.finish();
 }
 
-std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context, Seconds budget) {
-  std::vector<CeilingRow> rows;
-  const double slot = budget.value / (std::size(kinds) + 2);  // memory takes two
+DeviceCeilings measure_peaks(Device& device, const PeakContext& context, const CeilingRequest& request) {
+  DeviceCeilings ceilings;
+  const double slot = request.budget.value / (std::size(kinds) + 2);  // memory takes two
   for (const auto& kind : kinds) {
     if (!kind.has(kind.kind)) continue;
-    rows.push_back({.quantity = std::string("Peak/") + kind.name,
-                    .algorithm = std::string(kind.algorithm) + ",threads=1",
-                    .threads = 1,
-                    .value = flops_per_cycle(context, kind, slot) * context.clock_hz});
+    const std::string quantity = std::string("Peak/") + kind.name;
+    add(ceilings, request, quantity + " by " + kind.algorithm, [&] {
+      return std::vector<CeilingRow>{{.quantity = quantity,
+                                      .algorithm = std::string(kind.algorithm) + ",threads=1",
+                                      .threads = 1,
+                                      .value = flops_per_cycle(context, kind, slot) * context.clock_hz}};
+    });
   }
-  const auto memory = bandwidths(device, context, 2 * slot);
-  rows.insert(rows.end(), memory.begin(), memory.end());
-  device.finish();
-  return rows;
+  add(ceilings, request, "Bandwidth/memory", [&] {
+    auto rows = bandwidths(device, context, 2 * slot);
+    device.finish();
+    return rows;
+  });
+  return ceilings;
 }
 
 }  // namespace benanza::cuda

@@ -7,7 +7,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <vector>
 
 namespace benanza::cuda {
 
@@ -27,6 +26,6 @@ void warm_up(Device& device, const PeakContext& context, Seconds time);
 
 /// Peak of each type: best FLOPs per cycle and processor, times processors and the highest clock; bandwidth behind the
 /// L2: the best of read, of write, of copy, and of two reads with one write.
-[[nodiscard]] std::vector<CeilingRow> measure_peaks(Device& device, const PeakContext& context, Seconds budget);
+[[nodiscard]] DeviceCeilings measure_peaks(Device& device, const PeakContext& context, const CeilingRequest& request);
 
 }  // namespace benanza::cuda

@@ -63,6 +63,7 @@ function rowsOf(model) {
     row.noisy = Boolean(row.flags & 1);
     row.contended = Boolean(row.flags & 2);
     row.saves = Boolean(row.flags & 4);
+    row.disagreeing = Boolean(row.flags & 8);
     row.total = row.p10_ms * row.count;
     row.kind = row.signature.split("/")[0];
     row.roof = row.floor_ms > 0 && row.p10_ms > 0 ? row.floor_ms / row.p10_ms : null;

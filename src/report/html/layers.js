@@ -16,7 +16,7 @@ function planText(row) {
   return row.backend === null ? row.status : `${row.backend} ${row.algorithm.split(",")[0]}`;
 }
 function marks(row) {
-  return [row.critical && "critical path", row.noisy && "noisy", row.contended && "contended", row.saves && "saves multiplications",
+  return [row.critical && "critical path", row.noisy && "noisy", row.contended && "contended", row.disagreeing && "no two methods of timing agree", row.saves && "saves multiplications",
     row.status !== "measured" && row.backend !== null && row.status].filter(Boolean);
 }
 

@@ -34,6 +34,7 @@ function howMeasured() {
   const raised = [...Object.entries(ceilings.reached_by).map(([type, row]) => [`${type} peak`, row]), ...ceilings.levels.map((level) => [level.name, level.reached_by])]
     .filter(([, row]) => data.caches.some((cache) => row.includes(`/${cache}/`)));
   const noisy = rows.filter((row) => row.noisy).length, contended = rows.filter((row) => row.contended).length;
+  const disagreeing = rows.filter((row) => row.disagreeing).length;
   const untried = rows.filter((row) => row.untried > 0).length;
   const declared = machine.declared, source = (figure, from) => el("li", {}, `${figure}: ${from}`);
   const facts = declared ? [
@@ -49,7 +50,7 @@ function howMeasured() {
     raised.length && ["ceilings raised by rows", el("ul", { class: "runs" }, raised.map(([ceiling, row]) => el("li", {}, `${ceiling}: `, el("code", {}, row))))],
     ceilings.timer_floor_ns > 0 && ["timer", `floor ${digits(ceilings.timer_floor_ns)} ns`],
     states.length && ["cache states", states.map(([cache, count]) => `${cache}: ${plural(count, "row")}`).join(", ")],
-    ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` : "nothing was measured"],
+    ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` + (disagreeing ? `, ${disagreeing} of which no two methods of timing agree` : "") : "nothing was measured"],
     untried > 0 && ["plans", `of ${untried} of ${rows.length} rows the budget left some untried: one may be faster`],
     data.runs.length && ["runs", el("ul", { class: "runs" }, data.runs.map((run) => el("li", {}, `${run.started.replace("T", " ").replace("Z", " UTC")} · ${run.name} · ${plural(run.rows, "row")} · Benanza ${run.tool}`)))],
     data.footer && ["this call", data.footer],
