@@ -39,7 +39,7 @@ double number_behind(const std::string& line, const std::string& key) {
   return value;
 }
 
-/// Of a file with an event a line: those that begin within the last one of the events that are a pass.
+/// For a file with one event a line: the events that begin within the last event that is a pass.
 RealTrace take_apart(const std::string& file, const std::string& time_key, const std::string& duration_key,
                      std::string_view pass_mark) {
   const std::string text = read_whole(fs::path(BENANZA_TEST_DATA) / "profile" / file);

@@ -20,7 +20,7 @@ struct PlanName {
   std::map<std::string, std::string, std::less<>> keys{};
   int threads = 1;
 };
-/// Throws UsageError for a text that is none.
+/// Throws UsageError for a text that is not a plan's name.
 [[nodiscard]] PlanName parse_plan(std::string_view text);
 
 /// The banner: command, the layer's signature, and how to compile.

@@ -48,7 +48,8 @@ Problem problem_of(const op::MatMul& op, bool channels_last) {
           .trans_b = op.trans_b || narrow};
 }
 
-/// Of one tap that moves by one: for each image y = w x, or with channels last y' = x' w' of all images.
+/// The product of a convolution of one tap and stride 1: y = w x for each image, or with channels last y' = x' w' for
+/// all images.
 Problem problem_of(const op::Conv& op, bool channels_last) {
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
@@ -57,7 +58,7 @@ Problem problem_of(const op::Conv& op, bool channels_last) {
   const bool product = element_count(op.w) == op.w[0] * op.w[1] && op.group == 1 && all(op.pads, 0) &&
                        all(op.strides, 1) && (channels_last || (op.post.empty() && bits(op.type) > 8)) &&
                        op.w_type.value_or(op.type) == op.type && !op.x_zero && !op.w_zero;
-  if (!product) refuse("a convolution that is no plain matrix product");
+  if (!product) refuse("a convolution that is not a plain matrix product");
   if (channels_last) return {.m = op.x[0] * places, .n = op.w[0], .k = op.x[1], .trans_b = true};
   return {.m = op.w[0], .n = places, .k = op.x[1], .batch = op.x[0], .stride_b = op.x[1] * places};
 }
@@ -103,7 +104,7 @@ Arithmetic arithmetic(DataType type, DataType y) {
   }
 }
 
-/// Of any of cuBLASLt's scalars.
+/// Text of one of cuBLASLt's scalars.
 std::string number_text(double value) { return value == 1 ? "1" : float_text(value); }
 
 struct LtEpilogue {

@@ -227,7 +227,7 @@ std::string input(const Dims& dims, const Dims& strides) {
   return fmt::format("input({}, {})", list(dims), list(strides));
 }
 
-/// Of an operator's attributes: integers are summed in integers.
+/// Part of an operator's attributes: integers are summed in integers.
 const char* summed(DataType type) {
   return type == DataType::i8 ? ".set_compute_data_type(fe::DataType_t::INT32)" : "";
 }

@@ -90,7 +90,7 @@ void add_scaling(Problem& problem, const Types& types, const Quantization& numbe
       problem.numbers;
 }
 
-/// Of a layout that strides and blocks describe; anything else is left to the library.
+/// Tag of a layout that strides and blocks describe; any other layout is left to the library.
 std::string tag_of(const PlanName& plan, const char* key) {
   const auto found = plan.keys.find(key);
   if (found == plan.keys.end()) return "plain";

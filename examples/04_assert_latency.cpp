@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine's unit test that fails when the engine falls behind what the libraries can do. For GoogleTest include
+// An engine's unit test that fails when the engine is slower than the libraries allow. For GoogleTest include
 // benanza/gtest.hpp and write EXPECT_THAT.
 #define CATCH_CONFIG_MAIN
 #include <benanza/bounds/analysis.hpp>

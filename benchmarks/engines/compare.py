@@ -269,7 +269,7 @@ def is_in_environment():
 
 
 def in_environment(script, packages=PACKAGES):
-    """Runs a script again with the engines at hand."""
+    """Runs a script again with the available engines."""
     place = CACHE / "engines"
     python, recipe = place / "bin" / "python", place / "packages"
     there = recipe.read_text().split() if recipe.exists() else []

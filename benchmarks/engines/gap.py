@@ -32,7 +32,7 @@ LEAST_EXPLAINED = 0.80
 
 
 def timed(run, seconds, warm=lambda: None):
-    """Latencies in seconds of at least LEAST_RUNS runs; `warm` is called behind the warm-ups."""
+    """Latencies in seconds of at least LEAST_RUNS runs; `warm` is called after the warm-ups."""
     for _ in range(WARM_UPS):
         run()
     warm()
@@ -58,7 +58,7 @@ def profile_openvino(path, threads, seconds, folder):
     request = compare.openvino_request(path, threads, feed, PERF_COUNT=True)
 
     def totals(runs):
-        """Of each node, in milliseconds over so many runs."""
+        """Time of each node in milliseconds, over this many runs."""
         return {(info.node_name, str(info.status).rsplit(".", 1)[-1], info.node_type, info.exec_type):
                 (info.real_time.total_seconds() * 1e3 * runs, info.cpu_time.total_seconds() * 1e3 * runs)
                 for info in request.profiling_info}

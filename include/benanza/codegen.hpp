@@ -9,8 +9,8 @@
 // The count is of layers in the single form, in the fused form, or of fused groups of which the row is a part. The
 // name is that of the first node.
 //
-// It compiles in a second or two, names the libraries it measures, and needs no ONNX, protobuf or JSON to be built and
-// run elsewhere. emit_reproducer: one layer by one plan, with the vendor library's calls alone. The text depends on
+// It compiles in a second or two, names the libraries that it measures, and is built and run elsewhere without ONNX,
+// protobuf or JSON. emit_reproducer: one layer by one plan, with the vendor library's calls alone. The text depends on
 // nothing but its source: no date, host or path. Layers come in the order of their signatures, so that adding a model
 // inserts lines and edits none but the banner.
 #pragma once
@@ -25,8 +25,8 @@
 namespace benanza {
 
 struct SuiteSource {
-  std::string name{};                   ///< what is no letter, digit, `_`, `.` or `-` becomes `_`
-  std::string command{};                ///< of the banner: canonical, as one would type it, models not expanded
+  std::string name{};                   ///< any character but letters, digits, `_`, `.` and `-` becomes `_`
+  std::string command{};                ///< in the banner: canonical, as one would type it, models not expanded
   std::vector<std::string> backends{};  ///< each a header `benanza/backend/<name>.hpp`
   LayerSet layers{};                    ///< views and opaque layers are left out: there is nothing to measure
 };
@@ -43,8 +43,8 @@ struct Reproducer {
 };
 
 /// Writes a file that times the layer by that plan with the library's own calls and Google Benchmark alone, no Benanza
-/// header: what one attaches to a report of a bug or a slow kernel. It compiles alone; its first lines say how. Throws
-/// UsageError for a backend without reproducers, and for a layer or a plan that its emitter has no words for.
+/// header: the file to attach to a report of a bug or a slow kernel. It compiles alone; its first lines say how. Throws
+/// UsageError for a backend without reproducers, and for a layer or a plan that its emitter does not cover.
 void emit_reproducer(const Reproducer& reproducer, std::ostream& out);
 /// Whether plans of a backend have reproducers.
 [[nodiscard]] bool has_reproducer(std::string_view backend);

@@ -22,7 +22,7 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-/// The surroundings failed: an output that cannot be written, a full disk, a library call's status. Exit code 5.
+/// The environment failed: an output that cannot be written, a full disk, a library call's status. Exit code 5.
 struct EnvironmentError : Error {
   using Error::Error;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// import_onnx: from an ONNX file to a Graph. No protobuf in sight: the ONNX library lives in src/onnx alone.
+// import_onnx: from an ONNX file to a Graph. Without protobuf: only src/onnx uses the ONNX library.
 #pragma once
 
 #include <benanza/model/graph.hpp>

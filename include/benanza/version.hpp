@@ -5,7 +5,7 @@
 
 namespace benanza {
 
-/// Of Benanza; CMakeLists.txt reads it from here.
+/// Version of Benanza; CMakeLists.txt reads it from here.
 inline constexpr std::string_view version = "0.1.0";
 
 }  // namespace benanza

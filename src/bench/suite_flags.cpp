@@ -109,7 +109,7 @@ std::function<bool(std::string_view)> name_filter(const std::string& filter) {
       return std::regex_search(name.begin(), name.end(), pattern) != negated;
     };
   } catch (const std::regex_error& error) {
-    throw UsageError("--benchmark_filter: '" + filter + "' is no regular expression: " + error.what());
+    throw UsageError("--benchmark_filter: '" + filter + "' is not a regular expression: " + error.what());
   }
 }
 

@@ -34,7 +34,7 @@ class Bounds {
   [[nodiscard]] CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) const;
 
  private:
-  /// Time of one part: of a measured one by the statistic at hand, of a modelled one its floor.
+  /// Time of one part: of a measured one by the given statistic, of a modelled one its floor.
   using TimeOf = std::function<Seconds(const Part&)>;
   struct PartTimes {
     TimeOf time{}, work{}, cold{};  ///< the best time, the least threads x time, the best without weights in the caches

@@ -63,15 +63,16 @@ class RowTimes {
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
   /// Time of a row in a common round; the row's median where that one sample was contended.
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
-  /// How often the rows were seen beside the common rounds: in visits of the selection, long before, and in rounds that
-  /// are too few to count.
+  /// How often the rows were seen in addition to the common rounds: in visits of the selection, long before, and in
+  /// rounds that are too few to count.
   [[nodiscard]] std::size_t observations() const { return visits_ + few_rounds_; }
   /// Time of a row in such an observation; its expected one where none of it counts.
   [[nodiscard]] Seconds in_observation(const Measurement& row, std::size_t observation) const;
   /// How far the processor's speed wandered in the sessions of the rows, relative.
   [[nodiscard]] double wander() const { return wander_; }
-  /// What one call may take beside the row's p10, which only shows with samples enough: the row's median, and of a row
-  /// with fewer its p10 and the spread that the other rows have on average, 5 % at least; twice the p10 where none has.
+  /// What one call may take in addition to the row's p10, which only shows with samples enough: the row's median, and
+  /// of a row with fewer its p10 and the spread that the other rows have on average, 5 % at least; twice the p10 where
+  /// none has.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
 
  private:

@@ -148,7 +148,7 @@ class Adviser {
     return advice;
   }
 
-  /// By the operator that the groups begin with: one kernel or plan is to blame for all of them.
+  /// By the operator that the groups begin with: one kernel or plan is the cause for all of them.
   void slower_layers() {
     std::map<std::string, std::vector<const GapGroup*>> by_operator;
     for (const auto& group : gap_.groups)
@@ -159,13 +159,13 @@ class Adviser {
                   groups, [](const GapGroup& group) { return group.excess() - group.not_fused; });
   }
 
-  /// `, as onednn brgconv:avx2`, of the call that takes the most time.
+  /// `, e.g. onednn brgconv:avx2`: the plan of the call that takes the most time.
   [[nodiscard]] std::string plan_of(const std::vector<const GapGroup*>& groups) const {
     const auto calls = calls_of(groups);
     if (calls.empty() || calls.front().plan.empty()) return "";
     std::string plan = calls.front().plan.substr(0, calls.front().plan.find(','));
     if (const auto slash = plan.find('/'); slash != std::string::npos) plan[slash] = ' ';
-    return ", as " + plan;
+    return ", e.g. " + plan;
   }
 
   void fusions() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advise: which changes would buy how much of a gap back.
+// advise: which changes would save how much of a gap.
 #pragma once
 
 #include <benanza/gap/gap.hpp>
@@ -8,7 +8,7 @@
 
 namespace benanza::analysis {
 
-/// From the parts of a gap and what else was found about it, by predicted gain. Gains of several are no sum: two may
+/// Advice from the parts of a gap and the other findings about it, by predicted gain. Gains do not add up: two may
 /// concern the same time.
 [[nodiscard]] std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
                                          const Commands& commands);

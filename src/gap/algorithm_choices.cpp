@@ -45,7 +45,7 @@ const Measurement* find_candidate(const LayerRow& row, std::string_view library,
   });
 }
 
-/// Of the difference of two rows' times; nothing when one of them tells no spread.
+/// Uncertainty of the difference of two rows' times; nothing when the spread of one is not known.
 std::optional<Seconds> uncertainty_between(const Measurement& a, const Measurement& b) {
   const Timing one = timing_of(a), other = timing_of(b);
   if (!one.noise || !other.noise) return std::nullopt;
@@ -87,7 +87,7 @@ std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const E
     const LayerRow* row = record.algorithm.empty() ? nullptr : row_of(analysis, group.signatures.front());
     if (!row) continue;
     const Measurement* chosen = find_candidate(*row, library_of(record), record.algorithm);
-    if (!chosen) continue;  // no plan of a library at hand
+    if (!chosen) continue;  // not a plan of an available library
     AlgorithmChoice choice = choice_of(*row, chosen, "", record.algorithm);
     choice.layer = group.name;
     result.push_back(std::move(choice));

@@ -81,7 +81,7 @@ std::string count_text(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// What works on tensors as layers do, and was found to be none.
+/// A record that works on tensors as layers do, and matches no layer.
 bool is_foreign(const MatchedRecord& record, const ProfileRecord& said) {
   const bool computes = record.cause == Cause::extra_calls || record.cause == Cause::unmatched;
   const auto kinds = kinds_of(said);
@@ -112,8 +112,8 @@ std::string second_model(const Gap& gap, const EngineProfile& profile) {
   return "";
 }
 
-/// What stays of a convolution's signature in any type, with its padding made before it and whatever is fused: batch,
-/// channels, weight, strides, dilations and groups.
+/// The part of a convolution's signature that is the same in any type, with its padding made before it and whatever is
+/// fused: batch, channels, weight, strides, dilations and groups.
 std::string conv_shape(std::string_view signature) {
   std::string shape;
   for (std::size_t at = 0; at < signature.size();) {
@@ -142,7 +142,8 @@ void find_foreign_calls(Gap& gap, const Analysis& analysis, const EngineProfile&
   }
   if (2 * foreign > calls)
     gap.deviations.push_back(std::to_string(foreign) + " of " + count_text(calls, "convolution") +
-                             " in the API log are no layer of the model, as " + example + ": the log of another run?");
+                             " in the API log are not layers of the model, e.g. " + example +
+                             ": the log of another run?");
 }
 
 }  // namespace

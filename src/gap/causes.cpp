@@ -105,7 +105,7 @@ class Splitter {
     }
   }
 
-  /// The cause of a record that is no work on a layer, whatever it was matched to.
+  /// The cause of a record that is not work on a layer, whatever it was matched to.
   [[nodiscard]] std::optional<Cause> cause_beside(std::size_t r) const {
     const ProfileRecord& record = profile_.records[r];
     if (record.activity == Activity::wait) return Cause::waits;
@@ -153,7 +153,7 @@ class Splitter {
     std::set<std::string_view> left;
     for (const auto layer : missed_)
       for (const auto member : layers_.layers[layer].members) left.insert(kind(model_.single.layers[member].layer));
-    std::set<std::size_t> around;  // what only encloses layers: a framework's own time
+    std::set<std::size_t> around;  // framework scopes that only enclose layers
     for (std::size_t r = 0; r < profile_.records.size(); ++r)
       if (const auto above = profile_.records[r].parent; above && !matches_[r].layers.empty()) around.insert(*above);
     for (auto& record : gap_.records) {
@@ -251,7 +251,7 @@ class Splitter {
     Seconds all{};
     for (const auto& layer : timed_.layers) all += time_of(layer);
     for (const auto layer : missed_) {
-      if (gap_.incomplete) break;  // nobody knows what they take: unexplained
+      if (gap_.incomplete) break;  // what they take is not known: unexplained
       const Seconds time = time_of(timed_.layers[layer]);
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
           .add(timed_.layers[layer].name, time * -1, Seconds{gap_.bound_uncertainty * time.value},

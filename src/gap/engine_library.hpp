@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineLibrary: whose kernels an engine runs, where that is a fact, and what engines call oneDNN's.
+// EngineLibrary: the library whose kernels an engine runs, where that is known, and engines' names for oneDNN's
+// kernels.
 #pragma once
 
 #include <benanza/profile/engine_profile.hpp>
@@ -13,7 +14,7 @@ namespace benanza::analysis {
 [[nodiscard]] std::string_view library_of(const ProfileRecord& record);
 
 /// Kernel family and instruction set of one of oneDNN's implementations, the same for oneDNN's own name of it
-/// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name tells no family.
+/// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name does not tell the family.
 [[nodiscard]] std::string onednn_kernel(std::string_view implementation);
 
 }  // namespace benanza::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an advice is followed in an engine: the one table of engines' options.
+// How to follow an advice in an engine: the table of engines' options.
 #pragma once
 
 #include <benanza/gap/gap.hpp>

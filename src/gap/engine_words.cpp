@@ -43,7 +43,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 enum class Position : std::uint8_t {
   anywhere,
-  word,   ///< short ones: `add` is no part of `padding`
+  word,   ///< short ones: `add` is not a part of `padding`
   begins  ///< a word begins so: `node_conv` is no `deconv`
 };
 

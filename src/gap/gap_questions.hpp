@@ -19,7 +19,7 @@ namespace benanza::analysis {
 [[nodiscard]] std::vector<LibraryGap> library_gaps(const Analysis& analysis);
 [[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile,
                                                      const Gap& gap);
-/// Of other shapes or types than the model's, and in another order than its edges allow. In deviations.cpp.
+/// Records with other shapes or types than the model's, or in an order that its edges do not allow. In deviations.cpp.
 [[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
                                                      const Gap& gap);
 

@@ -61,7 +61,7 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
   Chain chain(gap, analysis.type);
   chain.without("no overhead between layers", Change::overhead,
                 {Cause::between_layers, Cause::calls, Cause::host, Cause::waits});
-  chain.without("nothing that the model does not ask for", Change::extra,
+  chain.without("only what the model asks for", Change::extra,
                 {Cause::conversions, Cause::copies, Cause::views, Cause::extra_calls});
   chain.without("best algorithms", Change::algorithm, {Cause::slower_layers});
   chain.without("fused", Change::fusion, {Cause::not_fused});

@@ -186,7 +186,7 @@ class Matcher {
   [[nodiscard]] std::int64_t elements_made(const Occurrence& at) const {
     return at.outputs.empty() ? 0 : elements(single_.tensors[at.outputs[0]].dims);
   }
-  /// Of the second operand: a weight tells convolutions of one output size apart.
+  /// Compares the second operand: a weight tells convolutions of equal output size apart.
   [[nodiscard]] bool same_second_input(const ProfileRecord& record, const Occurrence& at) const {
     if (record.inputs.size() < 2 || at.inputs.size() < 2 || !at.inputs[1]) return true;
     const LayerTensor& weight = single_.tensors[*at.inputs[1]];
@@ -198,7 +198,8 @@ class Matcher {
   [[nodiscard]] bool has_shape(std::size_t r) const {
     return has_dims(records_[r].outputs) || has_dims(records_[r].inputs);
   }
-  /// Of a layer that takes and one that makes these tensors; the same one, or the first and the last of a group.
+  /// Whether the shapes fit the layer that takes the inputs and the one that makes the outputs: one layer, or the first
+  /// and the last of a group.
   [[nodiscard]] bool same_shape(std::size_t r, const Occurrence& takes, const Occurrence& makes) const {
     const ProfileRecord& record = records_[r];
     if (has_dims(record.outputs)) {

@@ -15,9 +15,9 @@ struct RecordMatch {
   std::vector<std::size_t> layers{};  ///< of the single form, ascending
 };
 
-/// By name first, then by position and shape in the model, then by class of kernel; at last, what no record names goes
-/// to the record that serves the rest of its group: engines name a fused call by one of its nodes. `counted`: the
-/// records whose time counts; others match by name alone, for those below them.
+/// By name first, then by position and shape in the model, then by class of kernel; finally, a layer that no record
+/// names goes to the record that serves the rest of its group: engines name a fused call by one of its nodes.
+/// `counted`: the records whose time counts; others match by name alone, for those below them.
 [[nodiscard]] std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
                                              const std::vector<bool>& counted);
 

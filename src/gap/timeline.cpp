@@ -126,7 +126,7 @@ class Builder {
     return sum / static_cast<double>(middle_.size());
   }
 
-  /// Of a mean its standard error over the passes that it is of, so that a single slow one shows.
+  /// For a mean, its standard error over its passes, so that a single slow pass shows.
   [[nodiscard]] std::optional<Seconds> uncertainty_of_typical(const std::vector<Seconds>& times) const {
     if (middle_.size() < 2 || times.size() != latencies_.size()) return uncertainty_of_median(times);
     const double mean = typical(times).value;

@@ -165,7 +165,7 @@ End watch(pid_t child, const std::atomic<std::uint64_t>& beats, const Supervisor
       if (WIFEXITED(status)) return {.code = WEXITSTATUS(status)};
       const int signal = WTERMSIG(status);
       if (!killed.empty()) return {.reason = killed};
-      if (signal == SIGKILL) return {.reason = "killed, as systems do when memory runs out"};
+      if (signal == SIGKILL) return {.reason = "killed, as the system does when memory runs out"};
       if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) return {.code = 128 + signal};
       return {.reason = std::string("crashed: ") + strsignal(signal)};
     }
@@ -210,7 +210,8 @@ int supervise(const std::vector<std::string>& argv, const SupervisorOptions& opt
     if (end.code) return done(*end.code);
     const std::string row(shared->row);
     if (row.empty() || crashing_plans == options.most_crashes) {
-      std::fprintf(stderr, "%s: %s, in no row that could be left out\n", argv.front().c_str(), end.reason.c_str());
+      std::fprintf(stderr, "%s: %s, outside any row that could be left out\n", argv.front().c_str(),
+                   end.reason.c_str());
       return done(5);
     }
     std::fprintf(stderr, "%s: %s in %s: going on without it\n", argv.front().c_str(), end.reason.c_str(), row.c_str());
@@ -237,7 +238,7 @@ std::unique_ptr<Supervised> Supervised::current() {
 
 Supervised::Supervised(const std::string& file)
     : shared_(static_cast<Shared*>(map(file, sizeof(Shared)))), journal_(journal_of(file)) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // what nobody watches any more must not keep an accelerator
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child without its supervisor must not keep an accelerator
   std::ifstream lines(crashing_plans_of(file));
   for (std::string line; std::getline(lines, line);)
     if (const auto tab = line.find('\t'); tab != std::string::npos)

@@ -182,7 +182,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
     still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
     if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
     rotation.inputs.push_back(i);
-    // Of a table of which a call reads some rows, the next copy begins behind so many bytes: its rows are others.
+    // If a call reads only some rows of a table, the next copy begins after as many bytes: it reads other rows.
     const std::size_t touched =
         inputs[i].touched ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
     offsets[i] = take(ends[key], touched);
@@ -200,7 +200,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   }
   rotation.region = cold_distance_ + rotation.step;
   if (position_ + rotation.step > rotation.region) position_ = 0;
-  // Copies lie behind what does not move, which would warm them. All regions grow before pointers into any are taken.
+  // Copies lie after what does not move, which would warm them. All regions grow before pointers into any are taken.
   const auto region = [&](std::size_t i) {
     const std::size_t beside = still.at(region_of(inputs[i]));
     const auto whole = static_cast<std::size_t>(inputs[i].bytes());

@@ -33,11 +33,11 @@ inline constexpr std::size_t workspace_alignment = 256;
   return on_device ? number % 3 * 5 * 256 : number % 12 * 5 * 64;
 }
 
-/// Places buffers one behind the other.
+/// Places buffers one after the other.
 class Placement {
  public:
   explicit Placement(bool on_device) : on_device_(on_device) {}
-  /// Offset of a buffer of so many bytes, at a multiple of `alignment`.
+  /// Offset of a buffer of this many bytes, at a multiple of `alignment`.
   std::size_t add(std::size_t bytes, std::size_t number, std::size_t alignment = 64) {
     constexpr std::size_t page = 4096;
     const std::size_t offset = rounded_up(rounded_up(end_, page) + place_in_page(number, on_device_), alignment);
@@ -60,7 +60,7 @@ using Region = std::tuple<DataType, Contents, std::int64_t, int>;
 
 class Buffers {
  public:
-  /// `limit`: bytes of packed operands that may be kept. `cold_distance`: what was touched so many bytes ago is in no
+  /// `limit`: bytes of packed operands that may be kept. `cold_distance`: what was touched this many bytes ago is in no
   /// cache. `memory`: where calls' buffers lie, null for the processor's.
   Buffers(std::size_t limit, std::size_t cold_distance, Memory* memory = nullptr)
       : limit_(limit), cold_distance_(cold_distance), memory_(memory) {}
@@ -73,7 +73,7 @@ class Buffers {
   /// an activation until another layer comes. `layer` names the layer's operands.
   [[nodiscard]] std::vector<const void*> inputs(const std::string& layer, const std::string& backend,
                                                 const std::vector<Operand>& inputs, const Plan& plan, bool exact);
-  /// Outputs and, behind them, the workspace of a plan.
+  /// Outputs and, after them, the workspace of a plan.
   [[nodiscard]] std::pair<std::vector<void*>, void*> outputs(const Plan& plan);
   /// Gives a work its inputs, and moves its buffers into regions that its calls walk through (work.hpp): weights, and
   /// in the cold state activations, outputs and workspace as well. What moves is random numbers, packed or not.
@@ -85,7 +85,7 @@ class Buffers {
   [[nodiscard]] std::vector<double> sampled(const Operand& operand, const Plan& plan, std::size_t i, const void* output,
                                             std::span<const std::int64_t> indices);
 
-  /// What a plan needs beside what is already there, at most.
+  /// What a plan needs in addition to what is already there, at most.
   [[nodiscard]] std::size_t needed(const std::vector<Operand>& inputs, const Plan& plan, CacheState cache) const;
 
  private:

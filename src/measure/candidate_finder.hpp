@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CandidateFinder: who competes for a layer: every plan of every backend at every thread count in every cache state,
+// CandidateFinder: the candidates of a layer: every plan of every backend at every thread count in every cache state,
 // or, for a layer that the database knows, the plans that its rows chose.
 #pragma once
 
@@ -22,7 +22,7 @@ class CandidateFinder {
 
   /// A task for each wanted layer, in the same order. Layers with known rows get the plans that these choose.
   [[nodiscard]] std::vector<TuningTask> tasks(std::span<const Wanted> wanted) const;
-  /// Asks every backend for its plans; what there is none for becomes a row.
+  /// Asks every backend for its plans; a layer without a plan becomes a row.
   void find_candidates(TuningTask& task) const;
   [[nodiscard]] const std::vector<int>& thread_counts() const { return thread_counts_; }
 

@@ -18,7 +18,7 @@ namespace {
 
 /// Shares of a processor's time below which nothing is said: what a quiet system does by itself.
 constexpr double idle_steal = 0.01, idle_sibling = 0.05, idle_process = 0.05;
-/// A watch of fewer clock ticks (of 10 ms, as a rule) tells no share.
+/// A watch of fewer clock ticks (usually of 10 ms) is too short to tell a share.
 constexpr std::int64_t least_ticks = 10;
 
 std::string first_line(const fs::path& file) {
@@ -155,7 +155,7 @@ std::string Conditions::quota() const {
   if (!least || *least >= static_cast<double>(processors_.size())) return {};
   char text[160];
   std::snprintf(text, sizeof text,
-                "the cgroup grants %.3g of %zu processors: beyond that quota every thread stands still", *least,
+                "the cgroup grants %.3g of %zu processors: beyond that quota all threads are stopped", *least,
                 processors_.size());
   return text;
 }

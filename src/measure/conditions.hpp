@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: what the system says about how undisturbed the processors are, read below /proc and /sys before and after
-// a run. Nothing here changes a time; it is said, and kept with the rows.
+// Conditions: what the system says about disturbances of the processors, read from /proc and /sys before and after a
+// run. Nothing here changes a time; the findings are printed, and kept with the rows.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Conditions {
 
   /// One line for each thing that makes times doubtful: a CPU quota of the cgroup; a frequency governor other than
   /// performance; and, since the watch began, other work on hardware threads that share a core with those measured on,
-  /// time that a hypervisor took, the busiest other process. What the system does not tell is not said.
+  /// time that a hypervisor took, the busiest other process. What the system does not tell is left out.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
@@ -35,7 +35,7 @@ class Conditions {
 
   [[nodiscard]] std::map<int, Ticks> processors() const;
   [[nodiscard]] std::map<int, Process> processes() const;
-  /// Processors that the cgroup grants; a quota of the whole machine or more is none.
+  /// Processors that the cgroup grants; nothing if the quota is the whole machine or more.
   [[nodiscard]] std::string quota() const;
   [[nodiscard]] std::string governor() const;
   [[nodiscard]] std::string siblings(const std::map<int, Ticks>& now) const;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceTimer: how long calls take on a device, whatever the processor that queues them does meanwhile. Two methods:
+// DeviceTimer: how long calls take on a device, independent of the processor that queues them. Two methods:
 //
-// events: the stream is blocked, a start event, the calls and a stop event are queued, the block is released. So many
+// events: the stream is blocked, a start event, the calls and a stop event are queued, the block is released. As many
 //         calls at a time as the queue takes without waiting. A call that waits for the device inside itself, or that
 //         launches more kernels than the queue takes, is rescued by the block's time-out and has no time by events.
-// graph:  the same calls, recorded once and replayed as one graph, behind the same block. Of calls that walk through a
+// graph:  the same calls, recorded once and replayed as one graph, after the same block. Of calls that walk through a
 //         region (work.hpp) the graph is one whole walk, so that each replay finds what it touches out of the caches;
 //         a walk of more kernels than a graph holds has no graph.
 //
@@ -32,15 +32,15 @@ struct LaunchFloors {
   Seconds event{};         ///< between two events with nothing in between; at least `DeviceTimer::least_event`
   Seconds launch{};        ///< of one kernel in a stream
   Seconds graph_launch{};  ///< of one kernel in a graph
-  std::int64_t queue = 0;  ///< kernels that are queued behind a block without waiting
+  std::int64_t queue = 0;  ///< kernels that are queued after a block without waiting
 };
 
 class DeviceTimer {
  public:
   /// Calls of an ordinary plan are queued within far less.
   static constexpr Seconds block_time_out{0.25};
-  /// A block around one item that timed out because somebody else had the processor is tried again so often; behind one
-  /// around more, half of them are tried.
+  /// A block around one item that timed out because another process had the processor is tried again this many times;
+  /// after one around more items, half of them are tried.
   static constexpr int retries = 2;
   /// Queues are filled up to this share of what they were seen to take, and tried out up to this length.
   static constexpr double queue_share = 0.5;

@@ -41,10 +41,10 @@ class Host {
   [[nodiscard]] virtual Seconds timer_floor() const = 0;
   /// A window is at least so long, so that what an interrupt or a wake-up adds at its borders is small.
   [[nodiscard]] virtual Seconds least_window() const { return {20e-6}; }
-  /// Runs the sentinel, a register-only loop of fixed length, on so many processors at once; the slowest one's time. No
-  /// thread of a library may be spinning.
+  /// Runs the sentinel, a register-only loop of fixed length, on this many processors at once; returns the slowest
+  /// one's time. No thread of a library may be spinning.
   [[nodiscard]] virtual Seconds probe(int threads) = 0;
-  /// What the sentinel takes where each processor does so many multiply-adds; nothing where it is no such loop.
+  /// What the sentinel takes if each processor does this many multiply-adds; nothing if its loop is not made of them.
   [[nodiscard]] virtual std::optional<Seconds> probe_at(FlopsPerSecond) const { return std::nullopt; }
   /// Begins to watch whether threads lose their processors to others.
   virtual void watch() = 0;
@@ -57,7 +57,7 @@ class Host {
   virtual void dismiss() = 0;
   /// Waits for calls that are under way where a call only enqueues its work.
   virtual void finish() {}
-  /// Does nothing for a while.
+  /// Waits for a while.
   virtual void pause(Seconds time) = 0;
   /// What all caches in front of memory hold together, of the processors in use.
   [[nodiscard]] virtual Bytes cached() const = 0;
@@ -65,7 +65,7 @@ class Host {
   [[nodiscard]] virtual Bytes available_memory() const = 0;
   /// Where that is; null: in the processor's own memory.
   [[nodiscard]] virtual Memory* memory() { return nullptr; }
-  /// Times so many calls in a row.
+  /// Times this many calls in a row.
   [[nodiscard]] virtual Window window(Work& work, std::int64_t calls);
   /// What the kernels of one call take by the device's own records; nothing where there are none.
   [[nodiscard]] virtual std::optional<KernelTime> kernel_time(Work& work);

@@ -34,8 +34,8 @@ std::string utc_now() {
   return {text.data(), length};
 }
 
-/// A session looks at the ceilings when it begins, if they are not known, and when it ends, if it is long enough: the
-/// first look may meet a slow phase, and a ceiling that is too low makes a floor that is none.
+/// A session measures the ceilings when it begins, if they are not known, and when it ends, if it is long enough: the
+/// first time may meet a slow phase, and a ceiling that is too low makes a floor that is too high.
 struct Looks {
   Seconds each{};
   bool at_end = false;
@@ -146,7 +146,7 @@ MeasureOptions taking_up(Run& run, MeasureOptions options) {
   return options;
 }
 
-/// Layers that this time nobody got round to have the rows of the earlier try.
+/// Layers that were not reached this time have the rows of the earlier try.
 void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
   if (!options.earlier) return;
   std::set<std::string> missing;

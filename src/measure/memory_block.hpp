@@ -37,7 +37,7 @@ class MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
-  /// At least so many bytes; what is there keeps its contents, though it may move, and its pages: to clear pages anew
+  /// Grows to at least this many bytes. Its contents and pages are kept, though they may move: to clear pages anew
   /// costs more than what they are for. Of the processor's memory only. Behind it pages are zero and not yet there.
   /// Throws std::bad_alloc.
   void grow(std::size_t bytes);

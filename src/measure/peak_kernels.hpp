@@ -39,8 +39,8 @@ struct MultiplyAdd {
   std::string name{};                             ///< instruction and extension: `fma:avx2`
   double (*run)(std::int64_t repeats) = nullptr;  ///< returns the FLOPs that were done
 };
-/// Of a processor with this instruction set (Machine::isa): f32 first, then the other types that it multiplies. AMX is
-/// left out: its tiles are the business of libraries, whose products raise the peaks.
+/// The loops for a processor with this instruction set (Machine::isa): f32 first, then the other types that it
+/// multiplies. AMX is left out: libraries use its tiles, and their products raise the peaks.
 [[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
 
 /// The widest that this processor has.

@@ -19,7 +19,7 @@ constexpr int chains = 12;
   what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11)
 
 // `instructions(c)` add the products of %13 and %14 to the chain %c; %12 is scratch. A function each, since a string of
-// assembly is no template argument.
+// assembly cannot be a template argument.
 #define BENANZA_MULTIPLY_ADD(function, features, Vector, registers, set, lanes, instructions)                       \
   __attribute__((target(features))) double function(std::int64_t repeats) {                                         \
     const Vector a = set(1), b = set(1);                                                                            \

@@ -18,7 +18,7 @@ constexpr std::size_t least_rounds = 4;
 constexpr double noisy_share = 0.03;
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
-/// The median of each visit behind the first one; NaN where all of it was contended.
+/// The median of each visit after the first one; NaN where all of it was contended.
 std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (std::size_t v = 1; v < candidate.visits.size(); ++v) {

@@ -15,13 +15,13 @@ namespace benanza::bench {
 
 class Rounds {
  public:
-  /// So many where the budget allows, in groups that begin apart from each other, since what disturbs a machine comes
+  /// This many where the budget allows, in groups that begin apart from each other, since what disturbs a machine comes
   /// in phases.
   static constexpr std::size_t wanted = Tuner::rounds_to_come, groups = 4, most = 160;
   static constexpr Seconds group_distance{0.5};
   /// More rounds follow, as long as the budget allows, while the total moves by more than this between groups.
   static constexpr double wanted_uncertainty = 0.005;
-  /// A contended sample is taken again so often at once, and once more at the end of its round.
+  /// A contended sample is taken again at once, up to this many times, and once more at the end of its round.
   static constexpr int retries = 3;
 
   explicit Rounds(Workplace& place) : place_(place) {}

@@ -11,7 +11,7 @@ namespace {
 constexpr int most_discarded = 8;
 /// Calls that are not faster than the ones before by more than this are stable.
 constexpr double stable_share = 0.97;
-/// Of windows this long one is discarded: what is not warm after it never will be.
+/// One window of at least this length is discarded: what is not warm after it never will be.
 constexpr Seconds long_window{5e-3};
 /// The longest that another process keeps a processor at a time, roughly.
 constexpr Seconds scheduler_slice{50e-3};
@@ -76,7 +76,7 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   result.before = reading_before();
   warm_up(1, expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
-  // A window of which a part was somebody else's looks long enough with too few calls: two have to be, unless they are
+  // A window that another process interrupted looks long enough with too few calls: two have to be, unless they are
   // longer than what schedulers take.
   std::int64_t calls = 1;
   for (int enough = 0; enough < 2;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampler: takes one sample: N calls in a timed window, between two readings of the sentinel.
 //
-// Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds behind a region, which
-// is how they start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
+// Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds after a region, which is
+// how they start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
 // loaded, so only by starting the program again) would time something that no engine runs. Therefore the team polls as
 // it likes while its own calls follow one another, and is ended (omp_pause_resource_all) before anything else runs, the
 // sentinel included; the calls that are discarded before a window bring it back. The own pools sleep within
@@ -30,13 +30,13 @@ struct Sample {
 
 class Sampler {
  public:
-  /// A window is at least so many timer floors (docs/measuring.md, "Samples"): 100 would do, the rest is margin for
+  /// A window is at least this many timer floors (docs/measuring.md, "Samples"): 100 would do, the rest is margin for
   /// calls that become faster.
   static constexpr double floors_per_window = 500;
-  /// A reading behind one sample also stands before the next one, unless it is older than this.
+  /// The reading after one sample is also the one before the next, unless it is older than this.
   static constexpr Seconds reading_holds{1e-3};
   /// Discarded calls before a window last at least this long where threads have to gather: own pools poll for 40 us
-  /// behind a region.
+  /// after a region.
   static constexpr Seconds gathering{100e-6};
 
   /// Calls this long need no discarded ones: filling every cache takes a few milliseconds.
@@ -46,20 +46,20 @@ class Sampler {
 
   /// Before samples of other work. `work` has to outlive them.
   void switch_to(Work& work);
-  /// The first sample of the work at hand, which finds N. `expected`: what one call took before. Throws what the plan
+  /// The first sample of the current work, which finds N. `expected`: what one call took before. Throws what the plan
   /// throws.
   [[nodiscard]] std::pair<Sample, std::int64_t> first_sample(Seconds expected);
-  /// One sample of the work at hand; after a switch, calls are discarded until they are stable, unless one is expected
+  /// One sample of the current work; after a switch, calls are discarded until they are stable, unless one is expected
   /// to take so long that a first one is as good. Throws what the plan throws.
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
-  /// By what is known now: later readings may judge otherwise.
+  /// By what is known now: later readings may change it.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }
 
   /// As Sentinel has it.
   void know(int threads, Seconds best) { sentinel_.know(threads, best); }
-  /// Of the processor's speed, so far.
+  /// Relative wander of the processor's speed so far.
   [[nodiscard]] double wander() const { return sentinel_.wander(); }
 
  private:
@@ -74,7 +74,7 @@ class Sampler {
   Host& host_;
   Sentinel sentinel_{};
   Work* work_ = nullptr;
-  bool warm_ = false;                        ///< calls of the work at hand are stable
+  bool warm_ = false;                        ///< calls of the current work are stable
   std::optional<Sentinel::Reading> last_{};  ///< behind the sample before
   Seconds last_at_{};
 };

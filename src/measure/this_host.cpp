@@ -22,7 +22,7 @@ namespace {
 
 /// About 10 us of multiply-adds on registers.
 constexpr std::int64_t probe_repeats = 4000;
-/// The quickest of so many is a processor's reading: an interrupt is no slow phase.
+/// A processor's reading is the quickest of this many: an interrupt is not a slow phase.
 constexpr int probe_runs = 3;
 
 std::vector<int> first_cpus(int threads) {

@@ -20,7 +20,7 @@ Seconds guess(const TuningTask& task) {
   return {layer_cost.flops.value / 50e9 + layer_cost.bytes().value / 10e9};
 }
 
-/// Its part in the time for first visits: its calls, and what each of its plans takes beside calls.
+/// Its part in the time for first visits: its calls, and what each of its plans takes in addition to calls.
 Seconds claim(const TuningTask& task) { return guess(task) + Seconds{2.5e-3}; }
 
 /// If the session is cancelled, the layers that matter least are missing.
@@ -101,7 +101,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
   return result;
 }
 
-/// The same algorithm with more threads, if it was tried there, takes long, and was a clear loser.
+/// The same algorithm with more threads, if it was tried there, takes long, and was clearly slower than the best.
 const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate& candidate) {
   constexpr Seconds long_enough{1e-3};  // of short calls any thread count may be the best
   for (const auto& other : task.candidates)
@@ -175,7 +175,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
   place_.trying(candidate.row.name());
   try {
     if (const Candidate* wider = lost_with_more_threads(task, candidate)) {
-      candidate.exclude(std::string(not_tried) + "a clear loser with " + std::to_string(wider->row.threads) +
+      candidate.exclude(std::string(not_tried) + "clearly slower with " + std::to_string(wider->row.threads) +
                         " threads");
       return;
     }
@@ -194,7 +194,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
       candidate.first_call = std::min(first_call, place_.once(work));
     if (const auto best = loses_at_first_call(task, candidate)) {
       char text[96];
-      std::snprintf(text, sizeof text, "a clear loser after one call: %.3g ms, the best takes %.3g ms",
+      std::snprintf(text, sizeof text, "clearly slower after one call: %.3g ms, the best takes %.3g ms",
                     candidate.first_call.value * 1e3, best->value * 1e3);
       candidate.exclude(text);
       return;
@@ -333,7 +333,7 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
   const std::size_t total = open.size() * visits;
   std::size_t done = 0;
   // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds:
-  // a layer without a row makes every total partial. What one leaves goes to those behind it.
+  // a layer without a row makes every total partial. What one leaves goes to those after it.
   Seconds claims{};
   for (const auto* task : open) claims += claim(*task);
   for (auto* task : open) {

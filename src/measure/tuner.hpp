@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once; clear losers
-// are dropped, the others meet in further visits spread over the run, where they alternate in blocks.
+// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once; clearly slower
+// ones are dropped, the others are timed in further visits spread over the run, where they alternate in blocks.
 #pragma once
 
 #include "candidate_finder.hpp"
@@ -16,22 +16,23 @@ namespace benanza::bench {
 
 class Tuner {
  public:
-  /// The first is the one that admits (docs/measuring.md, "Two phases").
+  /// The first visit admits a candidate (docs/measuring.md, "Two phases").
   static constexpr std::size_t visits = 3;
-  /// A candidate is a clear loser when it is this much slower than the best: after one sample, and after a visit.
+  /// A candidate is clearly slower, and dropped, when it takes this many times as long as the best: after one sample,
+  /// and after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;
-  /// Visits leave time for so many rounds, if one sample of each candidate does.
+  /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
-  /// A plan that was chosen for its least work alone is timed in one of so many rounds.
+  /// A plan that was chosen for its least work alone is timed in one of this many rounds.
   static constexpr int seldom_rounds = 4;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;
-  /// A contended sample is taken again so often at once.
+  /// A contended sample is taken again at once, up to this many times.
   static constexpr int retries = 3;
 
   Tuner(Workplace& place, const CandidateFinder& finder) : place_(place), finder_(finder) {}
 
-  /// Runs all visits of the layers that are not known and marks the chosen plans; ends early when so much time of the
+  /// Runs all visits of the layers that are not known and marks the chosen plans; ends early when this much time of the
   /// session has passed.
   void run(std::vector<TuningTask>& tasks, Seconds until);
 
@@ -44,7 +45,7 @@ class Tuner {
   /// The first visit in another cache state. `hot`: the same plan's candidate that was tried, if there is one.
   void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected);
   void first_samples(Candidate& candidate, Seconds expected);
-  /// Whether a candidate that was timed is a clear loser of its cache state, with launches and without.
+  /// Whether a candidate that was timed is clearly slower than the best of its cache state, with launches and without.
   [[nodiscard]] bool is_lost(const TuningTask& task, const Candidate& candidate) const;
   /// The best time, if the candidate's first call shows that it comes near neither that nor the least work.
   [[nodiscard]] std::optional<Seconds> loses_at_first_call(const TuningTask& task, const Candidate& candidate) const;

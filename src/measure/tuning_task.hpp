@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TuningTask: one layer and the plans that compete for it. Each cache state is a competition of its own: the plan that
-// is best with its weights in the caches need not be the best without.
+// TuningTask: one layer and its candidates. The candidates of each cache state are compared among themselves: the plan
+// that is best with its weights in the caches need not be the best without.
 #pragma once
 
 #include "lazy_plan.hpp"
@@ -31,7 +31,7 @@ struct Candidate {
   bool chosen = false;
   bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 
-  /// May still win.
+  /// Still a candidate: has a plan and is not excluded.
   [[nodiscard]] bool competes() const { return plan != nullptr && !row.excluded; }
   /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
   /// throws.
@@ -56,7 +56,7 @@ struct TuningTask {
   bool known = false;  ///< chosen from the database's rows
   std::vector<Candidate> candidates{};
 
-  /// How many may still win in a cache state.
+  /// How many candidates are left in a cache state.
   [[nodiscard]] std::ptrdiff_t competitors(CacheState cache) const {
     return std::count_if(candidates.begin(), candidates.end(), [cache](const Candidate& candidate) {
       return candidate.row.cache == cache && candidate.competes();

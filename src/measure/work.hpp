@@ -5,7 +5,7 @@
 // A flush between calls would leave dirty lines that the timed call pays for, and needs a clock that can time one call.
 // Instead calls walk through a region of more than three times what all caches hold: what a call touches was last
 // touched a whole region ago. One position serves a whole session, since otherwise the first copies of one plan would
-// be the ones that the plan before it has just left in the caches. Copies lie behind one another, so that hardware
+// be the ones that the plan before it has just left in the caches. Copies lie one after another, so that hardware
 // prefetchers may fetch a little of the next one, as they do in a network: a bound must not be too high.
 #pragma once
 

@@ -15,9 +15,10 @@ namespace benanza::bench {
 namespace {
 
 constexpr std::size_t checked_outputs = 128;
-/// Of available memory: for constants in packed form, and for all that one plan may need.
+/// Shares of the available memory: for constants in packed form, and for everything that one plan may need.
 constexpr double packed_share = 0.5, plan_share = 0.9;
-/// In caches: what was touched so many bytes ago is in none of them (docs/measuring.md, "Cache states").
+/// In multiples of the caches' size: what was touched this many bytes ago is in none of them (docs/measuring.md, "Cache
+/// states").
 constexpr double cold_distance = 3;
 
 std::string gibibytes(double bytes) {

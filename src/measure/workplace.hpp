@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workplace: where candidates are called: the host, the sampler, the buffers, and the judge of results.
+// Workplace: where candidates are called: the host, the sampler, the buffers, and the check of results.
 #pragma once
 
 #include "buffers.hpp"
@@ -41,8 +41,8 @@ class Workplace {
   /// long the call took.
   Seconds check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected);
 
-  /// Text of the exception being handled. Throws DeviceLost if the device went with it, whatever the library said:
-  /// otherwise the next plan would be blamed.
+  /// Text of the exception being handled. Throws DeviceLost if the device was lost as well, whatever the library said:
+  /// otherwise the next plan would get the blame.
   [[nodiscard]] std::string reason();
 
   /// Since the session began.
@@ -52,11 +52,11 @@ class Workplace {
   void trying(const std::string& row) const {
     if (options_.trying) options_.trying(row);
   }
-  /// Hands what there is so far to `MeasureOptions::keep`, at most every `keep_interval`, and seldom enough that this
-  /// takes no more than a fiftieth of the session. Where it fails, it is not tried again.
+  /// Hands the rows so far to `MeasureOptions::keep`, at most every `keep_interval`, and seldom enough that this takes
+  /// no more than a fiftieth of the session. Where it fails, it is not tried again.
   void keep(std::span<const TuningTask> tasks);
   static constexpr Seconds keep_interval{5};
-  /// Cancelled, or so much time has passed.
+  /// Cancelled, or this much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,
               std::string_view what) const;

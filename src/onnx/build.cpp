@@ -91,7 +91,7 @@ std::vector<ValueId> Builder::outputs_of(const Scope& scope) {
   std::vector<ValueId> outputs;
   for (const auto& output : scope.source.output()) {
     const auto id = find_value(scope, output.name());
-    if (!id) throw LocatedError("output '" + output.name() + "' is made by no node");
+    if (!id) throw LocatedError("output '" + output.name() + "' is not made by any node");
     outputs.push_back(*id);
   }
   return outputs;
@@ -420,7 +420,8 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   frame.graph.nodes.push_back(std::move(step.node));
 }
 
-/// Equal integers and equal scalars are one operand, whoever holds them; weights are told apart by their names alone.
+/// Equal integers and equal scalars are one operand, wherever they are stored; weights are told apart by their names
+/// alone.
 std::size_t Builder::identity_of(Frame& frame, ValueId id) {
   const Value& value = frame.graph.values[id];
   if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)

@@ -96,7 +96,7 @@ void Builder::finish_control_flow(Step& step, std::vector<Value> values, const F
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i].name = step.proto.output(static_cast<int>(i));
     (void)values[i].elements();
-    // Of an If and a Loop's first outputs: a sequence in the body is a sequence outside.
+    // For an If and for a Loop's first outputs, a sequence in the body is a sequence outside.
     const auto& outputs = step.node.bodies.back().graph.outputs;
     const std::size_t inside = step.node.op_type == "Loop" ? i + 1 : i;
     const bool tensor = inside >= outputs.size() || body.facts[outputs[inside]].type.has_tensor_type();

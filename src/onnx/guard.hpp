@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ONNX library's shape rules take on trust and would crash on, refused before they are asked.
+// Refuses what the ONNX library's shape rules do not check and would crash on.
 #pragma once
 
 #include <benanza/model/graph.hpp>

@@ -12,8 +12,8 @@
 
 namespace benanza::importer {
 
-/// Types of the node's outputs as the schema's rule says, with literals of its inputs at hand; a type without a value
-/// where it says nothing. Throws what the rule throws when the inputs contradict it.
+/// Types of the node's outputs as the schema's rule says, with the literals of its inputs available; a type without a
+/// value where it says nothing. Throws what the rule throws when the inputs contradict it.
 [[nodiscard]] std::vector<onnx::TypeProto> infer_types(const onnx::OpSchema& schema, const onnx::NodeProto& node,
                                                        Frame& frame, std::span<const std::optional<ValueId>> inputs);
 

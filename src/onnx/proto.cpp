@@ -14,7 +14,8 @@ namespace {
 
 DataType known_type(int number, const std::string& name) {
   const auto type = data_type_from_onnx(number);
-  if (!type) throw InputError("tensor '" + name + "': element type " + std::to_string(number) + " is none of ONNX's");
+  if (!type)
+    throw InputError("tensor '" + name + "': element type " + std::to_string(number) + " is not one of ONNX's");
   return *type;
 }
 

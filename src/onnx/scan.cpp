@@ -233,7 +233,7 @@ class Scanner {
     return facts;
   }
 
-  // Never opened, yet refused: whoever runs the model would open it.
+  // Never opened here, yet refused: an engine that runs the model would open it.
   void check_location(std::string_view message, std::string_view tensor) const {
     std::string_view key, value;
     for (auto fields = read(message); auto field = fields.next();)

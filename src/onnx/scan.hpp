@@ -13,7 +13,7 @@
 
 namespace benanza::importer {
 
-/// What a stand-in's doc_string starts with; the dimensions follow, each with a comma behind it.
+/// The start of a stand-in's doc_string; the dimensions follow, each with a comma after it.
 inline constexpr std::string_view stand_in_mark = "dims:";
 
 /// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
@@ -22,7 +22,7 @@ inline constexpr std::int64_t kept_integers = 8192;
 inline constexpr std::int64_t kept_floats = 64;
 
 /// The serialized model without payloads, documentation, training information and metadata. Throws InputError on bytes
-/// that are no protobuf message, on negative or overflowing dimensions, on bodies nested too deeply and on external
+/// that are not a protobuf message, on negative or overflowing dimensions, on bodies nested too deeply and on external
 /// data outside the folder.
 [[nodiscard]] std::string drop_payloads(std::string_view file);
 

@@ -29,7 +29,7 @@ class WireReader {
   /// `file` is the start of the whole file: messages say at which of its bytes they stand.
   WireReader(std::string_view message, const char* file) : rest_(message), file_(file) {}
 
-  /// The next field, or nothing at the end. Throws InputError on bytes that are no protobuf.
+  /// The next field, or nothing at the end. Throws InputError on bytes that are not protobuf.
   [[nodiscard]] std::optional<WireField> next() {
     if (rest_.empty()) return std::nullopt;
     const char* begin = rest_.data();

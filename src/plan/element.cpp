@@ -128,7 +128,7 @@ IntegerRange integer_range(DataType type) {
     case DataType::i64: return {-0x1p63, 0x1p63};
     case DataType::u64: return {0, 0x1p64};
     case DataType::boolean: return {0, 1};
-    default: throw UsageError("type " + std::string(name(type)) + " is no integer type");
+    default: throw UsageError("type " + std::string(name(type)) + " is not an integer type");
   }
 }
 

@@ -52,7 +52,7 @@ std::vector<fs::path> site_packages() {
   return result;
 }
 
-/// Of scripts/bootstrap.
+/// The cache folder of scripts/bootstrap.
 fs::path bootstrap_cache() {
   const auto of = [](const char* variable) {
     const char* const value = std::getenv(variable);

@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The text behind `key` up to the next `;` or the end; empty where there is no such key.
+/// The text after `key` up to the next `;` or the end; empty where there is no such key.
 std::string_view field(std::string_view line, std::string_view key) {
   const auto at = line.find(key);
   if (at == std::string_view::npos) return {};
@@ -109,8 +109,8 @@ class Reader {
       return;
     }
     if (open_.empty()) {
-      if (!seen_end_) source_.fail(position, "a parameter of no record: the log's beginning is cut off");
-      return;  // a remark behind a record
+      if (!seen_end_) source_.fail(position, "a parameter outside any record: the log's beginning is cut off");
+      return;  // a remark after a record
     }
     if (open_.size() == 1 && !open_.front().wanted && !mixed_) return;
     parameter(line, text);
@@ -131,8 +131,8 @@ class Reader {
     last_ = at;
   }
 
-  /// Of several open records: a nested line continues the record that the line before it belongs to; another belongs to
-  /// the first record that has no parameter of that name yet.
+  /// Which of several open records a line belongs to: a nested line continues the record of the line before it; any
+  /// other line belongs to the first record that has no parameter of that name yet.
   [[nodiscard]] std::size_t owner_of(std::size_t indent, std::string_view name) const {
     if (last_ && !open_[*last_].path.empty() && indent > open_[*last_].path.front().first) return *last_;
     for (std::size_t i = 0; i < open_.size(); ++i)
@@ -166,7 +166,7 @@ class Reader {
   }
 
   /// All records that overlapped have ended. A value is certainly the record's own unless another one has a different
-  /// value of that name; pointers matter to nobody.
+  /// value of that name; pointers do not matter.
   void settle() {
     for (std::size_t i = 0; i < group_.size(); ++i) {
       if (!group_[i].wanted) continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiLog: the records of the logs that cuDNN and cuBLAS write: `I! <library> (v<version>) function <name>() called:`, a
-// line a parameter behind `i!` (nested by indentation), and a trailer with time, process and thread. Threads write line
-// by line: the records of two may interleave, with nothing in a line that says whose it is before the trailer.
+// ApiLog: the records of the logs that cuDNN and cuBLAS write: `I! <library> (v<version>) function <name>() called:`,
+// one line for each parameter after `i!` (nested by indentation), and a trailer with time, process and thread. Threads
+// write line by line: the records of two may interleave, and nothing before the trailer says which thread a line
+// belongs to.
 #pragma once
 
 #include "source.hpp"
@@ -23,7 +24,7 @@ struct ApiRecord {
   std::string math{};          ///< MathMode of its trailer, if it has one
   /// Name and value; a name within a descriptor is preceded by the descriptor's: `xDesc.dimA`.
   std::vector<std::pair<std::string, std::string>> parameters{};
-  /// Lines of another thread's record stood between its own, and which value is whose cannot be told.
+  /// Lines of another thread's record stood between its own, and the values cannot be told apart.
   bool uncertain = false;
 
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;

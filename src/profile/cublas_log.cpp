@@ -122,8 +122,8 @@ EngineProfile read(Source& source, const ProfileOptions&) {
   made.warnings = log.warnings;
   if (uncertain > 0)
     made.warnings.push_back(source.path().string() + ": " + std::to_string(uncertain) +
-                            " calls of two threads stand line by line in each other, first at byte " +
-                            std::to_string(first_uncertain) + ": which sizes are whose cannot be told");
+                            " calls of two threads are interleaved line by line, first at byte " +
+                            std::to_string(first_uncertain) + ": their sizes cannot be told apart");
   made.calls = calls_of_one_pass(source, seen, made.warnings);
   return made;
 }

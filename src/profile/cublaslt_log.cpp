@@ -28,7 +28,7 @@ std::optional<std::string_view> group(std::string_view line, std::string_view na
 /// Whether the line ends within brackets.
 bool is_open(std::string_view line) { return line.rfind('[') != line.npos && line.rfind('[') >= line.rfind(']') + 1; }
 
-/// The word behind `key=`; empty where there is none.
+/// The word after `key=`; empty where there is none.
 std::string_view word(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
     const bool starts = at == 0 || text[at - 1] == ' ';

@@ -160,8 +160,8 @@ class CudnnLog {
     made.warnings = log.warnings;
     if (uncertain_ > 0)
       made.warnings.push_back(source_.path().string() + ": " + std::to_string(uncertain_) +
-                              " calls of two threads stand line by line in each other, first at byte " +
-                              std::to_string(first_uncertain_) + ": which sizes are whose cannot be told");
+                              " calls of two threads are interleaved line by line, first at byte " +
+                              std::to_string(first_uncertain_) + ": their sizes cannot be told apart");
     made.calls = calls_of_one_pass(source_, seen_, made.warnings);
     return made;
   }

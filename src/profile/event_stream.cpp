@@ -37,7 +37,7 @@ void EventStream::unexpected(const char* expected) {
   source_.fail(base_ + at_, "found '" + std::string(1, buffer_[at_]) + "', expected " + expected);
 }
 
-/// Brings more bytes behind the unread ones; what is before them, or before the item, is given up. False at the end.
+/// Reads more bytes after the unread ones; what is before them, or before the item, is dropped. False at the end.
 bool EventStream::more() {
   const std::size_t keep = in_item_ ? item_ : at_;
   if (keep > 0) {
@@ -63,7 +63,7 @@ bool EventStream::more() {
   return true;
 }
 
-/// The next byte that is no space.
+/// The next byte that is not white space.
 char EventStream::peek() {
   while (true) {
     while (at_ < end_ && is_space(buffer_[at_])) ++at_;
@@ -155,7 +155,7 @@ EventStream::Item EventStream::next() {
     case State::after: break;
   }
   while (at_ < end_ || more()) {
-    if (!is_space(buffer_[at_])) unexpected("nothing behind the end of the JSON");
+    if (!is_space(buffer_[at_])) unexpected("nothing after the end of the JSON");
     ++at_;
   }
   item_size_ = 0;
@@ -196,7 +196,7 @@ EventStream::Item EventStream::next_in_events() {
   }
   if (!first_) {
     expect(',', "',' or ']'");
-    // Chrome's own reader takes a comma behind the last event, and some writers leave one.
+    // Chrome's own reader accepts a comma after the last event, and some writers leave one.
     if (peek() == ']') return next_in_events();
   }
   first_ = false;

@@ -23,10 +23,10 @@ class EventStream {
     member,  ///< another member of the object: name() and text()
     end
   };
-  /// Throws InputError, with the byte, where the file ends too early or is no JSON of this form.
+  /// Throws InputError, with the byte, where the file ends too early or is not JSON of this form.
   [[nodiscard]] Item next();
 
-  /// Of the last item: its JSON, valid until the next call; `padding` bytes behind it may be read too.
+  /// JSON of the last item, valid until the next call; `padding` bytes after it may be read too.
   [[nodiscard]] std::string_view text() const { return {buffer_.get() + item_, item_size_}; }
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t position() const { return base_ + item_; }

@@ -24,7 +24,7 @@ Seconds time_of(const Source& source, const Json& row, const std::string& where)
   throw InputError(source.path().string() + ": " + where + ": time_unit '" + unit + "', expected ns, us, ms or s");
 }
 
-/// Of all repetitions of a benchmark.
+/// The name that all repetitions of a benchmark share.
 std::string run_name(const Json& row) {
   std::string name = text_at(row, "run_name");
   return name.empty() ? text_at(row, "name") : name;

@@ -228,7 +228,7 @@ class Kineto {
     const Misnested wrong = nest(events_, 1000);
     if (wrong.count > 0)
       warn(source_.place(wrong.position) + ": " + std::to_string(wrong.count) +
-           " events begin inside another one of their thread and end behind it; this is the first");
+           " events begin inside another one of their thread and end after it; this is the first");
     if (steps_.empty() && !passes_by_annotation()) passes_by_repetition();
     std::sort(steps_.begin(), steps_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
     check_steps();
@@ -259,7 +259,7 @@ class Kineto {
         ++overlapping_;
       }
     if (overlapping_ > 0)
-      warn(source_.path().string() + ": " + std::to_string(overlapping_) + " passes end behind the start of the next");
+      warn(source_.path().string() + ": " + std::to_string(overlapping_) + " passes end after the start of the next");
   }
 
   void make_records(std::size_t dropped) {
@@ -281,7 +281,7 @@ class Kineto {
     made_.records = std::move(collected.records);
   }
 
-  /// Passes of which less than half is what most passes do; a cut-off one is none of them.
+  /// Number of passes of which less than half is what most passes do; a cut-off pass does not count.
   [[nodiscard]] std::size_t foreign_passes() const {
     const std::size_t passes = made_.latencies.size();
     std::vector<std::size_t> records(passes, 0), usual(passes, 0);

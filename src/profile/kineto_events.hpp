@@ -14,10 +14,10 @@ namespace benanza::profile {
 
 enum class TraceKind : std::uint8_t { op, annotation, call, kernel, copy, other };
 
-/// Of a category of today, or of traces before 2022 (libkineto/src/ActivityType.cpp).
+/// Kind of a category, as today's traces and those before 2022 name it (libkineto/src/ActivityType.cpp).
 [[nodiscard]] TraceKind trace_kind(std::string_view category);
 
-/// Of c10's name of a tensor's type, as record_shapes writes it; nothing for what is no tensor.
+/// Type for c10's name of a tensor's type, as record_shapes writes it; nothing if it is not a tensor.
 [[nodiscard]] std::optional<DataType> torch_type(std::string_view name);
 
 /// What an event is, once for all events of a name.

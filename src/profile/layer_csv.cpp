@@ -58,7 +58,7 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
     if (first_row.empty()) first_row = fields;
     for (const std::size_t at : same)
       if (fields[at] != first_row[at])
-        source.fail(lines.position(), header[at] + " '" + fields[at] + "' behind rows of '" + first_row[at] +
+        source.fail(lines.position(), header[at] + " '" + fields[at] + "' after rows of '" + first_row[at] +
                                           "': expected the layers of one run");
     auto& row = rows.emplace_back(ProfileRecord{.name = fields[*layer]});
     if (op) row.op = fields[*op];

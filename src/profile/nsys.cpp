@@ -169,7 +169,7 @@ class Export {
     return label ? *label : std::string();
   }
 
-  /// Of a row that was selected as `rowid, start, end ...`. Times are nanoseconds since the session or since 1970.
+  /// Checks a row that was selected as `rowid, start, end ...`. Times are nanoseconds since the session or since 1970.
   void check_span(sqlite3_stmt* row, const std::string& table) const {
     const std::int64_t start = Database::number(row, 1), end = Database::number(row, 2);
     const auto fail = [&](const std::string& why) {

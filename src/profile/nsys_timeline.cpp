@@ -150,7 +150,7 @@ class Maker {
 
   /// A label names a layer if it comes back in every pass: one that counts the passes does not.
   void drop_passing_labels(const std::vector<Stretch>& passes) {
-    std::map<std::string, std::size_t> seen;  // in so many passes
+    std::map<std::string, std::size_t> seen;  // in how many passes
     for (const auto& pass : passes) {
       std::set<std::string> labels;
       for (std::size_t i = pass.first; i < pass.last; ++i) labels.insert(events_[i].label);
@@ -161,7 +161,7 @@ class Maker {
         if (seen[events_[i].label] < passes.size()) events_[i].label.clear();
   }
 
-  /// Of a device, or behind all of those of the host.
+  /// Event `i`: first those of the device, then the calls of the host.
   [[nodiscard]] const DeviceEvent& event_at(std::size_t i) const {
     return i < events_.size() ? events_[i] : calls_[i - events_.size()];
   }

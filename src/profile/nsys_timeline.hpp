@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of a CUDA device, and the profile of one pass that follows from it; what a database has to do with it is
-// nsys.cpp's business.
+// The timeline of a CUDA device, and the profile of one pass that follows from it; reading it from a database is left
+// to nsys.cpp.
 #pragma once
 
 #include "source.hpp"
@@ -51,7 +51,7 @@ struct DeviceTimeline {
 
 /// Passes are the repetitions of the sequence of kernels, on whatever streams. One lasts from the launch of its first
 /// kernel, or from the copies to the device just before, to the end of its last kernel or of the copies to the host
-/// behind it. A call of the host belongs to the pass that it starts in, before the next one starts.
+/// after it. A call of the host belongs to the pass that it starts in, before the next one starts.
 [[nodiscard]] EngineProfile make_profile(const Source& source, DeviceTimeline timeline, const ProfileOptions& options);
 
 }  // namespace benanza::profile

@@ -130,7 +130,7 @@ class Verbose {
     for (const std::string_view mark : {"prim_template:", "template:"})
       if (text.starts_with(mark)) {
         std::string_view names = text.substr(mark.size());
-        // What stands before the operation is no column of what is left of a line by then.
+        // By then, what stands before the operation is no longer among the line's columns.
         if (const auto at = names.find("operation,"); at != std::string_view::npos) names = names.substr(at);
         if (names.find("exec_time") == std::string_view::npos || names.find("primitive") == std::string_view::npos)
           return;

@@ -213,7 +213,7 @@ class OnnxRuntime {
     const Misnested wrong = nest(events_, 1000);
     if (wrong.count > 0)
       warn(source_.place(wrong.position) + ": " + std::to_string(wrong.count) +
-           " nodes begin inside another one of their thread and end behind it; this is the first");
+           " nodes begin inside another one of their thread and end after it; this is the first");
     only_subgraphs_enclose();
     if (!timed) find_runs();
     std::vector<Seconds> latencies;

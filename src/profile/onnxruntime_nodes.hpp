@@ -22,7 +22,7 @@ namespace benanza::profile {
 /// the name that an unnamed node got (`MatMul_1`, of index 1).
 [[nodiscard]] std::string_view node_of_model(std::string_view name, std::string_view op, std::string_view index);
 
-/// Of the name in input_type_shape (DataTypeImpl::ToString without `tensor()`).
+/// Type for the name in input_type_shape (DataTypeImpl::ToString without `tensor()`).
 [[nodiscard]] std::optional<DataType> onnxruntime_type(std::string_view name);
 
 /// What a node or kernel is, once for all its events.

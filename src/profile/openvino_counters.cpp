@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's counters (benchmark_app -report_type average_counters, detailed_counters, or sorted): CSV of layers in the
-// order of the engine, in milliseconds; one block a pass in a detailed report. Sums of blocks are no latency.
+// order of the engine, in milliseconds; one block a pass in a detailed report. Sums of blocks are not a latency.
 #include "csv_row.hpp"
 #include "passes.hpp"
 #include "reader.hpp"

@@ -61,7 +61,7 @@ std::vector<std::size_t> candidate_periods(std::span<const std::uint32_t> ids) {
   return periods;
 }
 
-/// Where in the period passes begin: behind the longest idle time, by the median over the repetitions.
+/// Where in the period passes begin: after the longest idle time, by the median over the repetitions.
 std::size_t phase_by_idle(const Stretch& stretch, std::size_t period, std::span<const double> idle_before) {
   std::size_t best = 0;
   double longest = -1;

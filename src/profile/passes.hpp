@@ -34,9 +34,9 @@ enum class Covering : std::uint8_t {
 };
 
 /// The passes of a file that marks none: repetitions that cover the sequence, else (blocks of one pass repeat too) only
-/// those that begin behind idle times at least twice as long as any inside them; or as many as the options say. What
-/// was found by repetition alone is warned of. Where nothing repeats like that the whole is one pass; empty for no ids.
-/// Throws InputError where the sequence cannot be the number of passes that the options say.
+/// those that begin after idle times at least twice as long as any inside them; or as many as the options say. Passes
+/// found by repetition alone come with a warning. Where nothing repeats like that the whole is one pass; empty for no
+/// ids. Throws InputError where the sequence cannot be the number of passes that the options say.
 [[nodiscard]] std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
                                                    std::span<const double> idle_before, const ProfileOptions& options,
                                                    std::vector<std::string>& warnings,

@@ -77,7 +77,7 @@ class Joiner {
   EngineProfile finish() {
     add_descriptions();
     if (made_.records.empty() && made_.latencies.empty() && !made_.calls.empty() && made_.total_only.empty())
-      made_.total_only = "an API log has no times: give a trace of the same run beside it, or the latency";
+      made_.total_only = "an API log has no times: also give a trace of the same run, or the latency";
     made_.latencies_apart = !latency_file_.empty() && !timed_file_.empty() && latency_file_ != timed_file_;
     return std::move(made_);
   }

@@ -12,7 +12,7 @@ namespace benanza::profile {
 
 struct Reader {
   std::string_view format;  ///< as messages and EngineProfile::format name it
-  /// Whether a text that starts like this is of this format. It must not claim what another reader reads.
+  /// Whether a text that starts like this is of this format. It must not accept what another reader reads.
   bool (*sniff)(std::string_view head);
   /// The whole file. `files` and `format` are filled in by the caller; every record and call has its place, with
   /// `file` = source.index(). A file that only describes layers (no time) gives records without times: they are joined

@@ -26,8 +26,8 @@ class Ids {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::uint32_t> ids_{};
 };
 
-/// Of an end of the sequence that two threads made one after the other, the part of the second: passes of a thread
-/// each, which a long autotuning precedes. How many calls that is; 0 where there is no such end.
+/// The number of calls in the last pass, if the sequence ends with the same calls by two threads, one after the other:
+/// one pass for each thread, after a long autotuning. 0 where it does not end like that.
 std::size_t repeated_end(std::span<const std::uint32_t> ids, const std::vector<SeenCall>& seen) {
   std::size_t of_last = 0;
   while (of_last < seen.size() && seen[seen.size() - 1 - of_last].thread == seen.back().thread) ++of_last;

@@ -10,7 +10,7 @@ nlohmann::json read_json(Source& source) {
   std::string text;
   for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
     if (text.size() + chunk.size() > most)
-      source.fail(text.size(), "more than 256 MiB of JSON of a kind that is small");
+      source.fail(text.size(), "more than 256 MiB of JSON in a format whose files are small");
     text += chunk;
   }
   try {

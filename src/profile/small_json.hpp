@@ -11,7 +11,7 @@
 
 namespace benanza::profile {
 
-/// Throws InputError, with the byte for what is no JSON, also for a number that is out of range.
+/// Throws InputError, with the byte if it is not JSON, also for a number that is out of range.
 [[nodiscard]] nlohmann::json read_json(Source& source);
 
 /// The number of `key`. Throws InputError where there is none; `where` says of what: `element 3`.

@@ -48,7 +48,7 @@ struct Misnested {
 };
 
 /// Sorts by start (enclosing ones first) and sets the parent of each to the event that encloses it on its lane. An
-/// event that begins inside another one but ends behind it is not enclosed by that one, and counted. Ends may be off by
+/// event that begins inside another one but ends after it is not enclosed by that one, and counted. Ends may be off by
 /// `tolerance` ns, the resolution of the file.
 [[nodiscard]] Misnested nest(std::vector<TimedEvent>& events, std::int64_t tolerance);
 

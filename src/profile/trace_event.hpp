@@ -17,7 +17,7 @@ namespace benanza::profile {
 
 namespace json = simdjson::ondemand;
 
-/// Text of a number, in microseconds, as nanoseconds, exactly; nothing for what is no number.
+/// Text of a number, in microseconds, as nanoseconds, exactly; nothing if it is not a number.
 [[nodiscard]] std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text);
 
 /// The trimmed text of a scalar, as the file has it.

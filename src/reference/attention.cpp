@@ -16,7 +16,7 @@ Elements compute(const op::Attention& attention, const Query& query) {
   const double softcap = query.parameters.attention_softcap;
   const ConstTensor &q = query.input(0), &k = query.input(1), &v = query.input(2);
 
-  // Of a head's token, in elements: first where it begins.
+  // Offset of a head's token, in elements.
   const auto begin = [](const TensorShape& shape, bool tokens_first, std::int64_t b, std::int64_t h, std::int64_t t) {
     return ((b * shape[tokens_first ? 2 : 1] + (tokens_first ? t : h)) * shape[tokens_first ? 1 : 2] +
             (tokens_first ? h : t)) *

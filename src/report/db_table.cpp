@@ -7,7 +7,7 @@
 //   model                rung                      before      after   change    noise  verdict
 //   resnet50             library_fused            61.4 ms    65.3 ms   +6.4 %    0.9 %  slower
 //
-//   layers: 3 slower, 2 faster, 1 unknown, 40 same (up to 3 % is no change)
+//   layers: 3 slower, 2 faster, 1 unknown, 40 same (changes up to 3 % count as same)
 //   verdict   change   noise     before      after  layer
 //   slower    +7.3 %   0.5 %    10.0 us    10.7 us  Conv 1x256x14x14, 256 of 3x3, +bias +relu
 #include "format.hpp"
@@ -161,7 +161,7 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
   out << "\nlayers:";
   for (std::size_t i = 0; i < counts.size(); ++i)
     out << fmt::format("{} {} {}", i ? "," : "", counts[i], enum_names(Verdict{})[i]);
-  out << fmt::format(" (up to {:.3g} % is no change)\n", 100 * report.tolerance);
+  out << fmt::format(" (changes up to {:.3g} % count as same)\n", 100 * report.tolerance);
   const std::size_t worth = report.diff.layers.size() - (options.all ? 0 : counts.back());
   const std::size_t shown = shown_of(worth, options);
   if (shown == 0) return;

@@ -53,7 +53,7 @@ DrawnRun drawn_run(const GapReport& report) {
     }
     return drawn;
   }
-  drawn.what = "the times of the gap, one after the other: starts are not known of each pass";
+  drawn.what = "the times of the gap, one after the other: the starts in each pass are not known";
   std::map<std::int64_t, Seconds> end;
   for (const auto& record : report.gap.records) {
     Seconds& at = end[report.profile.records[record.record].lane];

@@ -112,8 +112,7 @@ class Table {
                 "    batch {}, {}{}    {}\n", a.batch, name(a.type),
                 report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
                 clipped(report_.bound.machine.device, 60));
-    if (gap_.partial)
-      out_ << "partial: the bound lacks layers (benanza bound names them), so that the gap is too large\n";
+    if (gap_.partial) out_ << "partial: the bound lacks layers (benanza bound names them), so the gap is too large\n";
   }
 
   void measured() {
@@ -188,7 +187,7 @@ class Table {
       text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", number, how);
     }
     out_ << "records matched: " << (text.empty() ? "none" : text)
-         << fmt::format("; {} beside the model's layers\n", beside);
+         << fmt::format("; {} outside the model's layers\n", beside);
     if (const TensorCoreUse use = tensor_core_use(report_); use.of_records > 0)
       out_ << fmt::format("on tensor cores: {} of {}, {} of {} of kernels\n", use.records,
                           plural(use.of_records, "kernel"), time_text(use.time), time_text(use.of_time));
@@ -238,7 +237,7 @@ class Table {
 
   void joint() {
     if (!gap_.joint || gap_.joint->steps.size() < 2) return;  // a single step says what the rungs say
-    out_ << '\n' << strong(fmt::format("{:<54} {:>10} {:>10}", "all of it together", "buys", "leaves")) << '\n';
+    out_ << '\n' << strong(fmt::format("{:<54} {:>10} {:>10}", "all changes together", "saves", "leaves")) << '\n';
     for (const auto& step : gap_.joint->steps)
       out_ << fmt::format("    {:<50} {:>10} {:>10}\n", step.what,
                           (step.gain.value < 0 ? "+" : "-") + time_text({std::fabs(step.gain.value)}),
@@ -281,7 +280,7 @@ class Table {
   void branches() {
     if (!gap_.parallel.gain) return;
     out_ << fmt::format(
-        "\nbranches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} beside "
+        "\nbranches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} off "
         "it\n",
         time_text(*gap_.parallel.gain), time_text(gap_.parallel.side_by_side),
         plural(gap_.parallel.path.size(), "group"), gap_.parallel.groups_off_path);

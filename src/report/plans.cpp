@@ -20,12 +20,12 @@ namespace benanza::report {
 
 namespace {
 
-/// What a reader of the time has to know.
+/// What a reader of the time must know.
 std::string marks(const Measurement& row) {
   std::string text = row.contended ? "  (contended)" : "";
   if (row.noisy) text += "  (noisy)";
   if (row.disagreement > methods_agree)
-    text += fmt::format("  ({}, the other method tells {:.0f} % more)", row.method, 100 * row.disagreement);
+    text += fmt::format("  ({}, the other method measures {:.0f} % more)", row.method, 100 * row.disagreement);
   if (referee_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
                         100 * (recorded_work(row) / without_launch(row, row.p10)));

@@ -182,7 +182,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
 
 void missing(std::ostream& out, const Analysis& a, const TableOptions& options) {
   if (!a.partial()) return;
-  out << strong("partial: the bounds lack what follows", options) << '\n';
+  out << strong("partial: the bounds lack the following", options) << '\n';
   const std::size_t shown = options.all ? a.missing.size() : std::min<std::size_t>(a.missing.size(), 5);
   for (std::size_t i = 0; i < shown; ++i) out << "  " << clipped(a.missing[i], 300) << '\n';
   if (shown < a.missing.size()) out << fmt::format("  ({} more: --all)\n", a.missing.size() - shown);

@@ -25,7 +25,7 @@ struct TensorCoreUse {
   }
 };
 
-/// Of the kernels that are named.
+/// Counts the kernels whose names are known.
 [[nodiscard]] inline TensorCoreUse tensor_core_use(const GapReport& report) {
   TensorCoreUse use;
   for (const auto& record : report.gap.records) {

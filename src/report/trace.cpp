@@ -60,7 +60,7 @@ void write_trace(std::ostream& out, const BoundReport& report) {
          "is "
          "max(critical path, least work / threads), which no schedule of these calls beats; the schedule's length "
          "shows "
-         "how near to it one can come"},
+         "how close one can get to it"},
         {"models", models}}},
       {"traceEvents", events}};
   out << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';

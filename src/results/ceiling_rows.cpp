@@ -129,7 +129,7 @@ std::string CeilingCheck::damage(const Measurement& row) {
   const double times = floor / least_counted(row);
   if (!(times > too_often)) return {};
   char text[80];
-  std::snprintf(text, sizeof text, "beats the machine's ceilings %.3g times: no time of this layer", times);
+  std::snprintf(text, sizeof text, "beats the machine's ceilings %.3g times: not a time of this layer", times);
   return text;
 }
 

@@ -10,7 +10,7 @@
 namespace benanza {
 
 /// Takes over one pair; keys that are not Benanza's (num_cpus, load_avg ...) say nothing. Throws InputError for a value
-/// that is none.
+/// that is not valid.
 void read_context(Run& run, std::string_view key, std::string_view value);
 /// Whether `read_context` knows the key.
 [[nodiscard]] bool is_context_key(std::string_view key);

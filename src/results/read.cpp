@@ -34,7 +34,7 @@ std::string_view token(json::value& value) {
   return text;
 }
 
-/// NaN for what is no finite number.
+/// NaN if it is not a finite number.
 double number(json::value& value) {
   const std::string_view text = token(value);
   const char first = text.empty() ? 'n' : text.front();
@@ -123,7 +123,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "visits_ns") read_times(row, key, value, row.visits_ns);
 }
 
-/// A whole number that fits; nothing for what is no count, which is not 0.
+/// A whole number that fits; nothing, which is not 0, for any other value.
 template <class Integer>
 std::optional<Integer> whole(double value, double least = 0) {
   if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
@@ -222,7 +222,7 @@ class Reader {
     const double scale = units_per_second(row.time_unit);
     std::string wrong = row.wrong;
     const std::optional<int> named = threads_of(name->algorithm), counted = whole<int>(row.threads, 1);
-    if (!counted) wrong = "threads is no count";
+    if (!counted) wrong = "threads is not a count";
     else if (named && *counted != 1 && *counted != *named)  // Google Benchmark's own is 1
       wrong = "threads is " + std::to_string(*counted) + ", its name says " + std::to_string(*named);
     const int threads = named.value_or(counted.value_or(1));
@@ -237,9 +237,9 @@ class Reader {
     double value = is_peak ? row.flops_per_second : row.bytes_per_second;
     if (is_timer) value = row.real_time / scale;
     else if (!(value > 0 && value < beyond_any))
-      wrong = std::string(is_peak ? "flops" : "bytes") + "_per_second is no rate of a machine";
+      wrong = std::string(is_peak ? "flops" : "bytes") + "_per_second is not a valid rate";
     if (is_timer && !(value > 0) && wrong.empty()) wrong = no_time;
-    if (!(row.in_front_bytes >= 0)) wrong = "in_front_bytes is no count";
+    if (!(row.in_front_bytes >= 0)) wrong = "in_front_bytes is not a count";
     if (!wrong.empty()) {
       run_.faults.push_back(std::string(row.name) + ": " + wrong);
       return;
@@ -250,7 +250,7 @@ class Reader {
   void add_measurement(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
     const auto count = [&wrong](double value, std::string_view key) {
       const auto found = whole<std::int64_t>(value);
-      if (!found) wrong = std::string(key) + " is no count";
+      if (!found) wrong = std::string(key) + " is not a count";
       return found.value_or(0);
     };
     const std::string& signature = canonical(name.what);
@@ -285,7 +285,7 @@ class Reader {
     }
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
     if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
-    if (std::isnan(launch.value)) wrong = "launch_ns is no number";
+    if (std::isnan(launch.value)) wrong = "launch_ns is not a number";
     else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {
       run_.faults.push_back(m.name() + ": " + wrong);

@@ -75,7 +75,7 @@ void add_table_2019(const std::string& file, const std::string& text, const std:
         "columns of neither table of 2019: expected LayerName,LayerType,BenchmarkName,RealTime(ms),... or "
         "gpu,batch,model,layer,kind,time_ms,...");
   if (!results.printed.empty() && (one_model || results.printed.front().model.empty()))
-    fail("a second table, of which one does not say of which model it is: expected one of them");
+    fail("a second table, and one of them does not name its model: expected one table");
   bool ended = false;
   while (at < text.size()) {
     const std::string_view line = next_line();
@@ -84,7 +84,7 @@ void add_table_2019(const std::string& file, const std::string& text, const std:
       const auto fields = fields_of(line);
       if (fields.size() != columns.size())
         throw InputError(std::to_string(fields.size()) + " fields, expected " + std::to_string(columns.size()));
-      if (ended) throw InputError("a row behind the total");
+      if (ended) throw InputError("a row after the total");
       if (one_model) {
         PrintedRow2019 row{.layer = columns.of(fields, "LayerName"),
                            .kind = columns.of(fields, "LayerType"),

@@ -23,7 +23,7 @@ struct Seen {
   const Measurement* row = nullptr;
 };
 
-/// Of valid rows the fastest and the slowest, and a refused one.
+/// The fastest and the slowest valid row, and a refused one.
 struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
@@ -57,7 +57,7 @@ std::string fault(const Measurement& row) {
   if (row.excluded) return row.excluded->empty() ? "is excluded without a reason" : "";
   if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";
   if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
-  if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is no number";
+  if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is not a number";
   if (!(row.launch >= Seconds{} && row.launch < row.p10)) return "has a launch that is not between 0 and its time";
   return "";
 }
@@ -101,7 +101,7 @@ std::vector<Finding> check(const Run& run) {
   }
   for (const auto& ceiling : run.ceilings)
     if (!std::isfinite(ceiling.value) || ceiling.value <= 0)
-      add("ceiling " + ceiling.quantity + " is no positive number");
+      add("ceiling " + ceiling.quantity + " is not a positive number");
   return findings;
 }
 

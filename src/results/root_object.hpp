@@ -15,7 +15,7 @@
 namespace benanza::results {
 
 [[noreturn]] inline void fail_for_more_text(std::size_t byte) {
-  throw InputError("byte " + std::to_string(byte) + ": more text behind the end of the document");
+  throw InputError("byte " + std::to_string(byte) + ": more text after the end of the document");
 }
 
 /// Where the object or array that a text begins with is closed: the byte behind it, or npos where it never is.
@@ -32,7 +32,7 @@ namespace benanza::results {
   return std::string_view::npos;
 }
 
-/// Throws InputError for a document that is followed by more, simdjson_error for any other that is no whole object.
+/// Throws InputError for a document that is followed by more, simdjson_error for any other that is not a whole object.
 [[nodiscard]] inline simdjson::ondemand::object root_object(simdjson::ondemand::document& document,
                                                             std::string_view text) {
   auto root = document.get_object();

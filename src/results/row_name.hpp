@@ -19,7 +19,7 @@ struct RowName {
   std::string_view what{};
 };
 
-/// Nothing if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is no part of it.
+/// Nothing if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is not a part of it.
 [[nodiscard]] std::optional<RowName> parse_row_name(std::string_view name);
 /// The value of an algorithm's key `threads`.
 [[nodiscard]] std::optional<int> threads_of(std::string_view algorithm);

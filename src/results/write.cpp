@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_run: Google Benchmark's JSON, one row a line. What is at its default is left out; what is no number is left out
-// or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
+// write_run: Google Benchmark's JSON, one row a line. What is at its default is left out; what is not a number is left
+// out or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
 #include "row_name.hpp"
 #include "run_text.hpp"
 #include <benanza/results/results.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The number that so many significant digits leave: finer than any timer, and half as long in the file.
+/// The number rounded to this many significant digits: finer than any timer, and half as long in the file.
 double rounded(double value, int digits) {
   char text[40];
   const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits - 1);

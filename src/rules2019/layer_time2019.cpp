@@ -101,7 +101,7 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
   }
   if (node.has_input(2) &&
       !add_call(time, results, shape_key_2019("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
-    LayerTime2019 half = missing("its bias: " + time.reason);  // what is known of it is no time of the layer
+    LayerTime2019 half = missing("its bias: " + time.reason);  // what is known is not the time of the layer
     half.backend = time.backend;
     return half;
   }

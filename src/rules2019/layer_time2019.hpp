@@ -27,8 +27,8 @@ struct LayerTime2019 {
 /// From the calls of a database. Node by node, nothing fused.
 [[nodiscard]] LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Results2019& results);
 
-/// Of a convolution with constant bias, as one call with the activation that follows (an ONNX operator type, or empty
-/// for none); nothing where no such call was timed.
+/// Time of a convolution with constant bias as one call with the activation that follows (an ONNX operator type, or
+/// empty for none); nothing where no such call was timed.
 [[nodiscard]] std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& graph,
                                                            const Results2019& results, const std::string& activation);
 

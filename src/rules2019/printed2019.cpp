@@ -79,7 +79,7 @@ std::string other_depth(const Node& node, const Graph& graph, const PrintedRow20
 
 /// Whether the original did not see the convolution's padding: it read `pads` only, and the ONNX zoo's files of these
 /// models have `auto_pad` instead. No row says with which padding it was measured, so it is known by the model, however
-/// the graph at hand spells its padding.
+/// the given graph spells its padding.
 bool is_padding_unseen(const Node& node, const Graph& graph) {
   constexpr std::array<std::string_view, 3> models{"Emotion-FerPlus", "MNIST", "Tiny_YOLO-v2"};
   const bool known = std::find(models.begin(), models.end(), graph.name) != models.end();

@@ -53,7 +53,7 @@ std::optional<ElementwiseFn> function_of(const std::string& op_type) {
   return std::nullopt;
 }
 
-/// A convolution with bias becomes one call where one was timed and is no slower than what it replaces.
+/// A convolution with bias becomes one call where such a call was timed and is not slower than what it replaces.
 FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results2019& results, FormTimes form) {
   form.form = Form::fused;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

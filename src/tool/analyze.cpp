@@ -64,7 +64,7 @@ int run(const Options& options) {
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (options.machine.empty() == options.results.empty())
-    throw UsageError("either --results or --machine says what to analyse the models with");
+    throw UsageError("give either --results (measured) or --machine (declared)");
   const BoundReport report = !options.machine.empty() ? declared_report(options.machine, options.models)
                              : options.rules.empty()  ? stored_report(options)
                                                       : report_2019(options);
@@ -95,11 +95,11 @@ void add_analyze(CLI::App& app, int& exit_code) {
                    "the most threads an engine would use (default: the machine's cores)")
       ->type_name("N")
       ->check(positive_number());
-  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most that")
+  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most this")
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_flag("--plans", options->plans, "every candidate of each layer shown, or why it is excluded");
+  command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
   command
       ->add_option("--rules", options->rules,
                    "2019: the accounting of the original Benanza, for its databases (JSON) and printed tables (CSV)")

@@ -63,7 +63,7 @@ bool agree(const Analyses& a, const Analyses& b) {
   return true;
 }
 
-/// Every candidate that any session timed, beside what the last one says of the chosen ones.
+/// Every candidate that any session timed, with what the last one says of the chosen ones.
 void show_candidates(Analyses& analyses, const ResultDatabase& results) {
   const auto all = results.newest_rows();
   for (auto& analysis : analyses)
@@ -145,7 +145,7 @@ void add_bound(CLI::App& app, int& exit_code) {
                    "time to spend on measuring (default: 45s for one model, 36s for each of several, more for one of "
                    "some 100 GMAC)")
       ->type_name("60s");
-  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most that")
+  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most this")
       ->type_name("RUNG=12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -153,9 +153,9 @@ void add_bound(CLI::App& app, int& exit_code) {
                     "measures again until two sessions agree within their uncertainties; the budget is for each");
   command
       ->add_flag("--rounds", options->rounds,
-                 "times known layers again, by the plans that were best, and selects none of them anew")
+                 "times known layers again with the plans that were best, and selects no plans anew")
       ->excludes("--repeat");
-  command->add_flag("--plans", options->plans, "every candidate of each layer shown, or why it is excluded");
+  command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
   add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback(

@@ -119,7 +119,7 @@ ResultDatabase read_places(const std::vector<std::string>& places) {
 }
 
 void add_tolerance(CLI::App& command, double& percent) {
-  command.add_option("--tolerance", percent, "a change up to so many percent is none (default: 3)")
+  command.add_option("--tolerance", percent, "a change of at most this many percent counts as same (default: 3)")
       ->type_name("PERCENT")
       ->check(number_from_zero());
 }
@@ -130,8 +130,8 @@ void add_db(CLI::App& app, int& exit_code) {
   db->require_subcommand(1);
   auto listed = std::make_shared<Options>(), verified = std::make_shared<Options>(),
        merged = std::make_shared<Options>();
-  add_places(*add(*db, "list", "what is in it: runs by machine, with libraries, dates and counts",
-                  "benanza db list results", list, exit_code, listed),
+  add_places(*add(*db, "list", "lists the runs by machine, with libraries, dates and counts", "benanza db list results",
+                  list, exit_code, listed),
              *listed);
   auto* verifying =
       add(*db, "verify", "checks every file and row (exit code 1 if something is wrong) and shows where runs disagree",
@@ -139,7 +139,7 @@ void add_db(CLI::App& app, int& exit_code) {
   add_places(*verifying, *verified);
   add_tolerance(*verifying, verified->tolerance_percent);
   auto* merging =
-      add(*db, "merge", "copies the runs of others into a folder, each as it was written; shows where runs disagree",
+      add(*db, "merge", "copies other runs into a folder, each as it was written; shows where runs disagree",
           "benanza db merge gpu1/results gpu2/results --into results", merge, exit_code, merged);
   merging->add_option("places", merged->places, "results files or folders")->required()->type_name("FILE|DIR...");
   merging->add_option("--into", merged->into, "folder to copy to")->required()->type_name("DIR");

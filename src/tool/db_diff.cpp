@@ -131,21 +131,21 @@ void add_db_diff(CLI::App& db, int& exit_code) {
       ->expected(0, 2);
   for (auto* side : {&options->before, &options->after})
     command
-        ->add_option(
-            side == &options->before ? "--before" : "--after", *side,
-            "which part of the results: a machine by a piece of its identity, a library's version (default: the "
-            "only machine, the newest version)")
+        ->add_option(side == &options->before ? "--before" : "--after", *side,
+                     "which part of the results: a machine by part of its identity, a library's version (default: the "
+                     "only machine, the newest version)")
         ->type_name("machine=TEXT|BACKEND=VERSION,...")
         ->delimiter(',')
         ->allow_extra_args(false);
   options->models.add_to(*command, "--model");
-  command->add_option("-t,--threads", options->threads, "the most threads that count (default: the machine's cores)")
+  command
+      ->add_option("-t,--threads", options->threads,
+                   "counts rows of at most this many threads (default: the machine's cores)")
       ->type_name("N")
       ->check(positive_number());
   command
-      ->add_option(
-          "--fail-on", options->fail_on,
-          "exit code 4 if a model, or without models a layer, has such a verdict: slower, unknown, faster, same")
+      ->add_option("--fail-on", options->fail_on,
+                   "exit code 4 if a model (without models: a layer) has this verdict: slower, unknown, faster, same")
       ->type_name("VERDICT,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -11,8 +11,8 @@ namespace benanza::tool {
 void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded) {
   auto* option = command
                      .add_option("--machine", file,
-                                 "model floor and roofline for a machine that is not at hand, by its declared peaks; "
-                                 "examples/machines has records")
+                                 "model floor and roofline of a machine that you do not have, from its declared peaks; "
+                                 "examples/machines has some")
                      ->type_name("FILE");
   for (const auto& name : excluded) option->excludes(command.get_option(name));
 }

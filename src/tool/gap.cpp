@@ -47,11 +47,11 @@ RungName rung_of(const std::string& text) {
   std::string known;
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto name = static_cast<RungName>(i);
-    if (name == RungName::roofline_memory) continue;  // an indication, no bound
+    if (name == RungName::roofline_memory) continue;  // an indication, not a bound
     if (enum_names(RungName{})[i] == text) return name;
     known += (known.empty() ? "" : ", ") + std::string(enum_names(RungName{})[i]);
   }
-  throw UsageError("--rung: '" + text + "' is no rung, expected one of " + known);
+  throw UsageError("--rung: '" + text + "' is not a rung, expected one of " + known);
 }
 
 template <class Model>
@@ -62,11 +62,11 @@ Model the_one(std::vector<Model> models) {
 
 EngineProfile profile_of(const Options& options) {
   if (options.profiles.empty() && options.latencies.empty())
-    throw UsageError("either --profile or --latency says what the engine did");
+    throw UsageError("give --profile or --latency: they say what the engine did");
   std::vector<Seconds> latencies;
   for (const auto& text : options.latencies) {
     latencies.push_back(detail::parse_duration(text));
-    if (latencies.back().value <= 0) throw UsageError("--latency: '" + text + "' is no time that an engine can take");
+    if (latencies.back().value <= 0) throw UsageError("--latency: '" + text + "' is not a positive time");
   }
   if (options.profiles.empty()) return latency_profile(std::move(latencies));
   const std::vector<std::filesystem::path> files(options.profiles.begin(), options.profiles.end());
@@ -83,7 +83,7 @@ std::vector<DataType> other_types(const Options& options, const Analysis& analys
   std::vector<DataType> types;
   for (const auto& text : options.types) {
     const auto type = data_type_from_name(text);
-    if (!type) throw UsageError("--what-if: '" + text + "' is no element type, expected e.g. bf16, f16 or i8");
+    if (!type) throw UsageError("--what-if: '" + text + "' is not an element type, expected e.g. bf16, f16 or i8");
     types.push_back(*type);
   }
   if (!types.empty() || analysis.type != DataType::f32) return types;
@@ -152,9 +152,9 @@ void compare_2019(const Options& options, GapReport& report) {
                   .models = {std::move(analysis)},
                   .warnings = std::move(warnings)};
   if (report.profile.total_only.empty())
-    report.profile.total_only = "the rules of 2019 know single calls: totals and algorithms are compared";
+    report.profile.total_only = "the rules of 2019 cover single calls: only totals and algorithms are compared";
   report.profile.warnings.push_back(
-      "times of 2019 are of single calls with their launches, which a whole run may be faster than");
+      "the times of 2019 are of single calls including launches: a whole run may be faster");
   if (found.compared > 0)
     report.profile.warnings.push_back(
         fmt::format("{} calls of a pass were compared, {} could not be", found.compared, found.not_compared.size()));
@@ -183,7 +183,7 @@ int verdict(const Options& options, const Gap& gap) {
 int run(const Options& options, const CLI::App& command) {
   check_writable(options.output);
   if (options.prove && !options.results.empty())
-    throw UsageError("--prove measures, --results says that nothing is to be measured: give one of them");
+    throw UsageError("--prove measures, but --results rules measuring out: give one of them");
   GapOptions gap_options{.rung = rung_of(options.rung)};
   GapReport report{.profile = profile_of(options)};
   if (!options.rules.empty()) {
@@ -225,15 +225,15 @@ int run(const Options& options, const CLI::App& command) {
 void add_gap(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
-      app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do");
+      app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do about it");
   command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");
   options->models.add_to(*command);
   command
       ->add_option("--profile", options->profiles,
-                   "what a profiler wrote; several files of one run together, e.g. a trace and an API log")
+                   "a profiler's output; may be several files of one run, e.g. a trace and an API log")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--latency", options->latencies, "of whole runs, where there is no profile, or one that lacks it")
+  command->add_option("--latency", options->latencies, "latency of whole runs, if there is no profile or it has none")
       ->type_name("12.3ms,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -245,7 +245,7 @@ void add_gap(CLI::App& app, int& exit_code) {
                    "passes in a profile that does not mark them (default: found by repetition)")
       ->type_name("N")
       ->check(positive_number());
-  command->add_option("--rung", options->rung, "the bound to explain the gap to")
+  command->add_option("--rung", options->rung, "the bound that the gap is measured against")
       ->type_name("RUNG")
       ->capture_default_str();
   command
@@ -272,10 +272,11 @@ void add_gap(CLI::App& app, int& exit_code) {
           "--budget", options->budget,
           "time to spend on measuring, and again with --prove (default: 45s, more for a model of some 100 GMAC)")
       ->type_name("TIME");
-  command->add_flag("--prove", options->prove, "measures again what the advice would run; predicted beside achieved");
+  command->add_flag("--prove", options->prove,
+                    "measures what the advice would run; shows predicted and achieved gains");
   command
       ->add_option("--assert-ratio", options->most_ratio,
-                   "fails with exit code 4 unless measured / library_fused is at most that")
+                   "fails with exit code 4 unless measured / library_fused is at most this")
       ->type_name("1.3")
       ->check(positive_number());
   command->add_flag("--require-complete", options->require_complete,

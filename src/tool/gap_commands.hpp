@@ -7,8 +7,8 @@
 
 namespace benanza::tool {
 
-/// Of a parsed `gap`: with its own options, as far as each command has them. `threads`: that the bounds were taken
-/// for, 0 for the default; `device`: stored results are of a GPU.
+/// The commands for a parsed `gap`, with those of its options that each command has. `threads`: the thread count of the
+/// bounds, 0 for the default; `device`: the stored results are of a GPU.
 [[nodiscard]] Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int threads, bool device);
 
 }  // namespace benanza::tool

@@ -86,7 +86,7 @@ void add_generate(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     exit_code = done;
     if (!options->reproducer.signature.empty()) {
-      if (!options->models.models.empty()) throw UsageError("--reproducer takes a signature and no models");
+      if (!options->models.models.empty()) throw UsageError("--reproducer takes a signature, not models");
       const Reproducer reproducer = make_reproducer(options->reproducer, expand_backends(options->backends));
       write_to(options->file, [&](std::ostream& out) { emit_reproducer(reproducer, out); });
       return;

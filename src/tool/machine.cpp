@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza machine: what would be measured on.
+// benanza machine: the machine that would be measured.
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
@@ -67,7 +67,7 @@ int run(const Options& options) {
 void add_machine(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command =
-      app.add_subcommand("machine", "what would be measured on: device, libraries, measured ceilings, timer");
+      app.add_subcommand("machine", "the machine that would be measured: device, libraries, measured ceilings, timer");
   command->footer("example: benanza machine");
   options->measuring.add_to(*command);
   options->output.add_to(*command);

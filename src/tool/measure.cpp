@@ -28,7 +28,7 @@ int run(const Options& options) {
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {
     wanted.push_back({.layer = parse_layer(text)});
-    if (is_free(wanted.back().layer)) throw InputError(text + ": costs nothing, so that there is nothing to measure");
+    if (is_free(wanted.back().layer)) throw InputError(text + ": costs nothing, so there is nothing to measure");
   }
   const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
   Session session = open_session(options.measuring, options.output.quiet);

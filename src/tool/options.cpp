@@ -19,7 +19,7 @@ Number parse_number(std::string_view text, const std::string& option) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw UsageError(option + ": '" + std::string(text) + "' is no number");
+    throw UsageError(option + ": '" + std::string(text) + "' is not a number");
   return value;
 }
 
@@ -107,7 +107,7 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
 std::optional<DataType> ModelOptions::what_if() const {
   if (type.empty()) return std::nullopt;
   const auto found = data_type_from_name(type);
-  if (!found) throw UsageError("--type: '" + type + "' is no element type, expected e.g. bf16, f16 or i8");
+  if (!found) throw UsageError("--type: '" + type + "' is not an element type, expected e.g. bf16, f16 or i8");
   return found;
 }
 
@@ -152,7 +152,7 @@ std::vector<std::filesystem::path> ModelOptions::files() const {
 void MeasuringOptions::add_to(CLI::App& app) {
   app.add_option(
          "--backend", backends,
-         "libraries to use; cuda stands for cudnn, cublas and cuda (default: all of the processor that are available)")
+         "libraries to use; cuda stands for cudnn, cublas and cuda (default: every CPU library that is available)")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -173,10 +173,9 @@ void MeasuringOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(CLI::Validator(to_state, ""));
-  app.add_flag(
-      "--isolate,!--no-isolate", isolate,
-      "measures in a process of its own, so that what crashes, hangs or eats the memory costs its row only (the "
-      "default; always so on a GPU)");
+  app.add_flag("--isolate,!--no-isolate", isolate,
+               "measures in a separate process: a crash, hang or runaway allocation loses one row, not the run (the "
+               "default; always so on a GPU)");
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());

@@ -19,7 +19,7 @@ class App;
 
 namespace benanza::tool {
 
-/// Which models, at which sizes.
+/// The models and their sizes.
 struct ModelOptions {
   std::vector<std::string> models{};    ///< files, folders or globs
   std::vector<std::int64_t> batches{};  ///< empty: the models' own; several: a sweep
@@ -32,7 +32,7 @@ struct ModelOptions {
   [[nodiscard]] std::vector<ImportOptions> import_options() const;
   /// Whether a model is wanted at several sizes.
   [[nodiscard]] bool sweeps() const { return import_options().size() > 1; }
-  /// The type of the what-if, if one is asked for. Throws UsageError for a name that is no type.
+  /// The type of the what-if, if there is one. Throws UsageError for a name that is not a type.
   [[nodiscard]] std::optional<DataType> what_if() const;
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;

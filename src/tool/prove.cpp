@@ -50,7 +50,7 @@ const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Ch
   return best;
 }
 
-/// Why no row was fit for a call: what its plan's row says, or for want of one that of any plan.
+/// Why no row was fit for a call: what its plan's row says or, without one, that of any plan.
 std::string why_not_measured(const RowsOfLayers& rows, const AdvisedCall& call, Change change) {
   const auto found = rows.find(call.signature);
   if (found == rows.end()) return call.signature + ": no run of it was finished";
@@ -111,14 +111,14 @@ Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
   }
   set_achieved(proof, one, many);
   *proof.achieved = *proof.achieved - gap.parallel.side_by_side;
-  proof.reason = "Benanza runs one call at a time: what branches cost each other in caches and bandwidth is not in it";
+  proof.reason = "Benanza runs one call at a time: how branches compete for caches and bandwidth is not included";
   return proof;
 }
 
 std::string why_not(const Advice& advice) {
   return advice.change == Change::algorithm || advice.change == Change::fusion
-             ? "no call of a library at hand is known for these layers"
-             : "it is what the engine does beside the model's layers, which Benanza does not run";
+             ? "no available library is known to have a call for these layers"
+             : "it is what the engine does outside the model's layers, which Benanza does not run";
 }
 
 }  // namespace

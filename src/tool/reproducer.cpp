@@ -47,7 +47,7 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
   return *best;
 }
 
-/// Warns of a plan that the library at hand does not offer here: a result of another machine may name it.
+/// Warns of a plan that the library does not offer here: a result of another machine may name it.
 void check_plan(const Reproducer& reproducer) {
   const auto all = bench::all_backends();
   const auto backend =
@@ -78,9 +78,10 @@ void check_plan(const Reproducer& reproducer) {
 void ReproducerOptions::add_to(CLI::App& app) {
   database = default_database();
   app.add_option("--reproducer", signature,
-                 "instead of a suite: one convolution or matrix product by one plan, the library's own calls only")
+                 "instead of a suite: one convolution or matrix product by one plan, in calls of the library alone")
       ->type_name("SIGNATURE");
-  app.add_option("--plan", plan, "of the reproducer, as results name it: BACKEND/ALGORITHM (default: the best known)")
+  app.add_option("--plan", plan,
+                 "the reproducer's plan, as results name it: BACKEND/ALGORITHM (default: the best known)")
       ->type_name("TEXT");
   app.add_option("--database", database, "folder of results in which the best plan is looked up")
       ->type_name("DIR")

@@ -10,7 +10,7 @@ namespace benanza::tool::terminal {
 
 /// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
 [[nodiscard]] bool colors();
-/// Columns of stdout; 80 when it is no terminal.
+/// Columns of stdout; 80 when it is not a terminal.
 [[nodiscard]] int width();
 
 /// One line on stderr, in place of a progress bar.
@@ -18,7 +18,7 @@ void say(const std::string& text);
 /// The same, called a warning.
 void warn(const std::string& text);
 
-/// One line on stderr, drawn anew; nothing at all when stderr is no terminal.
+/// One line on stderr, redrawn in place; nothing at all when stderr is not a terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet);

@@ -86,7 +86,7 @@ std::vector<double> resize_scales(const Node& node, const op::Resize& resize, co
   return result;
 }
 
-/// Numbers that a layer does not hold because they decide no speed.
+/// Numbers that a layer does not hold because they do not decide the speed.
 reference::Parameters parameters(const Node& node, const Layer& layer, const Tensors& tensors) {
   reference::Parameters result;
   result.epsilon = node.attribute("epsilon", result.epsilon);
@@ -161,7 +161,7 @@ std::vector<double> wrapped_products(const Layer& layer, const std::vector<const
   return sums;
 }
 
-/// Operators whose output's size is no function of the operands' sizes.
+/// Operators whose output's size is not a function of the operands' sizes.
 constexpr std::array<std::string_view, 4> data_dependent{"Compress", "NonMaxSuppression", "NonZero", "Unique"};
 
 void run_node(const Graph& graph, const Node& node, Tensors& tensors) {

@@ -12,8 +12,8 @@
 namespace benanza::test {
 
 /// The graph's outputs in order; nothing for one that its layer leaves out (LayerNormalization's mean). Throws Skip
-/// where a node is no layer or has an attribute that decides its result but no speed, so that the layer does not know
-/// it.
+/// where a node is not a layer or has an attribute that decides its result but not its speed, so that the layer does
+/// not know it.
 [[nodiscard]] std::vector<std::optional<Numbers>> run_graph(const Graph& graph,
                                                             const std::map<std::string, Numbers>& inputs);
 

@@ -52,7 +52,7 @@ Numbers to_numbers(const onnx::TensorProto& tensor) {
   return result;
 }
 
-/// Inputs that decide an operator's shape or are no tensors of a layer: models have them as constants, the vectors as
+/// Inputs that decide an operator's shape or are not tensors of a layer: models have them as constants, the vectors as
 /// inputs.
 std::set<int> parameter_inputs(const std::string& op_type) {
   static const std::map<std::string, std::set<int>> table{{"CenterCropPad", {1}},

@@ -19,7 +19,7 @@ struct Numbers {
   std::vector<double> values{};
 };
 
-/// A vector that is no test of a layer, and by which rule.
+/// A vector that does not test a layer, and by which rule.
 struct Skip {
   std::string rule{};
 };

@@ -145,7 +145,7 @@ TEST_CASE("the reference computes what ONNX's node-test vectors expect") {
     std::cout << "\n  " << names.size() << " skipped: " << rule << " (" << names.front()
               << (names.size() > 1 ? ", ..." : "") << ")";
   std::cout << std::endl;
-  // Of the 1,615 vectors of ONNX 1.19.1; what is left out is counted above, by rule.
+  // ONNX 1.19.1 has 1,615 vectors; those left out are counted above, by rule.
   CHECK(passed >= 1150);
   for (const auto& type : offered) {
     CAPTURE(type);

@@ -44,7 +44,7 @@ TEST_CASE("pools take the largest, the mean or a norm of their window") {
   check_close(run(op::Pool{.mode = op::PoolMode::lp, .x = {1, 1, 1, 2}, .kernel = {1, 2}}, {{3, -4}}), {5});
   CHECK(run(op::Pool{.x = {1, 1, 1, 5}, .kernel = {1, 2}, .dilations = {1, 3}}, {{1, 2, 3, 0, 5}}) == Values{1, 5});
   CHECK(run(op::Pool{.x = {1, 1, 1, 2}, .kernel = {1, 2}, .pads = {0, 1, 0, 0}}, {{-3, -2}}) ==
-        Values{-3, -2});  // padding is no zero
+        Values{-3, -2});  // padding is not zero
 }
 
 TEST_CASE("normalisations subtract the mean and divide by the deviation") {

@@ -157,16 +157,16 @@ class Cli(unittest.TestCase):
         gap = ["gap", resnet, "--batch", "32", "--rules", "2019", "--results", results, "--profile", log]
         made = run(*gap)
         self.assertEqual(made.returncode, 0, made.stderr)
-        # Of the database, in ns: 398297 for 370755, three calls of the log.
+        # From the database, in ns: 398297 for 370755, three calls of the log.
         self.assertRegex(made.stdout, r"0\.398 ms +0\.371 ms +x3 +82\.6 us +cudnn implicit_precomp_gemm, cudnn implicit_gemm +resnetv17_stage2_conv4_fwd ")
         self.assertIn("measured: unknown", made.stdout)
-        self.assertIn("give a trace of the same run beside it", " ".join(made.stdout.split()))
+        self.assertIn("also give a trace of the same run", " ".join(made.stdout.split()))
         choices = json.loads(run(*gap, "--json", "-").stdout)["gaps"][0]["questions"]["algorithms"]
         self.assertEqual([choice["count"] for choice in choices], [3, 3])
         timed = json.loads(run(*gap, "--latency", "40ms", "--json", "-").stdout)["gaps"][0]
         self.assertEqual(len(timed["advice"]), 2)
         self.assertAlmostEqual(timed["advice"][0]["predicted_ms"], 3 * (0.398297 - 0.370755), 6)
-        # Of another batch no row is of the model: nothing is known, which is not 0.
+        # At another batch size no row fits the model: nothing is known, which is not 0.
         other = run("analyze", resnet, "--rules", "2019", "--results", results, "--json", "-")
         self.assertIn("holds of batch 32 does not count", other.stderr)
         model = json.loads(other.stdout)["models"][0]
@@ -605,7 +605,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         for said in ("cut.json: byte ", "unsigned.json: row 4: 'example/direct,threads=1/hot/', expected",
                      "version.json: backend 'example' has rows, but the context names no version", ".killed.json.tmp: a temporary file",
-                     "launch.json: example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2: launch_ns is no number",
+                     "launch.json: example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2: launch_ns is not a number",
                      "real_time is Infinity, expected a positive number", "6 things wrong"):
             self.assertIn(said, result.stdout)
         listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)

@@ -115,7 +115,7 @@ class Blocks:
         check = {"run": self.run, "usage": self.usage, "measured": self.measured, "golden": self.golden, "part-of": self.part_of,
                  "names-in": self.names_in, "rooms": self.rooms, "third-parties": self.third_parties, "picture": self.picture}.get(kind)
         if check is None:
-            return ["no mark says how it is tested (tests/docs/blocks.py)" if not kind else f"'{kind}' is no mark"]
+            return ["no mark says how it is tested (tests/docs/blocks.py)" if not kind else f"'{kind}' is not a mark"]
         return list(check(part.lines, *rest))
 
     def shell(self, command):
@@ -140,7 +140,7 @@ class Blocks:
         source = (self.root / file).read_text(encoding="utf-8").splitlines()
         windows = (source[i:i + len(block)] for i in range(len(source) - len(block) + 1))
         if not any(textwrap.dedent("\n".join(window)).splitlines() == block for window in windows):
-            yield f"is no part of {file}"
+            yield f"is not a part of {file}"
 
     def names_in(self, lines, *files):
         text = "".join(path.read_text(encoding="utf-8") for file in files for path in self.root.glob(file))
@@ -245,7 +245,7 @@ class Blocks:
     def check_script(self, script, words):
         path = self.root / script
         if not os.access(path, os.X_OK):
-            yield f"{script} is no program"
+            yield f"{script} is not a program"
             return
         text = path.read_text(encoding="utf-8")
         for word in words:

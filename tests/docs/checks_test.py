@@ -50,7 +50,7 @@ class Checks(unittest.TestCase):
         self.assertIn("README.md:2: no mark", self.of_readme("```sh\nls\n```\n")[0])
         self.assertIn("README.md:3: a code block without a fence", self.of_readme("text\n\n    indented\n")[0])
         self.assertEqual(self.of_readme("- item\n\n    still the item\n"), [])
-        self.assertIn("is no mark", self.of_block("nonsense", "x")[0])
+        self.assertIn("is not a mark", self.of_block("nonsense", "x")[0])
 
     def test_what_a_command_prints_is_compared(self):
         self.assertEqual(self.of_block("run", "$ benanza greet you", "hello you", "second line"), [])
@@ -63,13 +63,13 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.of_block("usage", "benanza layers MODEL --csv FILE   # comment", "scripts/run"), [])
         self.assertIn("no option '--nothing'", self.of_block("usage", "benanza layers MODEL --nothing")[0])
         self.assertIn("no subcommand 'nothing'", self.of_block("usage", "benanza nothing")[0])
-        self.assertIn("scripts/nothing is no program", self.of_block("usage", "scripts/nothing")[0])
+        self.assertIn("scripts/nothing is not a program", self.of_block("usage", "scripts/nothing")[0])
         self.assertIn("nobody knows 'mystery'", self.of_block("usage", "mystery")[0])
 
     def test_code_stands_in_a_source_that_is_compiled(self):
         self.assertEqual(self.of_block("part-of examples/one.cpp", "return 0;"), [])
-        self.assertIn("is no part", self.of_block("part-of examples/one.cpp", "return 1;")[0])
-        self.assertIn("is no part", self.of_block("part-of examples/one.cpp", "int main() {", "}")[0])
+        self.assertIn("is not a part", self.of_block("part-of examples/one.cpp", "return 1;")[0])
+        self.assertIn("is not a part", self.of_block("part-of examples/one.cpp", "int main() {", "}")[0])
         self.assertIn("is not compiled", self.of_block("part-of README.md", "x")[0])
 
     def test_names_in_a_table_stand_in_the_code(self):

@@ -22,8 +22,8 @@ extern dim3 blockDim, gridDim;
 
 /// Waits for all threads of the block that have not ended.
 void __syncthreads();
-/// Of the thread whose rank in the warp differs by these bits. All threads of the warp have to come: anything else ends
-/// the process with a line that says so.
+/// The value of the thread whose rank in the warp differs by these bits. All threads of the warp must call it:
+/// otherwise the process ends with a line that says so.
 float __shfl_xor_sync(unsigned mask, float value, int bits);
 
 inline int atomicMax(std::int32_t* at, std::int32_t value) {

@@ -31,7 +31,7 @@ class FakeDevice final : public Device {
   double event_cost = 1e-6;
   double clock = 1.5e9, highest_clock = 1.5e9;
   double least_clock_time = 0;   ///< what is shorter tells no clock
-  std::int64_t queue = 1 << 20;  ///< kernels that fit behind a block; one more waits until it is rescued
+  std::int64_t queue = 1 << 20;  ///< kernels that fit after a block; one more waits for its time-out
   bool lost = false;             ///< the next wait fails for good
   bool has_records = true;       ///< of its kernels' own times
   double record_error = 1;       ///< what these records tell of a kernel's work, by what it is

@@ -23,7 +23,7 @@ class FakeHost final : public bench::Host {
   /// How many times slower than its best the machine is at a time; 1 is quiet. Also what the calls of fake plans are
   /// slowed down by.
   std::function<double(double now)> slowness = [](double) { return 1.0; };
-  /// Whether somebody else had the processor between two times.
+  /// Whether another process had the processor between two times.
   std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
   double time = 1000;
   std::map<int, int> probes{};  ///< by threads

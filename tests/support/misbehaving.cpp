@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child that crashes, hangs, allocates without end and gives up, one row each; writes what became of its rows, of its
-// budget and of its forerunners' journal to the file that it is given.
+// A child that crashes, hangs, allocates more and more memory and gives up, one row each; writes what became of its
+// rows, of its budget and of its forerunners' journal to the file that it is given.
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/isolation/supervisor.hpp>
 

@@ -45,7 +45,7 @@ inline EngineProfile read(const fs::path& file, const ProfileOptions& options = 
   return read_profile(files, options);
 }
 
-/// Of a text that Folder keeps for the time of reading it.
+/// Reads a text as a file, which Folder keeps for as long as it is read.
 inline EngineProfile read_text(const std::string& text, const ProfileOptions& options = {}) {
   const Folder folder;
   return read(folder.write("profile", text), options);

@@ -542,7 +542,7 @@ TEST_CASE("a plan that saves multiplications is raised to the memory part only, 
   CHECK_THAT(a.exempt[0], Catch::Contains("lib/a,threads=1/hot/Conv"));
 }
 
-TEST_CASE("views and movement are free in analytic rungs, and bytes are those behind them") {
+TEST_CASE("views and movement are free in analytic rungs, and bytes are those that they refer to") {
   GraphBuilder g;
   const auto x = g.input({1000, 10});
   const auto turned = g.node("Transpose", {x}, {10, 1000}, {{"perm", Dims{1, 0}}});

@@ -86,7 +86,7 @@ TEST_CASE("The log's convolutions against the database: six ran slower than the 
   CHECK(found.compared == 53);
   CHECK(found.not_compared.empty());
   REQUIRE(found.slower.size() == 2);
-  // Of the database, in ns: 398297 for 370755 (512 to 128 channels at 28x28), 396968 for 389058 (512 to 2048 at 7x7).
+  // From the database, in ns: 398297 for 370755 (512 to 128 channels at 28x28), 396968 for 389058 (512 to 2048 at 7x7).
   CHECK(found.slower[0].signature == "Conv/f32/x=32x512x28x28/w=128x512x1x1");
   CHECK(found.slower[0].count == 3);
   CHECK(found.slower[0].ratio() == Approx(398297.0 / 370755));
@@ -116,7 +116,7 @@ TEST_CASE("A cuBLAS log: products in row-major terms, without what autotuning ca
   CHECK(resnet.calls[0].math == "CUBLAS_DEFAULT_MATH");
 }
 
-TEST_CASE("Records of two threads that stand line by line in each other are told apart, or marked") {
+TEST_CASE("Records of two threads that are interleaved line by line are told apart, or marked") {
   const Folder folder;
   const auto lines = [](const std::string& function, const std::string& m1, const std::string& m2) {
     const std::string header = "I! cuBLAS (v10.1) function cublasStatus_t " + function + "(cublasContext*) called:\n";
@@ -211,7 +211,7 @@ TEST_CASE("cuDNN 9: the engine of a plan, printed with the call or set before it
                     trailer);
   REQUIRE(set.calls.size() == 1);
   CHECK(set.calls[0].algorithm == "eng42");
-  CHECK(set.calls[0].count == 1);  // the status is no second call
+  CHECK(set.calls[0].count == 1);  // the status is not a second call
 
   const auto printed =
       read_text(folder,

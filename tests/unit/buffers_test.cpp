@@ -85,7 +85,7 @@ const Layer split = op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12};
 }  // namespace
 
 // cuBLAS documentation, cublasSetWorkspace: a pointer that is not aligned to 256 bytes is refused.
-TEST_CASE("a workspace is aligned to 256 bytes behind any outputs") {
+TEST_CASE("a workspace is aligned to 256 bytes after any outputs") {
   FakeMemory memory;
   Buffers buffers(1 << 20, 10000, &memory);
   for (const auto& layer : {relu, split}) {
@@ -127,7 +127,7 @@ TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
     return work;
   };
   Work before = rotated(without);
-  for (int i = 0; i < 3; ++i) before.call();  // 3 steps of 300 bytes, rounded up to 320: at no multiple of 256
+  for (int i = 0; i < 3; ++i) before.call();  // 3 steps of 300 bytes, rounded up to 320: not at multiples of 256
   Work work = rotated(with);
   std::size_t wrong = 0;
   for (int i = 0; i < 40; ++i) {  // more than one walk of 10000 bytes

@@ -49,9 +49,9 @@ TEST_CASE("a change counts when it is beyond the tolerance and beyond the noise"
 TEST_CASE("what has no time or no spread is unknown, with the reason") {
   CHECK(compare({}, timing(1, 1, 0)).reason == "no time");
   CHECK(!compare({}, timing(1, 1, 0)).change);
-  const Timing single{.p10 = {1}, .median = {1}, .doubt = "a single sample tells no spread"};
-  CHECK(compare(timing(1, 1, 0), single).reason == "after: a single sample tells no spread");
-  CHECK(compare(single, timing(1, 1, 0)).reason == "before: a single sample tells no spread");
+  const Timing single{.p10 = {1}, .median = {1}, .doubt = "a single sample has no spread"};
+  CHECK(compare(timing(1, 1, 0), single).reason == "after: a single sample has no spread");
+  CHECK(compare(single, timing(1, 1, 0)).reason == "before: a single sample has no spread");
   CHECK(compare(single, timing(1, 1, 0)).verdict == Verdict::unknown);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("the noise of a row without rounds is its spread") {
   CHECK(timing_of(row).noise.value() == 0.2);
   row.samples = 1;
   CHECK(!timing_of(row).noise);
-  CHECK(timing_of(row).doubt == "a single sample tells no spread");
+  CHECK(timing_of(row).doubt == "a single sample has no spread");
 }
 
 TEST_CASE("between sessions the wander of a processor's speed is a part of the noise") {
@@ -84,7 +84,7 @@ TEST_CASE("between sessions the wander of a processor's speed is a part of the n
   CHECK(timing_of_session(row).noise.value() == Approx(2.0 / 98 + 0.03));
 }
 
-TEST_CASE("a row that the budget left uncertain after a few rounds has no noise that is known") {
+TEST_CASE("the noise of a row that the budget left uncertain after a few rounds is not known") {
   Measurement row{.samples = 3, .p10 = {100}, .median = {100}, .p90 = {100}, .noisy = true};
   row.rounds_s = {100, 100, 100};
   CHECK(!timing_of_session(row).noise);

@@ -33,7 +33,7 @@ struct System {
                                                         std::to_string(parent) + " 1 1 0 -1 0 9 9 9 9 " +
                                                         std::to_string(ticks) + " 0 0 0 20 0 1 0 5");
   }
-  /// After 1,000 ticks in which processor i was busy and robbed for so many; the rest was idle.
+  /// After 1,000 ticks of which processor i was busy and robbed for these many; the rest was idle.
   void stat(std::array<int, 4> busy, std::array<int, 4> stolen, int all = 0) const {
     std::string text = "cpu  9 9 9 9 9 9 9 9 0 0\n";
     for (std::size_t i = 0; i < 4; ++i)
@@ -66,11 +66,11 @@ TEST_CASE("a cgroup quota is the least of the group and those that enclose it") 
   system.put("sys/fs/cgroup/user/job/cpu.max", "300000 100000\n");
   const auto found = system.watch().warnings();
   REQUIRE(found.size() == 1);
-  CHECK(found[0] == "the cgroup grants 1.5 of 4 processors: beyond that quota every thread stands still");
+  CHECK(found[0] == "the cgroup grants 1.5 of 4 processors: beyond that quota all threads are stopped");
   system.put("sys/fs/cgroup/user/cpu.max", "400000 100000\n");
   CHECK_THAT(system.watch().warnings().at(0), Catch::Contains("grants 3 of 4"));
   system.put("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
-  CHECK(system.watch().warnings().empty());  // four of four is none
+  CHECK(system.watch().warnings().empty());  // four of four is not a quota
 }
 
 TEST_CASE("a quota of cgroup version 1") {
@@ -120,7 +120,7 @@ TEST_CASE("the busiest other process is named, own children are not") {
   CHECK(found[0] == "process 'make (-j) all' (7) used 80 % of a processor meanwhile, and 1 more of them 5 % or more");
 }
 
-TEST_CASE("a watch of a few ticks tells no share") {
+TEST_CASE("a watch of a few ticks is too short to tell a share") {
   const System system;
   const Conditions conditions = system.watch();
   system.stat({0, 0, 8, 8}, {8, 8, 0, 0}, 8);

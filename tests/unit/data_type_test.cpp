@@ -28,7 +28,7 @@ TEST_CASE("element types have ONNX's numbers and sizes") {
   }
 }
 
-TEST_CASE("numbers and names that ONNX does not have are no type") {
+TEST_CASE("numbers and names that ONNX does not have are not types") {
   CHECK_FALSE(data_type_from_onnx(0));  // UNDEFINED
   CHECK_FALSE(data_type_from_onnx(25));
   CHECK_FALSE(data_type_from_onnx(-1));

@@ -95,7 +95,7 @@ TEST_CASE("a row is marked whose kernels take another time by the device's own r
   CHECK_FALSE(referee_disagrees(timed));
 }
 
-TEST_CASE("machines of two drivers are two machines, their states are none") {
+TEST_CASE("machines of two drivers are two machines, two states of a machine are not") {
   Machine a = device_run().machine, b = a;
   b.state.clear();
   CHECK(a.id() == b.id());
@@ -105,7 +105,7 @@ TEST_CASE("machines of two drivers are two machines, their states are none") {
   CHECK(a.id() != b.id());
 }
 
-TEST_CASE("launches of empty kernels are no resolution of the clock") {
+TEST_CASE("launches of empty kernels are not a resolution of the clock") {
   Run run = device_run();
   run.ceilings.push_back({"Timer/floor", "events,threads=1", 1, 2e-6, 0});
   run.ceilings.push_back({"Timer/graph-launch", "events,threads=1", 1, 0.5e-6, 0});

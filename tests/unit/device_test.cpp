@@ -91,7 +91,7 @@ TEST_CASE("the launches of a call of several kernels are counted") {
   CHECK(timer.time(prepared.work, 100).launch.value == Approx(3e-6));
 }
 
-TEST_CASE("more calls than the queue takes are timed behind several blocks") {
+TEST_CASE("more calls than the queue takes are timed after several blocks") {
   Prepared prepared({.name = "relu"});
   DeviceTimer timer(*prepared.device);
   const int before = prepared.device->blocks;
@@ -400,7 +400,7 @@ TEST_CASE("plans are ranked as a bound counts them: without the launches of empt
   CHECK(without_launch(rows[1], rows[1].p10).value == Approx(9.5e-6).epsilon(0.02));
 }
 
-TEST_CASE("a lost device ends the session and is no row's reason") {
+TEST_CASE("a lost device ends the session and is not the reason of a row") {
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(
       device, std::vector<FakeDevicePlan>{{.name = "crashes", .loses_device = true}});
@@ -410,7 +410,7 @@ TEST_CASE("a lost device ends the session and is no row's reason") {
   CHECK_THROWS_AS(run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1), DeviceLost);
 }
 
-TEST_CASE("a library's error that took the device along is no row's reason either; one that did not is") {
+TEST_CASE("a library's error that took the device along is not the reason of a row either; one that did not is") {
   const auto session = [](bool loses_device) {
     const auto device = std::make_shared<FakeDevice>();
     const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(

@@ -137,7 +137,7 @@ TEST_CASE("a plan of 8-bit operands that leaves out an addend is wrong in every 
                {{2, 0}, {3, 0}});
 }
 
-TEST_CASE("a plan that leaves out an operand is wrong behind an activation") {
+TEST_CASE("a plan that leaves out an operand is wrong after an activation") {
   for (const auto type : {DataType::f32, DataType::f16, DataType::bf16})
     for (const auto fn : {ElementwiseFn::sigmoid, ElementwiseFn::tanh, ElementwiseFn::gelu, ElementwiseFn::hard_swish})
       check_each(op::MatMul{.type = type, .a = {3, 4096}, .b = {4096, 20}, .post = {bias, fn, residual}},

@@ -11,7 +11,7 @@ using results_support::relu;
 
 namespace {
 
-/// Of onednn, with a row of one layer.
+/// A run of onednn with a row of one layer.
 Run run_of(const std::string& signature, double seconds) {
   Run run{.started = "2025-11-21T10:54:00Z",
           .machine = results_support::machine(),

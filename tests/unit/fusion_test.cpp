@@ -105,21 +105,21 @@ TEST_CASE("where two convolutions meet, one takes the add and the other keeps it
   CHECK(graph.layers[1].predecessors == std::vector<Predecessor>{{0, true}});  // the other branch enters at the end
 }
 
-TEST_CASE("a value that has another use is not swallowed") {
+TEST_CASE("a value that has another use is not absorbed") {
   GraphBuilder g;
   const auto y = g.conv(g.input({1, 8, 16, 16}), 8);
   g.output(g.map("Relu", {y})).output(g.map("Softmax", {y}));
   CHECK(fused(g).layers.size() == 3);
 }
 
-TEST_CASE("a value that one layer uses twice is not swallowed") {
+TEST_CASE("a value that one layer uses twice is not absorbed") {
   GraphBuilder g;
   const auto y = g.conv(g.input({1, 8, 16, 16}), 8);
   g.output(g.map("Mul", {y, y}));
   CHECK(fused(g).layers.size() == 2);
 }
 
-TEST_CASE("an output of the graph is not swallowed") {
+TEST_CASE("an output of the graph is not absorbed") {
   GraphBuilder g;
   const auto y = g.conv(g.input({1, 8, 16, 16}), 8);
   g.output(y).output(g.map("Relu", {y}));
@@ -171,7 +171,7 @@ TEST_CASE("batch norm folds into weights only where its channels are the product
     const auto y = g.node("MatMul", {g.input({16, 32}), g.weight({32, 64})}, {16, 64});
     CHECK(only_group(g, g.batch_norm(y)) == named("MatMul/f32/a=16x32/b=32x64/b_constant=1/post=bias"));
   }
-  SECTION("the second dimension of a 3-D product is no column") {
+  SECTION("the second dimension of a 3-D product is not a column") {
     g.output(g.batch_norm(g.node("MatMul", {g.input({2, 16, 32}), g.weight({32, 64})}, {2, 16, 64})));
     CHECK(fused(g).layers.size() == 2);
   }
@@ -284,7 +284,7 @@ TEST_CASE("an activation joins the product before it") {
   CHECK(only_group(g, g.map("Mul", {y, g.map("Sigmoid", {y})})) == named(conv + "/post=bias,swish:1"));
 }
 
-TEST_CASE("what only looks like an activation is none") {
+TEST_CASE("what only looks like an activation is not one") {
   GraphBuilder g;
   const auto x = g.input({4, 32});
   SECTION("another function") { g.output(g.map("Mul", {x, g.map("Tanh", {x})})); }
@@ -321,7 +321,7 @@ TEST_CASE("RMS norm is recognised in parts") {
     const auto root = g.map("Sqrt", {shifted(mean_of(g.map("Pow", {x, g.number(2)})))});
     CHECK(only_group(g, g.map("Div", {x, root})) == named("LayerNorm/f32/x=16x64/rms=1/scale=0"));
   }
-  SECTION("root / x is none") {
+  SECTION("root / x is not one") {
     const auto root = g.map("Sqrt", {shifted(mean_of(g.map("Pow", {x, g.number(2)})))});
     g.output(g.node("Div", {root, x}, {1, 16, 64}));
     for (const auto& text : signatures(fused(g))) CHECK_FALSE(text.starts_with("LayerNorm"));
@@ -345,7 +345,7 @@ TEST_CASE("layer norm is recognised in parts") {
     const auto scaled = g.node("Mul", {w, g.node("Mul", {root, centred}, {1, 16, 64})}, {1, 16, 64});
     CHECK(only_group(g, g.node("Add", {b, scaled}, {1, 16, 64})) == named(norm));
   }
-  SECTION("the scale alone, where the bias is no constant") {
+  SECTION("the scale alone, where the bias is not a constant") {
     const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centred, g.number(2)})), g.number(1e-5)})});
     g.output(g.map("Add", {g.map("Mul", {g.map("Div", {centred, root}), w}), g.input({64})}));
     CHECK(signatures(fused(g)).front() == named("LayerNorm/f32/x=16x64"));
@@ -378,11 +378,11 @@ TEST_CASE("attention is gathered with scale and mask") {
     CHECK(LayerSignature(layers[0].pieces[1].layer).text() ==
           named("MatMul/f32/a=4x16x8/b=4x8x32/post=mul:1x1x1,add:1x16x32"));
   }
-  SECTION("softmax over another axis is no attention") {
+  SECTION("softmax over another axis is not attention") {
     g.output(mix(g.map("Softmax", {scores}, {{"axis", std::int64_t{-2}}})));
     CHECK(fused(g).layers.size() == 3);
   }
-  SECTION("weights that are an output too are not swallowed") {
+  SECTION("weights that are an output too are not absorbed") {
     const auto weights = softmax(scores);
     g.output(weights).output(mix(weights));
     CHECK(fused(g).layers.size() == 3);
@@ -469,7 +469,7 @@ TEST_CASE("a rotary embedding written out in parts is one call") {
     const auto turned = times(sines, concat(g.map("Neg", {halves[1]}), halves[0]));
     CHECK(only_group(g, g.map("Add", {turned, times(cosines, x)})) == rotary);
   }
-  SECTION("the halves in their own order are no rotation") {
+  SECTION("the halves in their own order are not a rotation") {
     const auto straight = times(x, cosines);
     g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(0, 32)}), slice(32, 64)), sines)}));
     CHECK(fused(g).layers.size() == 6);
@@ -479,7 +479,7 @@ TEST_CASE("a rotary embedding written out in parts is one call") {
     g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), slice(0, 32)), sines)}));
     CHECK(fused(g).layers.size() == 6);
   }
-  SECTION("a half that is an output too is not swallowed") {
+  SECTION("a half that is an output too is not absorbed") {
     const auto low = slice(0, 32);
     const auto straight = times(x, cosines);
     g.output(low).output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), low), sines)}));
@@ -487,7 +487,7 @@ TEST_CASE("a rotary embedding written out in parts is one call") {
   }
 }
 
-TEST_CASE("a gate is one element-wise call beside the product's epilogue") {
+TEST_CASE("a gate is one element-wise call in addition to the product's epilogue") {
   GraphBuilder g;
   const auto x = g.input({16, 64});
   const auto gate = g.node("MatMul", {x, g.weight({64, 128})}, {16, 128});

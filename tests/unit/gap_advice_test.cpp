@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gap says to do, and the questions beside it.
+// What a gap says to do, and its other questions.
 #include "support/gap_support.hpp"
 #include <benanza/detail/shell_word.hpp>
 
@@ -165,7 +165,7 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
   CHECK(advice->replaced.value == Approx(105 * us));
 }
 
-TEST_CASE("another type without rows is the roofline's word, and without a peak nothing") {
+TEST_CASE("another type without rows has the roofline's figure, and without a peak none") {
   Case c = three_layers(true);
   c.analysis.ceilings.peaks[DataType::bf16] = c.analysis.ceilings.peaks[DataType::f32];
   Analysis other = c.analysis;  // as if analysed in another type, with all layers modelled

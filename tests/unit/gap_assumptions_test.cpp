@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles that cannot be explained by the bound at hand: of another device, cut off, of two models or another run.
+// Profiles that the given bound cannot explain: of another device, cut off, of two models or another run.
 #include "support/gap_support.hpp"
 
 #include <limits>
@@ -59,7 +59,7 @@ TEST_CASE("GPUs are told apart by their model, not by how their name is written"
   CHECK(on({.device = "AMD EPYC"}, "NVIDIA H100 80GB HBM3", Activity::layer).outside.empty());
 }
 
-TEST_CASE("a sum of records that lacks layers is no latency: what they would take is unexplained") {
+TEST_CASE("a sum of records that lacks layers is not a latency: what they would take is unexplained") {
   // 140 + 25 against 135: the gap of 30 is 60 more for Conv_0 and Relu_1, and 30 that nobody measured of Softmax_2
   const Case c = three_layers();
   const Gap gap = compare(c.analysis, c.model, profile(0, {record("Conv_0", 140), record("Relu_1", 25)}));
@@ -145,7 +145,7 @@ TEST_CASE("parallel lanes are compared with the latency by their union") {
   CHECK(gap.explained());
 }
 
-TEST_CASE("an API log whose convolutions are no layers of the model is of another run") {
+TEST_CASE("an API log whose convolutions are not layers of the model is of another run") {
   const Case c = three_layers();
   EngineProfile p = three_records();
   const auto call = [](std::string signature) {
@@ -156,5 +156,5 @@ TEST_CASE("an API log whose convolutions are no layers of the model is of anothe
   CHECK_FALSE(says(compare(c.analysis, c.model, p).deviations, "API log"));
   p.calls.push_back(call("Conv/f32/x=1x64x56x56/w=256x64x1x1"));
   CHECK(says(compare(c.analysis, c.model, p).deviations,
-             "2 of 3 convolutions in the API log are no layer of the model, as Conv/f32/x=1x64x56x56/w=64x64x3x3"));
+             "2 of 3 convolutions in the API log are not layers of the model, e.g. Conv/f32/x=1x64x56x56/w=64x64x3x3"));
 }

@@ -24,7 +24,8 @@ EngineProfile three_records() {
 
 TEST_CASE("a gap is split into slower, not fused, faster and between layers") {
   // Conv_0 and Relu_1 are one call of the bound: 140 + 25 - 105 = 60. Two calls of the library would take 100 + 20, so
-  // that 15 are for want of fusion and 45 for slower layers. Softmax_2 gains 2; 200 - 140 - 25 - 28 = 7 are idle.
+  // that 15 are because of missing fusion and 45 because of slower layers. Softmax_2 gains 2; 200 - 140 - 25 - 28 = 7
+  // are idle.
   const Gap gap = gap_of(three_layers(), three_records());
   CHECK(gap.gap->value == Approx(65 * us));  // 200 - 135
   CHECK(part_us(gap, Cause::slower_layers) == Approx(45));

@@ -133,7 +133,7 @@ TEST_CASE("another element type of the engine is said once, with an example") {
   CHECK(gap.deviations[0].find("'Conv_0' makes f16, the model f32") != std::string::npos);
 }
 
-TEST_CASE("another layout, channels padded to a block, and one odd record of three are no other size") {
+TEST_CASE("another layout, channels padded to a block, and one odd record of three are not another size") {
   const std::vector<std::int64_t> layouts[] = {{1, 8, 10, 10},    {1, 10, 10, 8},  {1, 1, 10, 10, 8},
                                                {1, 2, 10, 10, 4}, {1, 16, 10, 10}, {1, 1, 10, 10, 16}};
   for (const auto& dims : layouts) {

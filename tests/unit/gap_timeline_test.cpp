@@ -127,7 +127,7 @@ TEST_CASE("where each pass has another slow layer, the layers' times still add u
   CHECK(part_us(gap, Cause::unexplained) == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("without starts nobody knows that nothing ran: what no record covers is unexplained") {
+TEST_CASE("without starts it is not known that nothing ran: what no record covers is unexplained") {
   // 200 - (140 + 25 + 28) = 7 of a gap of 65
   const Gap gap = gap_of(profile(200, {record("Conv_0", 140), record("Relu_1", 25), record("Softmax_2", 28)}));
   CHECK(gap.part(Cause::between_layers) == nullptr);

@@ -96,7 +96,7 @@ TEST_CASE("the second interrupt ends the process") {
   CHECK(WTERMSIG(status) == SIGINT);
 }
 
-TEST_CASE("without a watch an interrupt ends the process as ever, also behind one") {
+TEST_CASE("without a watch an interrupt ends the process as usual, also after one") {
   const int status = end_of([] {
     { const InterruptWatch watch; }
     std::raise(SIGINT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of the database answer for a layer: those of sessions on a fake host, and rows by hand.
+// When the database has the rows that a layer needs: rows of sessions on a fake host, and rows by hand.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -38,7 +38,8 @@ Measurement timed() {
 }  // namespace
 
 TEST_CASE(
-    "a candidate that the budget left untried is tried by whoever asks for more, and its layer is known to others") {
+    "a candidate that the budget left untried is tried by a session that asks for more, and its layer is known to "
+    "others") {
   // The faster one is behind the one that there was time for.
   const std::vector<test::FakePlan> plans{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}};
   FakeHost host;
@@ -59,7 +60,7 @@ TEST_CASE(
   CHECK(is_known(relu(), rows, question(true)));
 }
 
-TEST_CASE("where an earlier session ran out of time, the next one tries what it left, beside the best it found") {
+TEST_CASE("where an earlier session ran out of time, the next one tries what it left, and the best it found") {
   FakeHost host;
   const std::vector<test::FakePlan> tried{{.name = "a", .seconds = 0.12}, {.name = "b", .seconds = 0.1}};
   auto earlier = std::make_shared<Run>();

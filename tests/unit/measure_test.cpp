@@ -67,12 +67,12 @@ TEST_CASE("a plan that one call shows to be slow is dropped at once, and not tri
       host, std::vector<FakePlan>{{.name = "fast", .seconds = 0.02}, {.name = "slow", .seconds = 0.2}});
   const auto rows = run(host, {backend}, {}, 2);
   CHECK(backend->calls("slow") == 1);
-  CHECK_THAT(row(rows, "slow,threads=2").excluded.value_or(""), Catch::Contains("clear loser after one call"));
+  CHECK_THAT(row(rows, "slow,threads=2").excluded.value_or(""), Catch::Contains("clearly slower after one call"));
   CHECK_THAT(row(rows, "slow,threads=1").excluded.value_or(""), Catch::Contains("not tried"));
   CHECK_FALSE(row(rows, "fast,threads=1").excluded);
 }
 
-TEST_CASE("a clear loser is timed once, a candidate in at least three visits") {
+TEST_CASE("a clearly slower plan is timed once, a candidate in at least three visits") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(
       host, std::vector<FakePlan>{
@@ -102,7 +102,7 @@ TEST_CASE("of plans on more threads the fastest and the one of least work are ch
   CHECK(thread_counts(8) == std::vector{1, 2, 4, 8});
 }
 
-TEST_CASE("a session tells every few seconds what there is so far") {
+TEST_CASE("a session hands out the rows so far every few seconds") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "slow", .seconds = 0.2}});
   std::vector<Run> kept;
@@ -133,7 +133,7 @@ TEST_CASE("a disk that is full costs what would be kept there, and the session g
   for (const auto& each : rows) CHECK(each.rounds_s.size() >= 40);
 }
 
-TEST_CASE("of a session that was cut, reasons and clear losers stand, the rest is tried again") {
+TEST_CASE("of a session that was cut short, reasons and clearly slower plans are kept, the rest is tried again") {
   const std::vector<FakePlan> plans{{.name = "fast"}, {.name = "loser", .seconds = 3e-3}, {.name = "crashes"}};
   FakeHost host;
   auto earlier = std::make_shared<Run>();
@@ -224,7 +224,7 @@ TEST_CASE("a clock that boosts for a moment now and then does not make the rest 
   CHECK(best.median.value == Approx(0.02));
 }
 
-TEST_CASE("a clock that wanders by some percent is no contention, and tells how uncertain bounds are") {
+TEST_CASE("a clock that wanders by some percent is not contention, and tells how uncertain bounds are") {
   FakeHost host;
   // Two seconds at full speed, two at 4 % less: half the range is 2 %.
   host.slowness = [](double now) { return std::fmod(now, 4) < 2 ? 1.0 : 1.04; };
@@ -238,7 +238,7 @@ TEST_CASE("a clock that wanders by some percent is no contention, and tells how 
   CHECK(best.wander == Approx(0.02).epsilon(0.1));
 }
 
-TEST_CASE("a run that begins in a slow phase is judged by what comes later") {
+TEST_CASE("a run that begins in a slow phase is checked against later readings") {
   FakeHost host;
   host.slowness = [](double now) { return now < 1003 ? 1.5 : 1.0; };
   const auto backend = std::make_shared<FakeBackend>(
@@ -326,7 +326,7 @@ TEST_CASE("a plan that needs more memory than there is costs its row") {
   CHECK_FALSE(row(rows, "small,threads=1").rounds_s.empty());
 }
 
-TEST_CASE("an absent cell of operator and backend is a row with its reason") {
+TEST_CASE("an operator that a backend lacks is a row with its reason") {
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a"}});
   const auto empty = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{}, "empty");

@@ -8,7 +8,7 @@
 
 using benanza::bench::MemoryBlock;
 
-TEST_CASE("a block grows with its contents, aligned, and zero behind them") {
+TEST_CASE("a block grows with its contents, aligned, and zero after them") {
   constexpr std::size_t mib = std::size_t{1} << 20;
   MemoryBlock block;
   std::size_t before = 0;

@@ -42,7 +42,7 @@ class Written {
     REQUIRE(sqlite3_exec(handle_, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
 
-  /// A kernel of so many ns, launched 500 ns before it starts by thread 7 of the process.
+  /// A kernel of this many ns, launched 500 ns before it starts by thread 7 of the process.
   void kernel(const std::string& name, int start, int duration, std::int64_t process = 5106) {
     const std::string pid = std::to_string(process << 24), tid = std::to_string((process << 24) + 7);
     const std::string correlation = std::to_string(++correlation_);

@@ -62,7 +62,7 @@ TEST_CASE("ONNX Runtime's MNIST: sixteen kernels a pass, 0.0463 ms of them") {
   for (const auto& latency : made.latencies) CHECK(latency.value * 1e3 > 0.1);
 }
 
-TEST_CASE("MXNet's passes alternate between two streams, behind the kernels that set its parameters") {
+TEST_CASE("MXNet's passes alternate between two streams, after the kernels that set its parameters") {
   const auto made = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz");
   CHECK(made.engine == "mxnet");
   CHECK(kernels(made) == 340);

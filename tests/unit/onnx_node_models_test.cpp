@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of ONNX's node tests as they are, with every input an input: what they are made of may be no layer that is
-// known, but none of them breaks the importer.
+// The models of ONNX's node tests as they are, with every input an input: what they are made of may not be a layer that
+// is known, but none of them breaks the importer.
 #include "support/catch.hpp"
 #include <benanza/error.hpp>
 #include <benanza/fusion/model_layers.hpp>

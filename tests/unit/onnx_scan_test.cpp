@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pre-scan costs a file's structure, not its weights, and refuses what is no model.
+// The pre-scan costs a file's structure, not its weights, and refuses what is not a model.
 #include "../../src/onnx/scan.hpp"
 #include "../../src/onnx/wire.hpp"
 #include "support/catch.hpp"
@@ -148,7 +148,7 @@ TEST_CASE("External data outside of the model's folder is refused, absent data i
     CHECK_THAT(message, Catch::Contains("tensor 'w'") && Catch::Contains(location) && Catch::Contains("folder"));
 }
 
-TEST_CASE("What is no model is an error of one line that says where", "[onnx]") {
+TEST_CASE("What is not a model is an error of one line that says where", "[onnx]") {
   const std::string good = parse_model("g (float[1,64] x) => (float[1,64] y) { y = Relu(x) }").SerializeAsString();
   for (std::size_t size = 0; size < good.size(); ++size) {
     const TemporaryFile file(std::string_view(good).substr(0, size));

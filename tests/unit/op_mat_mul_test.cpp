@@ -54,7 +54,8 @@ TEST_CASE("Spellings of one matrix product have one signature", "[op]") {
        "MatMul/f32/a=2x12x128x64/b=1x12x64x128"},
       {"grouped queries", SingleNode("MatMul").in({1, 4, 3, 128, 64}).in({1, 4, 1, 64, 128}).out({1, 4, 3, 128, 128}),
        "MatMul/f32/a=4x3x128x64/b=4x1x64x128"},
-      {"a batch of 1 is none", SingleNode("MatMul").in({1, 1, 128, 64}).in({1, 1, 64, 128}).out({1, 1, 128, 128}),
+      {"a batch of 1 does not count",
+       SingleNode("MatMul").in({1, 1, 128, 64}).in({1, 1, 64, 128}).out({1, 1, 128, 128}),
        "MatMul/f32/a=128x64/b=64x128"},
       {"vectors", SingleNode("MatMul").in({64}).in({64}).out({}), "MatMul/f32/a=1x64/b=64x1"},
       {"matrix times vector", SingleNode("MatMul").in({5, 6, 64}).in({64}).out({5, 6}), "MatMul/f32/a=30x64/b=64x1"},
@@ -151,7 +152,7 @@ TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
   CHECK(arithmetic.flops == 3200.0 * (2 * 96 + 6));
 }
 
-TEST_CASE("ONNX RotaryEmbedding is a layer where its angles are those of the positions at hand", "[op]") {
+TEST_CASE("ONNX RotaryEmbedding is a layer where its angles are those of the given positions", "[op]") {
   const auto rotary = [] {
     return SingleNode("RotaryEmbedding", 23)
         .in({1, 12, 128, 64})

@@ -87,12 +87,12 @@ TEST_CASE("events across the borders of what is read at a time are whole") {
   CHECK(zipped.positions == plain.positions);
 }
 
-TEST_CASE("what is no JSON of this form, or ends early, is refused with the byte") {
+TEST_CASE("what is not JSON of this form, or ends early, is refused with the byte") {
   CHECK(split_error(R"([{"a":1},{"a")") == "byte 13: the file ends in the middle of the JSON: it was cut off");
   CHECK(split_error(R"([{"a":1})") == "byte 8: the file ends in the middle of the JSON: it was cut off");
   CHECK(split_error(R"({"traceEvents":[{}])") == "byte 19: the file ends in the middle of the JSON: it was cut off");
   CHECK(split_error(R"([{"a":1} {"a":2}])") == "byte 9: found '{', expected ',' or ']'");
-  CHECK(split_error(R"([{}]])") == "byte 4: found ']', expected nothing behind the end of the JSON");
+  CHECK(split_error(R"([{}]])") == "byte 4: found ']', expected nothing after the end of the JSON");
   CHECK(split_error(R"({"a":1})") == "byte 7: the object ends without 'traceEvents'");
   CHECK(split_error(R"({"traceEvents":{}})") == "byte 15: found '{', expected an array of events");
   CHECK(split_error(R"({"traceEvents":[],"traceEvents":[]})") == "byte 32: a second 'traceEvents'");

@@ -158,7 +158,7 @@ TEST_CASE("real files that are cut off or damaged are refused with their byte, o
     };
     for (std::size_t part = 1; part < 60; ++part) {
       const std::string error = outcome(text.substr(0, text.size() * part / 60));
-      // The head of a table may be a table; that of a JSON file is none, unless too little to see what it was to be.
+      // The head of a table may be a table; that of a JSON file is not, unless it is too short to tell.
       if (json) CHECK_THAT(error, Catch::Contains("the middle of the JSON") || Catch::Contains("of no known format"));
     }
     for (int i = 0; i < 200; ++i) {

@@ -163,7 +163,7 @@ TEST_CASE("what a trace cannot say is said") {
 
   events = steps({1, 1});
   events.push_back(event("cpu_op", "crossing", 1'010'050, 100));  // begins in aten::linear, ends behind it
-  CHECK(warned(read_text(trace(events)), "1 events begin inside another one of their thread and end behind it"));
+  CHECK(warned(read_text(trace(events)), "1 events begin inside another one of their thread and end after it"));
   auto text = trace(steps({1, 1}));
   text.replace(text.find("schemaVersion\":1"), 16, "schemaVersion\":9");
   CHECK(warned(read_text(text), "schemaVersion 9; known is 1"));

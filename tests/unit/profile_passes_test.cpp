@@ -41,7 +41,7 @@ TEST_CASE("a sequence is cut where it repeats") {
   // Kernels of the set-up repeat too, each less often than what a pass has: eight of them twice, the passes are five.
   CHECK(repetitions("ppqqrrsszzyyxxwwabcdabcdabcdabcdabcd") ==
         std::vector<Stretch>{{16, 20}, {20, 24}, {24, 28}, {28, 32}, {32, 36}});
-  // Blocks that repeat inside of a pass are no passes: b occurs six times, the pass is from a to c.
+  // Blocks that repeat inside of a pass are not passes: b occurs six times, the pass is from a to c.
   CHECK(repetitions("abbbcabbbc") == std::vector<Stretch>{{0, 5}, {5, 10}});
   CHECK(repetitions("abababcabababc") == std::vector<Stretch>{{0, 7}, {7, 14}});
   // Everything occurs twice in a pass.
@@ -54,13 +54,13 @@ TEST_CASE("a sequence is cut where it repeats") {
   CHECK(repetitions("").empty());
 }
 
-TEST_CASE("where the sequence goes on behind the passes, they begin behind the longest idle time") {
+TEST_CASE("where the sequence goes on after the passes, they begin after the longest idle time") {
   // x abcd abcd abcd y: idle is longest before c.
   const std::vector<double> idle{0, 1, 1, 9, 1, 1, 1, 8, 1, 1, 1, 9, 1, 1};
   CHECK(find_repetitions(ids("xabcdabcdabcdy"), idle) == std::vector<Stretch>{{3, 7}, {7, 11}});
 }
 
-TEST_CASE("repetitions are passes where they go on to the end, or begin behind idle times; each time with a warning") {
+TEST_CASE("repetitions are passes where they go on to the end, or begin after idle times; each time with a warning") {
   const Folder folder;
   const Source source(folder.write("run", "x"), 0);
   std::vector<std::string> warnings;
@@ -106,9 +106,9 @@ TEST_CASE("repetitions are passes where they go on to the end, or begin behind i
 TEST_CASE("warm-ups are passes at the start that are slower than the rest explains") {
   CHECK(warm_ups({10, 4, 4.01, 4.02, 4, 4}) == 1);
   CHECK(warm_ups({10, 8, 4.01, 4.02, 4, 4}) == 2);
-  CHECK(warm_ups({4.3, 4, 4.01, 4.02, 4, 4}) == 0);  // 7.5 % is no warm-up
+  CHECK(warm_ups({4.3, 4, 4.01, 4.02, 4, 4}) == 0);  // 7.5 % is not a warm-up
   CHECK(warm_ups({5, 4, 6, 3, 5, 4, 6, 3}) == 0);    // the spread explains it
-  CHECK(warm_ups({4, 9, 4, 4, 4, 4}) == 0);          // an outlier later on is none
+  CHECK(warm_ups({4, 9, 4, 4, 4, 4}) == 0);          // an outlier later on does not count
   CHECK(warm_ups({9, 4}) == 1);
   CHECK(warm_ups({9}) == 0);
   CHECK(warm_ups({}) == 0);

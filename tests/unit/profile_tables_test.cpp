@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files that are none of all this.
+// Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files of no known format.
 #include "support/profile_support.hpp"
 
 namespace {
@@ -98,7 +98,7 @@ TEST_CASE("a broken CSV of layers is refused with the byte") {
   CHECK(error_of("layer,time_ms\nconv1,nan\n") ==
         "profile: byte 14: time 'nan', expected a number that is not negative");
   CHECK(error_of("model,layer,time_ms\nresnet,conv1,1\nvgg,conv1,2\n") ==
-        "profile: byte 35: model 'vgg' behind rows of 'resnet': expected the layers of one run");
+        "profile: byte 35: model 'vgg' after rows of 'resnet': expected the layers of one run");
   CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
 }
 

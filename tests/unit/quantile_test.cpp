@@ -19,7 +19,7 @@ TEST_CASE("quantiles lie between order statistics as R's type 7 puts them") {
   CHECK(std::isnan(quantile(std::vector<double>{}, 0.5)));
 }
 
-TEST_CASE("values that are no number do not count") {
+TEST_CASE("values that are not numbers do not count") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(quantile(std::vector<double>{nan, 3, nan, 1}, 0.5) == 2);
   CHECK(coefficient_of_variation(std::vector<double>{nan, 5}) == 0);

@@ -37,7 +37,7 @@ TEST_CASE("resident bytes go where they save most") {
   CHECK(total({large, dense}, 100) == Approx(120 - 10 - 5));
 }
 
-TEST_CASE("a call that is no slower cold costs its hot time, one without weights too") {
+TEST_CASE("a call that is not slower cold costs its hot time, one without weights too") {
   CHECK(total({{.hot = {50 * us}, .cold = {40 * us}, .weights = {100}}}, 0) == Approx(50));
   CHECK(total({{.hot = {50 * us}, .cold = {80 * us}, .weights = {0}}}, 0) == Approx(50));
 }

@@ -43,11 +43,11 @@ TEST_CASE("what no session writes is found, each in a line that names the row") 
   CHECK_THAT(with([](Run& run) { run.rows[0].median = run.rows[0].p90 * 2; }),
              Catch::Contains(small_run().rows[0].name() + " has quantiles out of order"));
   CHECK_THAT(with([](Run& run) { run.rows[0].samples = 0; }), Catch::Contains("no sample that counts"));
-  CHECK_THAT(with([](Run& run) { run.rows[0].cv = not_a_number; }), Catch::Contains("cv that is no number"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].cv = not_a_number; }), Catch::Contains("cv that is not a number"));
   CHECK_THAT(with([](Run& run) { run.rows[0].launch.value = not_a_number; }), Catch::Contains("has a launch"));
   CHECK_THAT(with([](Run& run) { run.rows[0].launch = run.rows[0].p10; }), Catch::Contains("has a launch"));
-  CHECK_THAT(with([](Run& run) { run.faults.emplace_back("a row: samples is no count"); }),
-             Catch::Contains("a row: samples is no count"));
+  CHECK_THAT(with([](Run& run) { run.faults.emplace_back("a row: samples is not a count"); }),
+             Catch::Contains("a row: samples is not a count"));
   CHECK_THAT(with([](Run& run) { run.rows[2].excluded = ""; }), Catch::Contains("excluded without a reason"));
   CHECK_THAT(with([](Run& run) {
                run.rows[0].rounds_s = {1, 2, 3};
@@ -55,7 +55,7 @@ TEST_CASE("what no session writes is found, each in a line that names the row") 
              }),
              Catch::Contains("has 2 rounds, others of the run have 3"));
   CHECK_THAT(with([](Run& run) { run.ceilings[0].value = infinity; }),
-             Catch::Contains("Peak/f32 is no positive number"));
+             Catch::Contains("Peak/f32 is not a positive number"));
 }
 
 TEST_CASE("two runs that disagree beyond their noise are a conflict, both are named") {
@@ -76,7 +76,7 @@ TEST_CASE("two runs that disagree beyond their noise are a conflict, both are na
   CHECK(found[0].comparison.noise == Approx(std::sqrt(2.0) * 0.1 / 1.01));  // in quadrature
 }
 
-TEST_CASE("what another machine, version or cache state says is no conflict") {
+TEST_CASE("what another machine, version or cache state says is not a conflict") {
   ResultDatabase database;
   database.add(sound_run());
   Run elsewhere = sound_run(2), upgraded = sound_run(2), cold = sound_run(2);
@@ -98,7 +98,7 @@ TEST_CASE("a row that one run timed and another refused is a conflict") {
   CHECK(found[0].comparison.reason == "wrong result");
 }
 
-TEST_CASE("a row that a session had no time for is no conflict") {
+TEST_CASE("a row that a session had no time for is not a conflict") {
   ResultDatabase database;
   database.add(sound_run());
   Run brief = sound_run();

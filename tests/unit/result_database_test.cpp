@@ -193,7 +193,7 @@ TEST_CASE("the selected part has ceilings that none of its rows beats") {
   damaged.add(low);
   const auto without = damaged.select(machine(), low.backends);
   CHECK(without.ceilings(2).peaks.at(DataType::f32).value == 10e9);
-  CHECK_THAT(without.runs()[0].rows[0].excluded.value_or(""), Catch::Contains("no time of this layer"));
+  CHECK_THAT(without.runs()[0].rows[0].excluded.value_or(""), Catch::Contains("not a time of this layer"));
   REQUIRE(without.runs()[0].faults.size() == 1);
   CHECK_THAT(without.runs()[0].faults[0], Catch::StartsWith(run.rows[0].name()));
 }

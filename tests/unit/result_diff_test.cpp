@@ -125,7 +125,7 @@ TEST_CASE("a layer of a clock that wanders is slower only beyond that") {
 TEST_CASE("models are compared by their measured rungs and what these are uncertain by") {
   // 10 -> 11 ms, p10 9 -> 9.9 ms: both + 10 %, beyond sqrt(3^2 + 4^2) = 5 %.
   const ModelChange slower = diff_models(analysis(9e-3, 10e-3, 0.03), analysis(9.9e-3, 11e-3, 0.04));
-  REQUIRE(slower.rungs.size() == 1);  // the analytic rungs are no measurement
+  REQUIRE(slower.rungs.size() == 1);  // the analytic rungs are not measurements
   CHECK(slower.rungs[0].rung == RungName::library);
   CHECK(slower.rungs[0].comparison.verdict == Verdict::slower);
   CHECK(slower.rungs[0].comparison.noise == Approx(0.05));

@@ -76,7 +76,7 @@ TEST_CASE("A row that lacks an argument is left out with a warning") {
   CHECK_THAT(made.warnings[0], Catch::Contains("row 1") && Catch::Contains("filter_width"));
 }
 
-TEST_CASE("Backward and training rows are no layers of a forward pass") {
+TEST_CASE("Backward and training rows are not layers of a forward pass") {
   const Folder folder;
   const auto made =
       read(folder, database(row("LAYER_CUDNN_BATCHNORM_FWD_TRAINING_FLOAT32__BatchSize_1__1<CUDNN_BATCHNORM_SPATIAL>/"
@@ -109,7 +109,7 @@ TEST_CASE("A broken 2019 database is refused with its place") {
 }
 
 TEST_CASE("A bias is added to the tensor that its descriptor gives") {
-  // Of the version whose row lists the convolution's input: the tensor is that of the descriptor.
+  // In the version whose rows list the convolution's input, the tensor is that of the descriptor.
   const Folder folder;
   const auto made = read(
       folder,

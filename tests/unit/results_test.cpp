@@ -36,7 +36,7 @@ TEST_CASE("a run that was written is read back as it was") {
     write_run(read, folder / "again.json");
     CHECK(contents(folder / "run.json") == contents(folder / "again.json"));
   }
-  SECTION("and nothing is left beside it") {
+  SECTION("and no other file is left") {
     CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE("a broken file is refused with its name, its place and what was expect
              Catch::Contains("'two', expected a whole number"));
   CHECK_THAT(error_of("\"benchmarks\"", "\"rows\""), Catch::Contains("'benchmarks'"));
   CHECK_THAT(error_of("\"context\"", "\"about\""), Catch::Contains("no 'context' before 'benchmarks'"));
-  CHECK_THAT(error_of("\n]\n}", "\n]\n}{"), Catch::Contains("more text behind the end"));
+  CHECK_THAT(error_of("\n]\n}", "\n]\n}{"), Catch::Contains("more text after the end"));
   CHECK_THAT(error_of("\"iterations\":480,", "\"iterations\":480"), Catch::Contains("byte "));
   CHECK_THAT(input_error(folder / "absent.json"), Catch::Contains("absent.json: cannot be read: No such file"));
   CHECK_THAT(input_error(folder.path), Catch::Contains("cannot be read: Is a directory"));
@@ -113,7 +113,7 @@ TEST_CASE("a broken file is refused with its name, its place and what was expect
              Catch::Contains("empty.json: byte 0") && Catch::Contains(". Expected a whole"));
 }
 
-TEST_CASE("an element that is no row costs itself, with the reason and its number, and no other") {
+TEST_CASE("an element that is not a row is dropped with the reason and its number, and no other is") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");
   const std::string text = contents(folder / "run.json");
@@ -160,13 +160,13 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
     std::string what{}, with{}, reason{};
   };
   const std::vector<Case> cases{
-      {"\"threads\":3", "\"threads\":NaN", "threads is no count"},
-      {"\"threads\":3", "\"threads\":0", "threads is no count"},
-      {samples, "\"samples\":NaN", "samples is no count"},
-      {samples, "\"samples\":-12", "samples is no count"},
-      {"\"calls_per_sample\":40", "\"calls_per_sample\":Infinity", "calls_per_sample is no count"},
-      {"\"workspace_bytes\":4096", "\"workspace_bytes\":1e300", "workspace_bytes is no count"},
-      {"\"threads\":3", "\"threads\":[3]", "threads is no count"},
+      {"\"threads\":3", "\"threads\":NaN", "threads is not a count"},
+      {"\"threads\":3", "\"threads\":0", "threads is not a count"},
+      {samples, "\"samples\":NaN", "samples is not a count"},
+      {samples, "\"samples\":-12", "samples is not a count"},
+      {"\"calls_per_sample\":40", "\"calls_per_sample\":Infinity", "calls_per_sample is not a count"},
+      {"\"workspace_bytes\":4096", "\"workspace_bytes\":1e300", "workspace_bytes is not a count"},
+      {"\"threads\":3", "\"threads\":[3]", "threads is not a count"},
       {"\"real_time\":1250000.0", "\"real_time\":NaN", "real_time is NaN, expected a positive number"},
       {"\"real_time\":1250000.0", "\"real_time\":-Infinity", "real_time is -Infinity, expected a positive number"},
       {"\"real_time\":1250000.0", "\"real_time\":-5", "real_time is -5, expected a positive number"},
@@ -178,7 +178,7 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
       {"\"median_ns\":", "\"median_ns\":Infinity,\"was\":", "median_ns is Infinity, expected a positive number"},
       {"\"rounds_ns\":[", "\"rounds_ns\":[NaN,", "rounds_ns is NaN, expected a positive number"},
       {"\"rounds_ns\":[", "\"visits_ns\":[-1],\"rounds_ns\":[", "visits_ns is -1, expected a positive number"},
-      {samples, launch + "NaN", "launch_ns is no number"},
+      {samples, launch + "NaN", "launch_ns is not a number"},
       {samples, launch + "-1", "launch_ns is not between 0 and the time"},
       {samples, launch + "1250001", "launch_ns is not between 0 and the time"},  // of a row of 1.25 ms
   };
@@ -210,7 +210,7 @@ TEST_CASE("a row whose thread count is not the one in its name is left out; Goog
   CHECK_THAT(faults("999")[0], Catch::Contains("threads is 999, its name says 2"));
 }
 
-TEST_CASE("a ceiling with a value that cannot be true is none") {
+TEST_CASE("a ceiling with a value that cannot be true does not count") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");
   const std::string text = contents(folder / "run.json");
@@ -225,12 +225,12 @@ TEST_CASE("a ceiling with a value that cannot be true is none") {
         "x.json", replaced(text, "\"flops_per_second\":173000000000.0", std::string("\"flops_per_second\":") + value));
     const Run without = read_run(peak);
     CHECK(without.ceilings.size() == small_run().ceilings.size() - 1);
-    CHECK(without.faults == std::vector<std::string>{
-                                "machine/fma:avx512,threads=2/hot/Peak/f32: flops_per_second is no rate of a machine"});
+    CHECK(without.faults ==
+          std::vector<std::string>{"machine/fma:avx512,threads=2/hot/Peak/f32: flops_per_second is not a valid rate"});
   }
 }
 
-TEST_CASE("a time that is no positive number is never written as one") {
+TEST_CASE("a time that is not a positive number is never written as one") {
   const Folder folder;
   for (double time : {0.0, -1.0, not_a_number, infinity, -infinity}) {
     Run run = small_run();

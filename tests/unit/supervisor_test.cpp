@@ -10,7 +10,7 @@
 
 using namespace benanza;
 
-TEST_CASE("a crash, a hang, memory without end and a lost device cost a row each; the rest is measured") {
+TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row each; the rest is measured") {
   const auto file = std::filesystem::temp_directory_path() / ("benanza-misbehaving-" + std::to_string(getpid()));
   const bench::SupervisorOptions options{.silence = {1}, .memory = {200e6}};
   CHECK(bench::supervise({BENANZA_MISBEHAVING, file.string()}, options) == 42);
@@ -42,6 +42,6 @@ TEST_CASE("a signal to the supervisor alone reaches the child, whose exit code c
   CHECK(stopped_by("2") == 130);   // SIGINT, of `kill`
 }
 
-TEST_CASE("a program that nobody supervises knows of no crashing_plans") {
+TEST_CASE("a program that nobody supervises knows no crashing plans") {
   CHECK(bench::Supervised::current() == nullptr);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuda: NVIDIA GPUs of compute capability 7.5 or newer: the device that cudnn and cublas run on as well, and Benanza's
-// own kernels for what no library offers: element-wise chains with broadcasting in one pass, movement of elements,
-// gathers and scatters, resizing, padding, normalisations over rows. Compiled for the architectures that the toolkit
-// knows, with PTX for the next ones.
+// own kernels for layers that no library offers: element-wise chains with broadcasting in one pass, movement of
+// elements, gathers and scatters, resizing, padding, normalisations over rows. Compiled for the architectures that the
+// toolkit knows, with PTX for the next ones.
 #pragma once
 
 #include <benanza/plan/backend.hpp>
@@ -19,8 +19,8 @@ namespace benanza::cuda {
 /// one that is too old, busy or out of memory.
 [[nodiscard]] std::variant<std::monostate, Unsupported> availability();
 
-/// The first device that CUDA_VISIBLE_DEVICES leaves, the same one for everybody who asks. Throws EnvironmentError
-/// where `availability` has a reason.
+/// The first device that CUDA_VISIBLE_DEVICES leaves; every call returns the same one. Throws EnvironmentError where
+/// `availability` has a reason.
 [[nodiscard]] std::shared_ptr<Device> device();
 
 }  // namespace benanza::cuda

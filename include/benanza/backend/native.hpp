@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// native: Benanza's own CPU kernels for what no library offers, or offers badly: element-wise chains with broadcasting
-// in one pass, reductions, normalisations, movement of elements of any size, resizing, casts, attention. Vectorised for
-// the widest instruction set that the processor has (chosen at run time), threaded by a bound pool, with non-temporal
-// stores as a candidate where results outgrow the caches.
+// native: Benanza's own CPU kernels for layers that no library offers, or runs badly: element-wise chains with
+// broadcasting in one pass, reductions, normalisations, movement of elements of any size, resizing, casts, attention.
+// Vectorised for the widest instruction set that the processor has (chosen at run time), threaded by a bound pool, with
+// non-temporal stores as a candidate where results outgrow the caches.
 #pragma once
 
 #include <memory>

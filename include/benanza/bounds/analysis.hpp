@@ -84,7 +84,7 @@ struct Analysis {
   DataType type = DataType::f32;  ///< of most of its multiplications; quantised, of what they multiply weights with
   int threads = 1;
   Machine machine{};      ///< whose results they are; without a name where there are none
-  bool analytic = false;  ///< nothing was to be measured: as AnalysisOptions say
+  bool analytic = false;  ///< as in AnalysisOptions: analytic rungs only
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t macs = 0;
   Flops flops{};
@@ -94,7 +94,7 @@ struct Analysis {
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
-  /// Totals by other accounts, to compare with what was published (rules2019.hpp); none of them is a bound.
+  /// Totals by other accounting, to compare with published ones (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure
   /// Of the fused form, where the bound counts other calls than the expected figure does: those of the bound.
@@ -105,7 +105,7 @@ struct Analysis {
   [[nodiscard]] bool partial() const { return !missing.empty(); }
   [[nodiscard]] const Rung& operator[](RungName name) const { return rungs[static_cast<std::size_t>(name)]; }
   [[nodiscard]] Rung& operator[](RungName name) { return rungs[static_cast<std::size_t>(name)]; }
-  /// The rung with what a latency assertion needs to know about it.
+  /// The rung, with everything that a latency assertion needs.
   [[nodiscard]] Bound bound(RungName name) const {
     return {.model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing};
   }

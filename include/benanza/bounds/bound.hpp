@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bound: one rung of a model's ladder, and the assertion on it that an engine's unit test makes. The matchers for
-// Catch2 and GoogleTest (catch2.hpp, gtest.hpp) are thin around `Within`.
+// Catch2 and GoogleTest (catch2.hpp, gtest.hpp) are thin wrappers of `Within`.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -45,7 +45,7 @@ struct Bound {
   [[nodiscard]] bool partial() const { return !missing.empty() || !latency; }
 };
 
-/// `is_within(1.2).of(bound)`: true of a latency of at most 1.2 times the bound; false for any latency while the bound
+/// `is_within(1.2).of(bound)`: true for a latency of at most 1.2 times the bound; false for any latency while the bound
 /// is partial.
 class Within {
  public:
@@ -54,7 +54,7 @@ class Within {
   [[nodiscard]] bool holds(Seconds latency) const {
     return !bound_.partial() && latency.value <= factor_ * bound_.latency->value;
   }
-  /// What is asserted, and for a partial bound what to do about it.
+  /// The assertion in words, and for a partial bound what to do about it.
   [[nodiscard]] std::string describe() const {
     const std::string name =
         std::string(enum_names(bound_.rung)[static_cast<std::size_t>(bound_.rung)]) + " of " + bound_.model;

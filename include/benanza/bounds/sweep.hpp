@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweep: a model's latency and throughput over batch sizes or sizes of one symbolic dimension, and where throughput
-// stops to gain.
+// stops gaining.
 //
-// Throughput counts inputs a second, for an axis other than the batch its elements (tokens for a sequence length), at
-// the expected latency of the highest rung of one request after the other.
+// Throughput counts inputs a second (for an axis other than the batch its elements, such as tokens for a sequence
+// length), at the expected latency of the highest rung for one request after the other.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -35,7 +35,7 @@ struct Sweep {
   std::vector<SweepPoint> points{};         ///< by value, rising
 
   /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Nothing when
-  /// only the last point is such, which tells of no limit, or when a throughput is unknown.
+  /// that is true of the last point only, which shows no limit, or when a throughput is unknown.
   [[nodiscard]] std::optional<std::size_t> last_gain() const;
 };
 
@@ -43,7 +43,8 @@ struct Sweep {
 /// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
 [[nodiscard]] std::vector<Sweep> make_sweeps(std::span<const Analysis> models);
 
-/// The rung that a reader asks for first: of one request after the other, fused, as honest about caches as it is given.
+/// The rung that a reader asks for first: one request after the other, fused, with weights as caches hold them where
+/// that is known.
 [[nodiscard]] RungName headline(const Analysis& analysis);
 
 }  // namespace benanza

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the `consistent` functions of operators share. Fields may come from a text that someone typed or from a broken
-// model; once an operator is consistent, its shapes and costs can be computed without running out of an array.
+// model; once an operator is consistent, its shapes and costs can be computed without reading out of range.
 #pragma once
 
 #include <benanza/detail/window.hpp>

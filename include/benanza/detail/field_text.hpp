@@ -22,7 +22,7 @@
 
 namespace benanza::detail {
 
-/// An enumeration with an `enum_names(E)` beside it: the word of each enumerator, in order.
+/// An enumeration that has a function `enum_names(E)`: the word of each enumerator, in order.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) {
   { enum_names(e)[0] } -> std::convertible_to<std::string_view>;
@@ -114,7 +114,7 @@ inline void append_text(std::string& out, const Epilogue& post) {
 
 using Expected = std::optional<std::string_view>;
 
-/// Splits off what stands before the first `separator`.
+/// Splits off the text before the first `separator`.
 [[nodiscard]] constexpr std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t at = text.find(separator);
   const std::string_view head = text.substr(0, at);
@@ -186,8 +186,7 @@ inline Expected read_text(std::string_view text, PostOp& op) {
   for (int word = 0; !text.empty(); ++word) {
     const std::string_view token = take_until(text, ':');
     if (!is_binary(op.fn)) {
-      if (word > 1 || read_text(token, word == 0 ? op.alpha : op.beta))
-        return "at most two numbers behind the function";
+      if (word > 1 || read_text(token, word == 0 ? op.alpha : op.beta)) return "at most two numbers after the function";
     } else if (token == "swapped" && !op.swapped) {
       op.swapped = true;
     } else if (token == "channel" && word == 0) {

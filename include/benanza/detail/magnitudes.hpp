@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Magnitudes: powers of two by which the operands of a sum of products are filled. A sum of thousands of products is so
-// much larger than a bias or a residual of its own type that a plan which leaves these out would stay within its
-// tolerance, and every activation behind it would be in saturation. Powers of two change no significant bit.
+// Magnitudes: powers of two by which the operands of a sum of products are filled. A sum of thousands of products is
+// much larger than a bias or a residual of its own type: a plan that leaves these out would stay within its tolerance,
+// and every activation after it would be in saturation. Powers of two change no significant bit.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -31,7 +31,7 @@ struct Magnitudes {
   [[nodiscard]] static Magnitudes of_sum(DataType type, DataType factor_type, DataType result, std::int64_t depth) {
     if (is_8_bit(type)) {
       if (result == DataType::i32) return {};  // not rescaled, and compared exactly
-      // Of a deviation of 12 to 24, the largest of some samples is about three times as much.
+      // With a deviation of 12 to 24, the largest of some samples is about three times as much.
       return {.bias = rescale_exponent(depth), .addend = is_float(result) ? 4 : 0};
     }
     // Uniform operands (fill) give sums whose deviation is sqrt(depth) / 3. Down to 2^-8 an f16 stays normal.

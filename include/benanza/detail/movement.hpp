@@ -49,7 +49,7 @@ struct Movement {
   return result;
 }
 
-/// Of a Transpose, DepthToSpace or SpaceToDepth node; nothing if its attributes do not fit its input.
+/// The movement of a Transpose, DepthToSpace or SpaceToDepth node; nothing if its attributes do not fit its input.
 [[nodiscard]] inline std::optional<Movement> movement(const Node& node, const Graph& graph) {
   const Dims& x = graph.input(node, 0).dims;
   Movement result{.dims = x};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `from` functions of operators share: reading a node's shapes, axes and numbers. Absence and what does not
-// fit into a layer are `nullopt`: the node is then left to the next operator, at last to Opaque.
+// What the `from` functions of operators share: reading a node's shapes, axes and numbers. What is absent or does not
+// fit into a layer is `nullopt`: the node is then left to the next operator, finally to Opaque.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -42,7 +42,7 @@ namespace benanza::detail {
 [[nodiscard]] inline std::int64_t product(std::span<const std::int64_t> dims, std::size_t from, std::size_t to) {
   return element_count(dims.subspan(from, to - from));
 }
-/// The dimensions before an axis folded, the axis, those behind it folded.
+/// The dimensions before an axis folded, the axis, those after it folded.
 [[nodiscard]] inline TensorShape around(std::span<const std::int64_t> dims, std::size_t axis) {
   return {product(dims, 0, axis), dims[axis], product(dims, axis + 1, dims.size())};
 }
@@ -93,7 +93,7 @@ struct GivenInts {
 }
 
 /// Whether input `i`, the zero point of a quantised tensor, may be other than 0: computed at run time, or known to be.
-/// Of a list for each channel whose numbers are not known it is 0, as every quantiser makes weights.
+/// A list for each channel whose numbers are not known counts as 0: every quantiser makes weights like that.
 [[nodiscard]] inline bool has_zero_point(const Node& node, const Graph& graph, std::size_t i) {
   const Value* zero_point = optional_input(node, graph, i);
   if (!zero_point) return false;

@@ -24,7 +24,7 @@ namespace benanza::detail {
                        : unit == "h"                  ? 3600
                                                       : 0;
   if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
-    throw UsageError("'" + std::string(text) + "' is no duration, expected e.g. 60s, 500ms or 2min");
+    throw UsageError("'" + std::string(text) + "' is not a duration, expected e.g. 60s, 500ms or 2min");
   return {number * scale};
 }
 

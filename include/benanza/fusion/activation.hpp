@@ -59,14 +59,15 @@ class ClosedExpression {
  public:
   ClosedExpression(const LayerGraph& graph, std::size_t result) : graph_(&graph) { add(result); }
 
-  /// Grows by the layer that makes the youngest operand; false when that is no element-wise layer of the same elements.
+  /// Grows by the layer that makes the youngest operand; false when that is not an element-wise layer of the same
+  /// elements.
   bool grow() {
     std::optional<std::size_t> youngest;
     for (auto leaf : leaves())
       if (const auto producer = only_producer(*graph_, leaf)) youngest = std::max(youngest.value_or(0), *producer);
     return youngest && add(*youngest);
   }
-  /// The one operand that is no scalar constant, once only one is left.
+  /// The one operand that is not a scalar constant, once only one is left.
   [[nodiscard]] std::optional<TensorId> operand() const {
     const auto open = leaves();
     return open.size() == 1 ? std::optional(open[0]) : std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies around attention and is no work of its own to a library that takes strides: transposes of its operands and
-// of its result, and a factor on queries or keys. Exporters write these in many ways (one transpose or two with
-// reshapes in between), so that a path is recognised by where it takes elements from.
+// The layers around attention that are not work of their own for a library that takes strides: transposes of its
+// operands and of its result, and a factor on queries or keys. Exporters write these in many ways (one transpose or two
+// with reshapes in between), so that a path is recognised by where it takes elements from.
 #pragma once
 
 #include <benanza/fusion/fuse.hpp>
@@ -79,7 +79,7 @@ struct OperandPath {
 };
 
 /// The longest such path back from tensor `id`, which has layout `given`; all of its layers are before `end`, and no
-/// one else uses what they make. `scaled`: a factor may be among them.
+/// other layer uses their results. `scaled`: a factor may be among them.
 [[nodiscard]] inline OperandPath operand_path(const LayerGraph& graph, TensorId id, const AttentionOperand& operand,
                                               AttentionLayout given, std::size_t end, bool scaled) {
   using enum AttentionLayout;
@@ -112,7 +112,7 @@ struct OperandPath {
         best = {.layers = layers, .layout = layout};
         break;
       }
-    if (best.layout == tokens_first) break;  // what comes before belongs to whoever makes the operand
+    if (best.layout == tokens_first) break;  // what comes before belongs to the producer of the operand
   }
   return best;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default patterns, in the order in which they are applied: what was written out in parts first becomes one layer
-// again, then attention is gathered, then epilogues swallow what follows.
+// The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
+// then attention is gathered, then epilogues absorb the layers that follow.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epilogue groups: a convolution, matrix product, batch norm or element-wise function with all that follows and fits
-// into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders exporters write.
+// Epilogue groups: a convolution, matrix product, batch norm or element-wise function with all following layers that
+// fit into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders exporters write.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -52,7 +52,7 @@ class EpilogueGroup {
     }
     if (pieces_.empty()) return std::nullopt;
     Match match{.members = members_};
-    match.members.resize(pieces_.back().count);             // a view at the end is no part of it
+    match.members.resize(pieces_.back().count);             // a view at the end is not a part of it
     match.pieces.assign(pieces_.rbegin(), pieces_.rend());  // the whole first, then ever shorter beginnings
     return match;
   }
@@ -83,7 +83,7 @@ class EpilogueGroup {
     return layer;
   }
 
-  /// Of quantised operands each stands before its scale and zero point.
+  /// Each quantised operand stands before its scale and zero point.
   static std::size_t second_operand(const op::Binary& binary) { return binary.scaled ? 3 : 1; }
 
   bool step() {
@@ -110,7 +110,7 @@ class EpilogueGroup {
     return true;
   }
 
-  /// Of the result so far: that of the head, but a quantised product may give another one.
+  /// Type of the result so far: that of the head, but a quantised product may give another one.
   [[nodiscard]] DataType running_type() const {
     return is_8_bit(type(layer_)) ? operands(layer_).outputs[0].type : stored_type(type(layer_));
   }
@@ -194,7 +194,7 @@ class EpilogueGroup {
     return appended(std::array{op});
   }
 
-  /// At inference batch norm is a multiply-add a channel; behind a convolution or product with constant weights its
+  /// At inference batch norm is a multiply-add a channel; after a convolution or product with constant weights its
   /// scale goes into the weights and its shift into the bias.
   [[nodiscard]] std::optional<Layer> with_batch_norm(const op::BatchNorm& norm) const {
     if (!norm.post.empty()) return std::nullopt;
@@ -206,7 +206,7 @@ class EpilogueGroup {
     if (const auto* product = std::get_if<op::MatMul>(&layer_))
       foldable = product->b_constant && bias_only(product->post) && y_.size() == 2;
     if (!foldable || norm.x[0] != y_[0] || norm.x[1] != y_[1])
-      return std::nullopt;  // channels of another view are no channels here
+      return std::nullopt;  // channels of another view are not channels here
     return epilogue(layer_)->empty() ? appended(std::array{bias}) : layer_;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion: which nodes one library call can do together. A Pattern looks at one layer of a LayerGraph and says whether a
 // group begins there; `fuse` applies patterns in order and checks what makes a group legal: a value that is used
-// outside, or twice, is never swallowed. A user's pattern is a few lines (examples/06_own_fusion.cpp).
+// outside, or twice, is never absorbed. A user's pattern is a few lines (examples/06_own_fusion.cpp).
 #pragma once
 
 #include <benanza/model/layer_graph.hpp>
@@ -83,7 +83,7 @@ namespace detail {
   return true;
 }
 
-/// The longest beginning of a match that is one call and legal: where another group took its end, or its end is used
+/// The longest beginning of a match that is one call and legal: if another group took its end, or its end is used
 /// outside, the rest of it still holds.
 [[nodiscard]] inline std::optional<Match> legal_part(const LayerGraph& graph, Match match,
                                                      const std::vector<bool>& taken) {

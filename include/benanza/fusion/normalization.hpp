@@ -11,7 +11,7 @@ namespace benanza::detail {
 class Chain {
  public:
   Chain(const LayerGraph& graph, std::size_t first) : graph_(&graph) { take(first); }
-  /// The layer behind the chain if it is the only one that reads the chain's result.
+  /// The layer after the chain if it is the only one that reads the chain's result.
   [[nodiscard]] const Occurrence* next() const {
     const auto consumer = only_consumer(*graph_, result());
     return consumer ? &graph_->layers[*consumer] : nullptr;

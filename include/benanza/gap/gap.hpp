@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: what an engine did (EngineProfile) held against a model's bounds (Analysis): how much slower it is, split
-// into causes that add up to the difference, and what to do about it. Pure computation.
+// compare: an engine's run (EngineProfile) against a model's bounds (Analysis): how much slower it is, split into
+// causes that add up to the difference, and what to do about it. Pure computation.
 //
 // Why the parts add up. With L the engine's latency, t the own time of a record (without what is nested in it), and b
 // the time of a layer in the rung:
@@ -9,8 +9,8 @@
 //   B   = sum of b  +  what the rung differs by from that sum
 //   gap = L - B, term by term: records and layers are joined into groups that serve each other, whose t - b is split.
 //
-// What is left over is `unexplained`: printed, never spread. A median is no mean, profilers cost time; and where
-// records have no starts, or the latency is of another run, nobody knows that nothing ran between layers.
+// What is left over is `unexplained`: printed, never spread. A median is not a mean, and profilers cost time. Where
+// records have no starts, or the latency is of another run, it is not known whether anything ran between layers.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -30,7 +30,7 @@ enum class MatchedBy : std::uint8_t {
   nodes,         ///< the engine says which nodes it is
   name,          ///< its name is a node's, or that of a tensor that a node makes
   part_of_name,  ///< its name begins with such a name, or lists several
-  parent,        ///< what encloses or launched it was matched
+  parent,        ///< the record that encloses or launched it was matched
   shape,         ///< operator and shapes, in the model's order
   order,         ///< operator, in the model's order: as many records as layers
   kernel_class,  ///< all of one class of kernels serve all layers of one operator
@@ -46,7 +46,7 @@ enum class Cause : std::uint8_t {
   copies,          ///< bytes copied or set
   waits,           ///< synchronisation while nothing else runs
   calls,           ///< launches, allocations while nothing else runs
-  host,            ///< the framework's own time: host layers while no kernel runs, what encloses layers
+  host,            ///< the framework's own time: host layers while no kernel runs, framework scopes that enclose layers
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
   modelled,        ///< layers that no library has: their bound is analytic, and no call that could be made
@@ -121,10 +121,10 @@ struct RungRatio {
   double uncertainty = 0;          ///< of the ratio, relative
 };
 
-/// What branches side by side would give.
+/// What running branches side by side would gain.
 struct ParallelGain {
   std::optional<Seconds> gain{};     ///< library_fused - library_fused_parallel
-  Seconds side_by_side{};            ///< what the engine gains of it already
+  Seconds side_by_side{};            ///< what the engine gains from it already
   std::vector<std::string> path{};   ///< first nodes of the groups on the critical path
   std::int64_t groups_off_path = 0;  ///< with a time
 };
@@ -136,7 +136,7 @@ struct AlgorithmChoice {
   std::string library{}, chosen{}, math{};
   std::string best{};                                 ///< `backend algorithm`; empty: no row of the layer is known
   std::optional<Seconds> chosen_time{}, best_time{};  ///< of one call
-  std::optional<Seconds> uncertainty{};               ///< of their difference; nothing when a row tells no spread
+  std::optional<Seconds> uncertainty{};               ///< of their difference; nothing: a spread is not known
   std::int64_t count = 1;
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!chosen_time || !best_time) return std::nullopt;
@@ -236,16 +236,16 @@ struct JointStep {
   Seconds latency{};               ///< after it
 };
 
-/// What the answers give together: from the latency, part by part, down to the fused bound with its branches in
-/// parallel, in the type that has it lowest. The gains add up to latency - Gap::joint->latency.
+/// All changes together: from the latency, part by part, down to the fused bound with its branches in parallel, in the
+/// type in which that is lowest. The gains add up to latency - Gap::joint->latency.
 struct JointGain {
   DataType type = DataType::f32;         ///< another than the model's only if all its layers have rows in it
   Seconds latency{};                     ///< after all steps
   std::optional<Seconds> uncertainty{};  ///< of it
-  std::vector<JointStep> steps{};        ///< without those that are not known or buy nothing
+  std::vector<JointStep> steps{};        ///< without those that are not known or save nothing
 };
 
-/// What the commands of advice begin with, as a shell reads them; empty: no such command is given.
+/// The beginnings of the commands in advice, as a shell reads them; empty: no such command is given.
 struct Commands {
   std::string gap{};                       ///< this comparison again, e.g. `benanza gap m.onnx --profile p.json`
   std::string bound{};                     ///< the model's bounds

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// InterruptWatch: Ctrl-C or another end from outside during a measurement, kept away from the threads that measure.
-// Libraries' generated code may use the stack pointer for a workspace of its own (oneDNN's f32 products with a large K
-// do): a signal delivered there would write its frame over whatever lies in front of the workspace.
+// InterruptWatch: keeps Ctrl-C and other signals that end the program away from the threads that measure. Libraries'
+// generated code may use the stack pointer for a workspace of its own (oneDNN's f32 products with a large K do): a
+// signal delivered there would write its frame over whatever lies in front of the workspace.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace benanza::bench {
 
-/// The signals that end a session in good order: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
+/// The signals that end a session cleanly: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
 [[nodiscard]] sigset_t interrupts();
 
 /// While it lives, `interrupts` are blocked in the calling thread and in those that it starts, and a thread of the

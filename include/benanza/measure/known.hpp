@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// is_known: whether rows of the database answer for a layer, or it has to be selected.
+// is_known: whether the database has the rows that a layer needs, or its plans have to be selected.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -15,12 +15,12 @@ namespace benanza::bench {
 /// asked for, is measured with everything in the caches.
 [[nodiscard]] std::vector<CacheState> states_of(const Layer& layer, std::span<const CacheState> asked);
 
-/// What rows have to answer for.
+/// What the rows of a layer have to cover.
 struct Question {
   std::vector<std::string> backends{};
   std::vector<CacheState> caches{};
   int threads = 1;       ///< the most
-  bool certain = false;  ///< no row that the budget left noisy or untried, or that failed, will do
+  bool certain = false;  ///< rows that failed, or that the budget left noisy or untried, do not count
 };
 
 /// Every backend was asked, and every cache state that the layer can be in has a time, unless no plan runs.

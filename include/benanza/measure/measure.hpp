@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // measure: the measuring session. Select: every plan of a layer that the database lacks is checked against the
-// reference and timed in visits spread over the run, candidates alternating, clear losers dropped. Estimate: rounds
-// that time every chosen plan once, so that totals are taken per round and not summed from biased per-row quantiles
-// (docs/measuring.md, "Two phases").
+// reference and timed in visits spread over the run, candidates alternating, clearly slower ones dropped. Estimate:
+// rounds that time every chosen plan once, so that totals are taken per round and not summed from biased per-row
+// quantiles (docs/measuring.md, "Two phases").
 #pragma once
 
 #include <benanza/plan/backend.hpp>
@@ -37,7 +37,7 @@ struct Progress {
   std::string_view phase{};         ///< ceilings, select, rounds
   std::size_t done = 0, total = 0;  ///< layers or rounds of the phase
   Seconds elapsed{}, remaining{};   ///< of the whole session, estimated
-  std::string_view what{};          ///< the layer at hand
+  std::string_view what{};          ///< the current layer
 };
 
 struct MeasureOptions {
@@ -48,17 +48,17 @@ struct MeasureOptions {
       ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
-  /// Called with the row's name before a plan is tried; before plans are made, with that of the row that says why there
-  /// are none. Plans that crashed in earlier tries are left out, with their reason (supervisor.hpp).
+  /// Called with the row's name before a plan is tried, and before plans are made with the name of the row that would
+  /// say why there are none. Plans that crashed in earlier tries are left out, with their reason (supervisor.hpp).
   std::function<void(std::string_view row)> trying{};
   std::map<std::string, std::string> crashing_plans{};
-  /// Called every few seconds with what there is so far: what a killed process leaves, if it is written down.
+  /// Called every few seconds with the rows so far: if they are written down, a killed process leaves them.
   std::function<void(const Run&)> keep{};
-  /// Called when `keep` threw an EnvironmentError, with its text: the session goes on, and keeps no more.
+  /// Called when `keep` threw an EnvironmentError, with its text: the session goes on without keeping rows.
   std::function<void(std::string_view reason)> keep_failed{};
-  /// What `keep` had of this session when it was cut, or rows of layers that are selected once more. Of the same
-  /// machine and versions, its reasons, clear losers and ceilings stand; other plans are tried again, and their times
-  /// stand where there is no time for that.
+  /// What `keep` had of this session when it was cut short, or rows of layers that are selected once more. If machine
+  /// and versions are the same, its reasons, clearly slower plans and ceilings are kept; other plans are tried again,
+  /// and their times are kept where there is no time for that.
   std::shared_ptr<const Run> earlier{};
   /// Whether an accelerator's own records are asked at the end (`Device::kernel_time`): in the last session of a
   /// process, since what collects them stays attached.
@@ -66,7 +66,7 @@ struct MeasureOptions {
   std::stop_token stop{};  ///< once a stop is requested, the session ends early and returns what it has
 };
 
-/// Whether a layer can be timed in a cache state: without weights there are none that could be cold.
+/// Whether a layer can be timed in a cache state: a layer without weights has none that could be cold.
 [[nodiscard]] inline bool applies(CacheState cache, const Layer& layer) {
   return cache != CacheState::cold_weights || weight_bytes(layer).value > 0;
 }
@@ -74,7 +74,7 @@ struct MeasureOptions {
 /// Runs a session on this machine, or on the accelerator that the backends' plans run on. Rows come back for every
 /// candidate of the layers that were selected (excluded ones with their reason) and for the chosen plans of known
 /// layers; chosen rows carry rounds. Never throws for a layer that cannot run: its row says why. Throws UsageError for
-/// backends of different devices, DeviceLost when the device went.
+/// backends of different devices, DeviceLost when the device was lost.
 [[nodiscard]] Run measure(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options);
 
 /// Names of the rows that `measure` would try, `MeasureOptions::accept` applied. Builds every plan and times none.
@@ -85,7 +85,7 @@ struct MeasureOptions {
 /// other than performance, busy SMT siblings, steal time, another busy process. `measure` keeps the same with its run.
 [[nodiscard]] std::vector<std::string> watch_conditions(Seconds time);
 
-/// What the backends' plans run on.
+/// The machine that the backends' plans run on.
 [[nodiscard]] Machine machine_of(Backends backends);
 /// This machine, restricted to `threads` cores (0: all of one NUMA node).
 [[nodiscard]] Machine this_machine(int threads = 0);

@@ -17,7 +17,7 @@ struct Cost {
   Bytes written{};
 
   [[nodiscard]] constexpr Bytes bytes() const { return weights + activations + written; }
-  /// FLOPs per byte; the roofline's abscissa.
+  /// FLOPs per byte, the x axis of the roofline.
   [[nodiscard]] constexpr double intensity() const { return bytes().value == 0 ? 0 : flops.value / bytes().value; }
 };
 

@@ -25,7 +25,7 @@ struct CriticalPath {
 };
 
 /// `times[i]` for layer i, whose predecessors all come before it. finish(i) = max(finish(p) + time(i) for an ordinary
-/// p, finish(p) for a late one). Of several longest paths the one through the earliest layers is marked.
+/// p, finish(p) for a late one). If several paths are longest, the one through the earliest layers is marked.
 [[nodiscard]] inline CriticalPath critical_path(std::span<const Seconds> times,
                                                 std::span<const std::vector<Predecessor>> predecessors) {
   constexpr std::size_t none = static_cast<std::size_t>(-1);

@@ -19,7 +19,7 @@
 
 namespace benanza {
 
-/// Folds what can be folded and drops the conversions that nobody reads any more; what is dequantised from a constant
+/// Folds what can be folded and drops the conversions that no layer reads any more; what is dequantised from a constant
 /// alone is a constant. The rest stays as it is. Bodies of control flow are left alone: each is folded as its own
 /// graph.
 void fold_quantization(Graph& graph);
@@ -96,7 +96,7 @@ class QuantizationFold {
     return Quantized{*maker.inputs[0], maker.inputs[1], optional_id(maker, 2)};
   }
 
-  /// What a float tensor is quantised to: by its only reader, or behind a reader that keeps elements or limits them.
+  /// What a float tensor is quantised to: by its only reader, or after a reader that keeps elements or limits them.
   [[nodiscard]] std::optional<Quantized> target(const std::optional<ValueId>& id) {
     if (!id || *id >= uses_.size() || !has_one_reader(*id)) return std::nullopt;
     const Node& reader = graph_.nodes[uses_[*id][0]];
@@ -120,7 +120,7 @@ class QuantizationFold {
     graph_.values.push_back(std::move(value));
     return quantized_[*id] = Quantized{graph_.values.size() - 1, behind->scale, behind->zero_point};
   }
-  /// Of a result that `target` has settled already while an earlier node was folded, or settles now.
+  /// The quantised form of a result: `target` settled it while an earlier node was folded, or settles it now.
   [[nodiscard]] std::optional<Quantized> result(const std::optional<ValueId>& id) {
     if (id)
       if (const auto settled = quantized_.find(*id); settled != quantized_.end()) return settled->second;
@@ -226,7 +226,7 @@ class QuantizationFold {
     return id < uses_.size() && has_one_reader(id) && is(graph_.nodes[uses_[id][0]], "QuantizeLinear");
   }
 
-  /// Conversions that nobody reads any more, and those of constants, which are done beforehand.
+  /// Conversions that no layer reads any more, and those of constants, which are done beforehand.
   void drop_unread() {
     std::vector<std::size_t> reads(graph_.values.size(), 0);
     for (auto id : kept_) ++reads[id];

@@ -40,8 +40,8 @@ struct Value {
   /// or through the inputs: `dims` are the least that the value can have, so that a bound stays a lower bound. A tensor
   /// sequence has dims {0}.
   bool data_dependent = false;
-  /// The node that makes it is where sizes become unknown: some of `dims` are 0 for want of a number. False for what is
-  /// computed from such a value, whose sizes follow from its.
+  /// The node that makes it is where sizes become unknown: some of `dims` are 0 because the number is not known. False
+  /// for what is computed from such a value, whose sizes follow from its.
   bool unknown_size = false;
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
 };

@@ -57,7 +57,7 @@ constexpr void for_each_operator(Visit&& visit) {
   return std::visit([](const auto& op) { return op.consistent(); }, layer);
 }
 
-/// Costs nothing by a named rule (architecture: a layer is measured, modelled, free or missing).
+/// Costs nothing by a named rule: a layer is measured, modelled, free or missing.
 [[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
 /// Multiplies matrices in one way or another: what a tensor core does, and what tf32 is about.
 [[nodiscard]] inline bool is_product(const Layer& layer) {
@@ -114,9 +114,9 @@ template <std::size_t I = 0>
   }
 }
 
-/// Of a node that yields no element at its least size, which only data tells. A view stays one; of everything else the
-/// bytes alone are known: what finds that size reads its operands, what follows from it or moves a part of them may
-/// touch nothing.
+/// The layer of a node whose output has no element at its least size, where only data tells the size. A view stays a
+/// view. Of all other nodes only the bytes are known: the node that finds the size reads its operands; nodes that
+/// follow from it, or that move a part of them, may touch nothing.
 [[nodiscard]] inline Layer least_layer(const Node& node, const Graph& graph) {
   const std::string type = onnx_type(node);
   const auto& movers = op::View::onnx_types;

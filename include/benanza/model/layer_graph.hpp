@@ -19,7 +19,7 @@ namespace benanza {
 
 using TensorId = std::size_t;
 
-/// Bytes of one stored tensor that stand behind another one (through views, slices, expansions).
+/// Bytes of a stored tensor that another tensor refers to (through views, slices, expansions).
 struct Share {
   TensorId base = 0;
   Bytes bytes{};
@@ -30,7 +30,7 @@ struct LayerTensor {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   bool constant = false;
-  bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not swallow it
+  bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
   std::optional<double> scalar{};        ///< the number of a constant with one element
   std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
   std::vector<std::size_t> consumers{};  ///< one entry a use: a value used twice is there twice
@@ -69,7 +69,7 @@ struct Occurrence {
   std::int64_t repeat = 1;         ///< trip counts of the enclosing loops, multiplied
   std::int64_t serial_repeat = 1;  ///< the part of it that a loop-carried value forces into sequence
   std::vector<Branch> branches{};  ///< that enclose it, outermost first
-  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements behind views
+  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
 };
 
 enum class Form : std::uint8_t { single, fused };
@@ -172,7 +172,7 @@ class LayerGraphBuilder {
     return inner;
   }
 
-  /// What control flow reads has a use that is no layer.
+  /// Tensors read by control flow have a consumer that is not a layer.
   void keep(TensorId id) { result_.tensors[id].output = true; }
 
   void branch(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
@@ -291,7 +291,7 @@ class LayerGraphBuilder {
     return received != received_.end() && comes_from(received->second.from, origin);
   }
 
-  /// What stands behind a tensor that no layer makes: its own bytes, or those of a loop's initial value.
+  /// What a tensor that no layer makes refers to: its own bytes, or those of a loop's initial value.
   void settle(TensorId id) {
     if (!result_.tensors[id].behind.empty()) return;
     const auto received = received_.find(id);

@@ -54,7 +54,7 @@ class LayerSet {
   void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
     add(layer, {.model = model, .count = count, .node = node});
   }
-  /// As if what was added to the other had been added here, behind what is here.
+  /// As if the layers of the other had been added here, after those that are here.
   void merge(LayerSet&& other) {
     while (!other.layers_.empty()) {
       auto node = other.layers_.extract(other.layers_.begin());

@@ -22,7 +22,7 @@
 
 namespace benanza {
 
-/// Of the grammar, written into every file that holds signatures.
+/// Version of the grammar, written into every file that holds signatures.
 inline constexpr int signature_version = 1;
 
 namespace detail {
@@ -66,7 +66,7 @@ template <class Op>
   return text;
 }
 
-/// Takes a signature apart; every complaint says where.
+/// Parses a signature; every error says where.
 class SignatureReader {
  public:
   explicit SignatureReader(std::string_view text) : text_(text) { next(); }
@@ -79,7 +79,7 @@ class SignatureReader {
     part_ = text_.substr(begin_, text_.find('/', begin_) - begin_);
     behind_ = begin_ + part_.size() + 1;
   }
-  /// Throws: at character `offset` of the current part, counted from 1, stands `found`.
+  /// Throws: `found` is at character `offset` of the current part, counted from 1.
   [[noreturn]] void fail(std::size_t offset, std::string_view found, std::string_view expected) const {
     const auto shown = [](std::string_view from) {
       std::string result(from.substr(0, 200));

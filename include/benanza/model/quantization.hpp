@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization: the numbers that a quantised layer is measured and checked with. They decide no speed and are no fields
-// of a layer, but whoever computes it, library and reference, has to use the same. Scales are powers of two, exact in
-// every type.
+// Quantization: the numbers that a quantised layer is measured and checked with. They do not decide the speed and are
+// not fields of a layer, but library and reference must use the same ones. Scales are powers of two, exact in every
+// type.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -18,7 +18,7 @@ struct Quantization {
   double rescale = 1;  ///< scale of x times scale of w, over the scale of y
 };
 
-/// Of a quantised convolution or matrix product; for other layers nothing is scaled.
+/// The numbers of a quantised convolution or matrix product; for other layers nothing is scaled.
 [[nodiscard]] inline Quantization quantization(const Layer& layer) {
   if (!is_8_bit(type(layer))) return {};
   Quantization result;

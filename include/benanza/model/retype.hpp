@@ -26,7 +26,7 @@ namespace benanza {
 
 namespace detail {
 
-/// Wraps what a quantiser would quantise into conversions, which `fold_quantization` then folds.
+/// Puts conversions around the layers that a quantiser would quantise; `fold_quantization` then folds them.
 class Quantizer {
  public:
   Quantizer(Graph& graph, DataType activations) : graph_(graph), activations_(activations) {

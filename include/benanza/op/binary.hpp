@@ -147,7 +147,7 @@ struct Binary {
     if (axis && *axis + b.size() < a.size()) b.resize(a.size() - *axis, 1);
     return b;
   }
-  /// Of a function that commutes the larger operand comes first.
+  /// If the function commutes, the larger operand comes first.
   [[nodiscard]] static bool before(const TensorShape& left, const TensorShape& right) {
     const auto left_count = element_count(left), right_count = element_count(right);
     return left_count != right_count

@@ -20,7 +20,7 @@ struct Concat {
   DataType type = DataType::f32;
   std::int64_t outer = 1;  ///< product of the dimensions before the axis
   IntList sizes{};         ///< of each operand along the axis
-  std::int64_t inner = 1;  ///< product of the dimensions behind it
+  std::int64_t inner = 1;  ///< product of the dimensions after it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {

@@ -31,7 +31,7 @@ struct Conv {
   std::optional<DataType> w_type{};  ///< when it is not `type` (quantised)
   std::optional<DataType> y_type{};
   bool x_zero = false;  ///< quantised: x has a zero point other than 0, so that sums over w have to be taken off
-  bool w_zero = false;  ///< the same of w; scales decide no speed, whether one for each channel or one for all
+  bool w_zero = false;  ///< the same of w; scales do not decide the speed, whether one for each channel or one for all
   Epilogue post{};
 
   template <class Self, class Visit>

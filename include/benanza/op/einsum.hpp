@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum of one or two tensors that is no plain matrix product. Labels are small integers, one for each index letter.
+// Einsum of one or two tensors that is not a plain matrix product. Labels are small integers, one for each index
+// letter.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -32,7 +32,7 @@ struct GatherElements {
   }
   constexpr bool operator==(const GatherElements&) const = default;
 
-  /// Where the indices cover all other axes, those before and behind the axis are folded.
+  /// Where the indices cover all other axes, those before and after the axis are folded.
   [[nodiscard]] static std::optional<GatherElements> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);

@@ -60,7 +60,7 @@ struct LayerNorm {
   }
 
   /// ONNX LayerNormalization: mean (1 an element), variance (2), normalise (2), scale (1), bias (1); RMSNormalization
-  /// lacks the mean and its subtraction. Epsilon decides no speed and is 1e-5 in checks.
+  /// lacks the mean and its subtraction. Epsilon does not decide the speed and is 1e-5 in checks.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double steps = (rms ? 3.0 : 5.0) + (scale ? 1.0 : 0.0) + (bias ? 1.0 : 0.0);
     return {.flops = steps * static_cast<double>(element_count(x))};

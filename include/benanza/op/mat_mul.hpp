@@ -36,7 +36,7 @@ struct MatMul {
   std::optional<DataType> b_type{};  ///< when it is not `type` (quantised)
   std::optional<DataType> y_type{};
   bool a_zero = false;  ///< quantised: a has a zero point other than 0, so that sums over b have to be taken off
-  bool b_zero = false;  ///< the same of b; scales decide no speed, whether one for each column or one for all
+  bool b_zero = false;  ///< the same of b; scales do not decide the speed, whether one for each column or one for all
   Epilogue post{};
 
   template <class Self, class Visit>

@@ -5,8 +5,7 @@
 // nothing when it does not describe the node; `consistent` says whether the fields fit together, so that shapes and
 // costs can be computed. `family` is what reports and bounds need to treat operators alike; an operator that only moves
 // elements, so that a consumer could read through it, says `static constexpr bool transparent = true`. The concept
-// counts visited fields against aggregate members, since a forgotten field would merge different layers: the worst bug
-// that this design can have.
+// counts visited fields against aggregate members, since a forgotten field would merge different layers.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -48,7 +47,7 @@ enum class Contents : std::uint8_t {
   indices,   ///< uniform in [0, limit)
   boolean,   ///< 0 or 1
   even,      ///< non-zero even integers: libraries that halve 8-bit weights to keep sums in range stay exact
-  settling,  ///< uniform, divided by the root of `limit`: weights of so many units that feed back on themselves
+  settling,  ///< uniform, divided by the root of `limit`: weights of this many units that feed back on themselves
 };
 
 /// One tensor that a layer reads or writes. Plans take their buffers in this order.

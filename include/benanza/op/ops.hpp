@@ -44,7 +44,7 @@
 
 namespace benanza {
 
-/// One layer: an operator with everything that decides its speed. A closed variant and no registry: exhaustive at
+/// One layer: an operator with everything that decides its speed. A closed variant, not a registry: exhaustive at
 /// compile time, value semantics, usable in constexpr tables. The order is that of suites and reports.
 using Layer =
     std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Rotary, op::Recurrent, op::Einsum,

@@ -26,7 +26,7 @@ struct Pad {
   DataType type = DataType::f32;
   TensorShape x{};
   TensorShape begins{};  ///< cells before each axis
-  TensorShape ends{};    ///< cells behind each axis
+  TensorShape ends{};    ///< cells after each axis
   PadMode mode = PadMode::constant;
 
   template <class Self, class Visit>

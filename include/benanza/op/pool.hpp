@@ -71,7 +71,7 @@ struct Pool {
                       : name.ends_with("AveragePool") ? PoolMode::average
                                                       : PoolMode::lp};
     if (pool.mode == PoolMode::lp) {
-      if (node.opset < 2) return std::nullopt;  // p was no integer yet
+      if (node.opset < 2) return std::nullopt;  // p was not an integer yet
       pool.p = node.attribute<std::int64_t>("p", 2);
     }
     const bool global = name.find("Global") != std::string_view::npos;

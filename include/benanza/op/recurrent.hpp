@@ -101,7 +101,7 @@ struct Recurrent {
     return result;
   }
 
-  /// From so many units to the gates of all hidden ones.
+  /// Weights from this many units to the gates of all hidden ones.
   [[nodiscard]] Operand weights(std::string_view name, std::int64_t units) const {
     return {.name = name,
             .type = type,

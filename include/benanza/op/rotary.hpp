@@ -50,7 +50,7 @@ struct Rotary {
     return Rotary{.type = type, .x = *x_shape, .angles = *angles_shape, .interleaved = interleaved};
   }
 
-  /// ONNX RotaryEmbedding whose angles are those of the positions at hand, and turn whole rows.
+  /// ONNX RotaryEmbedding whose angles are those of the given positions, and turn whole rows.
   [[nodiscard]] static std::optional<Rotary> from(const Node& node, const Graph& graph) {
     if (node.inputs.size() < 3 || node.has_input(3) || node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0)
       return std::nullopt;

@@ -73,7 +73,7 @@ inline constexpr std::array unary_functions{
     UnaryFunction{"Tanh", ElementwiseFn::tanh},
     UnaryFunction{"ThresholdedRelu", ElementwiseFn::thresholded_relu, "alpha", 1},
 };
-/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others in their image.
+/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others after their pattern.
 inline constexpr std::array<std::string_view, 12> quantized_unary_types{
     "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearClip",
     "com.microsoft.QLinearElu",       "com.microsoft.QLinearGelu",    "com.microsoft.QLinearHardSigmoid",

@@ -130,7 +130,7 @@ class Backend {
   virtual ~Backend() = default;
   /// As in `--backend` and in row names: `onednn`.
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Of the library, part of a result's key: `3.2.0`; of own kernels their revision.
+  /// Version of the library, part of a result's key: `3.2.0`; own kernels give their revision.
   [[nodiscard]] virtual std::string version() const = 0;
   /// Whether plans of more than one thread run on GNU OpenMP's team: the measuring loop binds it, and ends it before
   /// others run.
@@ -146,8 +146,8 @@ class Backend {
   /// generation, heuristics); nothing is left for the first call but touching memory.
   [[nodiscard]] virtual std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const = 0;
   /// The same ways by name, in the order in which they are to be tried. A backend whose plans take long to build
-  /// overrides this one, so that a tuner builds them one at a time until its time is over, and only the plan that it
-  /// looks for where a row names it. Default: `plans`, built already.
+  /// overrides this one, so that a tuner builds them one at a time until its time is over, or only the plan that a row
+  /// names. Default: `plans`, built already.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const;
 };
 

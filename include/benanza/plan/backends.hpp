@@ -9,8 +9,8 @@
 
 namespace benanza::bench {
 
-/// One of each, in the order of BENANZA_BACKENDS in CMakeLists.txt. The reference is not among them: it judges and is
-/// never measured.
+/// One of each, in the order of BENANZA_BACKENDS in CMakeLists.txt. The reference is not among them: it checks results
+/// and is never measured.
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> all_backends();
 
 }  // namespace benanza::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device: an accelerator: its memory, the one stream that its plans enqueue their work on, and what it takes to time
-// that work. A clock around calls that only enqueue tells how fast the processor talks; so the stream is blocked, the
-// calls are queued between two events, and the block is released. No vendor header in sight: what times a session is
-// written once over this, and tested on a device whose time is a counter.
+// that work. A clock around calls that only enqueue measures the processor; therefore the stream is blocked, the calls
+// are queued between two events, and the block is released. Without vendor headers: a session is timed by one piece of
+// code over this interface, which is tested on a device whose time is a counter.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -22,8 +22,8 @@
 
 namespace benanza {
 
-/// The device no longer answers this process (an illegal address, a hang that was ended): nothing more can be measured
-/// in it.
+/// The device no longer answers this process (an illegal address, a hang that was ended): the process can measure
+/// nothing more.
 struct DeviceLost : EnvironmentError {
   using EnvironmentError::EnvironmentError;
 };
@@ -65,13 +65,14 @@ class Device : public Memory {
   /// The vendor's stream (cudaStream_t) that plans enqueue on.
   [[nodiscard]] virtual void* stream() const = 0;
 
-  /// Waits for all work. Throws what has gone wrong since the last call, DeviceLost where that is for good.
+  /// Waits for all work. Throws what has failed since the last call, DeviceLost if the device cannot recover.
   virtual void finish() = 0;
-  /// Real work for about so long, so that clocks have risen.
+  /// Real work for about this long, so that the clocks rise.
   virtual void warm_up(Seconds time) = 0;
   /// Enqueues a kernel that ends when `release_block` is called, or by itself after the time-out.
   virtual void block(Seconds time_out) = 0;
-  /// Lets the block end; waits until it has. False: its time-out rescued a call that waits inside itself.
+  /// Lets the block end and waits until it has. False: its time-out ended a call that waits for the device inside
+  /// itself.
   [[nodiscard]] virtual bool release_block() = 0;
   /// Enqueue the events that `elapsed` is the time between.
   virtual void start() = 0;
@@ -82,7 +83,7 @@ class Device : public Memory {
   [[nodiscard]] virtual double clock_hz() = 0;
   /// The highest clock of the processors, which peaks are given for.
   [[nodiscard]] virtual double highest_clock_hz() const = 0;
-  /// Enqueues so many kernels that do nothing.
+  /// Enqueues this many kernels that do nothing.
   virtual void launch_empty(std::int64_t kernels) = 0;
   /// Records what `calls` enqueues; null where that cannot be recorded.
   [[nodiscard]] virtual std::unique_ptr<Recording> record(const std::function<void()>& calls) = 0;
@@ -90,7 +91,8 @@ class Device : public Memory {
   /// where it may not be asked. The calls run once more, and slower; whatever is timed later in this process may be
   /// slower as well.
   [[nodiscard]] virtual std::optional<KernelTime> kernel_time(const std::function<void()>& calls) = 0;
-  /// A loop of fixed length on registers, in time at the highest clock: longer only when somebody else had the device.
+  /// A loop of fixed length on registers, in time at the highest clock: longer only when another process had the
+  /// device.
   [[nodiscard]] virtual Seconds probe() = 0;
 
   /// Peaks and bandwidths by kernels of its own, in about `budget`. A kernel that fails costs its own ceiling; throws

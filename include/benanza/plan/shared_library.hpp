@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedLibrary: a vendor's library that is looked for when it is first used and not when the program starts: a machine
-// without it gets a reason and not a loader's error, and whatever else there is gets measured.
+// SharedLibrary: a vendor's library that is loaded when it is first used, not when the program starts: a machine
+// without it gets a reason instead of a loader's error, and all other backends are measured.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@ class SharedLibrary {
   ~SharedLibrary();
 
   /// The first of the files that can be loaded: by name where the system's loader finds it, then in the folders of
-  /// `nvidia_folders()`. Otherwise, on one line, why none could and where they were looked for.
+  /// `nvidia_folders()`. Otherwise one line that says why none could be loaded and where they were looked for.
   [[nodiscard]] static std::variant<std::unique_ptr<SharedLibrary>, std::string> open(
       const std::vector<std::string>& names);
 
-  /// Null if it has none of that name.
+  /// Null if the library has no function of that name.
   [[nodiscard]] void* symbol(const char* name) const;
   template <class Function>
   [[nodiscard]] Function* function(const char* name) const {
@@ -34,7 +34,7 @@ class SharedLibrary {
   void* handle_;
 };
 
-/// Where NVIDIA's libraries may lie beside the loader's own places: the program's folder, $BENANZA_CUDA_PATH,
+/// Where NVIDIA's libraries may lie, in addition to the loader's own places: the program's folder, $BENANZA_CUDA_PATH,
 /// $CUDA_HOME and $CUDA_PATH, the toolkit's usual place, $CONDA_PREFIX, the cuDNN that scripts/bootstrap has fetched,
 /// and the folders into which PyPI's wheels (nvidia-cudnn-cu13, nvidia-cublas ...) unpack, below each entry of
 /// $PYTHONPATH, of $VIRTUAL_ENV, and of every python3 on the PATH. Folders that are not there are left out.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ThreadPool: bound threads for Benanza's own kernels. A parallel region of two threads costs about a microsecond:
-// workers poll while a region is in flight and for some tens of microseconds behind it, then they sleep, so that
-// nothing polls inside the timed region of another library. Work is split statically by the caller: equal kernels take
-// equal ways in every call.
+// workers poll while a region is in flight and for some tens of microseconds after it, then they sleep, so that nothing
+// polls inside the timed region of another library. Work is split statically by the caller: equal kernels take equal
+// ways in every call.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EngineProfile: what an engine really did: its latency, and its layers or kernels with their times, in one form for
-// every format that profilers write (one reader a format in src/profile). `compare` (gap.hpp) holds it against the
+// every format that profilers write (one reader a format in src/profile). `compare` (gap.hpp) compares it with the
 // bounds of a model.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace benanza {
 
-/// What the time of a record is the time of.
+/// What a record's time was spent on.
 enum class Activity : std::uint8_t {
   layer,       ///< a layer of the engine's own graph
   kernel,      ///< a kernel on a device

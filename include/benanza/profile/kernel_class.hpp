@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA kernel does, by its name: all that a profile of kernels says where the engine labels nothing.
+// What a CUDA kernel does, by its name: if the engine labels nothing, a profile of kernels says no more than that.
 #pragma once
 
 #include <algorithm>

@@ -42,8 +42,8 @@ struct RecorderOptions {
   std::size_t passes = 64;   ///< expected
 };
 
-/// One thread at a time records on a lane; different lanes need no care for each other. Passes are started and ended by
-/// one thread, while no layer is being recorded.
+/// One thread at a time records on a lane; different lanes need no synchronisation. Passes are started and ended by one
+/// thread, while no layer is being recorded.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
@@ -60,8 +60,8 @@ class Recorder {
 
   [[nodiscard]] static Time now() { return Clock::now(); }
 
-  /// Ends the pass before it, if that is open: when its last layer ended. Throws UsageError if that has no layers, so
-  /// that nobody knows how long it took.
+  /// Ends the previous pass at the end of its last layer, if it is still open. Throws UsageError if that pass has no
+  /// layers, because its duration is not known.
   void start_pass(Time at = now()) {
     close_pass();
     for (Lane& lane : lanes_) {
@@ -81,7 +81,7 @@ class Recorder {
   }
 
   /// A layer of the open pass. Layers of one lane may lie inside each other (a block and its parts). The same name
-  /// again in a pass is another layer. Throws UsageError outside of a pass, and for a lane that there is not.
+  /// again in a pass is another layer. Throws UsageError outside of a pass, and for a lane that does not exist.
   void layer(std::string_view name, Time start, Time end, std::size_t lane = 0) {
     if (passes_.empty() || !passes_.back().open) throw UsageError("layer() without start_pass()");
     if (lane >= lanes_.size())

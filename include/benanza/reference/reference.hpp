@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: plain loops in double precision for every operator, the judge of what other backends compute and never
-// part of a bound. It is checked against ONNX's own node-test vectors. Single output elements can be asked for, so that
-// a plan is checked at the real shape of its layer and not on a stand-in for which a library would choose another
-// kernel.
+// The reference: plain loops in double precision for every operator, the standard that results of other backends are
+// checked against, and never part of a bound. It is checked against ONNX's own node-test vectors. Single output
+// elements can be asked for, so that a plan is checked at the real shape of its layer: for a smaller one a library
+// would choose another kernel.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -14,8 +14,8 @@
 
 namespace benanza::reference {
 
-/// Numbers that decide no speed and are therefore no fields of a layer. The defaults are what every backend is checked
-/// with.
+/// Numbers that do not decide the speed and therefore are not fields of a layer. The defaults are what every backend is
+/// checked with.
 struct Parameters {
   double epsilon = 1e-5;  ///< of normalisations
   double lrn_alpha = 1e-4;
@@ -40,8 +40,8 @@ struct Parameters {
 /// What the operator shares between outputs (rows of a softmax, statistics, a whole recurrence) is computed once for
 /// each call, so ask for all samples at once. Results of floating-point type are not rounded to it; integer results are
 /// rounded to nearest even and saturate where the operator accumulates (convolution, product, quantisation) and wrap
-/// around where it is element-wise. Where a scatter without reduction writes an element twice the later update wins.
-/// A bias is added to the accumulator of a quantised product before it is rescaled, the further steps behind (ONNX
+/// around where it is element-wise. Where a scatter without reduction writes an element twice the later update wins. A
+/// bias is added to the accumulator of a quantised product before it is rescaled, the further steps after that (ONNX
 /// QLinearConv). Throws UsageError for an Opaque layer, for inputs or an output that do not match the layer and for
 /// indices out of range.
 [[nodiscard]] std::vector<double> evaluate(const Layer& layer, std::span<const void* const> inputs, std::size_t output,

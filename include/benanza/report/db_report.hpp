@@ -14,7 +14,7 @@
 
 namespace benanza {
 
-/// Of `db list`.
+/// Report of `db list`.
 struct DbList {
   std::vector<Run> runs{};                 ///< without their rows
   std::vector<std::size_t> timed{};        ///< of each run: rows with a time
@@ -23,21 +23,21 @@ struct DbList {
   std::vector<std::string> unread{};       ///< one line for each file that cannot be read
 };
 
-/// Of `db verify`.
+/// Report of `db verify`.
 struct DbVerification {
   std::size_t files = 0, rows = 0;
   std::vector<Finding> findings{};
   std::vector<Conflict> conflicts{};
 };
 
-/// Of `db merge`.
+/// Report of `db merge`.
 struct DbMerge {
   std::string folder{};
   ResultMerge merge{};
   std::vector<Conflict> conflicts{};  ///< in the whole folder
 };
 
-/// Of `db diff`.
+/// Report of `db diff`.
 struct DbDiff {
   struct Side {
     std::string place{};

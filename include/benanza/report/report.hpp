@@ -26,7 +26,7 @@ struct RunSummary {
 /// The runs of a database, in its order.
 [[nodiscard]] std::vector<RunSummary> summarise_runs(const ResultDatabase& database);
 
-/// Of `bound` and `analyze`.
+/// Report of `bound` and `analyze`.
 struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
@@ -54,7 +54,7 @@ struct ModelSummary {
   std::vector<std::string> unknown{};  ///< why counts are partial
 };
 
-/// Of `layers`: the unique layers over a set of models.
+/// Report of `layers`: the unique layers over a set of models.
 struct LayersReport {
   std::vector<ModelSummary> models{};
   LayerSet layers{};
@@ -108,7 +108,7 @@ struct LayerPlans {
   Seconds floor{};                        ///< max(FLOPs / peak, memory floor)
   std::vector<Measurement> candidates{};  ///< fastest first, excluded ones last
 };
-/// Of `measure`.
+/// Report of `measure`.
 struct PlansReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};

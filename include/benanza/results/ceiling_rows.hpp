@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From measured ceilings, kept as rows, to those that an analysis takes. Ceilings are running maxima: a layer's row
-// that beats one shows that it was measured too low, and raises it; one that beats it many times was damaged since.
+// that beats one shows that the ceiling was measured too low, and raises it; one that exceeds it many times over is
+// damaged.
 #pragma once
 
 #include <benanza/results/machine.hpp>
@@ -15,15 +16,15 @@
 
 namespace benanza {
 
-/// Of each quantity at each thread count the highest row, of a timer the least; ordered by both.
+/// The highest row of each quantity at each thread count, the least row of a timer; ordered by both.
 [[nodiscard]] std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows);
 
-/// What so many threads can reach: of each quantity that was measured with them the highest row at any count up to
-/// theirs, since more threads can do what fewer did. A quantity that was not has no ceiling. `timer_floor` is the least
-/// seen at any count.
+/// What this many threads can reach: for each quantity that was measured with them, the highest row at any count up to
+/// theirs, since more threads can do what fewer did. A quantity that was not measured with them has no ceiling.
+/// `timer_floor` is the least seen at any count.
 [[nodiscard]] Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads);
 
-/// Rows of layers held against ceilings.
+/// Checks rows of layers against ceilings.
 class CeilingCheck {
  public:
   explicit CeilingCheck(std::span<const CeilingRow> rows);

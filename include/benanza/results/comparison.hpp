@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison: did a time change, or is it noise? The change is that of the medians. It counts when the p10 moved so
-// too, since a slow phase of a shared machine moves the one and a lucky sample the other, and when both moved by more
-// than the tolerance and the noise: the errors of two sessions are independent, so they add in quadrature.
+// Comparison: did a time change, or is it noise? The change is that of the medians. It counts when the p10 moved the
+// same way (a slow phase of a shared machine moves the median, a lucky sample the p10), and when both moved by more
+// than the tolerance and the noise. The errors of two sessions are independent, so they add in quadrature.
 #pragma once
 
 #include <benanza/detail/quantile.hpp>
@@ -30,12 +30,12 @@ struct Timing {
   std::string doubt{};            ///< why it is not known
 };
 
-/// Fewer rounds do not tell their spread: two in each of four groups.
+/// The least number of rounds that show a spread: two in each of four groups.
 inline constexpr std::size_t rounds_for_spread = 8;
 
 /// Noise of a row that was timed in rounds: half the range of its p10 or of its median over four groups of rounds, the
 /// greater one (docs/measuring.md, "Uncertainty"). Of one that was not: half of p10..p90 over the median, or cv if that
-/// is more. A row of a single sample, or a contended one, has no noise that is known.
+/// is more. The noise of a row of a single sample, or of a contended one, is not known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
   constexpr std::size_t groups = 4;
   Timing result{.p10 = row.p10, .median = row.median};
@@ -53,14 +53,14 @@ inline constexpr std::size_t rounds_for_spread = 8;
   } else if (row.samples >= 2 && row.median.value > 0) {
     result.noise = std::max((row.p90 - row.p10).value / 2 / row.median.value, row.cv);
   } else {
-    result.doubt = "a single sample tells no spread";
+    result.doubt = "a single sample has no spread";
   }
   return result;
 }
 
 /// For a comparison with another session: the processor's speed wandered over this one, while the rounds lie within a
-/// part of it. A row that the budget left uncertain, with fewer rounds than tell their spread, has no noise that is
-/// known: a few visits may all have met one phase of the machine.
+/// part of it. The noise of a row that the budget left uncertain, with fewer rounds than show a spread, is not known: a
+/// few visits may all have met one phase of the machine.
 [[nodiscard]] inline Timing timing_of_session(const Measurement& row) {
   Timing result = timing_of(row);
   if (result.noise && row.noisy && detail::sorted_finite(row.rounds_s).size() < rounds_for_spread) {

@@ -32,7 +32,7 @@ struct Machine {
   std::string system{};  ///< operating system, hypervisor if known
   std::string driver{};  ///< of an accelerator, with its version of CUDA; empty: the processor itself
   std::map<std::string, std::string>
-      state{};  ///< of an accelerator, recorded and no identity: clocks, power, modes ...
+      state{};  ///< of an accelerator, recorded, but not part of the identity: clocks, power, modes ...
 
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }

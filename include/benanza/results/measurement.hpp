@@ -40,12 +40,12 @@ struct Measurement {
   bool contended = false;              ///< no sample passed the sentinel
   bool noisy = false;                  ///< still uncertain when the budget ended
   double difference = 0;               ///< to the reference, relative
-  std::string method{};                ///< on a device: events or graph, whichever told less; empty: a clock
-  Seconds launch{};  ///< of the times, what a chain of as many empty kernels takes: no part of a bound
+  std::string method{};                ///< on a device: events or graph, whichever measured less; empty: a clock
+  Seconds launch{};                    ///< part of the times: as many empty kernels in a chain; not part of a bound
   Seconds other{},
       other_launch{};              ///< the median by the other of these methods, and the launches in it; 0: it has none
   double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
-  Seconds kernels{};               ///< of one call's kernels by the device's own records, the referee; 0: not known
+  Seconds kernels{};               ///< of one call's kernels by the device's own records, as a check; 0: not known
   Seconds empty_kernels{};         ///< of `kernels`, what as many empty ones take by such records
   double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
   bool throttled = false;          ///< that was over `throttling` under the session's highest
@@ -67,9 +67,9 @@ struct Measurement {
   return row.excluded && row.algorithm.starts_with("none,") && !row.excluded->starts_with("failed: ");
 }
 
-/// How the reason of a row begins that nobody got round to.
+/// How the reason of a row begins that was not tried.
 inline constexpr std::string_view not_tried = "not tried: ";
-/// The whole reason, where the budget was why: with more time the plan might have been the best.
+/// The whole reason if the budget was too short: with more time the plan might have been the best.
 inline constexpr std::string_view out_of_time = "not tried: the budget gave this layer no more time";
 [[nodiscard]] inline bool was_tried(const Measurement& row) {
   return !row.excluded || !row.excluded->starts_with(not_tried);
@@ -113,11 +113,11 @@ inline constexpr double methods_agree = 0.05;
   return times.size() > 1;
 }
 
-/// A clock this much lower than the session's highest marks a row.
+/// A row is marked if the clock is this much lower than the session's highest.
 inline constexpr double throttling = 0.02;
 
-/// A measured ceiling, kept as a row beside the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level>
-/// (bytes/s) or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.
+/// A measured ceiling, kept as a row like the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level> (bytes/s)
+/// or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.
 struct CeilingRow {
   std::string quantity{};
   std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResultCheck: whether stored results can be what a session wrote, and where two runs disagree.
+// ResultCheck: whether a session can have written these results, and where two runs disagree.
 #pragma once
 
 #include <benanza/results/comparison.hpp>
@@ -30,9 +30,9 @@ struct Finding {
   std::string what{};
 };
 
-/// What no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of order,
-/// rounds of different number, a valid row without samples, what `read_run` left out since a value cannot be true, a
-/// ceiling that is no positive number.
+/// Faults that no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of
+/// order, rounds of different number, a valid row without samples, what `read_run` left out since a value cannot be
+/// true, a ceiling that is not a positive number.
 [[nodiscard]] std::vector<Finding> check(const Run& run);
 
 /// Rows that beat the ceilings of their machine, over all its runs, too often to be true (`CeilingCheck`).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ResultDatabase: everything measured, as a folder of Google Benchmark JSON files: one run one file, written whole and
-// renamed. No JSON library in sight.
+// renamed. No JSON library is visible here.
 #pragma once
 
 #include <benanza/results/machine.hpp>
@@ -37,18 +37,19 @@ struct Run {
   std::vector<std::string> faults{};  ///< rows and ceilings left out since they cannot be true, a line each
 };
 
-/// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; of an absent one none; a file is its
-/// own. Throws EnvironmentError for a folder that cannot be read.
+/// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; none if it does not exist; a file
+/// stands for itself. Throws EnvironmentError for a folder that cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> result_files(const std::filesystem::path& place);
 
 /// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed come back
 /// excluded, with the reason. So do rows of which a value cannot be true, such as a time that is 0, negative, NaN or
-/// Infinity; these are named in `faults`, as are ceilings without a value and elements that are no row of Benanza's,
+/// Infinity; these are named in `faults`, as are ceilings without a value and elements that are not rows of Benanza's,
 /// which do not come back. Throws InputError with file and byte for a file that is cut or broken, names no machine or
 /// has a newer signature version.
 [[nodiscard]] Run read_run(const std::filesystem::path& file);
-/// Writes to a temporary file beside and renames: a killed program leaves the old file or the new one. A time that is
-/// not a positive number makes its row an excluded one; times keep ten digits, rounds seven. Throws EnvironmentError.
+/// Writes to a temporary file in the same folder and renames it: a killed program leaves the old file or the new one. A
+/// time that is not a positive number makes its row an excluded one; times keep ten digits, rounds seven. Throws
+/// EnvironmentError.
 void write_run(const Run& run, const std::filesystem::path& file);
 /// What the file's `context` says of a run, as text, in order: date, versions, machine, backends. Also what a generated
 /// suite hands to Google Benchmark as custom context, so that a file of Google Benchmark's own reporter can be read
@@ -66,7 +67,7 @@ class ResultDatabase {
   [[nodiscard]] static ResultDatabase load(std::span<const std::filesystem::path> files);
 
   void add(Run run) { static_cast<void>(insert(std::move(run))); }
-  /// Everything that another one holds, its warnings too.
+  /// Adds everything that another database holds, its warnings too.
   void add(ResultDatabase other);
   /// Writes the run as a new file of the folder, `<UTC time>-<name>-<process>.json`, and adds it. Any number of
   /// processes may append at once. Throws EnvironmentError; the run is in the database even then.
@@ -81,8 +82,8 @@ class ResultDatabase {
   /// `faults`.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
-  /// What the run of a file says by itself: times of other runs stay only for layers of which it timed no row in that
-  /// cache state; ceilings and reasons stay all.
+  /// What the run of a file says by itself: times of other runs are kept only for layers of which it timed no row in
+  /// that cache state; all ceilings and reasons are kept.
   [[nodiscard]] ResultDatabase of_run(const std::string& file) const;
 
   /// For each signature the newest row of each algorithm of each backend in each cache state: fastest first, excluded
@@ -91,9 +92,9 @@ class ResultDatabase {
 
   /// The machines in it, ordered by id.
   [[nodiscard]] std::vector<Machine> machines() const;
-  /// Of each backend on that machine the version of the latest run, ordered by name.
+  /// The version of each backend in its latest run on that machine, ordered by name.
   [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine) const;
-  /// What so many threads can reach (`ceilings_of`), over all runs.
+  /// What this many threads can reach (`ceilings_of`), over all runs.
   [[nodiscard]] Ceilings ceilings(int threads) const;
 
  private:

@@ -2,7 +2,7 @@
 // What the original Benanza of 2019 left: its result databases (Google Benchmark JSON, a row a library call, named by
 // kind and arguments) and the tables it printed (CSV, a row a layer). Read by `read_results_2019`, held against a model
 // by its own accounting in rules2019.hpp. Its times are those of single calls between two events, so below about ten
-// microseconds mostly the cost of a launch: they reproduce what was published, and are no lower bounds.
+// microseconds mostly the cost of a launch: they reproduce what was published, and are not lower bounds.
 #pragma once
 
 #include <benanza/model/data_type.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accounting of the original Benanza (2019), so that what it published can be reproduced from its databases and
+// The accounting of the original Benanza (2019), so that its published results can be reproduced from its databases and
 // tables, and its findings checked. A layer takes the least time over the algorithms of its call; a convolution with
 // bias is two calls (forward, bias); LRN, Reshape, Concat, Unsqueeze, Flatten, global pooling, Identity, Transpose are
-// free; fused, a convolution with its bias, and the activation that alone reads its result, is one call. What it got
-// wrong is named and not repeated: a call counts only when every argument is the layer's own.
+// free; fused, a convolution with its bias, and the activation that alone reads its result, is one call. Its errors are
+// named and not repeated: a call counts only when every argument is the layer's own.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -27,7 +27,7 @@ struct Analysis2019 {
   std::vector<std::string> warnings{};  ///< known defects of the data, and which layers they are in
 };
 
-/// Throws InputError for a model with control flow, which the rules do not know, and for a table without the model.
+/// Throws InputError for a model with control flow, which the rules do not cover, and for a table without the model.
 [[nodiscard]] Analysis2019 analyze_2019(const Graph& graph, const Results2019& results);
 
 /// A convolution that an engine ran by a slower algorithm than the best of a database.

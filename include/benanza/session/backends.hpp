@@ -17,8 +17,8 @@ namespace benanza {
 [[nodiscard]] std::vector<std::string> expand_backends(std::span<const std::string> names);
 
 /// The backends of these names; without names, all of the processor. Those that are not available are left out, unless
-/// they were named: without a library the bound is another bound. A backend of a group that is left out is told to
-/// `warn`. Throws UsageError for an unknown name, EnvironmentError where a named one, or every one, is not available.
+/// they were named: without a library the bound is another bound. `warn` is called for a backend of a group that is
+/// left out. Throws UsageError for an unknown name, EnvironmentError where a named one, or every one, is not available.
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> usable_backends(
     std::span<const std::string> names = {}, const std::function<void(const std::string& text)>& warn = {});
 

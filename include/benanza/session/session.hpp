@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: the main job as a library call: models in, ladders of bounds out. It opens a folder of results for the
-// machine at hand, measures the layers that the folder lacks, keeps their rows there, and analyses each model.
+// Session: the main job as a library call: models in, ladders of bounds out. It opens a folder of results for this
+// machine, measures the layers that the folder lacks, keeps their rows there, and analyses each model.
 //
 //     Session session = Session::open();
 //     const Analysis analysis = session.bound(make_model_layers(import_onnx("resnet50.onnx")));
@@ -28,16 +28,17 @@
 namespace benanza {
 
 struct SessionOptions {
-  /// What to measure with; all of them run on one device. Empty: every backend of the processor that is available.
+  /// The backends to measure with; all of them run on one device. Empty: every backend of the processor that is
+  /// available.
   std::vector<std::shared_ptr<const Backend>> backends{};
   int threads = 0;  ///< the most threads an engine would use; 0: one for each physical core of one NUMA node
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database = default_database();
-  /// Receives one line for whatever makes the results doubtful; empty: nobody is told.
+  /// Receives one line for each thing that makes the results doubtful; empty: the lines are dropped.
   std::function<void(const std::string& text)> warn{};
 };
 
-/// What is measured again although the database knows it.
+/// What is measured again although the database has it.
 enum class Again : std::uint8_t {
   nothing,
   uncertain,  ///< layers whose rows a budget left noisy or with untried plans are tuned once more
@@ -76,7 +77,7 @@ class Session {
   [[nodiscard]] Analysis bound(const ModelLayers& model, const BoundOptions& options = {});
 
   /// The first half of `bound`. Rows are in the folder, and in `database()`, when it returns; every few seconds the
-  /// folder has what there is so far.
+  /// rows so far are written to the folder.
   Measured measure_missing(std::span<const ModelLayers> models, const BoundOptions& options = {});
   /// Measures these layers; those with known rows get new rounds only. `earlier`: rows of layers that are tuned once
   /// more. The run is called `name`; the budget is 60 s where none is given.
@@ -107,8 +108,8 @@ class Session {
   AnalysisOptions analysis_options_{};
 };
 
-/// A model of ordinary size within a minute, a whole zoo within half an hour; a heavy model gets as many passes over
-/// its layers.
+/// A model of ordinary size is measured within a minute, a whole zoo within half an hour; a heavy model gets time for
+/// as many passes over its layers.
 [[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
 
 }  // namespace benanza

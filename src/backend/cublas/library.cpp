@@ -11,7 +11,7 @@ namespace {
 
 using Opened = std::variant<std::unique_ptr<SharedLibrary>, std::string>;
 
-/// Of the headers' major version, by its file name.
+/// Opens the library of the headers' major version by its file name.
 Opened open(const std::string& name) {
   const std::string file = name + ".so." + std::to_string(CUBLAS_VER_MAJOR);
   Opened opened = SharedLibrary::open({file});

@@ -52,7 +52,7 @@ struct Calls {
 [[nodiscard]] const std::variant<Calls, std::string>& library();
 /// Throws EnvironmentError without a library.
 [[nodiscard]] const Calls& calls();
-/// Of cuBLASLt, which cuBLAS is built on: `13.1.0`; `none` without it.
+/// Version of cuBLASLt, which cuBLAS is built on: `13.1.0`; `none` without it.
 [[nodiscard]] std::string version();
 
 /// A status as an exception: EnvironmentError with the call and its place.

@@ -244,8 +244,8 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
   const Arithmetic& how = problem.arithmetic;
   if (epilogue.c && how.addend != how.stored) return "cuBLASLt adds no operand of this type to a product of f8";
   if (epilogue.bias && problem.factor != 1 && !(post[0] == bias))
-    return "a bias behind other steps is not scaled as this product is";
-  if (how.scale == CUDA_R_32I && !post.empty()) return "cuBLASLt has no epilogue behind sums of integers";
+    return "a bias after other steps is not scaled as this product is";
+  if (how.scale == CUDA_R_32I && !post.empty()) return "cuBLASLt has no epilogue for sums of integers";
   const auto wanted = preference();
 
   std::vector<std::string> names;

@@ -9,7 +9,7 @@ std::variant<LtEpilogue, std::string> lt_epilogue(const Epilogue& post, std::siz
   for (const auto& step : post) {
     const std::string refused =
         "no epilogue of cuBLASLt does this: " + std::string(enum_names(step.fn)[static_cast<std::size_t>(step.fn)]) +
-        " behind what comes before it";
+        " after the steps before it";
     if (relu || gelu) return refused;
     if (step == bias && !result.bias) {
       result.bias = operand++;

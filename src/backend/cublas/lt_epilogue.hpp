@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LtEpilogue: what cuBLASLt does behind a product.
+// LtEpilogue: what cuBLASLt does after a product.
 #pragma once
 
 #include <benanza/model/epilogue.hpp>

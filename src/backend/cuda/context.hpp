@@ -71,7 +71,7 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
 
-/// What libraries do well, or what is no work.
+/// Layers that libraries do well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend cuda"};

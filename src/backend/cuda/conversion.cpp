@@ -6,7 +6,7 @@ namespace benanza::cuda {
 
 namespace {
 
-/// Of x as Quantize and Dequantize have it: outer channels inner.
+/// Shape of x as Quantize and Dequantize have it: outer channels inner.
 QuantizeShape shape_of(const TensorShape& x) {
   const bool one = x[0] == 1 && x[2] == 1;
   return {.elements = element_count(x), .channels = one ? 1 : x[1], .inner = one ? x[1] : x[2]};

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(1) clock_kernel(ClockSample* sample) {
 
 __global__ void __launch_bounds__(1) empty_kernel() {}
 
-/// What nobody reads must not be left out by the compiler: it is stored where it can never be.
+/// The compiler must not leave out results that are never read: they are stored under a condition that never holds.
 template <class T>
 __device__ void keep(T value, long long* cycles) {
   if (value == static_cast<T>(0x7FFFFF00)) *cycles = 1LL << 40;

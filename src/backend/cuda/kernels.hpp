@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benanza's own kernels as functions of the processor: each enqueues one launch. What a kernel needs beside its buffers
-// is passed by value; a failed launch is seen by the caller's next check.
+// Benanza's own kernels as functions of the processor: each enqueues one launch. What a kernel needs in addition to its
+// buffers is passed by value; a failed launch is seen by the caller's next check.
 #pragma once
 
 #include <benanza/backend/cuda_attention.hpp>

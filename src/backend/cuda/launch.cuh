@@ -15,7 +15,7 @@ namespace benanza::cuda {
 
 inline constexpr int threads_per_block = 256;
 
-/// Blocks for so many items, one a thread; kernels walk on where the grid ends.
+/// Blocks for this many items, one a thread; kernels go on with further items where the grid ends.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block = threads_per_block) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t blocks = (items + per_block - 1) / per_block;
@@ -83,7 +83,7 @@ __device__ void store(T* to, const float (&value)[n]) {
 }
 
 /// Calls `launch` with the neighbours that one thread takes, as many as 16 bytes hold of the widest type, or 1 where
-/// that does not divide `inner`; and with the blocks for so many elements.
+/// that does not divide `inner`; and with the blocks for that many elements.
 template <class... Types, class Launch>
 void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) {
   constexpr int wide = 16 / std::max({sizeof(Types)...});
@@ -91,8 +91,7 @@ void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) 
   else launch(std::integral_constant<int, 1>{}, blocks_for(elements));
 }
 
-/// Of so many neighbouring columns, a thread each, how many may share one: enough threads have to be left to fill a
-/// device.
+/// How many of `neighbours` adjacent columns one thread may take: enough threads must remain to fill a device.
 inline std::int64_t columns_together(std::int64_t columns, std::int64_t neighbours) {
   constexpr std::int64_t enough = 1 << 19;
   return columns >= enough ? neighbours : 1;
@@ -122,7 +121,7 @@ struct Cell<16> {
   using Type = uint4;
 };
 
-/// Calls `body` with a value of the type of so many bytes.
+/// Calls `body` with a value of the type that has this many bytes.
 template <class Body>
 void with_cell(std::size_t bytes, const Body& body) {
   switch (bytes) {

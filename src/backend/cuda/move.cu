@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(threads_per_block)
     atomicAdd(y + place(shape, indices, i), updates[i]);
 }
 
-/// The widest access that divides so many bytes.
+/// The widest access that divides this many bytes.
 std::size_t cell_of(std::size_t bytes) {
   std::size_t cell = 16;
   while (bytes % cell != 0) cell /= 2;

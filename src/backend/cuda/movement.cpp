@@ -42,7 +42,7 @@ std::optional<Copy> copy_of(StridedMove move, std::size_t bytes) {
   widen(move, bytes);
   auto& dims = move.dimensions;
   Copy copy{.from = move.from, .to = move.to, .element_bytes = bytes};
-  // Of two dimensions that change places, the one that is contiguous in x goes next to the last.
+  // If two dimensions change places, the one that is contiguous in x becomes the last but one.
   constexpr std::int64_t worth_a_tile = 8;
   if (dims.size() > 1 && dims.back().y_stride == 1 && dims.back().x_stride > 1 && dims.back().size >= worth_a_tile) {
     const auto contiguous = std::find_if(dims.begin(), dims.end() - 1, [&](const StridedDimension& d) {

@@ -43,7 +43,7 @@ class Nvml {
     auto* const ask = library_->function<int(Device, Arguments..., Number*)>(function);
     if (ask != nullptr && ask(device, arguments..., &value) == success) state[key] = std::to_string(value);
   }
-  /// Of a setting that is now so and will be so after a restart.
+  /// Adds a setting that has a value now and one after a restart: the value now.
   void add_setting(std::map<std::string, std::string>& state, const char* key, Device device,
                    const char* function) const {
     unsigned now = 0, later = 0;

@@ -16,7 +16,7 @@ constexpr int product_depth(PeakKind kind) {
 /// Multiply-adds of single threads.
 namespace fma_work {
 inline constexpr int threads = 1024, chains = 16;
-/// Of one multiprocessor, each time that the kernel's loop runs.
+/// FLOPs of one multiprocessor for each iteration of the kernel's loop.
 constexpr double flops() { return 2.0 * threads * chains; }
 }  // namespace fma_work
 

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// n divides the innermost of the kept dimensions, contiguous if n > 1: so many neighbouring outputs a thread.
+/// n divides the innermost of the kept dimensions, contiguous if n > 1: each thread takes n neighbouring outputs.
 template <class T, int n>
 __global__ void __launch_bounds__(threads_per_block)
     reduce_columns_kernel(Reduction reduction, ReduceShape shape, const T* __restrict__ x, T* __restrict__ y) {

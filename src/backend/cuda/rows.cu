@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(Team::most_threads)
   }
 }
 
-/// n divides `inner`: so many neighbouring columns a thread.
+/// n divides `inner`: each thread takes n neighbouring columns.
 template <class T, int n>
 __global__ void __launch_bounds__(threads_per_block)
     softmax_columns_kernel(std::int64_t columns, std::int64_t axis, std::int64_t inner, bool log,

@@ -25,7 +25,7 @@ struct Warp {
   static __device__ std::int64_t row_step() { return item_step() / warp; }
   static __device__ unsigned rank() { return threadIdx.x % warp; }
   static __device__ unsigned size() { return warp; }
-  /// Of all threads of the team, for all of them.
+  /// Combines the values of all threads of the team; every thread gets the result.
   template <class Combine>
   static __device__ float all(float value, float /*neutral*/, Combine combine) {
     for (int lane = warp / 2; lane > 0; lane /= 2) value = combine(value, __shfl_xor_sync(0xFFFFFFFFU, value, lane));
@@ -51,7 +51,7 @@ struct Block {
   }
 };
 
-/// Calls `launch` with a team for so many rows of so many packs each, its blocks and its threads: whole warps, no more
+/// Calls `launch` with a team for `rows` rows of `packs` packs each, its blocks and its threads: whole warps, no more
 /// of them than a row has work for.
 template <class Launch>
 void with_team(std::int64_t rows, std::int64_t packs, const Launch& launch) {

@@ -20,7 +20,7 @@ using Relayout = std::function<void(const void* from, void* to)>;
 struct OtherLayout {
   Layout layout{};
   Relayout relayout{};  ///< of an input: packs; of an output: unpacks
-  /// Of an output: where the element of a row-major index lies. Empty: that is not told.
+  /// For an output: where the element of a row-major index lies. Empty: not known.
   std::function<std::int64_t(std::int64_t)> position{};
 };
 

@@ -196,7 +196,7 @@ void add_plans(const op::Recurrent& op, Candidates& candidates) {
   if (!how) return candidates.refuse("no recurrent call of cuDNN for " + std::string(name(op.type)));
   if (op.reverse) return candidates.refuse("cuDNN has no recurrence from the end alone");
   if (op.cell == op::Cell::gru && !op.linear_before_reset)
-    return candidates.refuse("cuDNN's GRU resets behind the product (linear_before_reset), not before it");
+    return candidates.refuse("cuDNN's GRU resets after the product (linear_before_reset), not before it");
   for (const auto& algorithm : recurrent_algorithms) add(op, *how, algorithm, candidates);
 }
 

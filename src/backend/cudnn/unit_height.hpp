@@ -21,7 +21,8 @@ namespace benanza::cudnn {
   return result;
 }
 
-/// Of op::Conv or op::ConvTranspose; those of two and more dimensions are returned as they are.
+/// The convolution or transposed convolution with a height of 1; those of two and more dimensions are returned as they
+/// are.
 template <class Convolution>
 [[nodiscard]] Convolution with_unit_height(const Convolution& op) {
   if (op.x.size() != 3) return op;

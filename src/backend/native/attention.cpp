@@ -37,7 +37,8 @@ Result plans(const op::Attention& op, const Context& context) {
   if (op.type != DataType::f32 || !mask) return unsupported(op.kind, op.type);
   if (op.tokens_first()) return Unsupported{"heads are read one behind the other in backend native"};
   const Index kv_heads = op.k[1], group = op.q[1] / std::max<Index>(kv_heads, 1);
-  if (kv_heads * group != op.q[1]) return Unsupported{"query heads are no multiple of key heads"};
+  if (kv_heads * group != op.q[1])
+    return Unsupported{"the number of query heads is not a multiple of that of key heads"};
   const auto& kernels = context.kernels;
   const Index queries = op.q[2], keys = op.k[2], depth = op.q[3], value_depth = op.v[3];
   const Index rows = group * queries, blocks = (rows + rows_of_task - 1) / rows_of_task,

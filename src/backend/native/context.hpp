@@ -112,7 +112,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Recurrent& op, const Context& context);
 
-/// What libraries do well (convolution, matrix product) or what is no work.
+/// Layers that libraries do well (convolution, matrix product) or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend native"};

@@ -112,7 +112,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
 Result plans(const op::Lrn& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
   const Index channels = op.x[1], inner = op.x[2], image = channels * inner;
-  constexpr float alpha = 1e-4F, bias = 1.0F;  // decide no speed
+  constexpr float alpha = 1e-4F, bias = 1.0F;  // do not decide the speed
   return one_plan(
       context, op.operands(), "lrn",
       [=, kernel = context.kernels.lrn, pool = context.pool, threads = context.threads](const Arguments& arguments) {

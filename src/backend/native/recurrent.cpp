@@ -74,7 +74,7 @@ class RecurrentPlan final : public Plan {
 
  private:
   static std::size_t bytes(Index floats) { return static_cast<std::size_t>(floats) * sizeof(float); }
-  /// Of all directions' cell states.
+  /// Elements of the cell states of all directions.
   static Index cells(const Sizes& z) { return z.ways * z.batch * z.padded(); }
   static std::vector<Layout> layouts(const op::Recurrent& op, const Sizes& z) {
     auto result = plain_layouts(op.operands().inputs);

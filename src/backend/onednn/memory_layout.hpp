@@ -22,7 +22,7 @@ using Type = dnnl::memory::data_type;
 enum class Form { plain, channels_last, blocked };
 
 [[nodiscard]] Dims dims(const TensorShape& shape);
-/// Of a dense row-major tensor.
+/// Strides of a dense row-major tensor.
 [[nodiscard]] Dims row_major_strides(const Dims& dims);
 [[nodiscard]] Desc row_major(const Dims& dims, Type type = Type::f32);
 /// Row-major, with the last two dimensions exchanged in memory.
@@ -33,8 +33,8 @@ enum class Form { plain, channels_last, blocked };
 /// Nothing for a form that the tensor does not have, or that is the same memory as the plain one.
 [[nodiscard]] std::optional<Desc> in_form(const Dims& dims, Form form, Type type = Type::f32);
 
-/// Of an operand that broadcasts to a tensor of the given form: row-major, except that channels in blocks meet channels
-/// in blocks, which for an operand without further dimensions is the same memory.
+/// Layout of an operand that broadcasts to a tensor of the given form: row-major, except that channels in blocks meet
+/// channels in blocks, which for an operand without further dimensions is the same memory.
 [[nodiscard]] Desc broadcast_to(Form form, const Dims& operand, Type type = Type::f32);
 
 /// Whether two descriptors of equal dimensions place every element alike, without padding. Strides of dimensions of 1

@@ -9,8 +9,8 @@ namespace {
 
 using dnnl::memory;
 
-/// Takes over what the C interface made. The constructor from such a handle would clone it, and nobody would own the
-/// original.
+/// Takes over what the C interface made. The constructor from such a handle would clone it, and the original would
+/// leak.
 template <class Descriptor>
 [[nodiscard]] Descriptor owned(dnnl_primitive_desc_t raw) {
   Descriptor descriptor;

@@ -9,7 +9,7 @@
 namespace benanza::onednn {
 namespace {
 
-constexpr float epsilon = 1e-5F;  // decides no speed; what results are checked with
+constexpr float epsilon = 1e-5F;  // does not decide the speed; used in checks of results
 constexpr auto inference = dnnl::prop_kind::forward_inference;
 
 void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {

@@ -20,7 +20,7 @@ std::vector<Layout> layouts(const std::vector<std::optional<OperandLayout>>& cho
   return result;
 }
 
-/// Of the largest scratchpad: the steps run one after the other and share it.
+/// Size of the largest scratchpad: the steps run one after the other and share it.
 std::size_t scratchpad_bytes(const Draft& draft) {
   std::size_t bytes = 0;
   for (const auto& step : draft.steps)

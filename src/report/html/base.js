@@ -79,7 +79,7 @@ function rowsOf(model) {
   return model.objects;
 }
 
-/// Operators that look alike to a reader share a colour; the last family takes what is no operator.
+/// Operators that look alike to a reader share a colour; the last family takes what is not an operator.
 function familyOf(kind) {
   const at = data.families.findIndex(([, kinds]) => kinds.includes(kind));
   return at < 0 ? data.families.length - 1 : at;

@@ -13,12 +13,12 @@ function gapHead(gap) {
     gap.latency_p10_ms !== null && `p10 to p90 ${timeText(gap.latency_p10_ms)} to ${timeText(gap.latency_p90_ms)}`, gap.latency_of_records && "sum of records"].filter(Boolean).join(", ");
   return el("div", { class: "lead" },
     el("p", { class: "answer" }, "The engine takes ", el("b", { "data-gap": "latency" }, timeText(gap.latency_ms)), marginText(gap.latency_uncertainty_ms),
-      gap.gap_ms !== null && [", ", el("b", { "data-gap": "gap" }, gapText(gap.gap_ms)), ` more than ${spaced(gap.rung)}`],
+      gap.gap_ms !== null && [", ", el("b", { "data-gap": "gap" }, timeText(Math.abs(gap.gap_ms))), ` ${gap.gap_ms < 0 ? "less" : "more"} than ${spaced(gap.rung)}`],
       ratio !== null && ratio < 1 && `: at best ${digits(1 / ratio)} times as fast`, "."),
     el("p", { class: "note" }, facts),
     gap.outside && el("p", { class: "warning" }, el("b", {}, "Outside the assumptions: "), gap.outside, "."),
     gap.total_only && el("p", { class: "warning" }, el("b", {}, "No claim about layers: "), gap.total_only, "."),
-    gap.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), "the bound lacks layers, so that the gap is too large."),
+    gap.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), "the bound lacks layers, so the gap is too large."),
     [...gap.deviations, ...gap.warnings].map((text) => el("p", { class: "warning" }, text)));
 }
 
@@ -64,7 +64,7 @@ function partsTable(gap) {
         el("td", {}, part.items.slice(0, 5).map((item) => `${item.name}${item.detail ? ` (${item.detail})` : ""}: ${gapText(item.time_ms)}`).join("; "), part.items.length > 5 && ` and ${part.items.length - 5} more`))))));
 }
 
-/// The engine's groups in the order of its records, each above the bound of the same group.
+/// The engine's groups in the order of its records; below each, the bound of the same group.
 function engineTimeline(gap) {
   const lanes = [...new Set(gap.records.filter((record) => record.counted).map((record) => record.lane))];
   const placed = gap.records.filter((record) => record.counted && record.drawn_ms > 0)
@@ -137,7 +137,7 @@ function jointSection(gap) {
   const most = Math.max(gap.latency_ms, ...joint.steps.map((step) => step.latency_ms));
   const line = (what, gain, latency) => el("li", {}, el("span", { class: "when" }, gain), el("span", { class: "long" }, timeText(latency)),
     el("span", { class: "bar" }, el("span", { class: "fill k0", style: `width:${(100 * latency) / most}%` })), el("span", { class: "name" }, what));
-  return section("All of it together", "Each change after those above it: what it buys, and the time that is left. The last time is the fused bound with branches in parallel, in the type that is fastest here.",
+  return section("All changes together", "Each change is made after those above it: what it saves, and the time that is left. The last time is the fused bound with branches in parallel, in the type that is fastest here.",
     el("ol", { class: "path", "data-question": "joint" }, line("measured", "", gap.latency_ms),
       joint.steps.map((step) => line(step.what, step.gain_ms < 0 ? "+" + timeText(-step.gain_ms) : gapText(-step.gain_ms), step.latency_ms))));
 }
@@ -146,8 +146,8 @@ function questionSections(gap) {
   const q = gap.questions, number = "number", extra = "number optional";
   return [jointSection(gap),
     q.parallel.gain_ms !== null && questionSection("parallel", "Branches side by side", null, [["of the fused bound", null], ["", number]], [
-      ["less at best", timeText(q.parallel.gain_ms)], ["of it the engine gains already", gapText(q.parallel.side_by_side_ms)],
-      ["groups on the critical path", String(q.parallel.critical_path.length)], ["groups beside it", String(q.parallel.groups_off_path)]]),
+      ["saves at best", timeText(q.parallel.gain_ms)], ["already gained by the engine", gapText(q.parallel.side_by_side_ms)],
+      ["groups on the critical path", String(q.parallel.critical_path.length)], ["groups off it", String(q.parallel.groups_off_path)]]),
     questionSection("algorithms", "Algorithms", "What the engine chose against the best plan known for the same layer.", [["layer", null], ["chosen", extra], ["best", extra], ["gain", number]],
       q.algorithms.map((a) => [layerOf(a.layer || a.signature || "unknown", `${a.library} ${a.chosen}${a.best ? `, best ${a.best}` : ""}`), timeText(a.chosen_ms), timeText(a.best_ms), [gainText(a.gain_ms), el("small", {}, marginText(a.uncertainty_ms))]])),
     questionSection("fusions", "Fusion", "Layer by layer against fused, of the bounds; open is the part in groups that the engine did not fuse.", [["pattern", null], ["groups", extra], ["fused", extra], ["gain", number], ["open", number]],
@@ -167,6 +167,6 @@ function gapSections(gap) {
     gap.parts.length > 0 && section("From the measured time down to the bound", gap.explained !== null && `Named causes make up ${percent(gap.explained, 0)} of the gap.`, responsive((width) => drawWaterfall(gap, width)), partsTable(gap)),
     gap.records.length > 0 && gap.groups.length > 0 && section("Engine against bound", `Above, the engine's records (${gap.drawn}); grey ones serve no layer of the model. The last lane has the bound of the same layers, one after the other.`,
       el("div", { class: "wide" }, responsive((width) => drawEngineTimeline(gap, width)))),
-    gap.advice.length > 0 && section("Advice", "By predicted gain. Gains are no sum: two may concern the same time.", adviceTable(gap)),
+    gap.advice.length > 0 && section("Advice", "By predicted gain. Gains do not add up: two may concern the same time.", adviceTable(gap)),
     ...questionSections(gap)];
 }

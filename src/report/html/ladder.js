@@ -11,7 +11,7 @@ const meanings = {
   library: ["layer by layer", "The best library call for each layer, summed: the paper's sequential bound. Holds for engines that call these libraries layer by layer."],
   library_resident: ["layer by layer, weights as caches hold them", "As library, with weights cold as far as they exceed the caches: hot rows cannot all be true at once."],
   library_fused_resident: ["fused, weights as caches hold them", "As library fused, with weights cold as far as they exceed the caches: the tightest honest figure before running it."],
-  roofline_memory: ["an indication, no bound", "Every compulsory byte from memory. An indication and no bound: data may be in a cache."],
+  roofline_memory: ["an indication, not a bound", "Every compulsory byte from memory. An indication, not a bound: data may be in a cache."],
   witness: ["achieved", "The whole model executed from the chosen plans. It is achieved, and proves that a gap above it is real."],
 };
 

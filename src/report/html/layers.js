@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of layers: sortable by each column, filtered by text and status, a row opens to all that is known of it.
+// The table of layers: sortable by each column, filtered by text and status; a row opens to show all that is known of it.
 
 const layerColumns = [
   { key: "share", title: "share", number: true, text: (r) => percent(r.share) },
@@ -20,7 +20,7 @@ function marks(row) {
     row.status !== "measured" && row.backend !== null && row.status].filter(Boolean);
 }
 
-/// Every plan of a layer with its time, or why it does not count: where the run was asked for them.
+/// Every plan of a layer with its time, or why it does not count; only if the run was asked for plans.
 function candidatesList(row) {
   return el("ul", { class: "runs" }, row.candidates.map(([backend, algorithm, cache, time, reason]) =>
     el("li", {}, time === null ? "excluded" : timeText(time), ` · ${data.caches[cache]} · `, el("code", {}, `${data.texts[backend]} ${data.texts[algorithm]}`),
@@ -117,6 +117,6 @@ function layersSection(model) {
     el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { state.critical = event.target.checked; fill(); } }), " critical path only"),
     count);
   fill();
-  return section("Layers", "Each unique layer once, with the plan that bounds it. Time is of all its occurrences, at the tenth percentile; the roofline is the larger of FLOPs over peak and bytes over bandwidth.",
+  return section("Layers", "Each unique layer once, with the plan that bounds it. Time is the sum over its occurrences, at the tenth percentile; the roofline is the larger of FLOPs over peak and bytes over bandwidth.",
     controls, el("table", { class: "layers" }, el("thead", {}, el("tr", {}, headers)), body), more);
 }

@@ -4,7 +4,7 @@
 function modelHead(model) {
   const b = model.bounds_ms, main = model.headline;
   return el("div", { class: "lead" },
-    data.machine.declared ? el("p", { class: "answer" }, "By the figures declared for this machine, no engine can take less than ", el("b", { "data-bound": main }, timeText(b[main])), ".") :
+    data.machine.declared ? el("p", { class: "answer" }, "According to the figures declared for this machine, no engine can take less than ", el("b", { "data-bound": main }, timeText(b[main])), ".") :
     el("p", { class: "answer" }, `The best library calls, fused${main.endsWith("_resident") ? ", weights as the caches hold them" : ""}, take `, el("b", { "data-bound": main }, timeText(b[main])),
       model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
@@ -16,7 +16,7 @@ function modelParts(model) {
   return [modelHead(model), ladderSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)];
 }
 
-/// Of several models each is drawn when it is opened.
+/// With several models, each is drawn when it is opened.
 function modelDetails(model) {
   const place = el("details", { class: "model", id: `m${model.at}` },
     el("summary", {}, el("span", { class: "title" }, model.model), el("span", { class: "soft" }, ` ${sizesText(model)} · `), el("b", {}, timeText(model.bounds_ms[model.headline])),
@@ -51,7 +51,7 @@ function howMeasured() {
     ceilings.timer_floor_ns > 0 && ["timer", `floor ${digits(ceilings.timer_floor_ns)} ns`],
     states.length && ["cache states", states.map(([cache, count]) => `${cache}: ${plural(count, "row")}`).join(", ")],
     ["noise", rows.length ? `${noisy} of ${rows.length} rows still noisy when the budget ended, ${contended} contended` + (disagreeing ? `, ${disagreeing} of which no two methods of timing agree` : "") : "nothing was measured"],
-    untried > 0 && ["plans", `of ${untried} of ${rows.length} rows the budget left some untried: one may be faster`],
+    untried > 0 && ["plans", `the budget left plans of ${untried} of ${rows.length} rows untried: one may be faster`],
     data.runs.length && ["runs", el("ul", { class: "runs" }, data.runs.map((run) => el("li", {}, `${run.started.replace("T", " ").replace("Z", " UTC")} · ${run.name} · ${plural(run.rows, "row")} · Benanza ${run.tool}`)))],
     data.footer && ["this call", data.footer],
   ];

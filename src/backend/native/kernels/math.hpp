@@ -33,7 +33,7 @@ inline F exp(F x) {
   const F bounded = max(splat(-104.0F), min(splat(89.0F), x));
   const F n = round(bounded * 1.44269504F);
   const F r = (bounded - n * 0.693359375F) - n * -2.12194440e-4F;
-  const F half = round(n * 0.5F);  // two factors: 2^128 and 2^-149 are no normal numbers
+  const F half = round(n * 0.5F);  // two factors: 2^128 and 2^-149 are not normal numbers
   return exp_reduced(r) * power_of_two(half) * power_of_two(n - half);
 }
 

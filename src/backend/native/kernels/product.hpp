@@ -39,7 +39,7 @@ inline void product_tail(const float* x, const float* w, Index w_stride, Index n
   store(y, acc);
 }
 
-/// Rows that are best multiplied by so many vectors: 12 accumulators, the operands and a broadcast fit 16 registers.
+/// Rows that are best multiplied by this many vectors: 12 accumulators, the operands and a broadcast fit 16 registers.
 template <int width>
 constexpr int rows_at_once = width >= 3 ? 12 / width : 6;
 

@@ -20,7 +20,7 @@ namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
 #if defined(BENANZA_NATIVE_LANES)
-constexpr int lanes = BENANZA_NATIVE_LANES;  // for trying a width that the machine at hand lacks
+constexpr int lanes = BENANZA_NATIVE_LANES;  // for trying a width that this machine lacks
 #elif defined(__AVX512F__)
 constexpr int lanes = 16;
 #elif defined(__AVX2__)
