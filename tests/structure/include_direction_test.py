@@ -31,6 +31,8 @@ WRONG = [
     ("include/benanza/model/units.hpp", "#include <benanza/model/layer.hpp>", "a lower level includes a higher one"),
     ("include/benanza/model/graph.hpp", "#include <benanza/results/results.hpp>", "model does not stand on results"),
     ("src/plan/fill.cpp", "#include <benanza/measure/measure.hpp>", "plan does not stand on measure"),
+    ("benchmarks/timer_study.hpp", '#include "../src/plan/plan.hpp"', "a part's own files only"),
+    ("benchmarks/timer_study.hpp", '#include "../src/measure/nothere.hpp"', "there is no such header"),
     ("src/attic/old.cpp", "#include <benanza/model/graph.hpp>", "no room attic"),
     ("include/benanza/op/conv.hpp", "#include <benanza/op/pool.hpp>", "an operator includes another one"),
     ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
