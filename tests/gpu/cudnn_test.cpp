@@ -115,6 +115,9 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Conv/bf16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,swish:1",
         "Conv/f16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
         "Conv/tf32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
+        "Conv/f32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
+        "Conv/f32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,swish:1",
+        "Conv/f32/x=1x80x3000/w=384x80x3/pads=1x1/post=bias,gelu",
         "Conv/i8/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,hard_swish",
         "MatMul/f16/a=128x768/b=768x3072/b_constant=1/post=bias,gelu", "Unary/f16/fn=hard_swish/x=8x4096"}) {
     INFO(signature);
@@ -217,6 +220,8 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
     INFO(LayerSignature(layer).text());
     CHECK(test::check_device_plans(*backend, layer) > 0);
   }
-  // Strict f32 leaves no engine for a product.
-  CHECK(std::holds_alternative<Unsupported>(backend->drafts(op::MatMul{.a = {32, 64}, .b = {64, 48}}, 1)));
+  // Strict f32 bars the engines that round operands; on some devices none is left.
+  const op::MatMul strict{.a = {32, 64}, .b = {64, 48}};
+  if (std::holds_alternative<PlanDrafts>(backend->drafts(strict, 1)))
+    CHECK(test::check_device_plans(*backend, strict) > 0);
 }
