@@ -60,10 +60,10 @@ std::string joined(const Open& open) {
   return text;
 }
 
-class Reader {
+class CallReader {
  public:
-  Reader(Source& source, const std::function<bool(std::string_view)>& wanted,
-         const std::function<void(ApiRecord&&)>& take)
+  CallReader(Source& source, const std::function<bool(std::string_view)>& wanted,
+             const std::function<void(ApiRecord&&)>& take)
       : source_(source),
         wanted_(wanted),
         take_(take),
@@ -254,7 +254,7 @@ std::string_view ApiRecord::word(std::string_view name) const {
 
 ApiLog read_api_log(Source& source, const std::function<bool(std::string_view)>& wanted,
                     const std::function<void(ApiRecord&&)>& take) {
-  return Reader(source, wanted, take).read();
+  return CallReader(source, wanted, take).read();
 }
 
 bool is_api_log(std::string_view head, std::string_view library) {

@@ -26,7 +26,7 @@ std::string_view product_of(std::string_view function) {
 }
 
 /// Real products of matrices; complex ones are steps of other libraries' transforms.
-bool computes(std::string_view function) {
+bool computes_product(std::string_view function) {
   const std::string_view name = product_of(function);
   if (name.starts_with("Gemm")) return true;
   if (name.size() < 5 || std::string_view("SDH").find(name[0]) == std::string_view::npos) return false;
@@ -97,12 +97,12 @@ bool is_inside(const ApiRecord& inner, const ApiRecord& outer) {
          operands == operands_of(outer);
 }
 
-EngineProfile read(Source& source, const ProfileOptions&) {
+EngineProfile read_cublas(Source& source, const ProfileOptions&) {
   std::vector<SeenCall> seen;
   std::map<std::string, ApiRecord> before;  // of each thread
   std::int64_t uncertain = 0;
   std::uint64_t first_uncertain = 0;
-  const ApiLog log = read_api_log(source, computes, [&](ApiRecord&& record) {
+  const ApiLog log = read_api_log(source, computes_product, [&](ApiRecord&& record) {
     LibraryCall call = describe(record, source);
     if (record.uncertain) {
       if (uncertain++ == 0) first_uncertain = record.position;
@@ -128,10 +128,10 @@ EngineProfile read(Source& source, const ProfileOptions&) {
   return made;
 }
 
-bool sniff(std::string_view head) { return is_api_log(head, "cuBLAS"); }
+bool sniff_cublas(std::string_view head) { return is_api_log(head, "cuBLAS"); }
 
 }  // namespace
 
-const Reader cublas_log{"cuBLAS API log", sniff, read};
+const Reader cublas_log{"cuBLAS API log", sniff_cublas, read_cublas};
 
 }  // namespace benanza::profile

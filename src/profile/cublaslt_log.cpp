@@ -100,7 +100,7 @@ std::string signature_of(std::string_view line, std::string_view compute) {
   return gemm_signature(gemm);
 }
 
-EngineProfile read(Source& source, const ProfileOptions&) {
+EngineProfile read_cublaslt(Source& source, const ProfileOptions&) {
   std::vector<SeenCall> traced, called;  // a log of level 5 has both of a call: Trace is the launch
   Lines lines(source);
   std::string_view line;
@@ -133,10 +133,10 @@ EngineProfile read(Source& source, const ProfileOptions&) {
   return made;
 }
 
-bool sniff(std::string_view head) { return head.find(mark) != std::string_view::npos; }
+bool sniff_cublaslt(std::string_view head) { return head.find(mark) != std::string_view::npos; }
 
 }  // namespace
 
-const Reader cublaslt_log{"cuBLASLt log", sniff, read};
+const Reader cublaslt_log{"cuBLASLt log", sniff_cublaslt, read_cublaslt};
 
 }  // namespace benanza::profile

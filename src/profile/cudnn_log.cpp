@@ -236,15 +236,15 @@ class CudnnLog {
   std::uint64_t first_uncertain_ = 0;
 };
 
-EngineProfile read(Source& source, const ProfileOptions&) { return CudnnLog(source).read(); }
+EngineProfile read_cudnn(Source& source, const ProfileOptions&) { return CudnnLog(source).read(); }
 
-bool sniff(std::string_view head) { return is_api_log(head, "CuDNN") || is_api_log(head, "cuDNN"); }
+bool sniff_cudnn(std::string_view head) { return is_api_log(head, "CuDNN") || is_api_log(head, "cuDNN"); }
 
 /// cudnn-frontend's own log (CUDNN_FRONTEND_LOG_INFO=1): `[cudnn_frontend] INFO: Executing "eng14_k2=2_k3=0" plan...`.
 constexpr std::string_view frontend_mark = "[cudnn_frontend]", executing = "Executing \"";
 
 bool sniff_frontend(std::string_view head) {
-  return !sniff(head) && head.find(frontend_mark) != std::string_view::npos;
+  return !sniff_cudnn(head) && head.find(frontend_mark) != std::string_view::npos;
 }
 
 EngineProfile read_frontend(Source& source, const ProfileOptions&) {
@@ -272,7 +272,7 @@ EngineProfile read_frontend(Source& source, const ProfileOptions&) {
 
 }  // namespace
 
-const Reader cudnn_log{"cuDNN API log", sniff, read};
+const Reader cudnn_log{"cuDNN API log", sniff_cudnn, read_cudnn};
 const Reader cudnn_frontend_log{"cudnn-frontend log", sniff_frontend, read_frontend};
 
 }  // namespace benanza::profile

@@ -42,7 +42,7 @@ std::optional<std::string> failure(const Json& row) {
   return std::nullopt;
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) {
+EngineProfile read_google_benchmark(Source& source, const ProfileOptions& options) {
   const Json all = read_json(source);
   const std::string file = source.path().string();
   if (!all.is_object() || !all.contains("benchmarks") || !all["benchmarks"].is_array())
@@ -78,7 +78,7 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
   return made;
 }
 
-bool sniff(std::string_view head) {
+bool sniff_google_benchmark(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '{') return false;
   return head.find("\"library_build_type\"") != std::string_view::npos ||
@@ -88,6 +88,6 @@ bool sniff(std::string_view head) {
 
 }  // namespace
 
-const Reader google_benchmark{"Google Benchmark JSON", sniff, read};
+const Reader google_benchmark{"Google Benchmark JSON", sniff_google_benchmark, read_google_benchmark};
 
 }  // namespace benanza::profile

@@ -342,17 +342,17 @@ class Kineto {
   std::uint32_t mark_ = no_event;  // the annotation that is a pass
 };
 
-bool sniff(std::string_view head) {
+bool sniff_kineto(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '{') return false;
   return head.find("\"schemaVersion\"") != std::string_view::npos ||
          head.find("\"traceEvents\"") != std::string_view::npos;
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) { return Kineto(source, options).read(); }
+EngineProfile read_kineto(Source& source, const ProfileOptions& options) { return Kineto(source, options).read(); }
 
 }  // namespace
 
-const Reader kineto{"PyTorch trace", sniff, read};
+const Reader kineto{"PyTorch trace", sniff_kineto, read_kineto};
 
 }  // namespace benanza::profile

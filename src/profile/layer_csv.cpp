@@ -31,7 +31,7 @@ std::optional<TimeColumn> time_column(const std::vector<std::string>& header) {
   return std::nullopt;
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) {
+EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   Lines lines(source);
   std::string_view line;
   static_cast<void>(lines.next(line));
@@ -89,13 +89,13 @@ EngineProfile read(Source& source, const ProfileOptions& options) {
   return made;
 }
 
-bool sniff(std::string_view head) {
+bool sniff_layer_csv(std::string_view head) {
   const auto header = csv_fields(head.substr(0, head.find_first_of("\r\n")), ',');
   return header.size() < 64 && csv_column(header, "layer") && time_column(header);
 }
 
 }  // namespace
 
-const Reader layer_csv{"CSV of layers", sniff, read};
+const Reader layer_csv{"CSV of layers", sniff_layer_csv, read_layer_csv};
 
 }  // namespace benanza::profile

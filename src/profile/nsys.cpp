@@ -329,12 +329,12 @@ class Export {
   DeviceTimeline timeline_{};
 };
 
-bool sniff(std::string_view head) { return head.starts_with("SQLite format 3"); }
+bool sniff_nsys(std::string_view head) { return head.starts_with("SQLite format 3"); }
 
-EngineProfile read(Source& source, const ProfileOptions& options) { return Export(source).read(options); }
+EngineProfile read_nsys(Source& source, const ProfileOptions& options) { return Export(source).read(options); }
 
 }  // namespace
 
-const Reader nsys{"Nsight Systems SQLite export", sniff, read};
+const Reader nsys{"Nsight Systems SQLite export", sniff_nsys, read_nsys};
 
 }  // namespace benanza::profile

@@ -7,9 +7,9 @@ namespace benanza::profile {
 
 namespace {
 
-bool sniff(std::string_view head) { return head.starts_with("SQLite format 3"); }
+bool sniff_nsys(std::string_view head) { return head.starts_with("SQLite format 3"); }
 
-EngineProfile read(Source& source, const ProfileOptions&) {
+EngineProfile read_nsys(Source& source, const ProfileOptions&) {
   throw EnvironmentError(source.path().string() +
                          ": an SQLite export of Nsight Systems, but this Benanza was built without SQLite "
                          "(libsqlite3-dev)");
@@ -17,6 +17,6 @@ EngineProfile read(Source& source, const ProfileOptions&) {
 
 }  // namespace
 
-const Reader nsys{"Nsight Systems SQLite export", sniff, read};
+const Reader nsys{"Nsight Systems SQLite export", sniff_nsys, read_nsys};
 
 }  // namespace benanza::profile

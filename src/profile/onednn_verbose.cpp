@@ -200,15 +200,17 @@ class Verbose {
   std::vector<std::uint64_t> positions_{};
 };
 
-bool sniff(std::string_view head) {
+bool sniff_onednn_verbose(std::string_view head) {
   return std::any_of(marks.begin(), marks.end(),
                      [head](auto mark) { return head.find(mark) != std::string_view::npos; });
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) { return Verbose(source, options).read(); }
+EngineProfile read_onednn_verbose(Source& source, const ProfileOptions& options) {
+  return Verbose(source, options).read();
+}
 
 }  // namespace
 
-const Reader onednn_verbose{"oneDNN verbose log", sniff, read};
+const Reader onednn_verbose{"oneDNN verbose log", sniff_onednn_verbose, read_onednn_verbose};
 
 }  // namespace benanza::profile

@@ -297,7 +297,7 @@ class OnnxRuntime {
   bool has_kernels_ = false;
 };
 
-bool sniff(std::string_view head) {
+bool sniff_onnxruntime(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '[') return false;
   // No other writer of traces has these two.
@@ -307,10 +307,12 @@ bool sniff(std::string_view head) {
   return false;
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) { return OnnxRuntime(source, options).read(); }
+EngineProfile read_onnxruntime(Source& source, const ProfileOptions& options) {
+  return OnnxRuntime(source, options).read();
+}
 
 }  // namespace
 
-const Reader onnxruntime{"ONNX Runtime profile", sniff, read};
+const Reader onnxruntime{"ONNX Runtime profile", sniff_onnxruntime, read_onnxruntime};
 
 }  // namespace benanza::profile

@@ -107,14 +107,16 @@ class Counters {
   std::vector<Seconds> sums_{};
 };
 
-bool sniff(std::string_view head) {
+bool sniff_openvino_counters(std::string_view head) {
   return head.starts_with("layerName;execStatus;") || head.starts_with("layerName,execStatus,");
 }
 
-EngineProfile read(Source& source, const ProfileOptions& options) { return Counters(source, options).read(); }
+EngineProfile read_openvino_counters(Source& source, const ProfileOptions& options) {
+  return Counters(source, options).read();
+}
 
 }  // namespace
 
-const Reader openvino_counters{"OpenVINO counters", sniff, read};
+const Reader openvino_counters{"OpenVINO counters", sniff_openvino_counters, read_openvino_counters};
 
 }  // namespace benanza::profile

@@ -33,7 +33,7 @@ std::string_view behind(std::string_view line, std::string_view mark) {
   return rest;
 }
 
-EngineProfile read(Source& source, const ProfileOptions&) {
+EngineProfile read_trtexec_log(Source& source, const ProfileOptions&) {
   EngineProfile made{.engine = "tensorrt"};
   Lines lines(source);
   for (std::string_view line; lines.next(line);) {
@@ -52,13 +52,13 @@ EngineProfile read(Source& source, const ProfileOptions&) {
   return made;
 }
 
-bool sniff(std::string_view head) {
+bool sniff_trtexec_log(std::string_view head) {
   return head.find("&&&& RUNNING TensorRT.trtexec") != std::string_view::npos ||
          head.find("GPU Compute Time: min") != std::string_view::npos;
 }
 
 }  // namespace
 
-const Reader trtexec_log{"trtexec log", sniff, read};
+const Reader trtexec_log{"trtexec log", sniff_trtexec_log, read_trtexec_log};
 
 }  // namespace benanza::profile
