@@ -13,13 +13,13 @@ KINDS = ["f16", "tf32", "f32"]
 
 def environment(programs, at):
     script = programs.folder / "gpu"
-    return Step("environment", lambda limit: [sys.executable, script, "environment"], most=60, each_time=True)
+    return Step("environment", lambda limit: [sys.executable, script, "environment"], most=60, least=15, each_time=True)
 
 
 def peaks(programs, at):
     """`cuda` stands for the libraries that are there: peaks are known also where one is not."""
     return Step("machine", lambda limit: [programs.path("benanza"), "machine", "--backend", "cuda", "--database", at / "database",
-                                          "--json", at / "machine.json"], most=90, least=20, each_time=True)
+                                          "--json", at / "machine.json"], most=90, least=45, each_time=True)
 
 
 def test(programs, name, *before):

@@ -79,11 +79,11 @@ def versions(python):
 
 
 def environment_report():
-    lines = [f"system: {platform.platform()}", f"processor: {answer('lscpu')}", ""]
+    """Lines, as they are found: a machine that answers slowly leaves those that it gave in time."""
+    yield from (f"system: {platform.platform()}", f"processor: {answer('lscpu')}", "")
     for command in (["nvidia-smi"], ["nvidia-smi", "-q", "-d", "CLOCK,POWER,TEMPERATURE,PERFORMANCE,ECC,MEMORY"], ["nvcc", "--version"],
                     ["compute-sanitizer", "--version"]):
-        lines += [f"$ {' '.join(command)}", answer(*command) if shutil.which(command[0]) else "not on the PATH", ""]
+        yield from (f"$ {' '.join(command)}", answer(*command) if shutil.which(command[0]) else "not on the PATH", "")
     for python in pythons():
-        lines += [f"{python}: {answer(str(python), '--version')}", versions(python)]
-    lines += ["", "folders of NVIDIA's libraries:", *(f"  {folder}" for folder in library_folders())]
-    return "\n".join(lines)
+        yield from (f"{python}: {answer(str(python), '--version')}", versions(python))
+    yield from ("", "folders of NVIDIA's libraries:", *(f"  {folder}" for folder in library_folders()))

@@ -31,13 +31,16 @@ class Step:
     each_time: bool = False           # also when an earlier lease finished it
 
 
+BEGIN = time.monotonic()  # of the call: unpacking counts
+
+
 class Programs:
     """The unpacked programs on a GPU."""
 
     def __init__(self, folder):
         self.folder = folder
         self.environment = machine.program_environment(folder / "programs")
-        self.now = time.monotonic
+        self.now = lambda: time.monotonic() - BEGIN
 
     def identity(self):
         return machine.identity()
@@ -72,8 +75,11 @@ class Programs:
 
     def execute(self, command, limit, output, log):
         """Interrupts the command at its limit, and kills it and its children a little later. Returns the exit code, which a signal makes 128 + its number."""
-        guarded = ["timeout", "--preserve-status", "--signal=INT", f"--kill-after={GRACE}", f"{limit:.0f}", *map(str, command)]
         is_python = str(command[0]).rsplit("/", 1)[-1].startswith("python")
+        # A supervisor passes signals on, and `timeout` sends them to the whole group: a second SIGINT would end the child at once, a second
+        # SIGTERM does not. Python ends in good order by SIGINT alone.
+        signal = "INT" if is_python else "TERM"
+        guarded = ["timeout", "--preserve-status", f"--signal={signal}", f"--kill-after={GRACE}", f"{limit:.0f}", *map(str, command)]
         with output.open("wb") as out, log.open("ab") as said:
             process = subprocess.Popen(guarded, stdin=subprocess.DEVNULL, stdout=out, stderr=said,
                                        env=None if is_python else self.environment)  # PyTorch finds its own libraries
@@ -129,10 +135,9 @@ class Lease:
 
     def __init__(self, out, seconds, programs):
         self.out, self.seconds, self.programs = out, seconds, programs
-        self.begin = programs.now()
 
     def left(self):
-        return self.seconds - (self.programs.now() - self.begin)
+        return self.seconds - self.programs.now()
 
     def run(self, number, steps):
         self.out.mkdir(parents=True, exist_ok=True)

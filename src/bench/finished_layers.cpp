@@ -22,6 +22,14 @@ std::string heading_of(const Machine& machine, std::span<const BackendVersion> b
   return text;
 }
 
+/// Whether a list lacks the end of its last line: written by hand, or cut by a full disk.
+bool ends_within_a_line(const std::string& file) {
+  std::ifstream list(file, std::ios::binary | std::ios::ate);
+  if (!list || list.tellg() == 0) return false;
+  list.seekg(-1, std::ios::end);
+  return list.get() != '\n';
+}
+
 }  // namespace
 
 FinishedLayers::FinishedLayers(std::string file, const Machine& machine, std::span<const BackendVersion> backends)
@@ -42,7 +50,9 @@ void FinishedLayers::add(const Run& run) {
   }
   for (const auto& row : run.rows)
     if (!open.contains(row.signature)) finished.insert(row.signature);
+  const bool cut = ends_within_a_line(file_);
   std::ofstream lines(file_, std::ios::app);
+  if (cut) lines << '\n';
   lines << section_ << '\n';
   for (const auto& signature : finished)
     if (signatures_.insert(signature).second) lines << signature << '\n';

@@ -136,11 +136,7 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   const InterruptWatch interrupt;
   MeasureOptions options{.threads = flags.threads, .accept = accept, .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
-  if (flags.list) {
-    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
-    return 0;
-  }
-  check_available(suite);
+  if (!flags.list) check_available(suite);
   std::optional<FinishedLayers> finished;
   std::set<std::string> done;
   if (!flags.done.empty()) {
@@ -148,7 +144,11 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
     finished.emplace(flags.done, machine, versions_of(suite));
     done = finished->signatures();
     std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
-    if (!flags.out.empty()) options.earlier = read_earlier(flags.out, machine);
+    if (!flags.out.empty() && !flags.list) options.earlier = read_earlier(flags.out, machine);
+  }
+  if (flags.list) {
+    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
+    return 0;
   }
   options.budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))});
   if (!flags.out.empty()) {

@@ -3,6 +3,7 @@
 
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
+#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +80,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
       if (row.excluded && *row.excluded == out_of_time) had_none[row.name()] = &row;
       else if (was_tried(row)) had_time.insert(row.name());
       if (row.excluded) {
-        if (!is_unsupported(row)) tried_.insert(row.signature);
+        if (!cannot_run(row)) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
         if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + *row.excluded;
         continue;

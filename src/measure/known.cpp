@@ -2,6 +2,7 @@
 #include "candidate_finder.hpp"
 #include <benanza/measure/known.hpp>
 #include <benanza/measure/measure.hpp>
+#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
   if (!asked || (question.certain && cut_short)) return false;
   // A failure may pass, but only who asks for more waits for another try.
   const bool none_runs =
-      !any([&](const Measurement& row) { return question.certain ? !is_unsupported(row) : !row.excluded; });
+      !any([&](const Measurement& row) { return question.certain ? !cannot_run(row) : !row.excluded; });
   return none_runs || std::all_of(states.begin(), states.end(), [&](CacheState cache) {
            return any([&](const Measurement& row) { return row.cache == cache && !row.excluded; });
          });

@@ -7,6 +7,7 @@
 #include "sampler.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/results/measurement.hpp>
+#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +37,8 @@ struct Candidate {
   /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
   /// throws.
   void build(const Host& host) {
-    if (const auto why = plan->build(host)) return exclude(why->reason);
+    if (const auto why = plan->build(host))
+      return exclude(why->reason.starts_with("failed: ") ? why->reason : std::string(refused) + why->reason);
     row.preparation = plan->preparation();
     row.workspace_bytes = static_cast<std::int64_t>(plan->get().workspace_bytes());
     row.saves_multiplications = plan->get().saves_multiplications();

@@ -65,7 +65,8 @@ Session Session::open(SessionOptions options) {
   session.analysis_options_.threads = given.threads > 0 ? given.threads : cores;
   for (const auto& backend : given.backends) session.analysis_options_.backends.emplace_back(backend->name());
   take_back();
-  session.database_ = ResultDatabase::open(given.database).select(session.machine_, session.versions_);
+  session.everything_ = ResultDatabase::open(given.database);
+  session.database_ = session.everything_.select(session.machine_, session.versions_);
   warn_of_faults(session.database_, given.warn);
   return session;
 }
@@ -134,13 +135,13 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
   result.with_rows = with_rows.size();
   try {
     file.write(run);
-    run.file = file.path().string();
+    run = read_run(file.path());  // as a later call reads it
     result.run = run.file;
   } catch (const EnvironmentError& error) {  // a full disk does not cost what was measured
     result.not_kept = error.what();
   }
-  database_.add(std::move(run));
-  database_ = database_.select(machine_, versions_);  // rows that cannot be true are left out, ceilings are raised
+  everything_.add(std::move(run));
+  database_ = everything_.select(machine_, versions_);  // rows that cannot be true are left out, ceilings are raised
   result.took = {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   result.stopped = options.stop.stop_requested();
   return result;

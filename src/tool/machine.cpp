@@ -4,6 +4,7 @@
 #include "measuring.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include <benanza/isolation/supervisor.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/plan/backends.hpp>
 #include <benanza/results/ceiling_rows.hpp>
@@ -48,7 +49,7 @@ int run(const Options& options) {
   if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);
-    Run fresh = bench::measure(
+    Run fresh = bench::measure_supervised(
         {}, measured,
         {.threads = options.measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
     fresh.name = "machine";

@@ -13,7 +13,7 @@ namespace benanza::tool {
 
 struct Proved {
   std::vector<Proof> proofs{};
-  int interrupted = 0;  ///< exit code of of the signal that ended it early; other proofs give that as reason
+  int interrupted = 0;  ///< exit code of the signal that ended it early; other proofs give that as reason
 };
 
 /// Measures anew the calls that would take the place of the engine's, every plan of every library: algorithm, layout,

@@ -38,8 +38,8 @@ basename "$out" >> "$(dirname "$0")/asked.txt"
 finish() { echo "$1" > "$out"; echo "a layer of $1" >> "$done_list"; exit "$2"; }
 """
 ENDS = SUITE + "finish ended 0\n"
-OVERRUNS = SUITE + "trap 'finish overrun 130' INT\nkill -ALRM $PPID\nwhile kill -0 $PPID; do :; done\n"
-IGNORES = SUITE + "trap '' INT\necho begun > \"$out\"\nwhile kill -ALRM $PPID; do :; done\n"
+OVERRUNS = SUITE + "trap 'finish overrun 143' TERM\nkill -ALRM $PPID\nwhile kill -0 $PPID; do :; done\n"
+IGNORES = SUITE + "trap '' TERM\necho begun > \"$out\"\nwhile kill -ALRM $PPID; do :; done\n"
 
 # Tests that say which they are and where they look for libraries; those of cuBLAS fail until there is a file.
 TESTS = """#!/bin/bash
@@ -188,9 +188,9 @@ class Lease(Packed):
         self.assertIn("cuda NOT PASSED (exit code 0, is skipped)", self.lease())
 
     def test_what_overruns_is_interrupted_and_costs_its_step_alone(self):
-        self.stub("gpu_tests", TESTS + "trap 'exit 130' INT\nif [ \"$2\" = \"[#cudnn_test]\" ]; then kill -ALRM $PPID; while kill -0 $PPID; do :; done; fi\n")
+        self.stub("gpu_tests", TESTS + "trap 'exit 143' TERM\nif [ \"$2\" = \"[#cudnn_test]\" ]; then kill -ALRM $PPID; while kill -0 $PPID; do :; done; fi\n")
         table = self.lease()
-        self.assertIn("cudnn NOT PASSED (exit code 130)", table)
+        self.assertIn("cudnn NOT PASSED (exit code 143)", table)
         self.assertIn("cuda_kernels passed", table)
 
     def test_a_lease_that_is_killed_loses_one_step(self):

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <optional>
 #include <set>
@@ -101,7 +102,8 @@ TEST_CASE("every buffer on a device is aligned to 256 bytes, hot and in a walk")
   Buffers buffers(1 << 20, 10000, &memory);
   const Operands shapes = operands(split);
   const FakePlan plan(shapes, 40);
-  Work work{.plan = &plan, .inputs = buffers.inputs("split", "fake", shapes.inputs, plan, false)};
+  Work work{.plan = std::shared_ptr<const Plan>(std::shared_ptr<const void>(), &plan),
+            .inputs = buffers.inputs("split", "fake", shapes.inputs, plan, false)};
   std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
   const auto is_aligned = [&] {
     const auto aligned = [](const void* buffer) { return address(buffer) % 256 == 0; };

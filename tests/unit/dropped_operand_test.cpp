@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -70,7 +71,12 @@ std::optional<std::string> excluded(const Layer& layer, std::optional<Dropped> d
   const MeasureOptions options;
   Workplace place(host, options);
   const TuningTask task{.layer = layer, .signature = LayerSignature(layer).text(), .operands = operands(layer)};
-  Candidate candidate{.backend = &backend, .plan = std::make_shared<FromReference>(layer, dropped)};
+  PlanDraft draft{.algorithm = "reference,threads=1",
+                  .build = [&]() -> std::variant<std::unique_ptr<Plan>, Unsupported> {
+                    return std::make_unique<FromReference>(layer, dropped);
+                  }};
+  Candidate candidate{.backend = &backend, .plan = std::make_shared<LazyPlan>(std::move(draft), Seconds{})};
+  candidate.build(host);
   const auto expected = place.expected(task);
   Work work = place.work(task, candidate, true);
   static_cast<void>(place.check(task, candidate, work, expected));

@@ -73,6 +73,17 @@ TEST_CASE("a plain list of finished layers holds on every machine") {
   CHECK(list.signatures() == std::set{conv});
 }
 
+TEST_CASE("a list that was cut within a line loses neither that line nor the machine of what is added") {
+  const results_support::Folder folder;
+  const Run run = run_of(relu, 1e-6);
+  const std::string file = folder.write("done", conv);  // no line end: written by hand, or cut by a full disk
+  FinishedLayers(file, run.machine, run.backends).add(run);
+  Run other = run;
+  other.machine.device = "another";
+  CHECK(FinishedLayers(file, run.machine, run.backends).signatures() == std::set{conv, relu});
+  CHECK(FinishedLayers(file, other.machine, run.backends).signatures() == std::set{conv});
+}
+
 TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
   const results_support::Folder folder;
   Run run = run_of(relu, 1e-6);

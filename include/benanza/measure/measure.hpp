@@ -77,7 +77,8 @@ struct MeasureOptions {
 /// backends of different devices, DeviceLost when the device was lost.
 [[nodiscard]] Run measure(std::span<const Wanted> wanted, Backends backends, const MeasureOptions& options);
 
-/// Names of the rows that `measure` would try, `MeasureOptions::accept` applied. Builds every plan and times none.
+/// Names of the rows that `measure` would try, `MeasureOptions::accept` applied. Lists drafts and times none: a plan
+/// that cannot be built is named too.
 [[nodiscard]] std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backends backends,
                                                        const MeasureOptions& options);
 

@@ -104,7 +104,7 @@ class Session {
   SessionOptions options_{};
   Machine machine_{};
   std::vector<BackendVersion> versions_{};
-  ResultDatabase database_{};
+  ResultDatabase everything_{}, database_{};  ///< as the folder holds it; what of it counts here
   AnalysisOptions analysis_options_{};
 };
 
