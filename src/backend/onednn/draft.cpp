@@ -9,16 +9,25 @@ void put(std::vector<std::optional<OperandLayout>>& layouts, std::size_t i, Oper
   layouts[i] = std::move(layout);
 }
 
+/// A copy that stays when the original goes on to the next implementation: copies of oneDNN's class share one object.
+dnnl::primitive_desc_base cloned(const dnnl::primitive_desc_base& descriptor) {
+  dnnl_primitive_desc_t copy = nullptr;
+  dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, descriptor.get()), "cannot clone a primitive descriptor");
+  dnnl::primitive_desc_base result;
+  result.reset(copy);
+  return result;
+}
+
 }  // namespace
 
-void Draft::step(dnnl::primitive_desc_base descriptor, std::vector<Use> uses) {
+void Draft::step(const dnnl::primitive_desc_base& descriptor, std::vector<Use> uses) {
   for (const auto& use : uses)
     if (use.plain) {
       const Desc packed = descriptor.query_md(dnnl::query::exec_arg_md, use.argument);
       put(use.slot.kind == Slot::Kind::input ? inputs : outputs, use.slot.index,
           {.plain = *use.plain, .packed = packed});
     }
-  steps.push_back({std::move(descriptor), std::move(uses)});
+  steps.push_back({cloned(descriptor), std::move(uses)});  // built later
 }
 
 Slot Draft::reserve(std::size_t bytes) {

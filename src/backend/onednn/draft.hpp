@@ -63,7 +63,7 @@ struct Draft {
   std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< of operands that are not row-major
 
   /// Appends a primitive; its scratchpad is taken care of.
-  void step(dnnl::primitive_desc_base descriptor, std::vector<Use> uses);
+  void step(const dnnl::primitive_desc_base& descriptor, std::vector<Use> uses);
   /// Space for an intermediate result.
   [[nodiscard]] Slot reserve(std::size_t bytes);
   /// Constants of the plan's own.
