@@ -14,7 +14,7 @@
 namespace golden {
 
 /// The folder of golden files.
-inline std::filesystem::path folder() { return std::filesystem::path(__FILE__).parent_path().parent_path() / "golden"; }
+inline std::filesystem::path folder() { return std::filesystem::path(BENANZA_TEST_DATA).parent_path() / "golden"; }
 
 inline void check(const std::string& name, const std::string& text) {
   const auto file = folder() / name;
