@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/benanza)
 
 # The libraries that the program was linked with may lie outside the system's folders.
 set_target_properties(benanza-tool PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-install(TARGETS benanza ${libraries} benanza_analyzer benanza-tool EXPORT benanzaTargets)
+install(TARGETS benanza ${libraries} benanza_analysis benanza_analyzer benanza-tool EXPORT benanzaTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/benanza DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT benanzaTargets NAMESPACE benanza:: DESTINATION ${package_dir})
 install(FILES
