@@ -435,7 +435,7 @@ class Cli(unittest.TestCase):
             self.assertRegex(foreign.stderr, r"warning: --plan: onednn .* has no 'nonsense,threads=1'.*\n  .*threads=1")
         self.fails(2, ["Unary has no reproducer"], "generate", "--reproducer", "Unary/f32/fn=relu/x=64", "--database", self.at, *out)
         self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
-        self.fails(2, ["no models"], "generate", MNIST, "--reproducer", conv, *out)
+        self.fails(2, ["not models"], "generate", MNIST, "--reproducer", conv, *out)
         self.fails(2, ["--reproducer"], "generate", *out)
 
     def test_bound_then_database_then_analyze(self):
@@ -666,7 +666,7 @@ class Cli(unittest.TestCase):
         self.assertIn('"headline":"model_floor"', page.read_text())
         self.assertIn('"declared":', page.read_text())
         self.fails(2, ["--machine"], "bound", resnet, "--machine", machine, "--threads", 2)
-        self.fails(2, ["--results or --machine"], "analyze", resnet)
+        self.fails(2, ["either --results (measured) or --machine (declared)"], "analyze", resnet)
         self.fails(1, ["absent.json"], "bound", resnet, "--machine", "absent.json")
 
     def test_a_full_disk_is_said_and_costs_no_old_file(self):
