@@ -378,6 +378,11 @@ TEST_CASE("attention is gathered with scale and mask") {
     CHECK(LayerSignature(layers[0].pieces[1].layer).text() ==
           named("MatMul/f32/a=4x16x8/b=4x8x32/post=mul:1x1x1,add:1x16x32"));
   }
+  SECTION("a number divided by the scores is not attention") {
+    g.output(mix(softmax(g.node("Div", {g.number(2.83), scores}, {1, 4, 16, 32}))));
+    for (const auto& layer : fused(g).layers)
+      for (const auto& piece : layer.pieces) CHECK_FALSE(LayerSignature(piece.layer).text().starts_with("Attention"));
+  }
   SECTION("softmax over another axis is not attention") {
     g.output(mix(g.map("Softmax", {scores}, {{"axis", std::int64_t{-2}}})));
     CHECK(fused(g).layers.size() == 3);

@@ -34,6 +34,7 @@ namespace benanza::detail {
   if (const auto* scale = binary_next(); scale && (scale->fn == mul || scale->fn == div)) {
     const auto factor = other_input(*chain.next(), chain.result());
     if (!factor || !graph.tensors[*factor].scalar) return std::nullopt;
+    if (scale->fn == div && chain.next()->inputs[0] != chain.result()) return std::nullopt;  // the scalar is divided
     chain.take_next();
   }
   if (const auto* masked = binary_next(); masked && masked->fn == add) {
