@@ -43,6 +43,7 @@ class Counters {
     op_ = column("layerType");
     implementation_ = column("execType");
     time_ = column("realTime (ms)");
+    last_used_ = std::max({status_, op_, implementation_, time_});
     columns_ = header.size();
     if (separator_ == ',')
       made_.warnings.push_back(source_.place(position) +
@@ -53,7 +54,7 @@ class Counters {
 
   void add(std::string_view line, std::uint64_t position, bool unterminated) {
     const auto fields = csv_fields(line, separator_);
-    const bool is_layer = fields.size() > time_ && !fields[status_].empty();
+    const bool is_layer = fields.size() > last_used_ && !fields[status_].empty();
     if (!is_layer) {
       // Blank lines, totals, and what a quoted line end of the sorted header leaves; else a line that is cut off.
       if (fields[0].empty() || fields[0].starts_with("Total")) return;
@@ -100,7 +101,7 @@ class Counters {
   const ProfileOptions& options_;
   EngineProfile made_{.engine = "openvino"};
   char separator_ = ';';
-  std::size_t status_ = 0, op_ = 0, implementation_ = 0, time_ = 0, columns_ = 0;
+  std::size_t status_ = 0, op_ = 0, implementation_ = 0, time_ = 0, last_used_ = 0, columns_ = 0;
   Names names_{};
   std::vector<ProfileRecord> descriptions_{};  // by number of the name
   std::vector<std::vector<PassEvent>> passes_{};
