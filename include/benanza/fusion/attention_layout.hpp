@@ -78,6 +78,20 @@ struct OperandPath {
   AttentionLayout layout = AttentionLayout::plain;
 };
 
+/// The tensor that a layer of such a path takes: a Transpose, a View or, if `scaled`, a product or quotient by a
+/// number. Nothing for other layers.
+[[nodiscard]] inline std::optional<TensorId> turned_tensor(const LayerGraph& graph, const Occurrence& at, bool scaled) {
+  if (std::holds_alternative<op::Transpose>(at.layer) || std::holds_alternative<op::View>(at.layer))
+    return at.inputs.empty() ? std::nullopt : at.inputs[0];
+  const auto* binary = std::get_if<op::Binary>(&at.layer);
+  if (!scaled || !binary || binary->same || !binary->post.empty() || at.inputs.size() != 2) return std::nullopt;
+  const bool multiplies = binary->fn == ElementwiseFn::mul, divides = binary->fn == ElementwiseFn::div;
+  const auto is_number = [&](std::size_t i) { return at.inputs[i] && graph.tensors[*at.inputs[i]].scalar.has_value(); };
+  if ((multiplies || divides) && is_number(1)) return at.inputs[0];
+  if (multiplies && is_number(0)) return at.inputs[1];
+  return std::nullopt;
+}
+
 /// The longest such path back from tensor `id`, which has layout `given`; all of its layers are before `end`, and no
 /// other layer uses their results. `scaled`: a factor may be among them.
 [[nodiscard]] inline OperandPath operand_path(const LayerGraph& graph, TensorId id, const AttentionOperand& operand,
@@ -90,22 +104,11 @@ struct OperandPath {
     const auto maker = only_producer(graph, id);
     if (!maker || *maker >= end || graph.layers[*maker].members.size() != 1) break;
     const Occurrence& at = graph.layers[*maker];
-    std::optional<TensorId> from = at.inputs.empty() ? std::nullopt : at.inputs[0];
-    const auto* transpose = std::get_if<op::Transpose>(&at.layer);
-    if (const auto* binary = std::get_if<op::Binary>(&at.layer)) {
-      const bool is_factor = binary->fn == ElementwiseFn::mul || binary->fn == ElementwiseFn::div;
-      if (!scaled || !is_factor || binary->same || !binary->post.empty() || at.inputs.size() != 2 || !at.inputs[1])
-        break;
-      const bool by_second = from && graph.tensors[*at.inputs[1]].scalar.has_value();
-      if (!by_second && (binary->fn == ElementwiseFn::div || !from || !graph.tensors[*from].scalar)) break;
-      if (!by_second) from = at.inputs[1];
-    } else if (!transpose && !std::holds_alternative<op::View>(at.layer)) {
-      break;
-    }
+    const std::optional<TensorId> from = turned_tensor(graph, at, scaled);
     if (!from || element_count(graph.tensors[*from].dims) != operand.elements()) break;
     layers.push_back(*maker);
     id = *from;
-    if (transpose) transposes.push_back(*transpose);
+    if (const auto* transpose = std::get_if<op::Transpose>(&at.layer)) transposes.push_back(*transpose);
     if (std::holds_alternative<op::View>(at.layer)) continue;
     for (const AttentionLayout layout : {plain, tokens_first, transposed})
       if ((layout != transposed || given == transposed) && turns(transposes, operand, layout, given)) {
