@@ -20,7 +20,7 @@ endfunction()
 
 function(benanza_warnings target)
   # GCC 12 sees overlapping copies in std::string that are not there (GCC bug 105651). What it finds by following values through inlined
-  # code of the standard library is often as wrong, so it is no error; clang's warnings all are.
+  # code of the standard library is often as wrong, so it stays a warning; clang's warnings all are.
   set(warnings -Wall -Wextra -Wconversion $<$<BOOL:${BENANZA_WERROR}>:-Werror>
       "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-error=maybe-uninitialized;-Wno-error=array-bounds>")
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>"

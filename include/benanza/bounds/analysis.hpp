@@ -97,7 +97,7 @@ struct Analysis {
   /// Totals by other accounting, to compare with published ones (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure
-  /// Of the fused form, where the bound counts other calls than the expected figure does: those of the bound.
+  /// Rows of the fused form that the bound counts, where the expected figure counts other calls.
   std::vector<LayerRow> bound_rows{};
   std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};
