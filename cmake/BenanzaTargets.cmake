@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # How Benanza's own targets are made; everything by target, nothing global.
 
-# benanza_library(NAME [UNITY]): target benanza_NAME with alias benanza::NAME; sources are added by the caller. UNITY: its files give different
-# names to different things, also within anonymous namespaces, so that BENANZA_UNITY may compile several at once.
+# benanza_library(NAME [UNITY]): target benanza_NAME with alias benanza::NAME; sources are added by the caller. UNITY: benanza_unity.
 function(benanza_library name)
   add_library(benanza_${name})
   if("UNITY" IN_LIST ARGN)
-    set_target_properties(benanza_${name} PROPERTIES UNITY_BUILD ${BENANZA_UNITY})
-    if(BENANZA_UNITY) # GCC takes the files for headers, in which a member of an anonymous namespace would be a mistake
-      target_compile_options(benanza_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-    endif()
+    benanza_unity(benanza_${name})
   endif()
   add_library(benanza::${name} ALIAS benanza_${name})
   set_target_properties(benanza_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME benanza_${name} POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(benanza_${name} PUBLIC benanza)
   benanza_warnings(benanza_${name})
   set_property(GLOBAL APPEND PROPERTY BENANZA_LIBRARIES benanza_${name})
+endfunction()
+
+# benanza_unity(TARGET): its files give different names to different things, also within anonymous namespaces, so that BENANZA_UNITY may
+# compile several at once.
+function(benanza_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BENANZA_UNITY})
+  if(BENANZA_UNITY) # GCC takes the files for headers, in which a member of an anonymous namespace would be a mistake
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 function(benanza_warnings target)

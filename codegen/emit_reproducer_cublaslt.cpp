@@ -16,9 +16,9 @@ namespace benanza::codegen {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { refuse_reproducer("cuBLASLt", what); }
+[[noreturn]] void refuse_cublaslt(const std::string& what) { refuse_reproducer("cuBLASLt", what); }
 
-struct Problem {
+struct CublasLtProblem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1, stride_a = 0, stride_b = 0;
   bool trans_a = false, trans_b = false;
 };
@@ -27,14 +27,14 @@ struct Problem {
 std::int64_t stride(const TensorShape& operand, std::int64_t batch) {
   const std::int64_t matrix = operand[operand.size() - 2] * operand[operand.size() - 1];
   const std::int64_t matrices = element_count(operand) / matrix;
-  if (matrices != 1 && matrices != batch) refuse("a batch of which an operand broadcasts along a part");
+  if (matrices != 1 && matrices != batch) refuse_cublaslt("a batch of which an operand broadcasts along a part");
   return matrices == 1 ? 0 : matrix;
 }
 
-Problem problem_of(const op::MatMul& op, bool channels_last) {
-  if (channels_last) refuse("layout nhwc of a matrix product");
-  if (op.b_type.value_or(op.type) != op.type) refuse("operands of two types");
-  if (op.a_zero || op.b_zero) refuse("zero points other than 0");
+CublasLtProblem problem_of(const op::MatMul& op, bool channels_last) {
+  if (channels_last) refuse_cublaslt("layout nhwc of a matrix product");
+  if (op.b_type.value_or(op.type) != op.type) refuse_cublaslt("operands of two types");
+  if (op.a_zero || op.b_zero) refuse_cublaslt("zero points other than 0");
   const std::int64_t batch = element_count(op.batch());
   // Operands of 8 bits lie along what is summed, whichever way the layer has them.
   const bool narrow = bits(op.type) == 8;
@@ -50,7 +50,7 @@ Problem problem_of(const op::MatMul& op, bool channels_last) {
 
 /// The product of a convolution of one tap and stride 1: y = w x for each image, or with channels last y' = x' w' for
 /// all images.
-Problem problem_of(const op::Conv& op, bool channels_last) {
+CublasLtProblem problem_of(const op::Conv& op, bool channels_last) {
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
   };
@@ -58,13 +58,13 @@ Problem problem_of(const op::Conv& op, bool channels_last) {
   const bool product = element_count(op.w) == op.w[0] * op.w[1] && op.group == 1 && all(op.pads, 0) &&
                        all(op.strides, 1) && (channels_last || (op.post.empty() && bits(op.type) > 8)) &&
                        op.w_type.value_or(op.type) == op.type && !op.x_zero && !op.w_zero;
-  if (!product) refuse("a convolution that is not a plain matrix product");
+  if (!product) refuse_cublaslt("a convolution that is not a plain matrix product");
   if (channels_last) return {.m = op.x[0] * places, .n = op.w[0], .k = op.x[1], .trans_b = true};
   return {.m = op.w[0], .n = places, .k = op.x[1], .batch = op.x[0], .stride_b = op.x[1] * places};
 }
 
 template <class Op>
-Problem problem_of(const Op&, bool) {
+CublasLtProblem problem_of(const Op&, bool) {
   refuse_kind(Op::kind);
 }
 
@@ -79,7 +79,7 @@ std::string cuda_type(DataType type) {
     case DataType::f8e4m3: return "CUDA_R_8F_E4M3";
     case DataType::i8: return "CUDA_R_8I";
     case DataType::i32: return "CUDA_R_32I";
-    default: refuse("type " + std::string(name(type)));
+    default: refuse_cublaslt("type " + std::string(name(type)));
   }
 }
 
@@ -90,7 +90,7 @@ struct Arithmetic {
   const char *compute = "CUBLAS_COMPUTE_32F", *scale = "CUDA_R_32F", *scalar = "float";
 };
 Arithmetic arithmetic(DataType type, DataType y) {
-  if (y != type && !(type == DataType::i8 && y == DataType::i32)) refuse("a result of another type");
+  if (y != type && !(type == DataType::i8 && y == DataType::i32)) refuse_cublaslt("a result of another type");
   switch (type) {
     case DataType::tf32: return {.type = type, .y = y, .compute = "CUBLAS_COMPUTE_32F_FAST_TF32"};
     case DataType::f64:
@@ -122,12 +122,12 @@ LtEpilogue epilogue_of(const Layer& layer) {
   std::string activation;
   for (const auto& step : *post) {
     const std::string refused = "the step " + std::string(detail::enum_name(step.fn)) + " of an epilogue at its place";
-    if (!activation.empty()) refuse(refused);
+    if (!activation.empty()) refuse_cublaslt(refused);
     if (step == bias && !result.bias) result.bias = true;
     else if (step.fn == ElementwiseFn::add && !step.channel && step.shape.empty() && !result.c) result.c = true;
     else if (step.fn == ElementwiseFn::relu) activation = "RELU";
     else if (step.fn == ElementwiseFn::gelu_tanh) activation = "GELU";
-    else refuse(refused);
+    else refuse_cublaslt(refused);
   }
   if (!activation.empty()) result.kind = activation + (result.bias ? "_BIAS" : "");
   else if (result.bias) result.kind = "BIAS";
@@ -159,7 +159,7 @@ std::string keys_of(const PlanName& plan) {
     text +=
         "    {CUBLASLT_ALGO_CONFIG_" + std::string(attribute) + ", \"" + key + "\", " + std::to_string(value) + "},\n";
   }
-  if (used != plan.keys.size()) refuse("one of the keys of this plan");
+  if (used != plan.keys.size()) refuse_cublaslt("one of the keys of this plan");
   return text;
 }
 
@@ -168,10 +168,11 @@ std::string keys_of(const PlanName& plan) {
 void emit_cublaslt_reproducer(const Reproducer& reproducer, std::ostream& out) {
   PlanName plan = parse_plan(reproducer.plan);
   const auto layout = plan.keys.extract("layout");
-  if (!layout.empty() && layout.mapped() != "nhwc") refuse("layout " + layout.mapped());
+  if (!layout.empty() && layout.mapped() != "nhwc") refuse_cublaslt("layout " + layout.mapped());
   if (plan.algorithm != "lt" && !plan.algorithm.starts_with("lt:"))
-    refuse("plan '" + plan.algorithm + "' of cuBLAS: those of cuBLASLt begin with lt");
-  const Problem problem = std::visit([&](const auto& op) { return problem_of(op, !layout.empty()); }, reproducer.layer);
+    refuse_cublaslt("plan '" + plan.algorithm + "' of cuBLAS: those of cuBLASLt begin with lt");
+  const CublasLtProblem problem =
+      std::visit([&](const auto& op) { return problem_of(op, !layout.empty()); }, reproducer.layer);
   const Arithmetic how = arithmetic(type(reproducer.layer), operands(reproducer.layer).outputs[0].type);
   const LtEpilogue epilogue = epilogue_of(reproducer.layer);
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };

@@ -20,10 +20,10 @@ namespace benanza::codegen {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { refuse_reproducer("cuDNN", what); }
+[[noreturn]] void refuse_cudnn(const std::string& what) { refuse_reproducer("cuDNN", what); }
 
 [[noreturn]] void refuse_step(const PostOp& step) {
-  refuse("the step " + std::string(detail::enum_name(step.fn)) + " of an epilogue");
+  refuse_cudnn("the step " + std::string(detail::enum_name(step.fn)) + " of an epilogue");
 }
 
 bool is_channels_last(const PlanName& plan) {
@@ -33,7 +33,7 @@ bool is_channels_last(const PlanName& plan) {
 
 void check_types(const op::Conv& op) {
   if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
-    refuse("a quantised convolution");
+    refuse_cudnn("a quantised convolution");
 }
 
 Dims dims_of(const TensorShape& shape) { return {shape.begin(), shape.end()}; }
@@ -54,7 +54,7 @@ Legacy legacy(DataType type) {
     case DataType::tf32: return {"CUDNN_DATA_FLOAT", "CUDNN_TENSOR_OP_MATH"};
     case DataType::f16: return {"CUDNN_DATA_HALF", "CUDNN_TENSOR_OP_MATH"};
     case DataType::bf16: return {"CUDNN_DATA_BFLOAT16", "CUDNN_TENSOR_OP_MATH"};
-    default: refuse("type " + std::string(name(type)));
+    default: refuse_cudnn("type " + std::string(name(type)));
   }
 }
 
@@ -80,7 +80,7 @@ struct Calls {
 
 /// activation(convolution + z + bias) in one call.
 Calls fused_call(const Epilogue& post, const Dims& y) {
-  if (!starts_with_bias(post)) refuse("a fused call without a bias");
+  if (!starts_with_bias(post)) refuse_cudnn("a fused call without a bias");
   std::size_t at = 1;
   const bool has_z =
       at < post.size() && post[at].fn == ElementwiseFn::add && !post[at].channel && post[at].shape.empty();
@@ -147,11 +147,11 @@ std::string legacy_layer(const op::Conv& op, const PlanName& plan) {
   constexpr std::array algorithms{"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
                                   "winograd",      "winograd_nonfused"};
   if (std::find(algorithms.begin(), algorithms.end(), plan.algorithm) == algorithms.end())
-    refuse("plan '" + plan.algorithm + "': expected graph:TAG or a forward algorithm");
+    refuse_cudnn("plan '" + plan.algorithm + "': expected graph:TAG or a forward algorithm");
   const std::size_t spatial = op.x.size() - 2;
-  if (spatial < 2 || spatial > 3) refuse("a convolution of other than 2 or 3 dimensions");
+  if (spatial < 2 || spatial > 3) refuse_cudnn("a convolution of other than 2 or 3 dimensions");
   const Dims pads = entries(op.pads, 0, spatial, 0);
-  if (pads != entries(op.pads, spatial, spatial, 0)) refuse("pads that differ at begin and end");
+  if (pads != entries(op.pads, spatial, spatial, 0)) refuse_cudnn("pads that differ at begin and end");
   const Dims y = dims_of(op.y());
   const auto how = plan.keys.find("epilogue");
   const Calls calls =
@@ -185,7 +185,7 @@ const char* graph_type(DataType type) {
     case DataType::f8e5m2: return "FP8_E5M2";
     case DataType::i8: return "INT8";
     case DataType::i32: return "INT32";
-    default: refuse("type " + std::string(name(type)));
+    default: refuse_cudnn("type " + std::string(name(type)));
   }
 }
 
@@ -236,8 +236,8 @@ template <class Op>
 void check_graph_types(const Op& op, DataType second) {
   const DataType y = op.y_type.value_or(op.type);
   if (second != op.type || (y != op.type && !(op.type == DataType::i8 && y == DataType::i32)))
-    refuse("operands and a result of such types");
-  if (quantization(op).x_zero != 0 || quantization(op).w_zero != 0) refuse("zero points other than 0");
+    refuse_cudnn("operands and a result of such types");
+  if (quantization(op).x_zero != 0 || quantization(op).w_zero != 0) refuse_cudnn("zero points other than 0");
 }
 
 /// Statements that draw the steps of a product's epilogue on `value`, and scale sums of integers: behind a bias that is
@@ -311,7 +311,7 @@ std::string graph_layer(const op::MatMul& op, const PlanName& plan) {
   };
   const std::int64_t of_a = matrices(op.a), of_b = matrices(op.b);
   if ((of_a != 1 && of_a != batch) || (of_b != 1 && of_b != batch))
-    refuse("a batch of which an operand broadcasts along a part");
+    refuse_cudnn("a batch of which an operand broadcasts along a part");
   for (const auto& step : op.post)
     if (op.y().size() > 3 && !step.shape.empty()) refuse_step(step);
   const Dims y{batch, m, n};
@@ -331,7 +331,7 @@ std::string graph_layer(const op::MatMul& op, const PlanName& plan) {
 }
 
 std::string legacy_layer(const op::MatMul&, const PlanName& plan) {
-  refuse("plan '" + plan.algorithm + "' of a matrix product: expected graph:TAG");
+  refuse_cudnn("plan '" + plan.algorithm + "' of a matrix product: expected graph:TAG");
 }
 template <class Op>
 std::string legacy_layer(const Op&, const PlanName&) {

@@ -22,7 +22,7 @@ namespace benanza::codegen {
 namespace {
 
 /// What the file has to be told about a problem; the text around it is reproducer_onednn.cpp.txt.
-struct Problem {
+struct OneDnnProblem {
   std::string constants{};   ///< sizes
   std::string post_ops{};    ///< statements that fill `post`
   std::string create{};      ///< what initialises the primitive descriptor
@@ -32,7 +32,7 @@ struct Problem {
   std::string numbers{};     ///< statements that append them to `arguments`
 };
 
-[[noreturn]] void refuse(const std::string& what) { refuse_reproducer("oneDNN", what); }
+[[noreturn]] void refuse_onednn(const std::string& what) { refuse_reproducer("oneDNN", what); }
 
 std::string type_of(DataType type) {
   switch (type) {
@@ -42,7 +42,7 @@ std::string type_of(DataType type) {
     case DataType::u8: return std::string(name(type));
     case DataType::i8: return "s8";
     case DataType::i32: return "s32";
-    default: refuse("type " + std::string(name(type)));
+    default: refuse_onednn("type " + std::string(name(type)));
   }
 }
 
@@ -61,7 +61,8 @@ Types types_of(const Op&) {
 
 /// Scales and zero points as attributes, their values as arguments. `weights`: how many scales the weights have, along
 /// the dimensions `mask` of them.
-void add_scaling(Problem& problem, const Types& types, const Quantization& numbers, std::int64_t weights, int mask) {
+void add_scaling(OneDnnProblem& problem, const Types& types, const Quantization& numbers, std::int64_t weights,
+                 int mask) {
   const auto scale = [&](const char* argument, int of, std::int64_t count, const std::string& value) {
     problem.scaling += fmt::format("  attributes.set_scales_mask({}, {});\n", argument, of);
     problem.numbers += fmt::format("  add_numbers(DNNL_ARG_ATTR_SCALES | {}, {}, {});\n", argument, count, value);
@@ -124,7 +125,7 @@ constexpr std::pair<ElementwiseFn, const char*> binary_list[] = {
 
 /// The steps behind a bias, which is an argument of the primitive. `operands`: dimensions of the binary steps, in
 /// order.
-void add_post_ops(Problem& problem, const Epilogue& post, const std::vector<Dims>& operands, const Dims& y,
+void add_post_ops(OneDnnProblem& problem, const Epilogue& post, const std::vector<Dims>& operands, const Dims& y,
                   const std::string& y_desc) {
   std::size_t operand = 0;
   for (std::size_t i = 0; i < post.size(); ++i) {
@@ -136,7 +137,8 @@ void add_post_ops(Problem& problem, const Epilogue& post, const std::vector<Dims
       const auto* found =
           std::find_if(std::begin(binary_list), std::end(binary_list), [&](const auto& e) { return e.first == op.fn; });
       const bool commutes = op.fn != ElementwiseFn::sub && op.fn != ElementwiseFn::div;
-      if (found == std::end(binary_list) || (op.swapped && !commutes)) refuse("the step " + fn + " of an epilogue");
+      if (found == std::end(binary_list) || (op.swapped && !commutes))
+        refuse_onednn("the step " + fn + " of an epilogue");
       problem.post_ops += fmt::format("  post.append_binary(algorithm::{}, {});\n", found->second,
                                       dims == y ? y_desc : fmt::format("row_major({}, dst)", list(dims)));
       problem.arguments += fmt::format("  add(DNNL_ARG_ATTR_MULTIPLE_POST_OP({}) | DNNL_ARG_SRC_1, {});\n",
@@ -144,7 +146,7 @@ void add_post_ops(Problem& problem, const Epilogue& post, const std::vector<Dims
     } else {
       const auto* found =
           std::find_if(std::begin(eltwise_list), std::end(eltwise_list), [&](const auto& e) { return e.fn == op.fn; });
-      if (found == std::end(eltwise_list)) refuse("the step " + fn + " of an epilogue");
+      if (found == std::end(eltwise_list)) refuse_onednn("the step " + fn + " of an epilogue");
       problem.post_ops += fmt::format("  post.append_eltwise(algorithm::{}, {}, {});\n", found->algorithm,
                                       found->alpha ? found->alpha : float_text(op.alpha),
                                       found->beta ? found->beta : float_text(op.beta));
@@ -159,7 +161,7 @@ std::vector<Dims> all_operands(const Epilogue& post, const Dims& y, std::size_t 
   return result;
 }
 
-Problem problem_of(const op::Conv& op, const PlanName& plan) {
+OneDnnProblem problem_of(const op::Conv& op, const PlanName& plan) {
   const TensorShape shape = op.y();
   const Dims x(op.x.begin(), op.x.end()), y(shape.begin(), shape.end());
   Dims w(op.w.begin(), op.w.end()), strides, dilations, begins, ends;
@@ -179,7 +181,7 @@ Problem problem_of(const op::Conv& op, const PlanName& plan) {
                           : fmt::format("memory::desc({}, {}, {})", dims, type, tag);
   };
   const std::string y_desc = described(tag_of(plan, "dst"), "y", "dst");
-  Problem problem{.descriptor = "convolution_forward::primitive_desc"};
+  OneDnnProblem problem{.descriptor = "convolution_forward::primitive_desc"};
   problem.constants = fmt::format(
       "const memory::dims x = {}, w = {}, y = {}{};\n"
       "const memory::dims strides = {}, dilations = {}, pads_begin = {}, pads_end = {};\n",
@@ -201,7 +203,7 @@ Problem problem_of(const op::Conv& op, const PlanName& plan) {
   return problem;
 }
 
-Problem problem_of(const op::MatMul& op, const PlanName& plan) {
+OneDnnProblem problem_of(const op::MatMul& op, const PlanName& plan) {
   const TensorShape shape = op.y();
   Dims y(shape.begin(), shape.end());
   const auto padded = [&](const TensorShape& from) {
@@ -219,7 +221,7 @@ Problem problem_of(const op::MatMul& op, const PlanName& plan) {
   const bool packed = plan.keys.contains("wei");
   const bool biased = starts_with_bias(op.post);
   const std::string a_desc = op.trans_a ? "transposed(a, src)" : "row_major(a, src)";
-  Problem problem;
+  OneDnnProblem problem;
   if (inner) {
     const Dims w{b[1], b[0]};
     problem.descriptor = "inner_product_forward::primitive_desc";
@@ -250,7 +252,7 @@ Problem problem_of(const op::MatMul& op, const PlanName& plan) {
 }
 
 template <class Op>
-Problem problem_of(const Op&, const PlanName&) {
+OneDnnProblem problem_of(const Op&, const PlanName&) {
   refuse_kind(Op::kind);
 }
 
@@ -258,7 +260,7 @@ Problem problem_of(const Op&, const PlanName&) {
 
 void emit_onednn_reproducer(const Reproducer& reproducer, std::ostream& out) {
   const PlanName plan = parse_plan(reproducer.plan);
-  const Problem problem = std::visit([&](const auto& op) { return problem_of(op, plan); }, reproducer.layer);
+  const OneDnnProblem problem = std::visit([&](const auto& op) { return problem_of(op, plan); }, reproducer.layer);
   const Types types = std::visit([](const auto& op) { return types_of(op); }, reproducer.layer);
   std::string implementation = plan.algorithm;
   if (constexpr std::string_view product = "inner_product:"; implementation.starts_with(product))

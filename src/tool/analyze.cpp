@@ -19,7 +19,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct AnalyzeCommand {
   ModelOptions models{};
   OutputOptions output{};
   std::vector<std::string> results{};
@@ -33,7 +33,7 @@ struct Options {
 };
 
 /// By the accounting of the original Benanza, from its databases or tables.
-BoundReport report_2019(const Options& options) {
+BoundReport report_2019(const AnalyzeCommand& options) {
   const Results2019 results = load_results_2019(options.results, options.device);
   BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
   for (const auto& graph : load_graphs(options.models)) {
@@ -47,7 +47,7 @@ BoundReport report_2019(const Options& options) {
 }
 
 /// From stored rows of one machine and the newest version of each backend: two versions never share a total.
-BoundReport stored_report(const Options& options) {
+BoundReport stored_report(const AnalyzeCommand& options) {
   const std::vector<std::string> backends = expand_backends(options.backends);
   StoredResults stored = load_results(options.results, backends);
   if (!options.output.quiet) warn_of_conflicts(stored.results);
@@ -59,7 +59,7 @@ BoundReport stored_report(const Options& options) {
   return report;
 }
 
-int run(const Options& options) {
+int run(const AnalyzeCommand& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
@@ -78,7 +78,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_analyze(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AnalyzeCommand>();
   auto* command =
       app.add_subcommand("analyze", "bounds from stored results alone: nothing is measured, no device is needed");
   command->footer("example: benanza analyze resnet50.onnx --results results.json");

@@ -19,7 +19,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct BoundCommand {
   ModelOptions models{};
   MeasuringOptions measuring{};
   OutputOptions output{};
@@ -73,7 +73,7 @@ void show_candidates(Analyses& analyses, const ResultDatabase& results) {
 
 /// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
 Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analyses before, Seconds budget,
-                const Options& options, Outcome& total) {
+                const BoundCommand& options, Outcome& total) {
   constexpr int most = 10;
   for (int i = 0; i < most && total.interrupted == 0; ++i) {
     const Outcome result = measure_missing(session, models, budget, Again::all, options.output.quiet);
@@ -90,14 +90,14 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
-int declared(const Options& options, const std::vector<Assertion>& assertions) {
+int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
   const BoundReport report = declared_report(options.machine, options.models);
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return options.require_complete ? incomplete : done;  // no rung of libraries is known
 }
 
-int run(const Options& options) {
+int run(const BoundCommand& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
@@ -133,7 +133,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_bound(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundCommand>();
   auto* command = app.add_subcommand("bound", "measures a model's layers and prints its ladder of lower bounds");
   command->footer("example: benanza bound examples/models/modern/resnet50.onnx");
   options->models.add_to(*command);

@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Options {
+struct DbCommand {
   std::vector<std::string> places{};
   std::string into{};
   double tolerance_percent = 100 * default_tolerance;
   OutputOptions output{};
 };
 
-int list(const Options& options) {
+int list(const DbCommand& options) {
   check_writable(options.output);
   const ResultDatabase database = read_places(options.places);
   DbList report{.unread = database.warnings()};
@@ -53,7 +53,7 @@ int list(const Options& options) {
   return report.unread.empty() ? done : bad_input;
 }
 
-int verify(const Options& options) {
+int verify(const DbCommand& options) {
   check_writable(options.output);
   const ResultDatabase database = read_places(options.places);
   DbVerification report{.files = database.runs().size() + database.warnings().size()};
@@ -74,7 +74,7 @@ int verify(const Options& options) {
   return report.findings.empty() ? done : bad_input;
 }
 
-int merge(const Options& options) {
+int merge(const DbCommand& options) {
   check_writable(options.output);
   const std::vector<fs::path> sources(options.places.begin(), options.places.end());
   DbMerge report{.folder = options.into, .merge = merge_results(sources, options.into)};
@@ -86,11 +86,11 @@ int merge(const Options& options) {
   return report.merge.refused.empty() ? done : bad_input;
 }
 
-using Action = int (*)(const Options&);
+using Action = int (*)(const DbCommand&);
 
 /// A subcommand of `db` with what all of them have.
 CLI::App* add(CLI::App& db, const char* name, const char* what, const char* example, Action action, int& exit_code,
-              const std::shared_ptr<Options>& options) {
+              const std::shared_ptr<DbCommand>& options) {
   auto* command = db.add_subcommand(name, what);
   command->footer(std::string("example: ") + example);
   options->output.add_to(*command);
@@ -98,7 +98,7 @@ CLI::App* add(CLI::App& db, const char* name, const char* what, const char* exam
   return command;
 }
 
-void add_places(CLI::App& command, Options& options) {
+void add_places(CLI::App& command, DbCommand& options) {
   command.add_option("places", options.places, "results files or folders (default: the user's database)")
       ->type_name("FILE|DIR...");
 }
@@ -128,8 +128,8 @@ void add_db(CLI::App& app, int& exit_code) {
   auto* db = app.add_subcommand("db", "the database of results: list, merge, diff, verify");
   db->footer("example: benanza db diff results/old results/new --model resnet50.onnx --fail-on slower");
   db->require_subcommand(1);
-  auto listed = std::make_shared<Options>(), verified = std::make_shared<Options>(),
-       merged = std::make_shared<Options>();
+  auto listed = std::make_shared<DbCommand>(), verified = std::make_shared<DbCommand>(),
+       merged = std::make_shared<DbCommand>();
   add_places(*add(*db, "list", "lists the runs by machine, with libraries, dates and counts", "benanza db list results",
                   list, exit_code, listed),
              *listed);

@@ -20,7 +20,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct DbDiffCommand {
   std::vector<std::string> places{};
   std::vector<std::string> before{}, after{};  ///< machine=TEXT or BACKEND=VERSION
   ModelOptions models{};
@@ -83,7 +83,7 @@ void add_signatures(const ModelLayers& model, std::set<std::string>& signatures)
   for (const auto& [layer_signature, unique] : layers.layers()) signatures.insert(layer_signature.text());
 }
 
-int run(const Options& options) {
+int run(const DbDiffCommand& options) {
   check_writable(options.output);
   const auto places = places_or_default(options.places);
   const DiffInput before = choose_side(places.front(), options.before, "--before"),
@@ -118,7 +118,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_db_diff(CLI::App& db, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbDiffCommand>();
   auto* command = db.add_subcommand("diff", "what changed between two databases, machines or versions of a library");
   command->footer(
       "examples: benanza db diff old new --model resnet50.onnx --fail-on slower\n"

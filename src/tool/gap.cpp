@@ -29,7 +29,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct GapCommand {
   ModelOptions models{};
   MeasuringOptions measuring{};
   OutputOptions output{};
@@ -60,7 +60,7 @@ Model the_one(std::vector<Model> models) {
   throw UsageError(fmt::format("gap compares one model at one size with one run of an engine, not {}", models.size()));
 }
 
-EngineProfile profile_of(const Options& options) {
+EngineProfile profile_of(const GapCommand& options) {
   if (options.profiles.empty() && options.latencies.empty())
     throw UsageError("give --profile or --latency: they say what the engine did");
   std::vector<Seconds> latencies;
@@ -79,7 +79,7 @@ EngineProfile profile_of(const Options& options) {
 }
 
 /// The model in each of the types that the what-if asks for, by default those whose peak is known.
-std::vector<DataType> other_types(const Options& options, const Analysis& analysis) {
+std::vector<DataType> other_types(const GapCommand& options, const Analysis& analysis) {
   std::vector<DataType> types;
   for (const auto& text : options.types) {
     const auto type = data_type_from_name(text);
@@ -102,11 +102,11 @@ struct BoundedModel {
   Outcome measured{};
 };
 
-Seconds budget_of(const Options& options, const ModelLayers& model) {
+Seconds budget_of(const GapCommand& options, const ModelLayers& model) {
   return parse_budget(options.budget).value_or(default_budget(std::span(&model, 1)));
 }
 
-BoundedModel bounds_of(const Options& options, const ModelLayers& model, int threads) {
+BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int threads) {
   BoundedModel made;
   if (!options.results.empty()) {
     const std::vector<std::string> backends = expand_backends(options.measuring.backends);
@@ -141,7 +141,7 @@ BoundedModel bounds_of(const Options& options, const ModelLayers& model, int thr
 
 /// By the accounting of the original Benanza. Its database holds single calls, each with its launch: that tells of
 /// totals and of algorithms, not of what a layer costs between others.
-void compare_2019(const Options& options, GapReport& report) {
+void compare_2019(const GapCommand& options, GapReport& report) {
   const Results2019 results = load_results_2019(options.results, options.device);
   const Graph graph = the_one(load_graphs(options.models));
   auto [analysis, warnings] = analyze_2019(graph, results);
@@ -175,12 +175,12 @@ bool holds_ratio(const Gap& gap, double most) {
   return false;
 }
 
-int verdict(const Options& options, const Gap& gap) {
+int verdict(const GapCommand& options, const Gap& gap) {
   if (options.most_ratio > 0 && !holds_ratio(gap, options.most_ratio)) return assertion_failed;
   return (gap.partial || gap.incomplete) && options.require_complete ? incomplete : done;
 }
 
-int run(const Options& options, const CLI::App& command) {
+int run(const GapCommand& options, const CLI::App& command) {
   check_writable(options.output);
   if (options.prove && !options.results.empty())
     throw UsageError("--prove measures, but --results rules measuring out: give one of them");
@@ -223,7 +223,7 @@ int run(const Options& options, const CLI::App& command) {
 }  // namespace
 
 void add_gap(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GapCommand>();
   auto* command =
       app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do about it");
   command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");

@@ -19,7 +19,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct GenerateCommand {
   ModelOptions models{};
   std::string file{};
   std::string name{};
@@ -47,7 +47,7 @@ std::string model_names(const ModelOptions& models) {
 }
 
 /// The command that makes the same file again, options in a fixed order.
-std::string canonical_command(const Options& options, const std::string& name) {
+std::string canonical_command(const GenerateCommand& options, const std::string& name) {
   std::string text = "benanza generate" + model_names(options.models);
   for (std::size_t i = 0; i < options.models.batches.size(); ++i)
     text += (i ? "," : " --batch ") + std::to_string(options.models.batches[i]);
@@ -66,7 +66,7 @@ std::string canonical_command(const Options& options, const std::string& name) {
 }  // namespace
 
 void add_generate(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateCommand>();
   auto* command =
       app.add_subcommand("generate", "the suite over a set of models as a Google Benchmark translation unit");
   command->footer(

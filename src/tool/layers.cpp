@@ -40,7 +40,7 @@ ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
   return result;
 }
 
-struct Options {
+struct LayersCommand {
   ModelOptions models{};
   OutputOptions output{};
   bool fused = false;
@@ -49,7 +49,7 @@ struct Options {
 }  // namespace
 
 void add_layers(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LayersCommand>();
   auto* command =
       app.add_subcommand("layers", "unique layers over a set of models: counts, FLOPs, bytes, who uses them");
   command->footer("example: benanza layers examples/models/zoo2019");

@@ -18,7 +18,7 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct MachineCommand {
   MeasuringOptions measuring{};
   OutputOptions output{};
   bool remeasure = false;
@@ -31,7 +31,7 @@ std::vector<CeilingRow> highest(const ResultDatabase& database) {
   return highest_ceilings(all);
 }
 
-int run(const Options& options) {
+int run(const MachineCommand& options) {
   check_writable(options.output);
   const auto& named = options.measuring.backends;
   const auto measured =
@@ -66,7 +66,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_machine(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MachineCommand>();
   auto* command =
       app.add_subcommand("machine", "the machine that would be measured: device, libraries, measured ceilings, timer");
   command->footer("example: benanza machine");

@@ -16,14 +16,14 @@ namespace benanza::tool {
 
 namespace {
 
-struct Options {
+struct MeasureCommand {
   std::vector<std::string> signatures{};
   MeasuringOptions measuring{};
   OutputOptions output{};
   std::string budget = "10s";
 };
 
-int run(const Options& options) {
+int run(const MeasureCommand& options) {
   check_writable(options.output);
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {
@@ -56,7 +56,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_measure(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureCommand>();
   auto* command =
       app.add_subcommand("measure", "measures single layers by their signatures: every plan of every library");
   command->footer("example: benanza measure Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=relu");

@@ -43,11 +43,13 @@ struct Recorded {
   Activities activities{};
 } recorded;
 
-enum Place : std::size_t { kernels, copies, fills };
+struct Place {
+  enum : std::size_t { kernels, copies, fills };
+};
 
 /// Adds a record that is one of `Record`.
 template <class Record>
-void add(Place place, const CUpti_Activity* record) {
+void add(std::size_t place, const CUpti_Activity* record) {
   const auto* work = reinterpret_cast<const Record*>(record);
   Activities::Kind& kind = recorded.activities.kinds[place];
   ++kind.records;
@@ -66,9 +68,9 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
   CUpti_Activity* record = nullptr;
   while (recorded.calls != nullptr && recorded.calls->next(buffer, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: add<KernelRecord>(kernels, record); break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY: add<CopyRecord>(copies, record); break;
-      case CUPTI_ACTIVITY_KIND_MEMSET: add<SetRecord>(fills, record); break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: add<KernelRecord>(Place::kernels, record); break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY: add<CopyRecord>(Place::copies, record); break;
+      case CUPTI_ACTIVITY_KIND_MEMSET: add<SetRecord>(Place::fills, record); break;
       default: break;
     }
   }

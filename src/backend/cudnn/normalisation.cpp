@@ -12,7 +12,7 @@ namespace {
 /// N C inner as cuDNN's four dimensions.
 TensorShape image(const TensorShape& x) { return {x[0], x[1], x[2], 1}; }
 
-void lay_out(Draft& draft, const Candidates& candidates, Order order) {
+void order_channels(Draft& draft, const Candidates& candidates, Order order) {
   if (order == Order::nchw) return;
   draft.algorithm += ",layout=nhwc";
   put_channels_last(draft, candidates.operands(), 0, false);
@@ -67,7 +67,7 @@ void add_plans(const op::Pool& op, Candidates& candidates) {
                               "cudnnPoolingForward");
                       },
                   .tolerance = how->tolerance};
-      lay_out(draft, candidates, order);
+      order_channels(draft, candidates, order);
       candidates.add(std::move(draft));
     }
   }
@@ -120,7 +120,7 @@ void add_plans(const op::BatchNorm& op, Candidates& candidates) {
               for (const auto& step : steps) step(handle, a, a.outputs[0]);
             },
         .tolerance = how->tolerance};
-    lay_out(draft, candidates, order);
+    order_channels(draft, candidates, order);
     for (std::size_t i = 1; widened && i <= 4; ++i) {
       const std::int64_t count = op.x[1];
       draft.inputs.emplace_back(i,

@@ -19,7 +19,7 @@ struct Narrowing {
   }
 };
 
-struct Conversion {
+struct WideOperand {
   std::size_t operand = 0, offset = 0;  // offset of the f32 copy in the workspace
   Index elements = 0;
   std::size_t bytes = 4;  // of an element as it is given
@@ -42,15 +42,15 @@ class WidenedPlan final : public Plan {
         pool_(context.pool) {
     std::size_t offset = rounded(inner_->workspace_bytes());
     const auto collect = [&](const std::vector<Operand>& given, const std::vector<Operand>& as) {
-      std::vector<Conversion> result;
+      std::vector<WideOperand> result;
       for (std::size_t i = 0; i < given.size(); ++i) {
         if (given[i].type == as[i].type) continue;
         const auto type = static_cast<std::size_t>(*stored(given[i].type));
-        Conversion made{.operand = i,
-                        .offset = offset,
-                        .elements = given[i].elements(),
-                        .bytes = bytes_of(given[i].type),
-                        .widen = context.kernels.to_f32[type]};
+        WideOperand made{.operand = i,
+                         .offset = offset,
+                         .elements = given[i].elements(),
+                         .bytes = bytes_of(given[i].type),
+                         .widen = context.kernels.to_f32[type]};
         if (is_8_bit(given[i].type)) made.narrow.quantize = context.kernels.quantize[given[i].type == DataType::i8];
         else made.narrow.convert = context.kernels.from_f32[type];
         result.push_back(made);
@@ -96,7 +96,7 @@ class WidenedPlan final : public Plan {
 
   std::unique_ptr<Plan> inner_;
   std::shared_ptr<const ThreadPool> pool_;
-  std::vector<Conversion> inputs_{}, outputs_{};
+  std::vector<WideOperand> inputs_{}, outputs_{};
 };
 
 /// Whether the operator means the same in f32: not where integers wrap around.
