@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Benanza itself costs: import, fusion and deduplication of the 44 models, emission of their suite, loading and
 // analysing results.
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/codegen.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>

@@ -4,7 +4,7 @@
 // folder (TMPDIR chooses another), 3.2 GB in all, and removed.
 #include "big_model.hpp"
 #include "peak_memory.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>

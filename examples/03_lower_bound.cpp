@@ -2,7 +2,7 @@
 // The ladder of bounds of a model from stored results: nothing is measured, no device is needed. The results here are
 // invented, so that every figure can be checked by hand; `benanza bound MODEL` measures real ones and keeps them in
 // such files.
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/onnx.hpp>
 
 #include <array>

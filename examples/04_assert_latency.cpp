@@ -2,7 +2,7 @@
 // An engine's unit test that fails when the engine is slower than the libraries allow. For GoogleTest include
 // benanza/gtest.hpp and write EXPECT_THAT.
 #define CATCH_CONFIG_MAIN
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/catch2.hpp>
 #include <benanza/onnx.hpp>
 

@@ -2,7 +2,7 @@
 // The engine's unit test: its results are right, and it is not much slower than the best library calls.
 #define CATCH_CONFIG_MAIN
 #include "mnist_engine.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/catch2.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/onnx.hpp>

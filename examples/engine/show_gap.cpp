@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the gap of the engine: show_gap MODEL.onnx RESULTS
 #include "mnist_engine.hpp"
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/report/gap_report.hpp>
 

@@ -2,10 +2,10 @@
 // Everything that benanza::analyzer offers, with the recorder.
 #pragma once
 
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/bound.hpp>
-#include <benanza/bounds/schedule.hpp>
-#include <benanza/bounds/sweep.hpp>
+#include <benanza/bounds/make_schedule.hpp>
+#include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/error.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>

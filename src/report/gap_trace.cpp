@@ -3,7 +3,7 @@
 // in the same order below, and its parallel schedule.
 #include "drawn_run.hpp"
 #include "trace_events.hpp"
-#include <benanza/bounds/schedule.hpp>
+#include <benanza/bounds/make_schedule.hpp>
 #include <benanza/report/gap_report.hpp>
 #include <benanza/version.hpp>
 

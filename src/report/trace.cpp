@@ -4,6 +4,7 @@
 // are the medians to expect; a call that occupies several threads is an event on each of their tracks.
 #include "format.hpp"
 #include "trace_events.hpp"
+#include <benanza/bounds/make_schedule.hpp>
 #include <benanza/version.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer_time2019.hpp"
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/rules2019/rules2019.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "missing_layers.hpp"
 #include "run_file.hpp"
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/supervisor.hpp>
 #include <benanza/measure/known.hpp>

@@ -7,6 +7,8 @@
 #include "output.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
 

@@ -6,6 +6,8 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/make_sweeps.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

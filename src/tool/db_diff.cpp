@@ -5,6 +5,8 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "validators.hpp"
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/model_diff.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
 #include <benanza/session/session.hpp>

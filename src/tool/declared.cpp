@@ -2,6 +2,8 @@
 #include "declared.hpp"
 
 #include "models.hpp"
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/results/machine_file.hpp>
 
 #include <CLI/CLI.hpp>

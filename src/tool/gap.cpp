@@ -8,6 +8,7 @@
 #include "prove.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/profile/engine_profile.hpp>

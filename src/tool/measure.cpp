@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
+#include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>

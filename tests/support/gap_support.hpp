@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/layer_signature.hpp>

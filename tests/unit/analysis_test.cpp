@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include "support/model_files.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>

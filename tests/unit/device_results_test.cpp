@@ -2,7 +2,7 @@
 // What rows of an accelerator say beyond those of a processor, in files and in bounds.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of gaps, by hand; support/gap_support.hpp has the model's times.
 #include "support/gap_support.hpp"
+#include <benanza/bounds/analyze.hpp>
 
 #include <algorithm>
 #include <random>

@@ -2,7 +2,7 @@
 // A declared machine, and a model on it by hand.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/results/machine_file.hpp>
 
 namespace {

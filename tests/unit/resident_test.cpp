@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resident rungs, by hand.
-#include "../../src/bounds/resident.hpp"
 
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/detail/resident.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <vector>

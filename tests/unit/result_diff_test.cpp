@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two sets of results of a few rows each; every verdict by hand.
 #include "support/catch.hpp"
-#include <benanza/bounds/result_diff.hpp>
+#include <benanza/bounds/model_diff.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/bounds/sweep.hpp>
+#include <benanza/bounds/make_sweeps.hpp>
 
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// analyze: from a model's layers and stored results to its ladder of bounds. Pure computation: no device, no file, no
-// library. docs/measuring.md, "The ladder", says what each rung is; "What each rung assumes" says for which engines it
-// holds.
+// Analysis: the ladder of a model, its layers with their best rows, and what is missing. `analyze` (analyze.hpp) makes
+// it.
 #pragma once
 
 #include <benanza/bounds/bound.hpp>
@@ -110,13 +109,5 @@ struct Analysis {
     return {.model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing};
   }
 };
-
-/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
-[[nodiscard]] Seconds layer_floor(const Layer& layer, const Ceilings& ceilings);
-
-/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
-/// analytic rungs are absent.
-[[nodiscard]] Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
-                               const AnalysisOptions& options = {});
 
 }  // namespace benanza

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule: when each call of a model would run. The sequential one is the sequential rung, call by call. The parallel
-// one is found by list scheduling on the threads that the bound may use: it is a way to run the model that takes at
-// least as long as the parallel rung, max(critical path, least work / threads), and shows how close one can get to it.
+// Schedule: when each call of a model would run. make_schedule.hpp makes it.
 #pragma once
 
 #include <benanza/bounds/timed_graph.hpp>
@@ -31,11 +29,5 @@ struct Schedule {
   Seconds length{};
   PlanChoice choice = PlanChoice::fastest;
 };
-
-/// One call after the other on one lane, each at its fastest.
-[[nodiscard]] Schedule sequential_schedule(const TimedGraph& graph);
-/// The shortest that list scheduling finds: among the calls that may start next it takes the earliest, and among equals
-/// the one with the longest chain after it.
-[[nodiscard]] Schedule parallel_schedule(const TimedGraph& graph, int threads);
 
 }  // namespace benanza

@@ -36,15 +36,23 @@ struct Sweep {
 
   /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Nothing when
   /// that is true of the last point only, which shows no limit, or when a throughput is unknown.
-  [[nodiscard]] std::optional<std::size_t> last_gain() const;
+  [[nodiscard]] std::optional<std::size_t> last_gain() const {
+    constexpr double gain = 1.05;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      const auto gains = [&](const SweepPoint& later) { return *later.throughput >= gain * *points[i].throughput; };
+      for (const auto& point : points)
+        if (!point.throughput) return std::nullopt;
+      if (std::none_of(points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.end(), gains)) return i;
+    }
+    return std::nullopt;
+  }
 };
-
-/// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch where it
-/// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
-[[nodiscard]] std::vector<Sweep> make_sweeps(std::span<const Analysis> models);
 
 /// The rung that a reader asks for first: one request after the other, fused, with weights as caches hold them where
 /// that is known.
-[[nodiscard]] RungName headline(const Analysis& analysis);
+[[nodiscard]] inline RungName headline(const Analysis& analysis) {
+  if (analysis.analytic) return RungName::model_floor;
+  return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;
+}
 
 }  // namespace benanza

@@ -2,7 +2,7 @@
 // Reports of `benanza db`: what a database holds, what two of them differ in, what is wrong with one.
 #pragma once
 
-#include <benanza/bounds/result_diff.hpp>
+#include <benanza/bounds/model_diff.hpp>
 #include <benanza/report/report.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/results/result_merge.hpp>

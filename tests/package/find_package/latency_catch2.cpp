@@ -7,7 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #endif
 
-#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/onnx.hpp>
 
 namespace {

@@ -1,34 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "row_times.hpp"
+// RowTimes: for every layer the rows that its figures are of, and their time in each common round.
+#pragma once
 
+#include <benanza/bounds/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/refused.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace benanza::analysis {
 
-namespace {
+/// The two figures of a rung. A bound leaves launches out of a time, since an engine may launch otherwise; what to
+/// expect has them in. Each has its own best rows and its own cheapest partition: three kernels of 8.2 us in all may be
+/// less work than one fused kernel of 6.0 us, and are not faster. Where there is only a clock, both are the same.
+enum class Figure : std::uint8_t { bound, expected };
+
+/// What a figure counts of one call of a row.
+[[nodiscard]] Seconds time_of(const Measurement& row, Figure figure);
+
+/// One layer's best rows.
+struct BestRows {
+  struct Of {
+    const Measurement* fastest = nullptr;  ///< least time over thread counts
+    const Measurement* cold = nullptr;     ///< least time with its weights out of the caches
+  };
+  Of bound{}, expected{};
+  const Measurement* least_work = nullptr;  ///< least threads x expected time
+
+  [[nodiscard]] const Of& of(Figure figure) const { return figure == Figure::bound ? bound : expected; }
+  [[nodiscard]] std::array<const Measurement*, 5> all() const {
+    return {bound.fastest, expected.fastest, bound.cold, expected.cold, least_work};
+  }
+};
+
+class RowTimes {
+ public:
+  /// Rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed over;
+  /// the run that timed all of them that have rows at all in common rounds is used, if there is one.
+  RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
+           std::span<const std::string> backends);
+  /// No rows at all, and every signature has that reason.
+  explicit RowTimes(std::string reason) : reason_of_all_(std::move(reason)) {}
+
+  [[nodiscard]] const BestRows* find(const std::string& signature) const;
+  /// Why a signature has no valid row; empty if nothing was ever tried.
+  [[nodiscard]] std::string reason(const std::string& signature) const;
+  /// How many plans of a signature, each thread count and cache state for itself, a budget left untried that might be
+  /// the best.
+  [[nodiscard]] std::int64_t untried(const std::string& signature) const;
+  /// Whether no library has it: there are rows, and none is of a plan, failed or not.
+  [[nodiscard]] bool unsupported(const std::string& signature) const;
+
+  /// Whether nothing was to be measured.
+  [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
+
+  /// Indices of the rounds that count; empty without common rounds.
+  [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
+  /// Time of a row in a common round; the row's median where that one sample was contended.
+  [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
+  /// How often the rows were seen in addition to the common rounds: in visits of the selection, long before, and in
+  /// rounds that are too few to count.
+  [[nodiscard]] std::size_t observations() const { return visits_ + few_rounds_; }
+  /// Time of a row in such an observation; its expected one where none of it counts.
+  [[nodiscard]] Seconds in_observation(const Measurement& row, std::size_t observation) const;
+  /// How far the processor's speed wandered in the sessions of the rows, relative.
+  [[nodiscard]] double wander() const { return wander_; }
+  /// What one call may take in addition to the row's p10, which only shows with samples enough: the row's median, and
+  /// of a row with fewer its p10 and the spread that the other rows have on average, 5 % at least; twice the p10 where
+  /// none has.
+  [[nodiscard]] Seconds doubtful(const Measurement& row) const;
+
+ private:
+  void count_observations();
+
+  std::map<std::string, BestRows> best_{};
+  std::map<std::string, std::string> reasons_{};
+  std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
+  std::map<std::string, std::int64_t> untried_{};
+  std::string reason_of_all_{};
+  std::vector<std::size_t> rounds_{};
+  double wander_ = 0;
+  std::size_t visits_ = 0, few_rounds_ = 0;
+  double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
+};
 
 using RowsOfLayers = std::map<std::string, std::vector<const Measurement*>>;
 
-bool usable(const Measurement& row, int threads, std::span<const std::string> backends) {
+inline bool usable(const Measurement& row, int threads, std::span<const std::string> backends) {
   return row.threads <= threads && row.backend != "reference" &&
          (backends.empty() || std::find(backends.begin(), backends.end(), row.backend) != backends.end());
 }
 
 /// What the same plan's times differ by between two moments of a shared machine, roughly: samples of one moment, and a
 /// row of few samples has no others, do not show it.
-constexpr double least_spread = 0.05;
+inline constexpr double least_spread = 0.05;
 
 /// Samples that show a spread.
-bool has_spread(const Measurement& row) { return row.samples >= 4 || !row.rounds_s.empty(); }
+inline bool has_spread(const Measurement& row) { return row.samples >= 4 || !row.rounds_s.empty(); }
 
-bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
+inline bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
 
-BestRows best_of(const std::vector<const Measurement*>& rows) {
+inline BestRows best_of(const std::vector<const Measurement*>& rows) {
   BestRows best;
   const auto take_faster = [](BestRows::Of& of, const Measurement& row, Figure figure) {
     const Figure other = figure == Figure::bound ? Figure::expected : Figure::bound;  // for ties
@@ -47,7 +129,7 @@ BestRows best_of(const std::vector<const Measurement*>& rows) {
 
 /// A round counts when the rows whose sample was contended in it, and which stand there with their median, make up less
 /// than a quarter of the time.
-bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
+inline bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
   Seconds all{}, contended{};
   for (const auto& [signature, rows] : best) {
     const Measurement& row = *rows.expected.fastest;
@@ -58,14 +140,12 @@ bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
   return contended.value < 0.25 * all.value;
 }
 
-}  // namespace
-
-Seconds time_of(const Measurement& row, Figure figure) {
+inline Seconds time_of(const Measurement& row, Figure figure) {
   return figure == Figure::bound ? counted_time(row) : expected_time(row);
 }
 
-RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
-                   std::span<const std::string> backends) {
+inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
+                          std::span<const std::string> backends) {
   RowsOfLayers all;
   std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
   std::map<std::string, const Measurement*> had_none;
@@ -126,7 +206,7 @@ RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& n
   count_observations();
 }
 
-void RowTimes::count_observations() {
+inline void RowTimes::count_observations() {
   for (const auto& [signature, best] : best_) {
     for (const auto* row : best.all()) {
       if (!row) continue;
@@ -137,36 +217,36 @@ void RowTimes::count_observations() {
   }
 }
 
-Seconds RowTimes::doubtful(const Measurement& row) const {
+inline Seconds RowTimes::doubtful(const Measurement& row) const {
   return has_spread(row) ? expected_time(row) : std::max(expected_time(row), row.p10 * (1 + spread_));
 }
 
-Seconds RowTimes::in_round(const Measurement& row, std::size_t round) const {
+inline Seconds RowTimes::in_round(const Measurement& row, std::size_t round) const {
   return std::isfinite(row.rounds_s[round]) ? Seconds{row.rounds_s[round]} : expected_time(row);
 }
 
-Seconds RowTimes::in_observation(const Measurement& row, std::size_t observation) const {
+inline Seconds RowTimes::in_observation(const Measurement& row, std::size_t observation) const {
   const auto& times = observation < visits_ ? row.visits_s : row.rounds_s;
   const std::size_t i = observation < visits_ ? observation : observation - visits_;
   return i < times.size() && std::isfinite(times[i]) ? Seconds{times[i]} : expected_time(row);
 }
 
-const BestRows* RowTimes::find(const std::string& signature) const {
+inline const BestRows* RowTimes::find(const std::string& signature) const {
   const auto found = best_.find(signature);
   return found == best_.end() ? nullptr : &found->second;
 }
 
-std::string RowTimes::reason(const std::string& signature) const {
+inline std::string RowTimes::reason(const std::string& signature) const {
   const auto found = reasons_.find(signature);
   return found == reasons_.end() ? reason_of_all_ : found->second;
 }
 
-std::int64_t RowTimes::untried(const std::string& signature) const {
+inline std::int64_t RowTimes::untried(const std::string& signature) const {
   const auto found = untried_.find(signature);
   return found == untried_.end() ? 0 : found->second;
 }
 
-bool RowTimes::unsupported(const std::string& signature) const {
+inline bool RowTimes::unsupported(const std::string& signature) const {
   return !reason(signature).empty() && !tried_.contains(signature);
 }
 

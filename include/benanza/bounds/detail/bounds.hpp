@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds.hpp"
+// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the partitions of a model for each of their
+// figures.
+#pragma once
 
-#include "branches.hpp"
-#include "resident.hpp"
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/detail/branches.hpp>
+#include <benanza/bounds/detail/partition.hpp>
+#include <benanza/bounds/detail/resident.hpp>
+#include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
 
@@ -10,60 +15,63 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace benanza::analysis {
 
-namespace {
+class Bounds {
+ public:
+  Bounds(const ModelLayers& model, const FormPlans& bound, const FormPlans& expected, const RowTimes& times,
+         const Ceilings& ceilings, int threads, bool device)
+      : model_(model),
+        bound_(bound),
+        expected_(expected),
+        times_(times),
+        ceilings_(ceilings),
+        threads_(threads),
+        device_(device) {}
 
-/// Every way to take the branches of a graph; of too many none.
-std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
-  constexpr std::size_t most = 256;
-  std::size_t count = 1;
-  for (const auto& choice : graph.choices) count = std::min(most + 1, count * choice.labels.size());
-  std::vector<ResolvedChoices> result;
-  for (std::size_t e = 0; count <= most && e < count; ++e) {
-    ResolvedChoices execution;
-    for (std::size_t rest = e; const auto& choice : graph.choices) {
-      execution.taken.push_back(rest % choice.labels.size());
-      rest /= choice.labels.size();
-    }
-    result.push_back(std::move(execution));
-  }
-  return result;
-}
+  [[nodiscard]] std::array<Rung, rung_count> ladder() const;
+  /// For each If the time of its branches in the `library` rung, the cheaper of which is in the bound.
+  [[nodiscard]] std::vector<std::string> choices() const;
+  /// Critical path of a form at expected times.
+  [[nodiscard]] CriticalPath path(const LayerGraph& graph, const FormPlan& plan) const;
+  /// Critical path of a form at analytic times without weights: of `roofline_parallel`, for the fused one.
+  [[nodiscard]] CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) const;
 
-/// The least of what `value` says of the executions, by `less`. Of too many executions, what lies in branches does not
-/// run.
-template <class Value, class Less>
-auto least_execution(const LayerGraph& graph, Value value, Less less) {
-  const auto all = executions(graph);
-  if (all.empty()) return value([](const Occurrence& at) { return at.branches.empty(); });
-  const auto of = [&](const ResolvedChoices& taken) {
-    return value([&](const Occurrence& at) { return runs(at, taken); });
+ private:
+  /// Time of one part: of a measured one by the given statistic, of a modelled one its floor.
+  using TimeOf = std::function<Seconds(const Part&)>;
+  struct PartTimes {
+    TimeOf time{}, work{}, cold{};  ///< the best time, the least threads x time, the best without weights in the caches
   };
-  auto least = of(all.front());
-  for (std::size_t e = 1; e < all.size(); ++e)
-    if (auto next = of(all[e]); less(next, least)) least = std::move(next);
-  return least;
-}
+  using Total = std::function<Seconds(const FormPlan&, const PartTimes&)>;
 
-/// Longest chain of the layers that run; loops count their carried part in sequence. A branch of less work may have the
-/// longer chain, so all executions are tried and the one of the shortest path counts.
-CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
-  const auto path = [&](auto&& does_run) {
-    std::vector<Seconds> times(amounts.size());
-    std::vector<std::vector<Predecessor>> edges(amounts.size());
-    for (std::size_t i = 0; i < amounts.size(); ++i) {
-      const Occurrence& at = graph.layers[i];
-      if (at.repeat == 0 || !does_run(at)) continue;
-      times[i] = {amounts[i] * static_cast<double>(at.serial_repeat)};
-      edges[i] = at.predecessors;
-    }
-    return critical_path(times, edges);
-  };
-  return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
-}
+  [[nodiscard]] static Seconds total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time);
+  [[nodiscard]] Seconds sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
+  [[nodiscard]] Seconds parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
+  [[nodiscard]] Seconds resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
+  /// The rung whose totals are taken per round: the bound and the expected figure each of their own partition.
+  [[nodiscard]] Rung measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const;
+  [[nodiscard]] bool knows_arithmetic() const;
+  [[nodiscard]] Seconds model_floor() const;
+  [[nodiscard]] Seconds model_memory_floor() const;
+  /// What no total of these calls may lie below.
+  [[nodiscard]] Seconds floor_of(const FormPlan& plan, Figure figure) const;
+  void raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const;
+  /// The lower of two rungs, the first where they are equal or only that one is known.
+  [[nodiscard]] Rung lower(const Rung& a, const Rung& b) const;
+
+  const ModelLayers& model_;
+  const FormPlans& bound_;
+  const FormPlans& expected_;  ///< the same where there are no launches
+  const RowTimes& times_;
+  const Ceilings& ceilings_;
+  int threads_;
+  bool device_;  ///< an accelerator, whose branches overlap
+};
 
 /// The values of a statistic over at least four consecutive groups of rounds; none for fewer rounds.
 template <class Statistic>
@@ -78,16 +86,16 @@ std::vector<double> over_groups(const std::vector<double>& totals, Statistic sta
   return values;
 }
 
-double half_range(const std::vector<double>& values) {
+inline double half_range(const std::vector<double>& values) {
   if (values.empty()) return 0;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return (*most - *least) / 2;
 }
 
-double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
+inline double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
 
 /// Share of an occurrence's weights that none before it read; `seen` grows by them.
-double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
+inline double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
   double all = 0, fresh = 0;
   for (const auto& input : at.inputs) {
     if (!input) continue;
@@ -100,25 +108,23 @@ double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<Tenso
   return all > 0 ? fresh / all : 1;
 }
 
-bool has_row(const std::vector<Part>& parts) {
+inline bool has_row(const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.best != nullptr; });
 }
 
-bool lacks_rows(const FormPlan& plan) {
+inline bool lacks_rows(const FormPlan& plan) {
   return std::find(plan.status.begin(), plan.status.end(), Status::missing) != plan.status.end();
 }
 
 /// A layer with weights was measured, but never without them in the caches.
-bool lacks_cold(const FormPlan& plan) {
+inline bool lacks_cold(const FormPlan& plan) {
   for (const auto& parts : plan.parts)
     for (const auto& part : parts)
       if (part.best && !part.best->bound.cold && weight_bytes(part.layer).value > 0) return true;
   return false;
 }
 
-}  // namespace
-
-Seconds Bounds::total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) {
+inline Seconds Bounds::total_of(const LayerGraph& graph, const FormPlan& plan, const TimeOf& time) {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     Seconds sum{};
@@ -128,13 +134,13 @@ Seconds Bounds::total_of(const LayerGraph& graph, const FormPlan& plan, const Ti
   return {cheapest_total(graph, amounts)};
 }
 
-Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+inline Seconds Bounds::sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   return total_of(graph, plan, times.time);
 }
 
 /// CPU: max(critical path of each layer's best time, sum of each layer's least work / all threads). GPU: max(critical
 /// path, model floor), since layers that saturate different units overlap.
-Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+inline Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     Seconds sum{};
@@ -148,7 +154,7 @@ Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, const Pa
 
 /// Hot times cannot all be true at once when the weights exceed the caches. A tensor used twice is cold once, and so is
 /// one that a loop reads in each pass.
-Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
+inline Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   const Bytes caches = ceilings_.levels.empty() ? Bytes{} : ceilings_.levels.back().in_front;
   const auto total = [&](auto&& does_run) {
     std::vector<ResidentCall> calls;
@@ -169,7 +175,7 @@ Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const Pa
   return least_execution(graph, total, std::less<>{});
 }
 
-Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const {
+inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const {
   const auto by_row = [](Figure figure, auto&& of_row) {
     return PartTimes{
         .time = [=](const Part& part) { return part.best ? of_row(*part.best->of(figure).fastest) : part.floor; },
@@ -227,13 +233,13 @@ Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, const Tot
   return rung;
 }
 
-Seconds Bounds::model_memory_floor() const {
+inline Seconds Bounds::model_memory_floor() const {
   return ceilings_.memory_floor(model_.single.model_reads, model_.single.model_writes);
 }
 
 /// max over arithmetic types of (FLOPs in it / its peak), and the memory floor of the model: inputs and weights touched
 /// once, outputs.
-Seconds Bounds::model_floor() const {
+inline Seconds Bounds::model_floor() const {
   std::map<DataType, std::vector<double>> by_type;
   for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
     auto& amounts = by_type[arithmetic_type(model_.fused.layers[i].layer)];
@@ -247,7 +253,7 @@ Seconds Bounds::model_floor() const {
 }
 
 /// Whether peaks are known of all arithmetic but a hundredth; otherwise floors would be of what is left.
-bool Bounds::knows_arithmetic() const {
+inline bool Bounds::knows_arithmetic() const {
   constexpr double most_unknown = 0.01;
   double all = 0, unknown = 0;
   for (std::size_t i = 0; i < model_.fused.layers.size(); ++i) {
@@ -260,7 +266,7 @@ bool Bounds::knows_arithmetic() const {
 }
 
 /// The model floor; of plans that save multiplications its memory part.
-Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
+inline Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
   const auto saves = [figure](const Part& part) {
     return part.best && part.best->of(figure).fastest->saves_multiplications;
   };
@@ -269,7 +275,7 @@ Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
   return any ? model_memory_floor() : model_floor();
 }
 
-void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const {
+inline void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const {
   const Seconds floor = floor_of(bound, Figure::bound);
   if (!rung.bound || *rung.bound >= floor) return;
   constexpr double rounding = 1e-9;  // the same floors summed in another order
@@ -279,13 +285,13 @@ void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) 
 }
 
 /// On a device the expected figure is of another partition than the bound, and may be the lower one of the other rung.
-Rung Bounds::lower(const Rung& a, const Rung& b) const {
+inline Rung Bounds::lower(const Rung& a, const Rung& b) const {
   Rung result = b.bound && (!a.bound || *b.bound < *a.bound) ? b : a;
   if (device_ && a.median && b.median) result.median = std::min(*a.median, *b.median);
   return result;
 }
 
-std::array<Rung, rung_count> Bounds::ladder() const {
+inline std::array<Rung, rung_count> Bounds::ladder() const {
   std::array<Rung, rung_count> rungs;
   const auto at = [&](RungName name) -> Rung& { return rungs[static_cast<std::size_t>(name)]; };
   const auto amounts = [&](const std::vector<Seconds>& floors) {
@@ -345,7 +351,7 @@ std::array<Rung, rung_count> Bounds::ladder() const {
   return rungs;
 }
 
-std::vector<std::string> Bounds::choices() const {
+inline std::vector<std::string> Bounds::choices() const {
   std::vector<double> amounts;
   for (std::size_t i = 0; i < model_.single.layers.size(); ++i) {
     Seconds sum{};
@@ -366,7 +372,7 @@ std::vector<std::string> Bounds::choices() const {
   return result;
 }
 
-CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
+inline CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
   std::vector<double> amounts;
   for (const auto& parts : plan.parts) {
     Seconds sum{};
@@ -376,7 +382,7 @@ CriticalPath Bounds::path(const LayerGraph& graph, const FormPlan& plan) const {
   return longest(graph, amounts);
 }
 
-CriticalPath Bounds::floor_path(const LayerGraph& graph, const FormPlan& plan) const {
+inline CriticalPath Bounds::floor_path(const LayerGraph& graph, const FormPlan& plan) const {
   std::vector<double> amounts;
   for (const auto& floor : plan.floors_without_weights) amounts.push_back(floor.value);
   return longest(graph, amounts);

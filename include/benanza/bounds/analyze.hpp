@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds.hpp"
-#include "partition.hpp"
-#include "row_times.hpp"
-#include "timed_graph.hpp"
+// analyze: from a model's layers and stored results to its ladder of bounds. Pure computation: no device, no file, no
+// library. docs/measuring.md, "The ladder", says what each rung is; "What each rung assumes" says for which engines it
+// holds.
+#pragma once
+
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/detail/bounds.hpp>
+#include <benanza/bounds/detail/partition.hpp>
+#include <benanza/bounds/detail/row_times.hpp>
+#include <benanza/bounds/detail/timed_graph.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
 
@@ -13,13 +18,11 @@
 
 namespace benanza {
 
-namespace {
-
-using namespace analysis;
+namespace analysis {
 
 /// The rows of one form: unique layers with the plans that are expected to be the fastest, and what bounds them.
-std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
-                                const Ceilings& ceilings, const CriticalPath& path) {
+inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
+                                       const Ceilings& ceilings, const CriticalPath& path) {
   std::map<std::string, LayerRow> rows;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
@@ -57,7 +60,7 @@ std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, c
   return result;
 }
 
-bool same_calls(const FormPlan& a, const FormPlan& b) {
+inline bool same_calls(const FormPlan& a, const FormPlan& b) {
   const auto same = [](const std::vector<Part>& x, const std::vector<Part>& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                       [](const Part& p, const Part& q) { return p.signature == q.signature; });
@@ -65,7 +68,7 @@ bool same_calls(const FormPlan& a, const FormPlan& b) {
   return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
 }
 
-Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
+inline Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
   Coverage result;
   std::array<double, 4> time{}, flops{};
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -89,16 +92,20 @@ Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
   return result;
 }
 
-void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
+inline void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
   for (const auto& layer : graph.layers) {
     if (!is_free(layer.layer)) needed.insert(text_of(layer.layer));
     for (const auto& piece : layer.pieces) needed.insert(text_of(piece.layer));
   }
 }
 
-}  // namespace
+}  // namespace analysis
 
-Analysis analyze(const ModelLayers& model, const ResultDatabase& results, const AnalysisOptions& options) {
+/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
+/// analytic rungs are absent.
+[[nodiscard]] inline Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
+                                      const AnalysisOptions& options = {}) {
+  using namespace analysis;
   Analysis result{.model = model.single.model,
                   .file = model.single.file,
                   .batch = model.single.batch,

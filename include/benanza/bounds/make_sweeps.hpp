@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// make_sweeps: from analyses of models at several sizes to their sweeps.
+#pragma once
+
 #include <benanza/bounds/sweep.hpp>
 
 #include <algorithm>
@@ -8,21 +11,19 @@
 
 namespace benanza {
 
-namespace {
-
-constexpr double gain = 1.05;
+namespace analysis {
 
 using Sizes = std::map<std::string, std::int64_t>;
 
 /// All sizes of a model, the batch among them.
-Sizes sizes(const Analysis& a) {
+inline Sizes sizes(const Analysis& a) {
   Sizes result = a.dims;
   result["batch"] = a.batch;
   return result;
 }
 
 /// The size that is swept: it takes more than one value over the model's analyses.
-std::string axis_of(const std::vector<const Analysis*>& points) {
+inline std::string axis_of(const std::vector<const Analysis*>& points) {
   std::map<std::string, std::set<std::int64_t>> values;
   for (const auto* a : points)
     for (const auto& [name, value] : sizes(*a)) values[name].insert(value);
@@ -33,7 +34,7 @@ std::string axis_of(const std::vector<const Analysis*>& points) {
 }
 
 /// The other sizes of a point: not those that go with the axis, as a symbolic dimension that is the batch does.
-std::string rest_of(const Analysis& a, const std::string& axis, const std::vector<const Analysis*>& points) {
+inline std::string rest_of(const Analysis& a, const std::string& axis, const std::vector<const Analysis*>& points) {
   std::string text;
   for (const auto& [name, value] : sizes(a)) {
     const auto goes_along = [&axis, &name = name](const Analysis* other) {
@@ -45,7 +46,7 @@ std::string rest_of(const Analysis& a, const std::string& axis, const std::vecto
   return text;
 }
 
-SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
+inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
   const std::int64_t value = sizes(a).at(axis);
   SweepPoint point{.value = value,
                    .latency = a.analytic ? a[rung].bound : a[rung].median,
@@ -58,24 +59,11 @@ SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
   return point;
 }
 
-}  // namespace
+}  // namespace analysis
 
-RungName headline(const Analysis& analysis) {
-  if (analysis.analytic) return RungName::model_floor;
-  return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;
-}
-
-std::optional<std::size_t> Sweep::last_gain() const {
-  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    const auto gains = [&](const SweepPoint& later) { return *later.throughput >= gain * *points[i].throughput; };
-    for (const auto& point : points)
-      if (!point.throughput) return std::nullopt;
-    if (std::none_of(points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.end(), gains)) return i;
-  }
-  return std::nullopt;
-}
-
-std::vector<Sweep> make_sweeps(std::span<const Analysis> models) {
+/// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch where it
+/// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
+[[nodiscard]] inline std::vector<Sweep> make_sweeps(std::span<const Analysis> models) {
   std::vector<std::pair<std::string, std::vector<const Analysis*>>> by_file;
   for (const auto& a : models) {
     const auto same = std::find_if(by_file.begin(), by_file.end(), [&](const auto& e) { return e.first == a.file; });
@@ -84,10 +72,10 @@ std::vector<Sweep> make_sweeps(std::span<const Analysis> models) {
   }
   std::vector<Sweep> result;
   for (const auto& [file, points] : by_file) {
-    const std::string axis = axis_of(points);
+    const std::string axis = analysis::axis_of(points);
     std::map<std::string, Sweep> by_rest;
     for (const auto* a : points) {
-      const std::string fixed = rest_of(*a, axis, points);
+      const std::string fixed = analysis::rest_of(*a, axis, points);
       Sweep& sweep = by_rest[fixed];
       if (sweep.points.empty()) {
         sweep.model = a->model;
@@ -96,7 +84,7 @@ std::vector<Sweep> make_sweeps(std::span<const Analysis> models) {
         sweep.unit = axis == "batch" ? "inputs" : axis;
         sweep.rung = headline(*a);
       }
-      sweep.points.push_back(point_of(*a, axis, sweep.rung));
+      sweep.points.push_back(analysis::point_of(*a, axis, sweep.rung));
     }
     for (auto& [fixed, sweep] : by_rest) {
       std::stable_sort(sweep.points.begin(), sweep.points.end(),

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "timed_graph.hpp"
+// From a form's plan to the graph that is shown of it.
+#pragma once
 
-#include "branches.hpp"
+#include <benanza/bounds/detail/branches.hpp>
+#include <benanza/bounds/detail/partition.hpp>
+#include <benanza/bounds/timed_graph.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <map>
+#include <span>
 #include <string_view>
 
 namespace benanza::analysis {
 
-namespace {
+/// The form's graph at expected times. `rows`: of the whole analysis; each call names the one it is.
+[[nodiscard]] TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std::span<const LayerRow> rows,
+                                     const CriticalPath& path, const CriticalPath& floor_path);
 
 /// What is modelled counts as one thread's work: so does the bound.
-TimedCall timed_call(const Part& part, std::size_t row) {
+inline TimedCall timed_call(const Part& part, std::size_t row) {
   TimedCall call{.row = row, .fastest = {.time = part.floor}, .least_work = {.time = part.floor}};
   if (!part.best) return call;
   const auto timed = [](const Measurement& m) { return TimedPlan{expected_time(m), m.threads}; };
@@ -21,10 +27,8 @@ TimedCall timed_call(const Part& part, std::size_t row) {
   return call;
 }
 
-}  // namespace
-
-TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std::span<const LayerRow> rows,
-                       const CriticalPath& path, const CriticalPath& floor_path) {
+inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std::span<const LayerRow> rows,
+                              const CriticalPath& path, const CriticalPath& floor_path) {
   std::map<std::string_view, std::size_t> row_of;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].form == graph.form) row_of[rows[i].signature] = i;

@@ -1,18 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition.hpp"
+// The cheapest partition of a form into calls: in single form each layer is one call; in fused form each group is one
+// call, or is split into smaller groups and single layers where that is faster.
+#pragma once
 
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/detail/row_times.hpp>
+#include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace benanza::analysis {
 
-namespace {
+/// One call.
+struct Part {
+  Layer layer{};
+  std::string signature{};
+  Status status = Status::missing;
+  const BestRows* best = nullptr;  ///< when measured
+  Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
+  std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
+
+  [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }
+  /// With its weights out of the caches, as far as it has any.
+  [[nodiscard]] Seconds cold_time(Figure figure) const {
+    const bool has_cold = best && best->of(figure).cold;
+    return has_cold ? std::max(time(figure), time_of(*best->of(figure).cold, figure)) : time(figure);
+  }
+};
+/// By which of a part's times the cheapest partition is found.
+using PartTime = Seconds (Part::*)(Figure) const;
+
+struct FormPlan {
+  std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
+  std::vector<Status> status{};            ///< worst of the parts
+  std::vector<Seconds> floors{};           ///< analytic time of the whole occurrence: the least over its partitions
+  std::vector<Seconds> floors_without_weights{};
+  std::vector<double> flops{};         ///< the least over its partitions
+  std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet
+};
+
+/// p10 of one call for a bound: over common rounds or samples, without launches.
+[[nodiscard]] Seconds p10(const Measurement& row);
+/// Whether the peak of its arithmetic is known. Integers of more than 8 bits have none: theirs is the work of
+/// addresses, and counts nothing.
+[[nodiscard]] bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings);
+/// The key of a layer in results.
+[[nodiscard]] std::string text_of(const Layer& layer);
+
+[[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
+[[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
+                                  const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time);
+
+/// The cheapest partitions of both forms for one figure.
+struct FormPlans {
+  FormPlan single{}, fused{};
+  FormPlan resident{};  ///< fused, when no weights are in the caches
+};
+[[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings,
+                                   Figure figure);
 
 /// Analytic time of an occurrence: movement is free, since a consumer could have read through it.
-Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+inline Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
   if (is_movement(at.layer)) return {};
   const Bytes read = with_weights ? at.read_weights + at.read_activations : at.read_activations;
   return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), cost(at.layer).flops),
@@ -20,7 +74,7 @@ Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool wi
 }
 
 /// Modelled are layers that nothing runs and whose floor is one: without a peak it would be a bound of nothing.
-Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
+inline Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
   Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
   part.best = times.find(part.signature);
   if (part.best) part.status = Status::measured;
@@ -29,7 +83,7 @@ Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilin
   return part;
 }
 
-Status worst(const std::vector<Part>& parts) {
+inline Status worst(const std::vector<Part>& parts) {
   if (parts.empty()) return Status::free;
   Status status = Status::measured;
   for (const auto& part : parts) {
@@ -47,7 +101,7 @@ struct Prefix {
 };
 
 /// What was never measured counts with its floor, so that a partial bound is still one.
-bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
+inline bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
 template <class TimeOf>
 Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, const TimeOf& time_of_part) {
@@ -59,23 +113,21 @@ Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, const TimeOf
   return next;
 }
 
-}  // namespace
-
-bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings) {
+inline bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings) {
   const DataType type = arithmetic_type(layer);
   const auto peak = ceilings.peaks.find(type);
   return cost(layer).flops.value <= 0 || (!is_float(type) && !is_8_bit(type)) ||
          (peak != ceilings.peaks.end() && peak->second.value > 0);
 }
 
-std::string text_of(const Layer& layer) { return signature(layer).text(); }
+inline std::string text_of(const Layer& layer) { return signature(layer).text(); }
 
-Seconds p10(const Measurement& row) {
+inline Seconds p10(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
   return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
 
-FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
+inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
   FormPlan plan;
   for (const auto& at : graph.layers) {
     const Seconds floor = occurrence_floor(at, ceilings, true);
@@ -89,8 +141,8 @@ FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceili
   return plan;
 }
 
-FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                    const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time) {
+inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
+                           const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time) {
   const auto time_of_part = [&](const Part& part) { return (part.*time)(figure); };
   FormPlan plan;
   for (const auto& at : fused.layers) {
@@ -142,7 +194,7 @@ FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const For
   return plan;
 }
 
-FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings, Figure figure) {
+inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings, Figure figure) {
   FormPlans plans{.single = plan_single(model.single, times, ceilings)};
   const auto fused = [&](PartTime time) {
     return plan_fused(model.fused, model.single, plans.single, times, ceilings, figure, time);
@@ -153,13 +205,3 @@ FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceil
 }
 
 }  // namespace benanza::analysis
-
-namespace benanza {
-
-Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
-  const Cost c = cost(layer);
-  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), c.flops),
-                  ceilings.memory_floor(c.weights + c.activations, c.written));
-}
-
-}  // namespace benanza

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Schedule: when each call of a model would run. The sequential one is the sequential rung, call by call. The parallel
+// one is found by list scheduling on the threads that the bound may use: it is a way to run the model that takes at
+// least as long as the parallel rung, max(critical path, least work / threads), and shows how close one can get to it.
+#pragma once
+
 #include <benanza/bounds/schedule.hpp>
 
 #include <algorithm>
@@ -7,7 +12,7 @@
 
 namespace benanza {
 
-namespace {
+namespace analysis {
 
 /// A call on its way into a schedule.
 struct Task {
@@ -18,13 +23,13 @@ struct Task {
   Seconds chain{};                   ///< from its start to the end of the longest chain behind it
 };
 
-TimedPlan chosen(const TimedLayer& layer, const TimedCall& call, PlanChoice choice) {
+inline TimedPlan chosen(const TimedLayer& layer, const TimedCall& call, PlanChoice choice) {
   const bool fast = choice == PlanChoice::fastest || (choice == PlanChoice::fastest_if_critical && layer.critical);
   return fast ? call.fastest : call.least_work;
 }
 
 /// The calls of all layers that run. Passes of a loop that may overlap become as many tasks as there are threads.
-std::vector<Task> make_tasks(const TimedGraph& graph, int threads, PlanChoice choice) {
+inline std::vector<Task> make_tasks(const TimedGraph& graph, int threads, PlanChoice choice) {
   std::vector<Task> tasks;
   std::vector<std::vector<std::size_t>> ends(graph.layers.size());  // tasks that a layer's consumers wait for
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -130,9 +135,10 @@ class ListScheduler {
   Schedule result_{};
 };
 
-}  // namespace
+}  // namespace analysis
 
-Schedule sequential_schedule(const TimedGraph& graph) {
+/// One call after the other on one lane, each at its fastest.
+[[nodiscard]] inline Schedule sequential_schedule(const TimedGraph& graph) {
   Schedule result;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const TimedLayer& layer = graph.layers[i];
@@ -146,11 +152,13 @@ Schedule sequential_schedule(const TimedGraph& graph) {
   return result;
 }
 
-Schedule parallel_schedule(const TimedGraph& graph, int threads) {
+/// The shortest that list scheduling finds: among the calls that may start next it takes the earliest, and among equals
+/// the one with the longest chain after it.
+[[nodiscard]] inline Schedule parallel_schedule(const TimedGraph& graph, int threads) {
   Schedule best;
   for (std::size_t choice = 0; choice < enum_names(PlanChoice{}).size(); ++choice) {
     const auto by = static_cast<PlanChoice>(choice);
-    Schedule next = ListScheduler(make_tasks(graph, threads, by), threads).run();
+    Schedule next = analysis::ListScheduler(analysis::make_tasks(graph, threads, by), threads).run();
     next.choice = by;
     if (choice == 0 || next.length < best.length) best = std::move(next);
   }

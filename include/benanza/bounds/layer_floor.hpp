@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline of one layer.
+#pragma once
+
+#include <benanza/model/layer.hpp>
+#include <benanza/results/machine.hpp>
+
+#include <algorithm>
+
+namespace benanza {
+
+/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
+[[nodiscard]] inline Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
+  const Cost c = cost(layer);
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), c.flops),
+                  ceilings.memory_floor(c.weights + c.activations, c.written));
+}
+
+}  // namespace benanza
