@@ -46,7 +46,7 @@ void FinishedLayers::add(const Run& run) {
   std::set<std::string> finished, open;
   for (const auto& row : run.rows) {
     if (!row.rounds_s.empty()) finished.insert(row.signature);
-    if (!row.excluded || !was_tried(row)) open.insert(row.signature);
+    if (row.measured() || !was_tried(row.status)) open.insert(row.signature);
   }
   for (const auto& row : run.rows)
     if (!open.contains(row.signature)) finished.insert(row.signature);

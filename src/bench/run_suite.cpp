@@ -101,7 +101,7 @@ void add_benchmark(const std::string& name, Body body) {
 
 void add_row(const Measurement& row) {
   add_benchmark(row.name(), [row](benchmark::State& state) {
-    if (row.excluded) return state.SkipWithError(row.excluded->c_str());
+    if (!row.measured()) return state.SkipWithError(row.reason.c_str());
     for (auto _ : state) state.SetIterationTime(row.p10.value);
     set_counters(state, row);
   });

@@ -31,7 +31,7 @@ template <class Holds>
 [[nodiscard]] const Measurement* fastest(const LayerRow& row, Holds holds) {
   const Measurement* best = nullptr;
   for (const auto& candidate : row.candidates)
-    if (!candidate.excluded && holds(candidate) && (!best || expected_time(candidate) < expected_time(*best)))
+    if (candidate.measured() && holds(candidate) && (!best || expected_time(candidate) < expected_time(*best)))
       best = &candidate;
   return best;
 }

@@ -16,15 +16,16 @@ namespace {
 /// The row of a layer that a backend has no plans for.
 Measurement empty_row(const TuningTask& task, const Backend& backend, int threads) {
   return {.backend = std::string(backend.name()),
-          .algorithm = "none,threads=" + std::to_string(threads),
+          .algorithm = std::string(Measurement::no_plan) + "threads=" + std::to_string(threads),
           .signature = task.signature,
           .threads = threads};
 }
 
-void add_row(TuningTask& task, const Backend& backend, int threads, std::string reason, const MeasureOptions& options) {
+void add_row(TuningTask& task, const Backend& backend, int threads, RowStatus status, std::string_view why,
+             const MeasureOptions& options) {
   Candidate candidate{.backend = &backend};
   candidate.row = empty_row(task, backend, threads);
-  candidate.row.excluded = std::move(reason);
+  candidate.row.exclude(status, why);
   if (options.accept && !options.accept(candidate.row.name())) return;
   task.candidates.push_back(std::move(candidate));
 }
@@ -48,9 +49,6 @@ std::vector<Candidate> candidates_of(const TuningTask& task, const Backend& back
   return result;
 }
 
-/// The reason of a row without a plan where not the backend said so: `is_unsupported` tells them apart.
-std::string failure(const std::string& reason) { return reason.starts_with("failed: ") ? reason : "failed: " + reason; }
-
 }  // namespace
 
 std::vector<int> thread_counts(int most) {
@@ -69,9 +67,9 @@ CandidateFinder::CandidateFinder(Workplace& place, Backends backends, std::vecto
 
 void CandidateFinder::take_earlier(Candidate& candidate) const {
   const auto found = earlier_.find(candidate.row.name());
-  if (found == earlier_.end() || !was_tried(*found->second)) return;
+  if (found == earlier_.end() || !was_tried(found->second->status)) return;
   const Measurement& row = *found->second;
-  if (row.excluded) return candidate.exclude(*row.excluded);
+  if (!row.measured()) return candidate.exclude_for(row.reason);
   if (row.samples == 0) return;  // contended
   candidate.row = row;
   candidate.row.rounds_s.clear();  // those of another pass
@@ -83,20 +81,20 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
   const auto& crashing_plans = options.crashing_plans;
   const std::string making = empty_row(task, backend, threads).name();
   if (const auto crashing_plan = crashing_plans.find(making); crashing_plan != crashing_plans.end())
-    return add_row(task, backend, threads, failure(crashing_plan->second), options);
+    return add_row(task, backend, threads, RowStatus::failed, crashing_plan->second, options);
   place_.trying(making);
   std::variant<PlanDrafts, Unsupported> answer;
   const Seconds start = place_.host().now();
   try {
     answer = backend.drafts(task.layer, threads);
   } catch (...) {
-    add_row(task, backend, threads, place_.reason(), options);
+    add_row(task, backend, threads, RowStatus::failed, place_.reason(), options);
     return;
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&answer)) {
     const bool said = std::any_of(task.candidates.begin(), task.candidates.end(),
                                   [&](const Candidate& candidate) { return candidate.backend == &backend; });
-    if (!said) add_row(task, backend, threads, unsupported->reason, options);
+    if (!said) add_row(task, backend, threads, RowStatus::unsupported, unsupported->reason, options);
     return;
   }
   auto& drafts = std::get<PlanDrafts>(answer);
@@ -105,7 +103,7 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
     for (auto& candidate : candidates_of(task, backend, std::move(draft), options.caches, each)) {
       take_earlier(candidate);
       if (const auto crashing_plan = crashing_plans.find(candidate.row.name()); crashing_plan != crashing_plans.end())
-        candidate.exclude(crashing_plan->second);
+        candidate.exclude_for(crashing_plan->second);
       if (!options.accept || options.accept(candidate.row.name())) task.candidates.push_back(std::move(candidate));
     }
   }
@@ -117,7 +115,7 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
     const Measurement *fastest = nullptr, *as_run = nullptr, *least = nullptr;  // as `choose` has them
     bool quiet = false;
     for (const auto& row : rows) {
-      const bool counts = !row.excluded && row.p10.value > 0 && row.threads <= thread_counts_.back();
+      const bool counts = row.measured() && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
       // Others can only have slowed a plan down: one that was the fastest nevertheless is.
       quiet = quiet || !row.contended;
@@ -158,7 +156,7 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
     try {
       candidate->build(place_.host());
     } catch (...) {
-      candidate->exclude(place_.reason());
+      candidate->exclude(RowStatus::failed, place_.reason());
     }
     if (!candidate->competes()) return;
     candidate->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
@@ -188,7 +186,7 @@ void CandidateFinder::find_candidates(TuningTask& task) const {
   for (const auto& backend : backends_) {
     const auto availability = backend->availability();
     if (const auto* unsupported = std::get_if<Unsupported>(&availability)) {
-      add_row(task, *backend, 1, unsupported->reason, place_.options());
+      add_row(task, *backend, 1, RowStatus::unsupported, unsupported->reason, place_.options());
       continue;
     }
     for (const int threads : thread_counts_) add_plans(task, *backend, threads);

@@ -2,7 +2,6 @@
 #include "candidate_finder.hpp"
 #include <benanza/measure/known.hpp>
 #include <benanza/measure/measure.hpp>
-#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 
@@ -29,14 +28,14 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
     return any([&](const Measurement& row) { return row.backend == backend; });
   });
   const bool cut_short = any([&](const Measurement& row) {
-    return is_asked_for(row.cache) && (row.noisy || (row.excluded && *row.excluded == out_of_time));
+    return is_asked_for(row.cache) && (row.noisy || row.status == RowStatus::out_of_time);
   });
   if (!asked || (question.certain && cut_short)) return false;
   // A failure may pass, but only who asks for more waits for another try.
-  const bool none_runs =
-      !any([&](const Measurement& row) { return question.certain ? !cannot_run(row) : !row.excluded; });
+  const bool none_runs = !any(
+      [&](const Measurement& row) { return question.certain ? row.status != RowStatus::unsupported : row.measured(); });
   return none_runs || std::all_of(states.begin(), states.end(), [&](CacheState cache) {
-           return any([&](const Measurement& row) { return row.cache == cache && !row.excluded; });
+           return any([&](const Measurement& row) { return row.cache == cache && row.measured(); });
          });
 }
 

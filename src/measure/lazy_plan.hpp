@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host.hpp"
+#include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/plan/backend.hpp>
 
@@ -17,7 +18,8 @@ class LazyPlan {
   /// `listing`: the part that this draft has in the time that listing all of them took.
   LazyPlan(PlanDraft draft, Seconds listing) : draft_(std::move(draft)), preparation_(listing) {}
 
-  /// Builds the plan at the first call. Returns why there is none; throws what the backend throws.
+  /// Builds the plan at the first call. Returns why there is none; throws what the backend throws, and an
+  /// EnvironmentError at later calls.
   [[nodiscard]] std::optional<Unsupported> build(const Host& host) {
     if (draft_.build) {
       const auto build = std::exchange(draft_.build, nullptr);
@@ -27,7 +29,8 @@ class LazyPlan {
       if (auto* plan = std::get_if<std::unique_ptr<Plan>>(&built)) plan_ = std::move(*plan);
       else why_ = std::move(std::get<Unsupported>(built));
     }
-    return plan_ == nullptr ? std::optional(why_) : std::nullopt;
+    if (plan_ == nullptr && !why_) throw EnvironmentError("could not be built in another cache state");
+    return why_;
   }
   /// Once it is built.
   [[nodiscard]] const Plan& get() const { return *plan_; }
@@ -37,7 +40,7 @@ class LazyPlan {
   PlanDraft draft_;
   Seconds preparation_;
   std::unique_ptr<const Plan> plan_{};
-  Unsupported why_{"failed: could not be built in another cache state"};
+  std::optional<Unsupported> why_{};
 };
 
 }  // namespace benanza::bench

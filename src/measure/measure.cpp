@@ -156,7 +156,7 @@ void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted
     if (!missing.contains(row.signature)) continue;
     run.rows.push_back(row);
     run.rows.back().rounds_s.clear();  // those of another pass
-    if (!row.excluded) run.rows.back().noisy = true;
+    if (row.measured()) run.rows.back().noisy = true;
   }
 }
 

@@ -51,7 +51,7 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
   std::vector<CeilingRow> rows;
   for (const auto& row : run_tuning_session(host, products, backends, short_options, threads)) {
     const Seconds time = without_launch(row, row.p10);
-    if (row.excluded || row.contended || row.saves_multiplications || !(time.value > 0)) continue;
+    if (!row.measured() || row.contended || row.saves_multiplications || !(time.value > 0)) continue;
     const Layer& layer = layers.at(row.signature);
     const double at_highest = row.clock_hz > 0 ? std::max(1.0, highest_clock_hz / row.clock_hz) : 1;
     rows.push_back({.quantity = "Peak/" + std::string(name(arithmetic_type(layer))),

@@ -77,7 +77,7 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
       sample = sampler.sample(entry.candidate->row.calls_per_sample,
                               standing(*entry.candidate, sampler).value_or(Seconds{}));
   } catch (...) {
-    entry.candidate->exclude(place_.reason());
+    entry.candidate->exclude(RowStatus::failed, place_.reason());
     sample.reset();
   }
   return sample;
@@ -215,7 +215,7 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
     sorted = detail::sorted_finite(counted);
     row.contended = !sorted.empty();
   }
-  if (sorted.empty()) return row.excluded || row.samples > 0 ? std::optional(row) : std::nullopt;
+  if (sorted.empty()) return !row.measured() || row.samples > 0 ? std::optional(row) : std::nullopt;
   describe_timing(row, candidate, method);
 
   row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());

@@ -48,10 +48,6 @@ bool is_last_resort(const Measurement& row) {
                      [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
 }
 
-/// The reason of one where others were tried.
-constexpr std::string_view no_time_for_last_resort =
-    "not tried: a last resort by its name, and the budget gave this layer no more time";
-
 /// The candidates of a cache state and thread count, last resorts or others, those first whose plan was the fastest
 /// where it was tried before: with more threads, or with everything in the caches. Of others the first of each library,
 /// then the second of each: one that offers many plans does not keep the only one of another from being tried. Of those
@@ -144,21 +140,24 @@ void Tuner::admit(TuningTask& task, Seconds until) {
   } catch (...) {
     const std::string reason = "cannot be checked against the reference: " + place_.reason();
     for (auto& candidate : task.candidates)
-      if (candidate.competes()) candidate.exclude(reason);
+      if (candidate.competes()) candidate.exclude_for(reason);
     return;
   }
   std::set<std::pair<CacheState, int>> tried;  // one is tried in any case
   for (const bool last_resorts : {false, true}) {
-    const std::string_view reason = last_resorts && !tried.empty() ? no_time_for_last_resort : out_of_time;
+    const bool others_were_tried = last_resorts && !tried.empty();
     for (const CacheState cache : cache_states) {
       // Most threads first: what is slow there need not be tried with fewer.
       for (auto threads = finder_.thread_counts().rbegin(); threads != finder_.thread_counts().rend(); ++threads) {
         for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler())) {
           if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
             const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
-            if (candidate->row.samples > 0 || (hot != nullptr && hot->row.excluded))
+            if (candidate->row.samples > 0 || (hot != nullptr && !hot->row.measured()))
               candidate->plan.reset();  // its earlier row stands, or that of the plan in the caches says why
-            else candidate->exclude(std::string(reason));
+            else if (others_were_tried)
+              candidate->exclude(RowStatus::not_tried,
+                                 "a last resort by its name, and the budget gave this layer no more time");
+            else candidate->exclude(RowStatus::out_of_time);
             continue;
           }
           if (cache == CacheState::hot) try_out(task, *candidate, expected);
@@ -175,8 +174,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
   place_.trying(candidate.row.name());
   try {
     if (const Candidate* wider = lost_with_more_threads(task, candidate)) {
-      candidate.exclude(std::string(not_tried) + "clearly slower with " + std::to_string(wider->row.threads) +
-                        " threads");
+      candidate.exclude(RowStatus::not_tried, "clearly slower with " + std::to_string(wider->row.threads) + " threads");
       return;
     }
     candidate.build(place_.host());
@@ -194,14 +192,14 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
       candidate.first_call = std::min(first_call, place_.once(work));
     if (const auto best = loses_at_first_call(task, candidate)) {
       char text[96];
-      std::snprintf(text, sizeof text, "clearly slower after one call: %.3g ms, the best takes %.3g ms",
-                    candidate.first_call.value * 1e3, best->value * 1e3);
-      candidate.exclude(text);
+      std::snprintf(text, sizeof text, "%.3g ms, the best takes %.3g ms", candidate.first_call.value * 1e3,
+                    best->value * 1e3);
+      candidate.exclude(RowStatus::slower, text);
       return;
     }
     first_samples(candidate, candidate.first_call);
   } catch (...) {
-    candidate.exclude(place_.reason());
+    candidate.exclude(RowStatus::failed, place_.reason());
   }
 }
 
@@ -217,8 +215,8 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
       place_.sampler().switch_to(work);
       before = place_.check(task, candidate, work, expected);
       if (!candidate.competes()) return;
-    } else if (hot->row.excluded) {
-      return candidate.exclude(*hot->row.excluded);
+    } else if (!hot->row.measured()) {
+      return candidate.exclude_for(hot->row.reason);
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
       if (!time || is_lost(task, *hot)) return candidate.plan.reset();
@@ -230,7 +228,7 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
     place_.sampler().switch_to(work);
     first_samples(candidate, before);
   } catch (...) {
-    candidate.exclude(place_.reason());
+    candidate.exclude(RowStatus::failed, place_.reason());
   }
 }
 
@@ -297,7 +295,7 @@ void Tuner::visit(TuningTask& task, int samples, Seconds until) {
         if (block == 0) candidate.visits.push_back(candidate.samples.size());
         take(candidate, samples / blocks, until);
       } catch (...) {
-        candidate.exclude(place_.reason());
+        candidate.exclude(RowStatus::failed, place_.reason());
       }
     }
   }

@@ -7,7 +7,6 @@
 #include "sampler.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/results/measurement.hpp>
-#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza::bench {
@@ -33,18 +34,26 @@ struct Candidate {
   bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 
   /// Still a candidate: has a plan and is not excluded.
-  [[nodiscard]] bool competes() const { return plan != nullptr && !row.excluded; }
+  [[nodiscard]] bool competes() const { return plan != nullptr && row.measured(); }
   /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
   /// throws.
   void build(const Host& host) {
-    if (const auto why = plan->build(host))
-      return exclude(why->reason.starts_with("failed: ") ? why->reason : std::string(refused) + why->reason);
+    if (const auto why = plan->build(host)) return exclude(RowStatus::unsupported, why->reason);
     row.preparation = plan->preparation();
     row.workspace_bytes = static_cast<std::int64_t>(plan->get().workspace_bytes());
     row.saves_multiplications = plan->get().saves_multiplications();
   }
-  void exclude(std::string reason) {
-    row.excluded = std::move(reason);
+  void exclude(RowStatus status, std::string_view why = {}) {
+    row.exclude(status, why);
+    drop();
+  }
+  /// With a reason as a results file has it.
+  void exclude_for(std::string reason) {
+    row.exclude_for(std::move(reason));
+    drop();
+  }
+  /// Takes the plan from it: only its row stays.
+  void drop() {
     plan.reset();
     chosen = false;
   }

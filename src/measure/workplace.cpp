@@ -33,18 +33,18 @@ std::string current_reason() {
   } catch (const DeviceLost&) {
     throw;
   } catch (const std::bad_alloc&) {
-    return "failed: out of memory";
+    return "out of memory";
   } catch (const std::exception& error) {
-    return "failed: " + std::string(error.what());
+    return error.what();
   } catch (...) {
-    return "failed: an exception of unknown type";
+    return "an exception of unknown type";
   }
 }
 
 }  // namespace
 
 std::string Workplace::reason() {
-  const std::string text = current_reason();
+  std::string text = reason_text(RowStatus::failed, current_reason());
   try {
     host_.finish();
   } catch (const DeviceLost& lost) {
@@ -146,9 +146,9 @@ Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& wor
   }
   if (right) return took;
   char text[80];
-  std::snprintf(text, sizeof text, "wrong result: differs by %.2g from the reference, at most %.2g expected",
+  std::snprintf(text, sizeof text, "differs by %.2g from the reference, at most %.2g expected",
                 candidate.row.difference, plan.tolerance());
-  candidate.exclude(text);
+  candidate.exclude(RowStatus::wrong, text);
   return took;
 }
 

@@ -33,8 +33,8 @@ void conflict_rows(std::ostream& out, const std::vector<Conflict>& conflicts) {
   for (const auto& c : conflicts)
     out << fmt::format("conflict,{},{},{},{},{},{}\n", csv_field(c.row), csv_field(c.first_file),
                        number_field(c.first.median.value * 1e3), csv_field(c.second_file),
-                       c.second.excluded ? "" : number_field(c.second.median.value * 1e3),
-                       csv_field(c.second.excluded.value_or("")));
+                       c.second.measured() ? number_field(c.second.median.value * 1e3) : "",
+                       csv_field(c.second.reason));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ void add_comparison(Json& json, const Comparison& comparison) {
 Json row_json(const std::optional<Measurement>& row) {
   if (!row) return nullptr;
   Json result{{"backend", row->backend}, {"algorithm", row->algorithm}};
-  if (row->excluded) {
-    result["refused"] = *row->excluded;
+  if (!row->measured()) {
+    result["refused"] = row->reason;
     return result;
   }
   const Timing timing = timing_of_session(*row);

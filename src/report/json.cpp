@@ -103,8 +103,8 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
     Json candidate{{"backend", row.backend},
                    {"algorithm", row.algorithm},
                    {"cache", enum_names(row.cache)[static_cast<std::size_t>(row.cache)]}};
-    if (row.excluded) {
-      candidate["excluded"] = *row.excluded;
+    if (!row.measured()) {
+      candidate["excluded"] = row.reason;
     } else {
       candidate["p10_ms"] = ms(row.p10);
       candidate["median_ms"] = ms(row.median);

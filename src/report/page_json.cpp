@@ -72,8 +72,7 @@ Json candidates_json(const std::vector<Measurement>& candidates, Texts& texts) {
   Json result = Json::array();
   for (const auto& candidate : candidates)
     result.push_back({texts(candidate.backend), texts(candidate.algorithm), candidate.cache,
-                      candidate.excluded ? Json(nullptr) : six_ms(candidate.p10),
-                      texts(candidate.excluded.value_or(""))});
+                      candidate.measured() ? six_ms(candidate.p10) : Json(nullptr), texts(candidate.reason)});
   return result;
 }
 

@@ -40,10 +40,9 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
   out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {}\n", "time", "median", "samples", "of roof", "caches", "plan");
   for (const auto& row : candidates) {
     const auto cache = enum_names(row.cache)[static_cast<std::size_t>(row.cache)];
-    if (row.excluded) {
-      const bool no_plan = row.algorithm.starts_with("none,");
+    if (!row.measured()) {
       out << fmt::format("{:>10} {:>27}  {:<13} {}: {}\n", "excluded", "", cache,
-                         no_plan ? row.backend : row.backend + " " + row.algorithm, clipped(*row.excluded, 300));
+                         row.has_plan() ? row.backend + " " + row.algorithm : row.backend, clipped(row.reason, 300));
       continue;
     }
     const bool has_share = floor.value > 0 && row.cache == CacheState::hot && !row.saves_multiplications;

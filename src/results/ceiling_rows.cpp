@@ -119,7 +119,7 @@ CeilingCheck::CeilingCheck(std::span<const CeilingRow> rows) : state_(std::make_
 CeilingCheck::~CeilingCheck() = default;
 
 std::string CeilingCheck::damage(const Measurement& row) {
-  if (row.excluded || !(row.p10.value > 0)) return {};
+  if (!row.measured() || !(row.p10.value > 0)) return {};
   const auto& demand = state_->demand(row.signature);
   if (!demand) return {};
   const Ceilings& ceilings = state_->ceilings(row.threads);
@@ -135,7 +135,7 @@ std::string CeilingCheck::damage(const Measurement& row) {
 
 std::vector<CeilingRow> CeilingCheck::raise(const Measurement& row) {
   std::vector<CeilingRow> raised;
-  if (row.contended || row.excluded || !(row.p10.value > 0) || !damage(row).empty()) return raised;
+  if (row.contended || !row.measured() || !(row.p10.value > 0) || !damage(row).empty()) return raised;
   const auto& demand = state_->demand(row.signature);
   if (!demand) return raised;
   Ceilings& ceilings = state_->ceilings(row.threads);

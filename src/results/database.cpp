@@ -62,7 +62,7 @@ void hold_against_ceilings(std::vector<Run>& runs) {
     for (auto& row : run.rows) {
       if (std::string damage = check.damage(row); !damage.empty()) {
         run.faults.push_back(row.name() + ": " + damage);
-        row.excluded = std::move(damage);
+        row.exclude_for(std::move(damage));
       }
       const auto raised = check.raise(row);
       run.ceilings.insert(run.ceilings.end(), raised.begin(), raised.end());
@@ -150,12 +150,12 @@ ResultDatabase ResultDatabase::of_run(const std::string& file) const {
   std::set<std::pair<std::string, CacheState>> timed;
   for (const auto& run : runs_)
     for (const auto& row : run.rows)
-      if (run.file == file && !row.excluded) timed.emplace(row.signature, row.cache);
+      if (run.file == file && row.measured()) timed.emplace(row.signature, row.cache);
   ResultDatabase result = *this;
   for (auto& run : result.runs_)
     if (run.file != file)
       std::erase_if(run.rows, [&timed](const Measurement& row) {
-        return !row.excluded && timed.contains({row.signature, row.cache});
+        return row.measured() && timed.contains({row.signature, row.cache});
       });
   return result;
 }
@@ -181,7 +181,7 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
     }
   for (auto& [signature, rows] : result)
     std::stable_sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
-      return std::tuple(a.excluded.has_value(), a.p10) < std::tuple(b.excluded.has_value(), b.p10);
+      return std::tuple(!a.measured(), a.p10) < std::tuple(!b.measured(), b.p10);
     });
   return result;
 }

@@ -280,7 +280,7 @@ class Reader {
     m.clock_hz = row.clock_hz;
     m.throttled = row.throttled;
     if (row.failed) {
-      m.excluded.emplace(row.error_message);
+      m.exclude_for(std::string(row.error_message));
       return;
     }
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
@@ -289,7 +289,7 @@ class Reader {
     else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {
       run_.faults.push_back(m.name() + ": " + wrong);
-      m.excluded = wrong;
+      m.exclude_for(wrong);
       return;
     }
     m.p10 = p10;

@@ -28,8 +28,8 @@ struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
     const Seen seen{&run, &row};
-    if (!was_tried(row)) return;  // says nothing against a row that has a time
-    if (row.excluded) {
+    if (!was_tried(row.status)) return;  // says nothing against a row that has a time
+    if (!row.measured()) {
       refused = seen;
       return;
     }
@@ -45,7 +45,7 @@ Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
                   .second_file = second.run->file,
                   .first = *first.row,
                   .second = *second.row};
-  if (second.row->excluded) result.comparison.reason = *second.row->excluded;
+  if (!second.row->measured()) result.comparison.reason = second.row->reason;
   else result.comparison = compare(timing_of_session(*first.row), timing_of_session(*second.row), tolerance);
   return result;
 }
@@ -54,7 +54,7 @@ bool in_order(const Measurement& row) { return row.min <= row.p10 && row.p10 <= 
 
 /// What is wrong with one row by itself; empty if nothing is.
 std::string fault(const Measurement& row) {
-  if (row.excluded) return row.excluded->empty() ? "is excluded without a reason" : "";
+  if (!row.measured()) return row.reason.empty() ? "is excluded without a reason" : "";
   if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";
   if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
   if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is not a number";

@@ -20,11 +20,11 @@ struct TriedPlans {
   [[nodiscard]] const Measurement* fastest() const {
     const Measurement* best = nullptr;
     for (const auto& [plan, row] : plans)
-      if (!row->excluded && (!best || timing_of(*row).median < timing_of(*best).median)) best = row;
+      if (row->measured() && (!best || timing_of(*row).median < timing_of(*best).median)) best = row;
     return best;
   }
   [[nodiscard]] std::string why_none() const {
-    return plans.empty() ? "no row" : "no valid row: " + plans.begin()->second->excluded.value_or("");
+    return plans.empty() ? "no row" : "no valid row: " + plans.begin()->second->reason;
   }
 };
 

@@ -56,14 +56,14 @@ void add_counters(Json& row, const Measurement& m) {
 
 Json row_of(const Measurement& m) {
   Json row = named_row(m.name(), m.threads);
-  const bool timed = !m.excluded && std::isfinite(m.p10.value) && m.p10.value > 0;
+  const bool timed = m.measured() && std::isfinite(m.p10.value) && m.p10.value > 0;
   if (timed) {
     row["iterations"] = m.samples * m.calls_per_sample;
     add_time(row, ns(m.p10));
     add_counters(row, m);
   } else {
     row["error_occurred"] = true;
-    row["error_message"] = m.excluded.value_or("no time was measured");
+    row["error_message"] = m.measured() ? "no time was measured" : m.reason;
   }
   if (m.preparation.value != 0) row["preparation_ns"] = ns(m.preparation, digits_of_rounds);
   if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;

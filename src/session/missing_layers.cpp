@@ -19,7 +19,7 @@ using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 bool timed_together(const ResultDatabase& database, const RowsOfLayers& known, const LayerSet& layers) {
   const auto runs = [&](const std::string& signature) {
     const auto& rows = known.at(signature);
-    return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !row.excluded; });
+    return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return row.measured(); });
   };
   const auto whole = [&](const Run& run) {
     std::set<std::string> timed;

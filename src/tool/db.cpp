@@ -32,7 +32,7 @@ int list(const DbCommand& options) {
   DbList report{.unread = database.warnings()};
   for (const auto& run : database.runs()) {
     const auto refused = static_cast<std::size_t>(
-        std::count_if(run.rows.begin(), run.rows.end(), [](const auto& row) { return row.excluded.has_value(); }));
+        std::count_if(run.rows.begin(), run.rows.end(), [](const auto& row) { return !row.measured(); }));
     report.timed.push_back(run.rows.size() - refused);
     report.refused.push_back(refused);
     report.disagreeing.push_back(

@@ -43,7 +43,7 @@ const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Ch
   if (found == rows.end()) return nullptr;
   const Measurement* best = nullptr;
   for (const auto& row : found->second) {
-    if (row.excluded) continue;
+    if (!row.measured()) continue;
     if (change == Change::layout && row.backend + "/" + row.algorithm != call.plan) continue;
     if (!best || timing_of(row).median < timing_of(*best).median) best = &row;
   }
@@ -56,11 +56,11 @@ std::string why_not_measured(const RowsOfLayers& rows, const AdvisedCall& call, 
   if (found == rows.end()) return call.signature + ": no run of it was finished";
   const Measurement* said = nullptr;
   for (const auto& row : found->second)
-    if (row.excluded && (!said || row.backend + "/" + row.algorithm == call.plan)) said = &row;
+    if (!row.measured() && (!said || row.backend + "/" + row.algorithm == call.plan)) said = &row;
   const bool of_plan = said && said->backend + "/" + said->algorithm == call.plan;
-  if (change != Change::layout) return call.signature + ": " + (said ? *said->excluded : "no plan ran");
+  if (change != Change::layout) return call.signature + ": " + (said ? said->reason : "no plan ran");
   return call.signature + " by " + call.plan + ": " +
-         (of_plan ? *said->excluded : "it was not among the plans that this run timed");
+         (of_plan ? said->reason : "it was not among the plans that this run timed");
 }
 
 Proof prove_calls(std::size_t index, const Advice& advice, const RowsOfLayers& rows) {

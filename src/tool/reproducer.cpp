@@ -31,8 +31,8 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
   for (const auto& run : database.runs()) {
     if (!run.machine.is_device() && run.machine.id() != machine) continue;
     for (const auto& row : run.rows) {
-      if (row.signature != signature || row.cache != CacheState::hot || row.excluded || !has_reproducer(row.backend) ||
-          std::find(backends.begin(), backends.end(), row.backend) == backends.end())
+      if (row.signature != signature || row.cache != CacheState::hot || !row.measured() ||
+          !has_reproducer(row.backend) || std::find(backends.begin(), backends.end(), row.backend) == backends.end())
         continue;
       if (run.machine.is_device() && !device.empty() && device != run.machine.id())
         throw UsageError(folder.string() + ": holds results of " + device + " and of " + run.machine.id() + " for '" +

@@ -238,7 +238,7 @@ TEST_CASE("rows of more threads than allowed, of the reference and excluded ones
     CHECK(ms(analyzed(g, r.database(), 1)[RungName::library]) == Approx(0.010));
   }
   SECTION("a wrong result") {
-    r.add(relu, 1 * us).excluded = "differs from the reference";
+    r.add(relu, 1 * us).exclude_for("differs from the reference");
     CHECK(ms(analyzed(g, r.database(), 1)[RungName::library]) == Approx(0.010));
   }
   SECTION("a backend that was not asked for") {
@@ -259,7 +259,7 @@ TEST_CASE("plans that a budget had no time for are counted until some run has ti
     return row;
   };
   CHECK(analyzed(g, r.database()).rows.front().untried == 0);
-  other().excluded = std::string(out_of_time);
+  other().exclude(RowStatus::out_of_time);
   CHECK(analyzed(g, r.database()).rows.front().untried == 1);
   other();
   CHECK(analyzed(g, r.database()).rows.front().untried == 0);
@@ -303,7 +303,7 @@ TEST_CASE("a layer that every library refused is modelled, with the reason") {
   r.add(relu, 10 * us);
   auto& row = r.add(softmax, 1 * us);
   row.algorithm = "none,threads=1";
-  row.excluded = "no Softmax in backend lib";
+  row.exclude_for("no Softmax in backend lib");
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK_FALSE(a.partial());
   CHECK(a.coverage[Status::modelled] == 1);
@@ -323,10 +323,10 @@ TEST_CASE("a layer of which every plan failed is missing, with the reason") {
   auto& other = r.add(softmax, 1 * us);
   other.backend = "other";
   other.algorithm = "none,threads=1";
-  other.excluded = "no Softmax in backend other";
+  other.exclude_for("no Softmax in backend other");
   auto& row = r.add(softmax, 1 * us);
   row.algorithm = algorithm;
-  row.excluded = reason;
+  row.exclude_for(reason);
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK(a.coverage[Status::missing] == 1);
   CHECK(a.missing == std::vector<std::string>{named(softmax) + ": no Softmax in backend other; " + reason});
@@ -604,7 +604,7 @@ TEST_CASE("arithmetic without a peak has no floor, and what no library has then 
   const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
   auto& row = r.add(conv, 1 * us);
   row.algorithm = "none,threads=1";
-  row.excluded = "no Conv in backend lib";
+  row.exclude_for("no Conv in backend lib");
   const Analysis a = analyzed(g, r.database(), 1);
   for (auto name : {RungName::model_floor, RungName::roofline, RungName::roofline_parallel}) CHECK_FALSE(a[name].bound);
   CHECK(a.coverage[Status::missing] == 1);

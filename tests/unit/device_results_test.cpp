@@ -77,7 +77,7 @@ TEST_CASE("a row is marked of which no two methods of timing agree") {
   CHECK_FALSE(no_method_agrees(timed));  // 10.7 us: within 5 % of 11 us
   timed.kernels = {10.5e-6};
   CHECK(no_method_agrees(timed));  // 9 us
-  timed.excluded = "failed";
+  timed.exclude(RowStatus::failed, "an error");
   CHECK_FALSE(no_method_agrees(timed));
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
   Run run = run_of(relu, 1e-6);
   run.rows[0].rounds_s.clear();  // cut before its rounds
   auto& none = run.rows.emplace_back(Measurement{.backend = "onednn", .algorithm = "none", .signature = conv});
-  none.excluded = "no Conv in backend onednn";
+  none.exclude_for("no Conv in backend onednn");
   FinishedLayers list(folder / "done", run.machine, run.backends);
   list.add(run);
   CHECK(list.signatures() == std::set{conv});

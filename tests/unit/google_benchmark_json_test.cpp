@@ -128,10 +128,10 @@ TEST_CASE("a file of Google Benchmark 1.7.1's own reporter is read") {
   CHECK(run.rows[0].p90.value == Approx(160e-9));  // not in the file: the one time there is
   CHECK(run.rows[0].contended);
   CHECK(std::isnan(run.rows[0].difference));
-  CHECK(run.rows[1].excluded == "no \"a\" here");
+  CHECK(run.rows[1].reason == "no \"a\" here");
   CHECK(run.rows[1].cache == CacheState::cold_weights);
-  CHECK(run.rows[2].excluded == "real_time is Infinity, expected a positive number");
-  CHECK(run.rows[3].excluded == "real_time is 0.0000000000000000e+00, expected a positive number");
+  CHECK(run.rows[2].reason == "real_time is Infinity, expected a positive number");
+  CHECK(run.rows[3].reason == "real_time is 0.0000000000000000e+00, expected a positive number");
   CHECK(run.faults.size() == 2);
   CHECK(run.rows[4].p10.value == Approx(1.5e-6));
   REQUIRE(run.ceilings.size() == 1);

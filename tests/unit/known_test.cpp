@@ -56,7 +56,7 @@ TEST_CASE(
   const auto rows = run(other, again, {.earlier = earlier});
   REQUIRE(rows.size() == 2);
   CHECK(again->calls("fast") > 0);
-  CHECK_FALSE(rows[1].excluded);
+  CHECK(rows[1].measured());
   CHECK(is_known(relu(), rows, question(true)));
 }
 
@@ -120,15 +120,15 @@ TEST_CASE("a layer is known when every backend was asked, in each cache state th
   Question two = question(false);
   two.backends.emplace_back("other");
   CHECK_FALSE(is_known(product, rows, two));
-  rows.push_back({.backend = "other", .excluded = "no MatMul in backend other"});
+  rows.push_back({.backend = "other", .status = RowStatus::unsupported, .reason = "no MatMul in backend other"});
   CHECK(is_known(product, rows, two));
   for (auto& row : rows) {
     row.algorithm = "none,threads=1";
-    row.excluded = "no MatMul in any backend";
+    row.exclude_for("no MatMul in any backend");
   }
   CHECK(is_known(product, rows, two));  // nothing runs it
   rows[0].algorithm = "a,threads=1";
-  rows[0].excluded = "failed: out of memory";
+  rows[0].exclude_for("failed: out of memory");
   CHECK(is_known(product, rows, two));
   two.certain = true;
   CHECK_FALSE(is_known(product, rows, two));  // it may run the next time

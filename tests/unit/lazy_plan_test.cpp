@@ -5,7 +5,6 @@
 #include "support/fake_host.hpp"
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 #include <map>
@@ -82,22 +81,22 @@ TEST_CASE("plans are built one at a time until the layer's time is over; the oth
   const auto rows = run(host, backend, {.budget = {0.7}});
   REQUIRE(rows.size() == 6);
   CHECK(backend->built("p0,threads=1") == 1);
-  CHECK_FALSE(row(rows, "p0,threads=1").excluded);
+  CHECK(row(rows, "p0,threads=1").measured());
   CHECK(row(rows, "p0,threads=1").preparation.value >= 0.2);
   CHECK(backend->built("p5,threads=1") == 0);
-  CHECK(row(rows, "p5,threads=1").excluded == std::string(out_of_time));
+  CHECK(row(rows, "p5,threads=1").status == RowStatus::out_of_time);
 }
 
 TEST_CASE("what one session had no time to build, the next one builds") {
   FakeHost host;
   auto earlier = std::make_shared<Run>();
   earlier->rows = run(host, std::make_shared<SlowToBuild>(host, six(), 0.2), {.budget = {0.3}});
-  REQUIRE_FALSE(was_tried(row(earlier->rows, "p5,threads=1")));
+  REQUIRE_FALSE(was_tried(row(earlier->rows, "p5,threads=1").status));
   FakeHost other;
   const auto again = std::make_shared<SlowToBuild>(other, six(), 0.2);
   const auto rows = run(other, again, {.budget = {30}, .earlier = earlier});
   CHECK(again->built("p5,threads=1") == 1);
-  CHECK_FALSE(row(rows, "p5,threads=1").excluded);
+  CHECK(row(rows, "p5,threads=1").measured());
 }
 
 TEST_CASE("of a known layer only the plan that its row names is built") {
@@ -124,9 +123,9 @@ TEST_CASE("a plan that cannot be built is a row with the reason, tried once for 
   CHECK(backend->built("p1,threads=1") == 1);
   for (const auto& each : rows)
     if (each.algorithm == "p0,threads=1") {
-      CHECK(cannot_run(each));  // no failure: a bound is complete without it
-      CHECK(each.excluded == "not offered: no such kernel");
+      CHECK(each.status == RowStatus::unsupported);  // no failure: a bound is complete without it
+      CHECK(each.reason == "not offered: no such kernel");
     } else {
-      CHECK_FALSE(each.excluded);
+      CHECK(each.measured());
     }
 }

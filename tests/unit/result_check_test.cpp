@@ -48,7 +48,7 @@ TEST_CASE("what no session writes is found, each in a line that names the row") 
   CHECK_THAT(with([](Run& run) { run.rows[0].launch = run.rows[0].p10; }), Catch::Contains("has a launch"));
   CHECK_THAT(with([](Run& run) { run.faults.emplace_back("a row: samples is not a count"); }),
              Catch::Contains("a row: samples is not a count"));
-  CHECK_THAT(with([](Run& run) { run.rows[2].excluded = ""; }), Catch::Contains("excluded without a reason"));
+  CHECK_THAT(with([](Run& run) { run.rows[2].exclude_for(""); }), Catch::Contains("excluded without a reason"));
   CHECK_THAT(with([](Run& run) {
                run.rows[0].rounds_s = {1, 2, 3};
                run.rows[1].rounds_s = {1, 2};
@@ -91,18 +91,18 @@ TEST_CASE("a row that one run timed and another refused is a conflict") {
   ResultDatabase database;
   database.add(sound_run());
   Run refusing = sound_run();
-  refusing.rows[0].excluded = "wrong result";
+  refusing.rows[0].exclude(RowStatus::wrong, "differs by 1");
   database.add(refusing);
   const auto found = conflicts(database);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].comparison.reason == "wrong result");
+  CHECK(found[0].comparison.reason == "wrong result: differs by 1");
 }
 
 TEST_CASE("a row that a session had no time for is not a conflict") {
   ResultDatabase database;
   database.add(sound_run());
   Run brief = sound_run();
-  brief.rows[0].excluded = "not tried: the budget gave this layer no more time";
+  brief.rows[0].exclude_for("not tried: the budget gave this layer no more time");
   database.add(brief);
   CHECK(conflicts(database).empty());
 }

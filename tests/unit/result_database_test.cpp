@@ -118,7 +118,7 @@ TEST_CASE("a run by itself has the times of others only where it timed nothing")
   const auto rows = database.of_run("own.json").newest_rows();
   REQUIRE(rows.at(conv).size() == 2);
   CHECK(rows.at(conv)[0].p10.value == 1.25e-3);
-  CHECK(rows.at(conv)[1].excluded.has_value());
+  CHECK_FALSE(rows.at(conv)[1].measured());
   REQUIRE(rows.at(relu).size() == 1);
   CHECK(database.of_run("own.json").ceilings(2).peaks == database.ceilings(2).peaks);
   CHECK(database.of_run("absent.json").newest_rows().at(relu).size() == 1);
@@ -156,7 +156,7 @@ TEST_CASE("results of another machine or another version of a backend never mix"
     std::vector<double> times;
     for (const auto& run : selected.runs())
       for (const auto& row : run.rows)
-        if (row.backend == backend && !row.excluded) times.push_back(row.p10.value);
+        if (row.backend == backend && row.measured()) times.push_back(row.p10.value);
     return times;
   };
   const auto old_onednn =
@@ -193,7 +193,7 @@ TEST_CASE("the selected part has ceilings that none of its rows beats") {
   damaged.add(low);
   const auto without = damaged.select(machine(), low.backends);
   CHECK(without.ceilings(2).peaks.at(DataType::f32).value == 10e9);
-  CHECK_THAT(without.runs()[0].rows[0].excluded.value_or(""), Catch::Contains("not a time of this layer"));
+  CHECK_THAT(without.runs()[0].rows[0].reason, Catch::Contains("not a time of this layer"));
   REQUIRE(without.runs()[0].faults.size() == 1);
   CHECK_THAT(without.runs()[0].faults[0], Catch::StartsWith(run.rows[0].name()));
 }

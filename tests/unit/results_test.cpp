@@ -186,13 +186,13 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
     INFO(with);
     const Run read = read_with(what, with);
     REQUIRE(read.rows.size() == run.rows.size());
-    CHECK(read.rows[0].excluded == reason);
-    CHECK(!read.rows[1].excluded);
+    CHECK(read.rows[0].reason == reason);
+    CHECK(read.rows[1].measured());
     CHECK(read.ceilings.size() == run.ceilings.size());
     CHECK(read.faults == std::vector<std::string>{run.rows[0].name() + ": " + reason});
   }
   const Run sound = read_with(samples, launch + "1000");
-  CHECK(!sound.rows[0].excluded);
+  CHECK(sound.rows[0].measured());
   CHECK(sound.rows[0].launch.value == Approx(1e-6));
   CHECK(sound.faults.empty());
 }
@@ -246,8 +246,8 @@ TEST_CASE("a time that is not a positive number is never written as one") {
                          !Catch::Contains("\"real_time\":0.0,"));
     const Run read = read_run(folder / "run.json");
     REQUIRE(read.rows.size() == run.rows.size());
-    CHECK(read.rows[0].excluded == "no time was measured");
-    CHECK(!read.rows[1].excluded);
+    CHECK(read.rows[0].reason == "no time was measured");
+    CHECK(read.rows[1].measured());
     CHECK(std::isnan(read.rows[1].rounds_s.at(0)));
     CHECK(read.rows[1].rounds_s.at(1) == Approx(1e-6));
     CHECK(read.rows[1].visits_s.at(0) == Approx(2e-6));
@@ -259,9 +259,9 @@ TEST_CASE("a time that is not a positive number is never written as one") {
 TEST_CASE("text that is not UTF-8 does not cost the file") {
   const Folder folder;
   Run run = small_run();
-  run.rows[2].excluded = "status \xff of \"a\" library\n";
+  run.rows[2].exclude_for("status \xff of \"a\" library\n");
   write_run(run, folder / "run.json");
-  CHECK(read_run(folder / "run.json").rows[2].excluded == "status \xef\xbf\xbd of \"a\" library\n");
+  CHECK(read_run(folder / "run.json").rows[2].reason == "status \xef\xbf\xbd of \"a\" library\n");
 }
 
 TEST_CASE("packed files are read, cut ones refused") {

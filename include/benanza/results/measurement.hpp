@@ -3,14 +3,15 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/results/row_status.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -55,25 +56,31 @@ struct Measurement {
                                    ///< behind the first one; NaN where contended. They are spread over the run.
   double wander = 0;               ///< of a chosen plan: half the range of the processor's speed over the
                                    ///< session, relative, by the sentinel's readings second by second
-  std::optional<std::string> excluded{};  ///< why this row may not enter a bound: unsupported, wrong result, failed
+  RowStatus status = RowStatus::measured;
+  std::string reason{};  ///< why no time of it counts, as `reason_text` has it; empty for a measured row
+
   std::string name() const {
     return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +
            signature;
   }
+  /// Whether its times count.
+  [[nodiscard]] bool measured() const { return status == RowStatus::measured; }
+  /// Whether it is of a plan. One that is not says why its backend has no plan for the layer.
+  [[nodiscard]] bool has_plan() const { return !algorithm.starts_with(no_plan); }
+  /// Its times do not count, for this reason.
+  void exclude(RowStatus new_status, std::string_view why = {}) {
+    status = new_status;
+    reason = reason_text(new_status, why, has_plan());
+  }
+  /// The same with a reason as a results file has it, which states the status.
+  void exclude_for(std::string text) {
+    status = status_of_reason(text, has_plan());
+    reason = std::move(text);
+  }
+
+  /// How the algorithm of a row without a plan begins.
+  static constexpr std::string_view no_plan = "none,";
 };
-
-/// Whether a row says that its backend has no plan for the layer at all; not that one failed, or could not be made.
-[[nodiscard]] inline bool is_unsupported(const Measurement& row) {
-  return row.excluded && row.algorithm.starts_with("none,") && !row.excluded->starts_with("failed: ");
-}
-
-/// How the reason of a row begins that was not tried.
-inline constexpr std::string_view not_tried = "not tried: ";
-/// The whole reason if the budget was too short: with more time the plan might have been the best.
-inline constexpr std::string_view out_of_time = "not tried: the budget gave this layer no more time";
-[[nodiscard]] inline bool was_tried(const Measurement& row) {
-  return !row.excluded || !row.excluded->starts_with(not_tried);
-}
 
 /// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
 /// otherwise. The same time where there are no launches.
@@ -90,7 +97,7 @@ inline constexpr double methods_agree = 0.05;
 }
 /// Whether that differs from the time without launches by more.
 [[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
-  if (row.excluded || !(row.kernels.value > 0)) return false;
+  if (!row.measured() || !(row.kernels.value > 0)) return false;
   const Seconds work = recorded_work(row);
   return std::abs((without_launch(row, row.p10) - work).value) > methods_agree * work.value;
 }
@@ -98,7 +105,7 @@ inline constexpr double methods_agree = 0.05;
 /// own records. One at most where there is only a clock.
 [[nodiscard]] inline std::vector<Seconds> times_by_methods(const Measurement& row) {
   std::vector<Seconds> times;
-  if (row.excluded) return times;
+  if (!row.measured()) return times;
   times.push_back(without_launch(row, row.median));
   if (row.other.value > 0) times.push_back(std::max(Seconds{}, row.other - row.other_launch));
   if (row.kernels.value > 0) times.push_back(recorded_work(row));

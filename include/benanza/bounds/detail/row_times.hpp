@@ -5,7 +5,6 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
-#include <benanza/results/refused.hpp>
 
 #include <algorithm>
 #include <array>
@@ -157,12 +156,12 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     std::set<State> timed;
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
-      if (row.excluded && *row.excluded == out_of_time) had_none[row.name()] = &row;
-      else if (was_tried(row)) had_time.insert(row.name());
-      if (row.excluded) {
-        if (!cannot_run(row)) tried_.insert(row.signature);
+      if (row.status == RowStatus::out_of_time) had_none[row.name()] = &row;
+      else if (was_tried(row.status)) had_time.insert(row.name());
+      if (!row.measured()) {
+        if (row.status != RowStatus::unsupported) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
-        if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + *row.excluded;
+        if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + row.reason;
         continue;
       }
       all[row.signature].push_back(&row);
@@ -179,7 +178,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   RowsOfLayers together;
   if (common && most == states.size())
     for (const auto& row : common->rows)
-      if (needed.contains(row.signature) && usable(row, threads, backends) && !row.excluded && has_rounds(row))
+      if (needed.contains(row.signature) && usable(row, threads, backends) && row.measured() && has_rounds(row))
         together[row.signature].push_back(&row);
   if (!together.empty() && together.size() == all.size()) {
     for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
