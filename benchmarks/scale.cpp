@@ -67,8 +67,8 @@ const fs::path& database_folder() {
               .tool = "benchmark",
               .machine = {.device = "device " + std::to_string(device), .isa = "avx512_core", .cores = 2},
               .backends = {{"onednn", "3.2.0"}}};
-      run.ceilings = {{"Peak/f32", "fma:avx512,threads=2", 2, 1.7e11, 0},
-                      {"Bandwidth/memory", "read,threads=2", 2, 1.3e10, 4e7}};
+      run.ceilings = {{CeilingQuantity::peak(DataType::f32), "fma:avx512,threads=2", 2, 1.7e11, 0},
+                      {CeilingQuantity::bandwidth("memory"), "read,threads=2", 2, 1.3e10, 4e7}};
       for (std::size_t row = 0; row < all_rows / devices; ++row) {
         const double time = 1e-6 * static_cast<double>(1 + row % 97) * (1 + 0.001 * static_cast<double>(device));
         Measurement m{

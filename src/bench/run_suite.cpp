@@ -107,13 +107,10 @@ void add_row(const Measurement& row) {
   });
 }
 
-/// A rate's time is that of one FLOP or one byte, as in the JSON file.
-void add_ceiling(const CeilingRow& ceiling, const std::string& name) {
-  add_benchmark(name, [ceiling](benchmark::State& state) {
-    const bool is_time = ceiling.quantity.starts_with("Timer/");
-    for (auto _ : state) state.SetIterationTime(is_time ? ceiling.value : 1 / ceiling.value);
-    if (!is_time)
-      state.counters[ceiling.quantity.starts_with("Peak/") ? "flops_per_second" : "bytes_per_second"] = ceiling.value;
+void add_row(const CeilingRow& ceiling) {
+  add_benchmark(ceiling.name(), [ceiling](benchmark::State& state) {
+    for (auto _ : state) state.SetIterationTime(ceiling.time().value);
+    if (const auto key = ceiling.quantity.rate_key(); !key.empty()) state.counters[std::string(key)] = ceiling.value;
     if (ceiling.in_front_bytes > 0) state.counters["in_front_bytes"] = ceiling.in_front_bytes;
   });
 }
@@ -176,10 +173,8 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   }
 
   for (const auto& [key, value] : run_context(run)) benchmark::AddCustomContext(key, value);
-  for (const auto& ceiling : run.ceilings) {
-    const std::string name = "machine/" + ceiling.algorithm + "/hot/" + ceiling.quantity;
-    if (accept(name)) add_ceiling(ceiling, name);
-  }
+  for (const auto& ceiling : run.ceilings)
+    if (accept(ceiling.name())) add_row(ceiling);
   for (const auto& row : run.rows) add_row(row);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -178,7 +178,7 @@ CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& leve
       seen[i].first = std::max(seen[i].first, walker.rate(seen[i].second, window));
   } while (now() < end);
   const auto& best = *std::min_element(seen.begin(), seen.end(), faster);
-  return {.quantity = "Bandwidth/" + level.name,
+  return {.quantity = CeilingQuantity::bandwidth(level.name),
           .algorithm = best.second.name() + ",threads=" + std::to_string(threads),
           .threads = threads,
           .value = best.first,
@@ -211,7 +211,7 @@ CeilingRow peak(const ThreadPool& pool, int threads, const MultiplyAdd& multiply
     clock = std::max(clock, mine.clock);
     flops_per_cycle = std::max(flops_per_cycle, detail::quantile(mine.flops_per_cycle, 0.5));
   }
-  return {.quantity = "Peak/" + std::string(name(multiply_add.type)),
+  return {.quantity = CeilingQuantity::peak(multiply_add.type),
           .algorithm = multiply_add.name + ",threads=" + std::to_string(threads),
           .threads = threads,
           .value = threads * flops_per_cycle * clock};
@@ -254,7 +254,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
         row = best_bandwidth(pool, threads, level, *bytes, level.name == "memory" ? 2 * slot : slot);
       } else if (inner) {
         row = *inner;
-        row.quantity = "Bandwidth/" + level.name;
+        row.quantity = CeilingQuantity::bandwidth(level.name);
         row.in_front_bytes = level.in_front.value;
       } else {
         continue;

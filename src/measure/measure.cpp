@@ -54,7 +54,7 @@ std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const i
   std::vector<int> missing;
   for (const int count : counts) {
     const auto is_known = [&](const MultiplyAdd& each) {
-      const std::string quantity = "Peak/" + std::string(name(each.type));
+      const CeilingQuantity quantity = CeilingQuantity::peak(each.type);
       return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
                return row.threads == count && row.quantity == quantity;
              });
@@ -98,7 +98,7 @@ std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors
   for (const auto& [what, floor] : {std::pair("floor", floors.event), std::pair("launch", floors.launch),
                                     std::pair("graph-launch", floors.graph_launch)}) {
     if (floor.value > 0)  // no graph, no floor of it
-      rows.push_back({.quantity = std::string("Timer/") + what,
+      rows.push_back({.quantity = CeilingQuantity::timer(what),
                       .algorithm = "events,threads=1",
                       .threads = 1,
                       .value = floor.value});
@@ -225,7 +225,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     const int threads = static_cast<int>(host.cpus().size());
     const std::vector<int> counts = thread_counts(threads);
     const Looks looks(options.budget);
-    add_ceilings({{.quantity = "Timer/floor",
+    add_ceilings({{.quantity = CeilingQuantity::timer("floor"),
                    .algorithm = "steady_clock,threads=1",
                    .threads = 1,
                    .value = host.timer_floor().value}});

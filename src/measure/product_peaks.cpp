@@ -22,7 +22,7 @@ std::set<DataType> product_types(std::span<const Wanted> wanted, bool device) {
 std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& types, std::int64_t side, Backends backends,
                                       const MeasureOptions& options, int threads, double highest_clock_hz) {
   const auto is_known = [&](DataType type) {
-    const std::string quantity = "Peak/" + std::string(name(type == DataType::u8 ? DataType::i8 : type));
+    const CeilingQuantity quantity = CeilingQuantity::peak(type == DataType::u8 ? DataType::i8 : type);
     return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
              return row.quantity == quantity &&
                     row.algorithm.find("/MatMul/" + std::string(name(type))) != std::string::npos;
@@ -54,7 +54,7 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
     if (!row.measured() || row.contended || row.saves_multiplications || !(time.value > 0)) continue;
     const Layer& layer = layers.at(row.signature);
     const double at_highest = row.clock_hz > 0 ? std::max(1.0, highest_clock_hz / row.clock_hz) : 1;
-    rows.push_back({.quantity = "Peak/" + std::string(name(arithmetic_type(layer))),
+    rows.push_back({.quantity = CeilingQuantity::peak(arithmetic_type(layer)),
                     .algorithm = row.name(),
                     .threads = row.threads,
                     .value = cost(layer).flops.value / time.value * at_highest});

@@ -63,7 +63,7 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       buffers_(static_cast<std::size_t>(memory_.value * packed_share),
                static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
-    if (row.quantity == "Peak/f32" && row.threads > 0 && row.value > 0)
+    if (row.quantity == CeilingQuantity::peak(DataType::f32) && row.threads > 0 && row.value > 0)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
 }
 

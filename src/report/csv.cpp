@@ -61,8 +61,8 @@ void write_csv(std::ostream& out, const LayersReport& report) {
 void write_csv(std::ostream& out, const MachineReport& report) {
   out << "quantity,threads,value,algorithm,in_front_bytes\n";
   for (const auto& row : report.ceilings)
-    out << fmt::format("{},{},{},{},{}\n", csv_field(row.quantity), row.threads, row.value, csv_field(row.algorithm),
-                       row.in_front_bytes);
+    out << fmt::format("{},{},{},{},{}\n", csv_field(row.quantity.text()), row.threads, row.value,
+                       csv_field(row.algorithm), row.in_front_bytes);
 }
 
 }  // namespace benanza

@@ -325,7 +325,7 @@ void write_json(std::ostream& out, const MachineReport& report) {
   machine["warnings"] = report.warnings;
   Json ceilings = Json::array();
   for (const auto& row : report.ceilings)
-    ceilings.push_back({{"quantity", row.quantity},
+    ceilings.push_back({{"quantity", row.quantity.text()},
                         {"threads", row.threads},
                         {"value", number(row.value)},
                         {"algorithm", row.algorithm},

@@ -299,11 +299,11 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
   if (report.ceilings.empty()) return;
   out << fmt::format("\n{:<20} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
   for (const auto& row : report.ceilings) {
-    const std::string unit = row.quantity.starts_with("Peak")        ? "FLOP/s"
-                             : row.quantity.starts_with("Bandwidth") ? "B/s"
-                                                                     : "s";
-    const std::string value = unit == "s" ? time_text({row.value}) : scaled(row.value) + unit;
-    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity, row.threads, value, clipped(row.algorithm, 300));
+    const std::string value = row.quantity.kind == CeilingQuantity::Kind::timer
+                                  ? time_text({row.value})
+                                  : scaled(row.value) + std::string(row.quantity.unit());
+    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity.text(), row.threads, value,
+                       clipped(row.algorithm, 300));
   }
 }
 

@@ -17,8 +17,6 @@ namespace benanza {
 
 namespace {
 
-constexpr std::string_view peak_prefix = "Peak/", bandwidth_prefix = "Bandwidth/", timer_prefix = "Timer/";
-
 /// What a layer asks of a machine.
 struct Demand {
   DataType type = DataType::f32;
@@ -43,20 +41,15 @@ Seconds least_counted(const Measurement& row) {
 }
 
 void take(Ceilings& ceilings, const CeilingRow& row) {
-  const std::string_view quantity = row.quantity;
-  if (quantity.starts_with(peak_prefix)) {
-    const auto type = data_type_from_name(quantity.substr(peak_prefix.size()));
-    if (!type) return;
+  if (const auto type = row.quantity.type()) {
     auto& peak = ceilings.peaks[*type];
     if (!(row.value > peak.value)) return;
     peak.value = row.value;
     ceilings.reached_by[*type] = row.algorithm;
-  } else if (quantity.starts_with(bandwidth_prefix)) {
-    const auto what = quantity.substr(bandwidth_prefix.size());
-    const auto same = [&what](const BandwidthLevel& level) { return level.name == what; };
+  } else if (row.quantity.kind == CeilingQuantity::Kind::bandwidth) {
+    const auto same = [&row](const BandwidthLevel& level) { return level.name == row.quantity.of; };
     auto level = std::find_if(ceilings.levels.begin(), ceilings.levels.end(), same);
-    if (level == ceilings.levels.end())
-      level = ceilings.levels.insert(level, BandwidthLevel{.name = std::string(what)});
+    if (level == ceilings.levels.end()) level = ceilings.levels.insert(level, BandwidthLevel{.name = row.quantity.of});
     level->in_front = std::max(level->in_front, Bytes{row.in_front_bytes});
     if (!(row.value > level->bandwidth.value)) return;
     level->bandwidth.value = row.value;
@@ -67,12 +60,12 @@ void take(Ceilings& ceilings, const CeilingRow& row) {
 }  // namespace
 
 std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
-  std::map<std::pair<std::string, int>, CeilingRow> best;
+  std::map<std::pair<CeilingQuantity, int>, CeilingRow> best;
   for (const auto& row : rows) {
     auto [at, added] = best.try_emplace({row.quantity, row.threads}, row);
     CeilingRow& highest = at->second;
     const double in_front = std::max(highest.in_front_bytes, row.in_front_bytes);
-    const bool least = row.quantity.starts_with(timer_prefix);
+    const bool least = row.quantity.kind == CeilingQuantity::Kind::timer;
     if (!added && (least ? row.value < highest.value : row.value > highest.value)) highest = row;
     highest.in_front_bytes = in_front;
   }
@@ -82,11 +75,12 @@ std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
 }
 
 Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
-  std::set<std::string_view> measured;
+  const CeilingQuantity floor = CeilingQuantity::timer("floor");
+  std::set<CeilingQuantity> measured;
   std::optional<double> timer_floor;
   for (const auto& row : rows) {
     if (row.threads == threads) measured.insert(row.quantity);
-    if (row.quantity == "Timer/floor") timer_floor = std::min(timer_floor.value_or(row.value), row.value);
+    if (row.quantity == floor) timer_floor = std::min(timer_floor.value_or(row.value), row.value);
   }
   Ceilings ceilings;
   for (const auto& row : rows)
@@ -140,7 +134,7 @@ std::vector<CeilingRow> CeilingCheck::raise(const Measurement& row) {
   if (!demand) return raised;
   Ceilings& ceilings = state_->ceilings(row.threads);
   const Seconds time = least_counted(row);
-  const auto add = [&](std::string quantity, double value, double in_front) {
+  const auto add = [&](CeilingQuantity quantity, double value, double in_front) {
     raised.push_back({.quantity = std::move(quantity),
                       .algorithm = row.name(),
                       .threads = row.threads,
@@ -150,12 +144,12 @@ std::vector<CeilingRow> CeilingCheck::raise(const Measurement& row) {
   const auto peak = ceilings.peaks.find(demand->type);
   const double reached = demand->flops.value / time.value;
   if (!row.saves_multiplications && peak != ceilings.peaks.end() && reached > peak->second.value)
-    add(std::string(peak_prefix) + std::string(name(demand->type)), reached, 0);
+    add(CeilingQuantity::peak(demand->type), reached, 0);
   for (const auto& level : ceilings.levels) {
     const double crossing = std::max(0.0, demand->read.value - level.in_front.value) +
                             std::max(0.0, demand->written.value - level.in_front.value);
     if (crossing / time.value > level.bandwidth.value)
-      add(std::string(bandwidth_prefix) + level.name, crossing / time.value, level.in_front.value);
+      add(CeilingQuantity::bandwidth(level.name), crossing / time.value, level.in_front.value);
   }
   for (const auto& each : raised)
     for (auto& [threads, higher] : state_->at)

@@ -61,10 +61,12 @@ Run read(const Section& document) {
   peaks.object();
   for (const auto& [name, value] : peaks.json.items()) {
     const Section peak = peaks[name];
-    if (!data_type_from_name(name)) peak.fail("no type has this name; f32, f16, bf16, i8 ... have");
+    const auto type = data_type_from_name(name);
+    if (!type) peak.fail("no type has this name; f32, f16, bf16, i8 ... have");
     peak.expect({"flops_per_s", "source"});
-    run.ceilings.push_back(
-        {.quantity = "Peak/" + name, .algorithm = peak["source"].text(), .value = peak["flops_per_s"].positive()});
+    run.ceilings.push_back({.quantity = CeilingQuantity::peak(*type),
+                            .algorithm = peak["source"].text(),
+                            .value = peak["flops_per_s"].positive()});
   }
   if (run.ceilings.empty()) peaks.fail("expected one type at least");
 
@@ -87,7 +89,7 @@ Run read(const Section& document) {
   const Section memory = document["memory"];
   memory.expect({"bytes", "bytes_per_s", "source"});
   run.machine.memory.value = memory["bytes"].positive();
-  run.ceilings.push_back({.quantity = "Bandwidth/memory",
+  run.ceilings.push_back({.quantity = CeilingQuantity::bandwidth("memory"),
                           .algorithm = memory["source"].text(),
                           .value = memory["bytes_per_s"].positive(),
                           .in_front_bytes = in_front});

@@ -233,18 +233,20 @@ class Reader {
   void add_ceiling(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
     constexpr double beyond_any = 1e18;  // FLOP/s or bytes/s of one device
     if (row.failed) return;
-    const bool is_peak = name.what.starts_with("Peak/"), is_timer = name.what.starts_with("Timer/");
-    double value = is_peak ? row.flops_per_second : row.bytes_per_second;
+    const auto quantity = CeilingQuantity::parse(name.what);
+    if (!quantity)
+      throw InputError("'" + std::string(row.name) + "', expected Peak/<type>, Bandwidth/<memory> or Timer/<what>");
+    const bool is_timer = quantity->kind == CeilingQuantity::Kind::timer;
+    double value = quantity->kind == CeilingQuantity::Kind::peak ? row.flops_per_second : row.bytes_per_second;
     if (is_timer) value = row.real_time / scale;
-    else if (!(value > 0 && value < beyond_any))
-      wrong = std::string(is_peak ? "flops" : "bytes") + "_per_second is not a valid rate";
+    else if (!(value > 0 && value < beyond_any)) wrong = std::string(quantity->rate_key()) + " is not a valid rate";
     if (is_timer && !(value > 0) && wrong.empty()) wrong = no_time;
     if (!(row.in_front_bytes >= 0)) wrong = "in_front_bytes is not a count";
     if (!wrong.empty()) {
       run_.faults.push_back(std::string(row.name) + ": " + wrong);
       return;
     }
-    run_.ceilings.push_back({std::string(name.what), std::string(name.algorithm), threads, value, row.in_front_bytes});
+    run_.ceilings.push_back({*quantity, std::string(name.algorithm), threads, value, row.in_front_bytes});
   }
 
   void add_measurement(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {

@@ -101,7 +101,7 @@ std::vector<Finding> check(const Run& run) {
   }
   for (const auto& ceiling : run.ceilings)
     if (!std::isfinite(ceiling.value) || ceiling.value <= 0)
-      add("ceiling " + ceiling.quantity + " is not a positive number");
+      add("ceiling " + ceiling.quantity.text() + " is not a positive number");
   return findings;
 }
 

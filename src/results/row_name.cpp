@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_name.hpp"
 
+#include <benanza/results/ceiling_row.hpp>
+
 #include <algorithm>
 #include <charconv>
 

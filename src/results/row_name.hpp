@@ -10,9 +10,6 @@
 
 namespace benanza {
 
-/// The backend of rows that hold ceilings.
-inline constexpr std::string_view machine_backend = "machine";
-
 struct RowName {
   std::string_view backend{}, algorithm{};
   CacheState cache = CacheState::hot;

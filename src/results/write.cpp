@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // write_run: Google Benchmark's JSON, one row a line. What is at its default is left out; what is not a number is left
 // out or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
-#include "row_name.hpp"
 #include "run_text.hpp"
 #include <benanza/results/results.hpp>
 #include <benanza/results/whole_file.hpp>
@@ -94,20 +93,15 @@ Json row_of(const Measurement& m) {
 
 /// A rate is given as such; the row's time is that of one FLOP or one byte.
 Json row_of(const CeilingRow& ceiling) {
-  Json row =
-      named_row(std::string(machine_backend) + "/" + ceiling.algorithm + "/hot/" + ceiling.quantity, ceiling.threads);
+  Json row = named_row(ceiling.name(), ceiling.threads);
   if (!std::isfinite(ceiling.value) || ceiling.value <= 0) {
     row["error_occurred"] = true;
     row["error_message"] = "no value was measured";
     return row;
   }
   row["iterations"] = 1;
-  if (ceiling.quantity.starts_with("Timer/")) {
-    add_time(row, ns({ceiling.value}));
-  } else {
-    add_time(row, ns({1 / ceiling.value}));
-    row[ceiling.quantity.starts_with("Peak/") ? "flops_per_second" : "bytes_per_second"] = ceiling.value;
-  }
+  add_time(row, ns(ceiling.time()));
+  if (const auto key = ceiling.quantity.rate_key(); !key.empty()) row[std::string(key)] = ceiling.value;
   if (ceiling.in_front_bytes != 0) row["in_front_bytes"] = ceiling.in_front_bytes;
   return row;
 }

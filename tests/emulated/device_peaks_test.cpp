@@ -61,7 +61,7 @@ struct Peaks {
 std::vector<double> peaks_of(const DeviceCeilings& ceilings, const std::string& quantity) {
   std::vector<double> values;
   for (const auto& row : ceilings.rows)
-    if (row.quantity == quantity) values.push_back(row.value);
+    if (row.quantity.text() == quantity) values.push_back(row.value);
   return values;
 }
 

@@ -46,7 +46,8 @@ inline Case make_case(benanza::testing::GraphBuilder& graph, bool with_ceilings 
   run.machine = {.device = "fake", .isa = "none", .cores = 1};
   run.backends = {{"lib", "1"}};
   if (with_ceilings) {
-    run.ceilings = {{.quantity = "Peak/f32", .value = 1e12}, {.quantity = "Bandwidth/memory", .value = 1e12}};
+    run.ceilings = {{.quantity = CeilingQuantity::peak(DataType::f32), .value = 1e12},
+                    {.quantity = CeilingQuantity::bandwidth("memory"), .value = 1e12}};
   }
   std::set<std::string> done;
   const auto add = [&](const Layer& layer) {

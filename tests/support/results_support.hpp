@@ -88,9 +88,9 @@ inline Run small_run() {
           .machine = machine(),
           .backends = {{"native", "1 (g++ 12.2.0)"}, {"onednn", "3.2.0"}},
           .warnings = {"a quota of 1.5 processors", "process 'make' (7) took 80 %"}};
-  run.ceilings = {{"Peak/f32", "fma:avx512,threads=2", 2, 1.73e11, 0},
-                  {"Bandwidth/memory", "onednn/jit:avx2,threads=1/hot/" + relu, 1, 1.3e10, 42041344},
-                  {"Timer/floor", "steady_clock", 1, 2.5e-8, 0}};
+  run.ceilings = {{CeilingQuantity::peak(DataType::f32), "fma:avx512,threads=2", 2, 1.73e11, 0},
+                  {CeilingQuantity::bandwidth("memory"), "onednn/jit:avx2,threads=1/hot/" + relu, 1, 1.3e10, 42041344},
+                  {CeilingQuantity::timer("floor"), "steady_clock", 1, 2.5e-8, 0}};
   run.rows = {row("onednn", conv, 1.25e-3), row("native", relu, 1.6e-7)};
   run.rows[1].saves_multiplications = run.rows[1].contended = run.rows[1].noisy = true;
   run.rows[1].cache = CacheState::cold_weights;

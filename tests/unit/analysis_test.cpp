@@ -33,9 +33,13 @@ struct Results {
     run.backends = {{"lib", "1"}};
     if (!with_ceilings) return;
     for (int threads : {1, 2}) {
-      run.ceilings.push_back({.quantity = "Peak/f32", .threads = threads, .value = 1e9 * threads});  // 1 GFLOP/s a core
-      run.ceilings.push_back(
-          {.quantity = "Bandwidth/memory", .threads = threads, .value = 1e9, .in_front_bytes = 0});  // 1 GB/s, no cache
+      run.ceilings.push_back({.quantity = CeilingQuantity::peak(DataType::f32),
+                              .threads = threads,
+                              .value = 1e9 * threads});  // 1 GFLOP/s a core
+      run.ceilings.push_back({.quantity = CeilingQuantity::bandwidth("memory"),
+                              .threads = threads,
+                              .value = 1e9,
+                              .in_front_bytes = 0});  // 1 GB/s, no cache
     }
   }
   Measurement& add(const std::string& signature, std::vector<double> rounds, int threads = 1) {
@@ -507,10 +511,10 @@ TEST_CASE("the model floor is the longest of the times that each arithmetic type
   g.output(g.node("MatMulInteger", {g.input({64, 512}, DataType::u8), g.weight({512, 512}, DataType::i8)}, {64, 512},
                   {}, DataType::i32));
   Results r(true);
-  r.run.ceilings.push_back({.quantity = "Peak/i8", .threads = 1, .value = 2e9});
+  r.run.ceilings.push_back({.quantity = CeilingQuantity::peak(DataType::i8), .threads = 1, .value = 2e9});
   CHECK(ms(analyzed(g, r.database(), 1)[RungName::model_floor]) == Approx(33.554432));
   Results slow(true);
-  slow.run.ceilings.push_back({.quantity = "Peak/i8", .threads = 1, .value = 0.5e9});
+  slow.run.ceilings.push_back({.quantity = CeilingQuantity::peak(DataType::i8), .threads = 1, .value = 0.5e9});
   CHECK(ms(analyzed(g, slow.database(), 1)[RungName::model_floor]) == Approx(67.108864));
 }
 
@@ -600,7 +604,8 @@ TEST_CASE("arithmetic without a peak has no floor, and what no library has then 
   g.output(g.conv(g.input({1, 8, 16, 16}), 8));
   Results r(true);
   for (auto& ceiling : r.run.ceilings)
-    if (ceiling.quantity == "Peak/f32") ceiling.quantity = "Peak/bf16";
+    if (ceiling.quantity == CeilingQuantity::peak(DataType::f32))
+      ceiling.quantity = CeilingQuantity::peak(DataType::bf16);
   const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
   auto& row = r.add(conv, 1 * us);
   row.algorithm = "none,threads=1";

@@ -16,8 +16,11 @@ constexpr const char* product = "MatMul/f32/a=512x512/b=512x512/b_constant=1";  
 constexpr const char* relu = "Unary/f32/x=16777216/fn=relu";                    // 64 MiB read, 64 MiB written
 
 std::vector<CeilingRow> ceilings() {
-  return {{.quantity = "Peak/f32", .algorithm = "fma:avx2,threads=1", .threads = 1, .value = 100e9},
-          {.quantity = "Bandwidth/memory",
+  return {{.quantity = CeilingQuantity::peak(DataType::f32),
+           .algorithm = "fma:avx2,threads=1",
+           .threads = 1,
+           .value = 100e9},
+          {.quantity = CeilingQuantity::bandwidth("memory"),
            .algorithm = "read,threads=1",
            .threads = 1,
            .value = 10e9,
@@ -34,7 +37,7 @@ TEST_CASE("a row that beats a ceiling raises it and is named") {
   auto rows = ceilings();
   raise_ceilings(rows, std::vector{row(product, 2e-3)});  // 134 GFLOP/s
   REQUIRE(rows.size() == 3);
-  CHECK(rows[2].quantity == "Peak/f32");
+  CHECK(rows[2].quantity == CeilingQuantity::peak(DataType::f32));
   CHECK(rows[2].value == Approx(134.217728e9));
   CHECK(rows[2].algorithm == "fake/a,threads=1/hot/" + std::string(product));
 }
@@ -54,7 +57,7 @@ TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
   CHECK(rows.size() == 2);
   raise_ceilings(rows, std::vector{row(relu, 4e-3)});  // 16.8 GB/s
   REQUIRE(rows.size() == 3);
-  CHECK(rows[2].quantity == "Bandwidth/memory");
+  CHECK(rows[2].quantity == CeilingQuantity::bandwidth("memory"));
   CHECK(rows[2].value == Approx(64.0 * (1 << 20) / 4e-3));
   CHECK(rows[2].in_front_bytes == 32.0 * (1 << 20));
 }
@@ -72,7 +75,8 @@ TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
 
 TEST_CASE("what fewer threads reached more threads can reach too, of what was measured with them") {
   auto rows = ceilings();
-  rows.push_back({.quantity = "Bandwidth/memory", .algorithm = "read,threads=2", .threads = 2, .value = 5e9});
+  rows.push_back(
+      {.quantity = CeilingQuantity::bandwidth("memory"), .algorithm = "read,threads=2", .threads = 2, .value = 5e9});
   const Ceilings two = ceilings_of(rows, 2);
   REQUIRE(two.levels.size() == 1);
   CHECK(two.levels[0].bandwidth.value == 10e9);
@@ -115,11 +119,13 @@ TEST_CASE("a footprint is four times what is in front and half of the level at m
 
 TEST_CASE("a row of 8-bit operands raises the peak of 8 bits, with and without sign") {
   const char* const signature = "MatMul/u8/a=512x512/b=512x512/b_constant=1/b_type=i8";
-  std::vector<CeilingRow> rows{
-      {.quantity = "Peak/i8", .algorithm = "maddubs:avx2,threads=1", .threads = 1, .value = 100e9}};
+  std::vector<CeilingRow> rows{{.quantity = CeilingQuantity::peak(DataType::i8),
+                                .algorithm = "maddubs:avx2,threads=1",
+                                .threads = 1,
+                                .value = 100e9}};
   raise_ceilings(rows, std::vector{row(signature, 1e-3)});  // 268,435,456 operations in 1 ms
   REQUIRE(rows.size() == 2);
-  CHECK(rows.back().quantity == "Peak/i8");
+  CHECK(rows.back().quantity == CeilingQuantity::peak(DataType::i8));
   CHECK(rows.back().value == 268435456e3);
 }
 

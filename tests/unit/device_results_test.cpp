@@ -19,7 +19,8 @@ Run device_run() {
   run.machine.driver = "580.1,cuda=13.0";
   run.machine.state = {{"power_mw", "70000"}, {"sm_clock_mhz", "1980"}};
   run.backends = {{"cudnn", "9.19.0"}};
-  run.ceilings = {{"Peak/f32", "fma,threads=1", 1, 1e15, 0}, {"Bandwidth/memory", "read,threads=1", 1, 1e15, 0}};
+  run.ceilings = {{CeilingQuantity::peak(DataType::f32), "fma,threads=1", 1, 1e15, 0},
+                  {CeilingQuantity::bandwidth("memory"), "read,threads=1", 1, 1e15, 0}};
   return run;
 }
 
@@ -107,8 +108,8 @@ TEST_CASE("machines of two drivers are two machines, two states of a machine are
 
 TEST_CASE("launches of empty kernels are not a resolution of the clock") {
   Run run = device_run();
-  run.ceilings.push_back({"Timer/floor", "events,threads=1", 1, 2e-6, 0});
-  run.ceilings.push_back({"Timer/graph-launch", "events,threads=1", 1, 0.5e-6, 0});
+  run.ceilings.push_back({CeilingQuantity::timer("floor"), "events,threads=1", 1, 2e-6, 0});
+  run.ceilings.push_back({CeilingQuantity::timer("graph-launch"), "events,threads=1", 1, 0.5e-6, 0});
   ResultDatabase database;
   database.add(run);
   CHECK(database.ceilings(1).timer_floor.value == Approx(2e-6));

@@ -367,7 +367,8 @@ TEST_CASE("records are asked for where a session is the last of its process") {
 
 TEST_CASE("a ceiling that could not be measured is named, and ends no session") {
   const auto device = std::make_shared<FakeDevice>();
-  device->peaks = {.rows = {{"Peak/f32", "fma,threads=1", 1, 1e12, 0}}, .absent = {"Peak/f16: too many registers"}};
+  device->peaks = {.rows = {{CeilingQuantity::peak(DataType::f32), "fma,threads=1", 1, 1e12, 0}},
+                   .absent = {"Peak/f16: too many registers"}};
   const std::vector<std::shared_ptr<const Backend>> backends{
       std::make_shared<FakeDeviceBackend>(device, std::vector<FakeDevicePlan>{{.name = "relu"}})};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};

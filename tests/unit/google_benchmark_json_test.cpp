@@ -135,7 +135,7 @@ TEST_CASE("a file of Google Benchmark 1.7.1's own reporter is read") {
   CHECK(run.faults.size() == 2);
   CHECK(run.rows[4].p10.value == Approx(1.5e-6));
   REQUIRE(run.ceilings.size() == 1);
-  CHECK(run.ceilings[0].quantity == "Peak/f32");
+  CHECK(run.ceilings[0].quantity == CeilingQuantity::peak(DataType::f32));
   CHECK(run.ceilings[0].value == Approx(1e11));
 }
 

@@ -275,7 +275,10 @@ TEST_CASE("a session that is slow from end to end is found out by a peak that is
     MeasureOptions options;
     options.budget = {5};
     if (known)
-      options.ceilings = {{{.quantity = "Peak/f32", .algorithm = "fma:avx2,threads=1", .threads = 1, .value = 1e9}}};
+      options.ceilings = {{{.quantity = CeilingQuantity::peak(DataType::f32),
+                            .algorithm = "fma:avx2,threads=1",
+                            .threads = 1,
+                            .value = 1e9}}};
     CHECK(row(run(host, {backend}, options), "a,threads=1").contended == known);
   }
 }

@@ -80,7 +80,7 @@ TEST_CASE("a product gives a device the peak of a type that it had none of, once
   MeasureOptions options{.budget = {3}};
   const auto rows = product_peaks(host, {DataType::f16, DataType::tf32}, side, backends, options, 1);
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].quantity == "Peak/tf32");
+  CHECK(rows[0].quantity == CeilingQuantity::peak(DataType::tf32));
   CHECK(rows[0].threads == 1);
   CHECK(rows[0].value == Approx(819.2e6).epsilon(0.02));
   options.ceilings = rows;

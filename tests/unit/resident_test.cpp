@@ -59,8 +59,9 @@ TEST_CASE("the resident rungs of a model: shared weights are cold once, no cold 
   const std::string signature =
       LayerSignature(Layer{op::MatMul{.a = {16, 16}, .b = {16, 16}, .b_constant = true}}).text();
   Run run{.machine = {.device = "fake", .isa = "none", .cores = 1}, .backends = {{"lib", "1"}}};
-  run.ceilings.push_back({.quantity = "Peak/f32", .threads = 1, .value = 1e15});
-  run.ceilings.push_back({.quantity = "Bandwidth/memory", .threads = 1, .value = 1e15, .in_front_bytes = 256});
+  run.ceilings.push_back({.quantity = CeilingQuantity::peak(DataType::f32), .threads = 1, .value = 1e15});
+  run.ceilings.push_back(
+      {.quantity = CeilingQuantity::bandwidth("memory"), .threads = 1, .value = 1e15, .in_front_bytes = 256});
   const auto add = [&](CacheState cache, double seconds) {
     run.rows.push_back({.backend = "lib",
                         .algorithm = "a,threads=1",

@@ -201,15 +201,17 @@ TEST_CASE("the selected part has ceilings that none of its rows beats") {
 TEST_CASE("ceilings are running maxima at one thread count, the timer's floor the least seen") {
   ResultDatabase database;
   Run run = small_run();
-  run.ceilings = {{"Peak/f32", "a", 1, 5e10, 0},       {"Peak/f32", "b", 2, 1e11, 0},
-                  {"Peak/bf16", "c", 1, 2e11, 0},      {"Bandwidth/memory", "d", 1, 1.1e10, 4e7},
-                  {"Bandwidth/L2", "e", 1, 5e10, 9e4}, {"Timer/floor", "f", 1, 3e-8, 0}};
+  run.ceilings = {{CeilingQuantity::peak(DataType::f32), "a", 1, 5e10, 0},
+                  {CeilingQuantity::peak(DataType::f32), "b", 2, 1e11, 0},
+                  {CeilingQuantity::peak(DataType::bf16), "c", 1, 2e11, 0},
+                  {CeilingQuantity::bandwidth("memory"), "d", 1, 1.1e10, 4e7},
+                  {CeilingQuantity::bandwidth("L2"), "e", 1, 5e10, 9e4},
+                  {CeilingQuantity::timer("floor"), "f", 1, 3e-8, 0}};
   database.add(run);
-  run.ceilings = {{"Peak/f32", "onednn/a,threads=1/hot/MatMul/f32", 1, 6e10, 0},
-                  {"Bandwidth/memory", "g", 1, 1.0e10, 5e7},
-                  {"Timer/floor", "f", 1, 2e-8, 0},
-                  {"Peak/f1024", "z", 1, 1, 0},
-                  {"Colour", "z", 1, 1, 0}};
+  run.ceilings = {{CeilingQuantity::peak(DataType::f32), "onednn/a,threads=1/hot/MatMul/f32", 1, 6e10, 0},
+                  {CeilingQuantity::bandwidth("memory"), "g", 1, 1.0e10, 5e7},
+                  {CeilingQuantity::timer("floor"), "f", 1, 2e-8, 0},
+                  {{CeilingQuantity::Kind::peak, "f1024"}, "z", 1, 1, 0}};
   database.add(run);
   const auto one = database.ceilings(1);
   CHECK(one.peaks == std::map<DataType, FlopsPerSecond>{{DataType::f32, {6e10}}, {DataType::bf16, {2e11}}});

@@ -53,7 +53,7 @@ TEST_CASE("what was measured on two GPUs of one kind is joined without loss, and
     run.machine = {.device = "GPU", .isa = "sm_90,sms=132", .cores = 1, .affinity = uuid, .driver = "580.1,cuda=13.0"};
     run.machine.state = {{"power_mw", "70000"}};
     run.backends = {{"cudnn", "9.19.0"}};
-    run.ceilings = {{"Peak/f16", "wgmma.m64n256k16,threads=1", 1, 9.8e14 + seconds, 0}};
+    run.ceilings = {{CeilingQuantity::peak(DataType::f16), "wgmma.m64n256k16,threads=1", 1, 9.8e14 + seconds, 0}};
     run.rows = {{.backend = "cudnn",
                  .algorithm = "graph:eng0,threads=1",
                  .signature = relu,

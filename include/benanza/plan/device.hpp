@@ -8,6 +8,7 @@
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/plan/memory.hpp>
+#include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 

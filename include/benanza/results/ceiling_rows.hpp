@@ -4,6 +4,7 @@
 // damaged.
 #pragma once
 
+#include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 

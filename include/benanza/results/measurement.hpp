@@ -123,14 +123,4 @@ inline constexpr double methods_agree = 0.05;
 /// A row is marked if the clock is this much lower than the session's highest.
 inline constexpr double throttling = 0.02;
 
-/// A measured ceiling, kept as a row like the layers: `quantity` is Peak/<type> (FLOP/s) or Bandwidth/<level> (bytes/s)
-/// or Timer/<what> (s): floor, and on a device launch and graph-launch of an empty kernel in a chain.
-struct CeilingRow {
-  std::string quantity{};
-  std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it
-  int threads = 1;
-  double value = 0;
-  double in_front_bytes = 0;  ///< of a bandwidth
-};
-
 }  // namespace benanza

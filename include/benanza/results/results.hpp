@@ -3,6 +3,7 @@
 // renamed. No JSON library is visible here.
 #pragma once
 
+#include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 

@@ -37,27 +37,26 @@ class Area {
 
 struct Kind {
   PeakKind kind;
-  const char* name;
+  DataType type;
   const char* algorithm;
   decltype(&has_peak) has = has_peak;
   decltype(&launch_peak) launch = launch_peak;
 };
 
-/// By the names of data types.
-constexpr Kind kinds[] = {{PeakKind::f32, "f32", "fma"},
-                          {PeakKind::f64, "f64", "fma"},
-                          {PeakKind::tf32, "tf32", "mma.m16n8k8"},
-                          {PeakKind::f16, "f16", "mma.m16n8k16"},
-                          {PeakKind::bf16, "bf16", "mma.m16n8k16"},
-                          {PeakKind::i8, "i8", "mma.m16n8k32"},
-                          {PeakKind::f8e4m3, "f8e4m3", "mma.m16n8k32"},
-                          {PeakKind::f8e5m2, "f8e5m2", "mma.m16n8k32"},
-                          {PeakKind::tf32, "tf32", "wgmma.m64n256k8", has_group_peak, launch_group_peak},
-                          {PeakKind::f16, "f16", "wgmma.m64n256k16", has_group_peak, launch_group_peak},
-                          {PeakKind::bf16, "bf16", "wgmma.m64n256k16", has_group_peak, launch_group_peak},
-                          {PeakKind::i8, "i8", "wgmma.m64n256k32", has_group_peak, launch_group_peak},
-                          {PeakKind::f8e4m3, "f8e4m3", "wgmma.m64n256k32", has_group_peak, launch_group_peak},
-                          {PeakKind::f8e5m2, "f8e5m2", "wgmma.m64n256k32", has_group_peak, launch_group_peak}};
+constexpr Kind kinds[] = {{PeakKind::f32, DataType::f32, "fma"},
+                          {PeakKind::f64, DataType::f64, "fma"},
+                          {PeakKind::tf32, DataType::tf32, "mma.m16n8k8"},
+                          {PeakKind::f16, DataType::f16, "mma.m16n8k16"},
+                          {PeakKind::bf16, DataType::bf16, "mma.m16n8k16"},
+                          {PeakKind::i8, DataType::i8, "mma.m16n8k32"},
+                          {PeakKind::f8e4m3, DataType::f8e4m3, "mma.m16n8k32"},
+                          {PeakKind::f8e5m2, DataType::f8e5m2, "mma.m16n8k32"},
+                          {PeakKind::tf32, DataType::tf32, "wgmma.m64n256k8", has_group_peak, launch_group_peak},
+                          {PeakKind::f16, DataType::f16, "wgmma.m64n256k16", has_group_peak, launch_group_peak},
+                          {PeakKind::bf16, DataType::bf16, "wgmma.m64n256k16", has_group_peak, launch_group_peak},
+                          {PeakKind::i8, DataType::i8, "wgmma.m64n256k32", has_group_peak, launch_group_peak},
+                          {PeakKind::f8e4m3, DataType::f8e4m3, "wgmma.m64n256k32", has_group_peak, launch_group_peak},
+                          {PeakKind::f8e5m2, DataType::f8e5m2, "wgmma.m64n256k32", has_group_peak, launch_group_peak}};
 
 double flops_per_cycle(const PeakContext& context, const Kind& kind, double budget) {
   constexpr int repeats = 4096;  // some tenths of a millisecond and more
@@ -91,7 +90,8 @@ std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, d
   std::vector<CeilingRow> rows;
   for (const Traffic traffic : traffics) {
     static_cast<void>(walk(traffic, 4));  // loads its code, which waits for the stream
-    rows.push_back({.quantity = "Bandwidth/memory", .in_front_bytes = static_cast<double>(context.l2_bytes)});
+    rows.push_back(
+        {.quantity = CeilingQuantity::bandwidth("memory"), .in_front_bytes = static_cast<double>(context.l2_bytes)});
   }
   device.finish();
   const auto begin = Clock::now();
@@ -153,15 +153,15 @@ DeviceCeilings measure_peaks(Device& device, const PeakContext& context, const C
   const double slot = request.budget.value / (std::size(kinds) + 2);  // memory takes two
   for (const auto& kind : kinds) {
     if (!kind.has(kind.kind)) continue;
-    const std::string quantity = std::string("Peak/") + kind.name;
-    add(ceilings, request, quantity + " by " + kind.algorithm, [&] {
+    const CeilingQuantity quantity = CeilingQuantity::peak(kind.type);
+    add(ceilings, request, quantity.text() + " by " + kind.algorithm, [&] {
       return std::vector<CeilingRow>{{.quantity = quantity,
                                       .algorithm = std::string(kind.algorithm) + ",threads=1",
                                       .threads = 1,
                                       .value = flops_per_cycle(context, kind, slot) * context.clock_hz}};
     });
   }
-  add(ceilings, request, "Bandwidth/memory", [&] {
+  add(ceilings, request, CeilingQuantity::bandwidth("memory").text(), [&] {
     auto rows = bandwidths(device, context, 2 * slot);
     device.finish();
     return rows;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// CeilingQuantity: what a ceiling is of: the peak of a data type, the bandwidth of a memory, or a time that the timer
+// needs. As text it is `Peak/f32`, `Bandwidth/L2` or `Timer/floor`, which is read and written here only.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace benanza {
+
+struct CeilingQuantity {
+  enum class Kind : std::uint8_t {
+    bandwidth,  ///< bytes/s of a memory
+    peak,       ///< FLOP/s of a data type
+    timer       ///< s: the timer's floor, and on a device what an empty kernel in a chain takes
+  };
+  Kind kind = Kind::timer;
+  std::string of{};  ///< the memory (`L2`), the data type (`f32`), or what is timed (`floor`)
+
+  [[nodiscard]] static CeilingQuantity bandwidth(std::string memory) { return {Kind::bandwidth, std::move(memory)}; }
+  [[nodiscard]] static CeilingQuantity peak(DataType type) { return {Kind::peak, std::string(name(type))}; }
+  [[nodiscard]] static CeilingQuantity timer(std::string what) { return {Kind::timer, std::move(what)}; }
+  /// Nothing if the text is not that of a quantity.
+  [[nodiscard]] static std::optional<CeilingQuantity> parse(std::string_view text) {
+    for (const Kind kind : {Kind::bandwidth, Kind::peak, Kind::timer})
+      if (const std::string_view prefix = facts(kind).prefix; text.starts_with(prefix))
+        return CeilingQuantity{kind, std::string(text.substr(prefix.size()))};
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string text() const { return std::string(facts(kind).prefix) + of; }
+  /// Of a peak; nothing for others, and for a type of another version of Benanza.
+  [[nodiscard]] std::optional<DataType> type() const {
+    return kind == Kind::peak ? data_type_from_name(of) : std::nullopt;
+  }
+  [[nodiscard]] std::string_view unit() const { return facts(kind).unit; }
+  /// The key of its value in a results file; empty for a time, which stands there as the row's own.
+  [[nodiscard]] std::string_view rate_key() const { return facts(kind).rate_key; }
+  /// In the order of their texts.
+  auto operator<=>(const CeilingQuantity&) const = default;
+
+ private:
+  struct Facts {
+    std::string_view prefix{}, unit{}, rate_key{};
+  };
+  [[nodiscard]] static constexpr Facts facts(Kind kind) {
+    constexpr std::array<Facts, 3> all{
+        {{"Bandwidth/", "B/s", "bytes_per_second"}, {"Peak/", "FLOP/s", "flops_per_second"}, {"Timer/", "s", ""}}};
+    return all[static_cast<std::size_t>(kind)];
+  }
+};
+
+}  // namespace benanza
