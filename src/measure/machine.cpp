@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/utsname.h>
@@ -14,26 +13,13 @@
 #endif
 
 #include "caches.hpp"
-#include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/topology.hpp>
 
 namespace benanza::bench {
 
 namespace {
-
-struct TopologyDeleter {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, TopologyDeleter>;
-
-Topology load_topology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw EnvironmentError("hwloc_topology_init failed");
-  Topology topology(raw);
-  if (hwloc_topology_load(raw) != 0) throw EnvironmentError("hwloc_topology_load failed");
-  return topology;
-}
 
 /// The value of the first line `key : value` of a file.
 std::string line_of(const char* path, const std::string& key) {

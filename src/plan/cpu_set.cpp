@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/error.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/topology.hpp>
 
 #include <hwloc.h>
 
@@ -13,23 +13,10 @@ namespace benanza {
 
 namespace {
 
-struct TopologyDeleter {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, TopologyDeleter>;
-
 struct BitmapDeleter {
   void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
 };
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, BitmapDeleter>;
-
-Topology load_topology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw EnvironmentError("hwloc_topology_init failed");
-  Topology topology(raw);
-  if (hwloc_topology_load(raw) != 0) throw EnvironmentError("hwloc_topology_load failed");
-  return topology;
-}
 
 /// Whole processors' worth of time that the cgroup grants (CPU bandwidth control of Linux); more threads would be
 /// throttled.

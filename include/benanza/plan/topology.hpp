@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topology: what hwloc knows of this machine's processors, caches and memory.
+#pragma once
+
+#include <memory>
+
+struct hwloc_topology;  // of hwloc.h, which is not needed here
+
+namespace benanza {
+
+struct TopologyDeleter {
+  void operator()(hwloc_topology* topology) const;
+};
+using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
+
+/// Reads it from the system. Throws EnvironmentError.
+[[nodiscard]] Topology load_topology();
+
+}  // namespace benanza
