@@ -12,16 +12,12 @@ namespace {
 
 constexpr std::int64_t period = 1'048'573;  // prime, so that rows of a matrix are never shifted copies in step
 
-/// SplitMix64 (Steele, Lea, Flood 2014): a counter with a mixing function.
+/// SplitMix64 (Steele, Lea, Flood 2014): a counter with a mixing function. The seed is mixed as well: counters that
+/// begin a few steps apart would give the same numbers, shifted.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 0x1234567U) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15U;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    return z ^ (z >> 31);
-  }
+  explicit Random(std::uint64_t seed) : state_(mixed(seed + step)) {}
+  std::uint64_t operator()() { return mixed(state_ += step); }
   /// In [0, limit), by multiplication of the high 32 bits (Lemire 2019); the bias below 2^-32 * limit does not matter
   /// here.
   std::int64_t below(std::int64_t limit) {
@@ -31,6 +27,13 @@ class Random {
   float fraction() { return static_cast<float>((*this)() >> 40) * 0x1p-24F; }
 
  private:
+  static constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;
+  static constexpr std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t state_;
 };
 

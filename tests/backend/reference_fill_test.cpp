@@ -2,6 +2,7 @@
 #include "backend/reference_support.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace benanza;
@@ -59,4 +60,14 @@ TEST_CASE("contents depend on the seed alone, and every byte of a large operand 
   CHECK(std::none_of(values.begin(), values.end(), [](double value) { return value == 0; }));
   const auto nibbles = filled({.type = DataType::u4, .shape = {2'500'001}});
   CHECK(std::none_of(nibbles.begin(), nibbles.end(), [](double value) { return value == 0; }));
+}
+
+TEST_CASE("contents of neighbouring seeds are not the same ones, shifted") {
+  const Operand operand{.type = DataType::i8, .shape = {2000}};
+  const auto first = filled(operand, 1);
+  for (std::uint64_t seed = 2; seed < 40; ++seed) {
+    const auto second = filled(operand, seed);
+    // 50 of six values each: equal by chance once in 6^50.
+    CHECK(std::search(first.begin(), first.end(), second.begin(), second.begin() + 50) == first.end());
+  }
 }

@@ -209,3 +209,18 @@ TEST_CASE("elements of an output are read where its layout has them") {
   CHECK(on_processor.sampled(shapes.outputs[0], plan, 0, output.data(), indices) == expected);
   CHECK(on_device.sampled(shapes.outputs[0], plan, 0, output.data(), indices) == expected);
 }
+
+TEST_CASE("an input region that grows for a larger layer does not repeat what it holds") {
+  Buffers buffers(0, 0);
+  const auto input = [](std::int64_t elements) {
+    return std::vector<Operand>{{.type = DataType::i8, .shape = {elements}}};
+  };
+  constexpr std::int64_t small = 4096, large = 40000, length = 64;
+  static_cast<void>(buffers.plain_inputs(input(small)));
+  const auto* values = static_cast<const std::int8_t*>(buffers.plain_inputs(input(large)).front());
+  // Of six values each, 64 in a row are met twice by chance once in 6^64.
+  for (std::int64_t i = small; i + length <= large; i += length) {
+    const auto* const run = values + i;
+    CHECK(std::search(values, values + small, run, run + length) == values + small);
+  }
+}
