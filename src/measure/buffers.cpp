@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "buffers.hpp"
 
+#include "placement.hpp"
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/fill.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <new>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -15,141 +14,30 @@ namespace benanza::bench {
 
 namespace {
 
-constexpr std::uint64_t seed = 2020;
-
 /// Operands as they are timed: one region for all magnitudes, since each region may become as large as all caches.
 std::vector<Operand> as_timed(std::vector<Operand> operands) {
   for (auto& operand : operands) operand.exponent = 0;
   return operands;
 }
 
-/// Offset of every input in its region, and the size of each region.
-template <class BytesOf>
-std::pair<std::vector<std::size_t>, std::map<Region, std::size_t>> place(const std::vector<Operand>& inputs,
-                                                                         bool on_device, BytesOf bytes_of) {
-  std::map<Region, Placement> placements;
-  std::vector<std::size_t> offsets;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    offsets.push_back(placements.try_emplace(region_of(inputs[i]), on_device).first->second.add(bytes_of(i), i));
-  std::map<Region, std::size_t> sizes;
-  for (const auto& [key, placement] : placements) sizes[key] = placement.size();
-  return {std::move(offsets), std::move(sizes)};
-}
-
 }  // namespace
-
-std::byte* Buffers::grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
-  const std::size_t before = block.size();
-  if (before >= bytes) return block.data();
-  if (memory == nullptr) {
-    block.grow(bytes + bytes / 8);
-    std::memset(block.data() + before, 0, block.size() - before);  // pages that are there; zeros are valid elements
-  } else {
-    block = MemoryBlock();  // first give back, then take
-    block = MemoryBlock(bytes, memory);
-    memory->set(block.data(), 0, bytes);
-  }
-  return block.data();
-}
-
-std::byte* Buffers::filled_for_calls(const Operand& operand, std::size_t bytes) {
-  std::byte* const here = filled(operand, bytes);
-  if (memory_ == nullptr) return here;
-  const Region key = region_of(operand);
-  const std::size_t size = filled_.at(key).size();
-  auto& block = on_device_[key];
-  if (block.size() < size) {
-    block = MemoryBlock();
-    block = MemoryBlock(size, memory_);
-    memory_->upload(block.data(), here, size);
-  }
-  return block.data();
-}
-
-void Buffers::pack(const Plan& plan, std::size_t i, const void* plain, std::byte* packed) {
-  if (memory_ == nullptr) return plan.pack_input(i, plain, packed);
-  const std::size_t bytes = plan.inputs()[i].bytes;
-  std::byte* const here = grown(staging_, bytes + 256, nullptr);
-  plan.pack_input(i, plain, here);
-  memory_->upload(packed, here, bytes);
-}
-
-std::byte* Buffers::filled(const Operand& operand, std::size_t bytes) {
-  auto& block = filled_[region_of(operand)];
-  if (const std::size_t before = block.size(); before < bytes) {
-    constexpr std::size_t line = 64;  // whole elements of every type
-    block.grow((bytes + bytes / 8 + line - 1) / line * line);
-    Operand rest = operand;
-    rest.shape = {static_cast<std::int64_t>(block.size() - before) * 8 / bits(operand.type)};
-    rest.touched.reset();
-    fill(rest, block.data() + before, seed + before);
-  }
-  return block.data();
-}
-
-std::vector<const void*> Buffers::plain_inputs(const std::vector<Operand>& inputs) {
-  const auto [offsets, sizes] =
-      place(inputs, memory_ != nullptr, [&](std::size_t i) { return static_cast<std::size_t>(inputs[i].bytes()); });
-  std::vector<const void*> result;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    result.push_back(filled(inputs[i], sizes.at(region_of(inputs[i]))) + offsets[i]);
-  return result;
-}
-
-void Buffers::forget(std::list<Packed>::iterator entry) {
-  kept_ -= entry->block.size();
-  index_.erase(entry->key);
-  packed_.erase(entry);
-}
-
-const void* Buffers::packed(const std::string& key, bool constant, const Plan& plan, std::size_t i, const void* plain) {
-  if (const auto found = index_.find(key); found != index_.end()) {
-    packed_.splice(packed_.begin(), packed_, found->second);
-    found->second->used = calls_;
-    return found->second->data;
-  }
-  const std::size_t bytes = plan.inputs()[i].bytes + place_in_page(i, memory_ != nullptr) + 256;
-  // What the same call has been given stays, at the cost of the limit.
-  while (!packed_.empty() && kept_ + bytes > limit_ && packed_.back().used != calls_) forget(std::prev(packed_.end()));
-  Packed entry{.key = key, .constant = constant, .block = MemoryBlock(bytes, memory_), .used = calls_};
-  entry.data = entry.block.data() + place_in_page(i, memory_ != nullptr);
-  pack(plan, i, plain, entry.data);
-  packed_.push_front(std::move(entry));
-  index_[key] = packed_.begin();
-  kept_ += bytes;
-  return packed_.front().data;
-}
 
 std::vector<const void*> Buffers::inputs(const std::string& layer, const std::string& backend,
                                          const std::vector<Operand>& inputs, const Plan& plan, bool exact) {
   const auto& layouts = plan.inputs();
-  ++calls_;
-  if (layer != std::exchange(layer_, layer))
-    for (auto next = packed_.begin(); next != packed_.end();)
-      if (const auto entry = next++; !entry->constant) forget(entry);
-
-  std::vector<const void*> result(inputs.size());
-  if (exact) {
-    result = plain_inputs(inputs);
-    for (std::size_t i = 0; i < inputs.size() && memory_ != nullptr; ++i) {  // the same values, where calls read them
-      const auto& block = filled_.at(region_of(inputs[i]));
-      result[i] = filled_for_calls(inputs[i], 0) + (static_cast<const std::byte*>(result[i]) - block.data());
-    }
-  } else {
-    const std::vector<Operand> timed = as_timed(inputs);
-    const auto [offsets, sizes] = place(timed, memory_ != nullptr, [&](std::size_t i) {
-      return std::max(layouts[i].bytes, static_cast<std::size_t>(timed[i].bytes()));
-    });
-    for (std::size_t i = 0; i < timed.size(); ++i)
-      result[i] = filled_for_calls(timed[i], sizes.at(region_of(timed[i]))) + offsets[i];
-  }
+  packed_.begin_call(layer);
+  const std::vector<Operand> placed = exact ? inputs : as_timed(inputs);
+  std::vector<std::size_t> bytes;
+  for (std::size_t i = 0; i < placed.size(); ++i)
+    bytes.push_back(std::max(exact ? 0 : layouts[i].bytes, static_cast<std::size_t>(placed[i].bytes())));
+  std::vector<const void*> result = regions_.for_calls(placed, bytes);
   // Last, since what is packed is read from where the plain inputs are, and those may just have moved.
   std::vector<const void*> source;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (layouts[i].name == "plain" || !(exact || inputs[i].constant)) continue;
     if (source.empty()) source = plain_inputs(inputs);
-    result[i] = packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name, inputs[i].constant,
-                       plan, i, source[i]);
+    result[i] = packed_.packed(layer + "|" + backend + "|" + std::to_string(i) + "|" + layouts[i].name,
+                               inputs[i].constant, plan, i, source[i]);
   }
   return result;
 }
@@ -204,7 +92,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   const auto region = [&](std::size_t i) {
     const std::size_t beside = still.at(region_of(inputs[i]));
     const auto whole = static_cast<std::size_t>(inputs[i].bytes());
-    return filled_for_calls(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
+    return regions_.for_calls(inputs[i], beside + rotation.region + whole + 256) + beside + position_;
   };
   for (const auto i : rotation.inputs) static_cast<void>(region(i));
   work.inputs = this->inputs(layer, backend, exact, *work.plan, false);

@@ -67,4 +67,18 @@ MemoryBlock::~MemoryBlock() {
   else if (mapped_ != nullptr) munmap(mapped_, mapped_size_);
 }
 
+std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
+  const std::size_t before = block.size();
+  if (before >= bytes) return block.data();
+  if (memory == nullptr) {
+    block.grow(bytes + bytes / 8);
+    std::memset(block.data() + before, 0, block.size() - before);  // pages that are there
+  } else {
+    block = MemoryBlock();  // first give back, then take
+    block = MemoryBlock(bytes, memory);
+    memory->set(block.data(), 0, bytes);
+  }
+  return block.data();
+}
+
 }  // namespace benanza::bench

@@ -53,4 +53,8 @@ class MemoryBlock {
   Memory* where_ = nullptr;
 };
 
+/// The data of a block that has at least this many bytes now, in `memory`, or in the processor's where that is null.
+/// Bytes that came are zero, which are valid elements of every type; on a device that is all of them.
+[[nodiscard]] std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory);
+
 }  // namespace benanza::bench

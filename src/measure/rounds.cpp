@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rounds.hpp"
 
+#include "sample_cost.hpp"
 #include <benanza/detail/quantile.hpp>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
 
 bool Rounds::round(std::vector<Entry>& entries, std::size_t number) {
   const auto is_due = [&](const Entry& entry) {
-    return entry.candidate->competes() && (!entry.candidate->seldom || number % Tuner::seldom_rounds == 0);
+    return entry.candidate->competes() && (!entry.candidate->seldom || number % seldom_rounds == 0);
   };
   std::vector<std::optional<Sample>> samples(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {

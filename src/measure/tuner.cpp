@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner.hpp"
 
+#include "candidate_order.hpp"
+#include "sample_cost.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <limits>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace benanza::bench {
@@ -26,11 +26,6 @@ Seconds claim(const TuningTask& task) { return guess(task) + Seconds{2.5e-3}; }
 /// If the session is cancelled, the layers that matter least are missing.
 double importance(const TuningTask& task) { return task.weight * guess(task).value; }
 
-/// The algorithm without its last key, the threads.
-std::string_view without_threads(std::string_view algorithm) {
-  return algorithm.substr(0, algorithm.rfind(",threads="));
-}
-
 /// The candidate of the same plan with everything in the caches, if that was asked for.
 const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
   const auto found = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate& other) {
@@ -40,92 +35,7 @@ const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
   return found == task.candidates.end() ? nullptr : &*found;
 }
 
-/// Whether a library's own name for a plan says that it is the code for what nothing better fits, or for processors
-/// before AVX2: tried last, in case that time runs out.
-bool is_last_resort(const Measurement& row) {
-  constexpr std::array<std::string_view, 5> parts{"simple", ":any", ":sse41", ":avx,", "gemm:ref"};
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
-}
-
-/// The candidates of a cache state and thread count, last resorts or others, those first whose plan was the fastest
-/// where it was tried before: with more threads, or with everything in the caches. Of others the first of each library,
-/// then the second of each: one that offers many plans does not keep the only one of another from being tried. Of those
-/// that an earlier try of the session knows, the fastest goes first and the others last: time is for the untried ones.
-std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
-                                   const Sampler& sampler) {
-  enum class Known { fastest, untried, slower };
-  struct Turn {
-    Known known;
-    double before;  // its time where it was tried before
-    int of_library;
-    Candidate* candidate;
-  };
-  std::vector<Turn> order;
-  std::map<std::string_view, int> seen;  // plans of a library
-  const auto takes_part = [&](const Candidate& candidate) {
-    return candidate.row.cache == cache && candidate.row.threads == threads && candidate.competes() &&
-           is_last_resort(candidate.row) == last_resorts;
-  };
-  const Candidate* fastest = nullptr;
-  for (const auto& candidate : task.candidates)
-    if (takes_part(candidate) && candidate.row.samples > 0 &&
-        (fastest == nullptr || candidate.row.p10 < fastest->row.p10))
-      fastest = &candidate;
-  for (auto& candidate : task.candidates) {
-    if (!takes_part(candidate)) continue;
-    double before = std::numeric_limits<double>::infinity();
-    for (const auto& other : task.candidates) {
-      const bool same_plan = other.row.backend == candidate.row.backend &&
-                             without_threads(other.row.algorithm) == without_threads(candidate.row.algorithm);
-      const bool tried_before = cache == CacheState::hot
-                                    ? other.row.cache == cache && other.row.threads > threads
-                                    : other.row.cache == CacheState::hot && other.row.threads == threads;
-      if (!same_plan || !tried_before) continue;
-      if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
-    }
-    const Known known = &candidate == fastest        ? Known::fastest
-                        : candidate.row.samples == 0 ? Known::untried
-                                                     : Known::slower;
-    order.push_back({known, before, seen[candidate.row.backend]++, &candidate});
-  }
-  std::stable_sort(order.begin(), order.end(), [](const Turn& a, const Turn& b) {
-    return std::tie(a.known, a.before, a.of_library) < std::tie(b.known, b.before, b.of_library);
-  });
-  std::vector<Candidate*> result;
-  for (const auto& turn : order) result.push_back(turn.candidate);
-  return result;
-}
-
-/// The same algorithm with more threads, if it was tried there, takes long, and was clearly slower than the best.
-const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate& candidate) {
-  constexpr Seconds long_enough{1e-3};  // of short calls any thread count may be the best
-  for (const auto& other : task.candidates)
-    if (other.row.threads > candidate.row.threads && other.row.cache == candidate.row.cache && other.plan == nullptr &&
-        other.row.backend == candidate.row.backend && other.first_call > long_enough &&
-        without_threads(other.row.algorithm) == without_threads(candidate.row.algorithm))
-      return &other;
-  return nullptr;
-}
-
 }  // namespace
-
-Seconds sample_cost(const Candidate& candidate, const Sampler& sampler) {
-  const auto time = standing(candidate, sampler);
-  if (!time) return {};
-  const double windows = *time >= Sampler::long_call ? 1.2 : 2.5;
-  const double effort = candidate.samples.empty() ? 1 : candidate.samples.back().window.effort;
-  return *time * static_cast<double>(candidate.row.calls_per_sample) * windows * effort + Seconds{200e-6};
-}
-
-Seconds round_cost(std::span<const TuningTask> tasks, const Sampler& sampler) {
-  Seconds cost{};
-  for (const auto& task : tasks)
-    for (const auto& candidate : task.candidates)
-      if (candidate.chosen && candidate.competes())
-        cost += sample_cost(candidate, sampler) * (candidate.seldom ? 1.0 / Tuner::seldom_rounds : 1.0);
-  return cost;
-}
 
 void Tuner::admit(TuningTask& task, Seconds until) {
   finder_.find_candidates(task);

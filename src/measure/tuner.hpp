@@ -6,7 +6,6 @@
 #include "candidate_finder.hpp"
 #include "workplace.hpp"
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,8 +22,6 @@ class Tuner {
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
-  /// A plan that was chosen for its least work alone is timed in one of this many rounds.
-  static constexpr int seldom_rounds = 4;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;
   /// A contended sample is taken again at once, up to this many times.
@@ -58,10 +55,5 @@ class Tuner {
   Workplace& place_;
   const CandidateFinder& finder_;
 };
-
-/// What one sample of a candidate is expected to take, discarded calls and readings included.
-[[nodiscard]] Seconds sample_cost(const Candidate& candidate, const Sampler& sampler);
-/// The same for one sample of each chosen plan.
-[[nodiscard]] Seconds round_cost(std::span<const TuningTask> tasks, const Sampler& sampler);
 
 }  // namespace benanza::bench

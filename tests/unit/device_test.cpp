@@ -3,6 +3,7 @@
 // graph (support/fake_device.hpp).
 #include "../../src/measure/device_host.hpp"
 #include "../../src/measure/device_timer.hpp"
+#include "../../src/measure/sample_cost.hpp"
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_device.hpp"
