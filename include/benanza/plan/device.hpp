@@ -10,7 +10,6 @@
 #include <benanza/plan/memory.hpp>
 #include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
-#include <benanza/results/measurement.hpp>
 
 #include <cstdint>
 #include <functional>
