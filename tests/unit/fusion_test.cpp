@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include "support/graph_builder.hpp"
+#include "support/fusion_support.hpp"
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 
@@ -10,30 +10,8 @@
 namespace {
 
 using namespace benanza;
-using benanza::testing::GraphBuilder;
+using namespace benanza::testing;
 using Dims = GraphBuilder::Dims;
-using Signatures = std::vector<std::string>;
-
-LayerGraph fused(GraphBuilder& g) { return make_model_layers(g.graph()).fused; }
-
-Signatures signatures(const LayerGraph& graph) {
-  Signatures result;
-  for (const auto& at : graph.layers) result.push_back(LayerSignature(at.layer).text());
-  return result;
-}
-
-/// The one group that a graph with the given end is fused into.
-std::string only_group(GraphBuilder& g, ValueId result) {
-  const std::size_t nodes = g.graph().nodes.size();
-  const auto layers = fused(g.output(result)).layers;
-  CHECK(layers.size() == 1);
-  CHECK(layers.front().members.size() == nodes);
-  CHECK(layers.front().pieces.size() >= 1);
-  return LayerSignature(layers.front().layer).text();
-}
-
-/// The canonical spelling, so that expected signatures may name fields in any order.
-std::string named(const std::string& text) { return LayerSignature::parse(text).text(); }
 
 const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";
 
@@ -441,54 +419,6 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
     const LayerGraph graph = fused(g);
     REQUIRE(graph.layers.size() == 3);
     CHECK(LayerSignature(graph.layers.back().layer).text() == named(shapes + "/k_tokens_first=1"));
-  }
-}
-
-TEST_CASE("a rotary embedding written out in parts is one call") {
-  GraphBuilder g;
-  const Dims dims{1, 12, 128, 64}, half{1, 12, 128, 32};
-  const auto x = g.input(dims), cosines = g.weight({1, 1, 128, 64}), sines = g.weight({1, 1, 128, 64});
-  const auto slice = [&](std::int64_t begin, std::int64_t end) {
-    return g.node("Slice", {x, g.ints({begin}), g.ints({end}), g.ints({3})}, half);
-  };
-  const auto times = [&](ValueId a, ValueId b) { return g.node("Mul", {a, b}, dims); };
-  const auto concat = [&](ValueId a, ValueId b) {
-    return g.node("Concat", {a, b}, dims, {{"axis", std::int64_t{-1}}});
-  };
-  const std::string rotary = named("Rotary/f32/x=12x128x64/angles=1x128x64");
-  SECTION("by slices") {
-    const auto straight = times(x, cosines);
-    const auto low = slice(0, 32), high = slice(32, 64);
-    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {high}), low), sines)}));
-    const auto layers = fused(g).layers;
-    REQUIRE(layers.size() == 1);
-    CHECK(LayerSignature(layers[0].layer).text() == rotary);
-    CHECK(layers[0].members.size() == 7);
-    REQUIRE(layers[0].pieces.size() == 2);  // the last product with the sum
-    CHECK(layers[0].pieces[1].first == 5);
-    CHECK(layers[0].pieces[1].count == 2);
-    CHECK(LayerSignature(layers[0].pieces[1].layer).text() == named("Binary/f32/fn=mul/a=12x8192/b=1x8192/post=add"));
-  }
-  SECTION("by a split, all operands the other way round") {
-    const auto halves = g.node_of("Split", {x}, {half, half}, {{"axis", std::int64_t{3}}});
-    const auto turned = times(sines, concat(g.map("Neg", {halves[1]}), halves[0]));
-    CHECK(only_group(g, g.map("Add", {turned, times(cosines, x)})) == rotary);
-  }
-  SECTION("the halves in their own order are not a rotation") {
-    const auto straight = times(x, cosines);
-    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(0, 32)}), slice(32, 64)), sines)}));
-    CHECK(fused(g).layers.size() == 6);
-  }
-  SECTION("of another tensor") {
-    const auto straight = times(g.input(dims), cosines);
-    g.output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), slice(0, 32)), sines)}));
-    CHECK(fused(g).layers.size() == 6);
-  }
-  SECTION("a half that is an output too is not absorbed") {
-    const auto low = slice(0, 32);
-    const auto straight = times(x, cosines);
-    g.output(low).output(g.map("Add", {straight, times(concat(g.map("Neg", {slice(32, 64)}), low), sines)}));
-    CHECK(fused(g).layers.size() == 6);
   }
 }
 
