@@ -1115,28 +1115,40 @@ constexpr op::LayerNorm layer_norm[] = {
         // swin_t x1 single, x1 fused: node_layer_norm_23
     {.x = {128, 768}, .bias = true},
         // bert_base_s128 x25 single, x25 fused: node_layer_norm
-        // gpt2_s128 x25 single, x25 fused: node_layer_norm
+        // gpt2_s128 x25 single, x24 fused: node_layer_norm
+    {.x = {128, 768}, .bias = true, .residual = op::Residual::kept},
+        // gpt2_s128 x1 fused: node_add_1
     {.x = {128, 768}, .rms = true},
         // llama_160m_prefill_s128 x25 fused: node_pow_1
     {.x = {128, 768}, .rms = true, .scale = false},
         // llama_160m_prefill_s128 x25 part: node_pow_1
     {.x = {196, 384}, .bias = true},
         // convnext_tiny x10 single, x10 fused: node_layer_norm_9
-        // swin_t x12 single, x12 fused: node_layer_norm_11
+        // swin_t x12 single, x6 fused: node_layer_norm_11
+    {.x = {196, 384}, .bias = true, .residual = op::Residual::kept},
+        // swin_t x6 fused: node_add_15
     {.x = {196, 768}, .bias = true},
         // swin_t x1 single, x1 fused: node_layer_norm_10
     {.x = {197, 768}, .bias = true},
-        // vit_b_16 x25 single, x25 fused: node_layer_norm
+        // vit_b_16 x25 single, x24 fused: node_layer_norm
+    {.x = {197, 768}, .bias = true, .residual = op::Residual::kept},
+        // vit_b_16 x1 fused: node_add
     {.x = {784, 192}, .bias = true},
         // convnext_tiny x4 single, x4 fused: node_layer_norm_5
-        // swin_t x4 single, x4 fused: node_layer_norm_6
+        // swin_t x4 single, x2 fused: node_layer_norm_6
+    {.x = {784, 192}, .bias = true, .residual = op::Residual::kept},
+        // swin_t x2 fused: node_add_8
     {.x = {784, 384}, .bias = true},
         // swin_t x1 single, x1 fused: node_layer_norm_5
     {.x = {1500, 384}, .bias = true},
-        // whisper_tiny_encoder x9 single, x9 fused: node_layer_norm
+        // whisper_tiny_encoder x9 single, x8 fused: node_layer_norm
+    {.x = {1500, 384}, .bias = true, .residual = op::Residual::kept},
+        // whisper_tiny_encoder x1 fused: node_add
     {.x = {3136, 96}, .bias = true},
         // convnext_tiny x5 single, x5 fused: node_layer_norm
-        // swin_t x5 single, x5 fused: node_layer_norm
+        // swin_t x5 single, x3 fused: node_layer_norm
+    {.x = {3136, 96}, .bias = true, .residual = op::Residual::kept},
+        // swin_t x2 fused: node_add_1
 };
 constexpr op::Softmax softmax[] = {
     {.x = {12, 513, 1}},
@@ -1526,12 +1538,12 @@ constexpr op::Binary binary[] = {
         // convnext_tiny x9 single: node_add_6
         // efficientnet_b0 x1 single: node_add
         // mobilenet_v3_large x1 single: node_add_1
-        // swin_t x12 single, x6 fused: node_add_15
+        // swin_t x12 single: node_add_15
     {.a = {94080}, .b = {94080}},
         // regnet_y_1_6gf x6 single: node_add_2
     {.a = {98304}, .b = {98304}},
         // bert_base_s128 x26 single: node_add
-        // gpt2_s128 x25 single, x1 fused: node_add_1
+        // gpt2_s128 x25 single: node_add_1
         // llama_160m_prefill_s128 x36 single: node_add_4
     {.a = {98304}, .b = {98304}, .post = {add}},
         // bert_base_s128 x1 fused: node_add
@@ -1540,15 +1552,15 @@ constexpr op::Binary binary[] = {
     {.a = {150528}, .b = {150528}},
         // convnext_tiny x3 single: node_add_3
         // regnet_y_1_6gf x2 single: node_add
-        // swin_t x4 single, x2 fused: node_add_8
+        // swin_t x4 single: node_add_8
     {.a = {151296}, .b = {151296}},
-        // vit_b_16 x25 single, x1 fused: node_add
+        // vit_b_16 x25 single: node_add
     {.a = {200704}, .b = {200704}},
         // mobilenet_v3_large x1 single: node_add
         // resnet50 x6 single: node_add_7
     {.a = {301056}, .b = {301056}},
         // convnext_tiny x3 single: node_add
-        // swin_t x4 single, x2 fused: node_add_1
+        // swin_t x4 single: node_add_1
     {.a = {393216}, .b = {1}},
         // gpt2_s128 x12 single: node_add_7
     {.a = {393216}, .b = {393216}},
@@ -1556,7 +1568,7 @@ constexpr op::Binary binary[] = {
     {.a = {401408}, .b = {401408}},
         // resnet50 x4 single: node_add_3
     {.a = {576000}, .b = {576000}},
-        // whisper_tiny_encoder x9 single, x1 fused: node_add
+        // whisper_tiny_encoder x9 single: node_add
     {.a = {802816}, .b = {802816}},
         // resnet50 x3 single: node_add
     {.a = {2163200}, .b = {2163200}},

@@ -8,16 +8,17 @@ namespace benanza::reference {
 
 namespace {
 
-/// Mean and variance of consecutive elements, the variance in a second pass as the definition has it.
+/// Mean and variance of consecutive elements `x(i)`, the variance in a second pass as the definition has it.
 struct Statistics {
   double mean = 0;
   double variance = 0;
 };
-Statistics statistics(const ConstTensor& x, std::int64_t begin, std::int64_t count) {
+template <class X>
+Statistics statistics(const X& x, std::int64_t begin, std::int64_t count) {
   Statistics result;
-  for (std::int64_t i = begin; i < begin + count; ++i) result.mean += x[i];
+  for (std::int64_t i = begin; i < begin + count; ++i) result.mean += x(i);
   result.mean /= static_cast<double>(count);
-  for (std::int64_t i = begin; i < begin + count; ++i) result.variance += (x[i] - result.mean) * (x[i] - result.mean);
+  for (std::int64_t i = begin; i < begin + count; ++i) result.variance += (x(i) - result.mean) * (x(i) - result.mean);
   result.variance /= static_cast<double>(count);
   return result;
 }
@@ -37,7 +38,12 @@ Elements compute(const op::BatchNorm& norm, const Query& query) {
 
 Elements compute(const op::LayerNorm& norm, const Query& query) {
   const std::int64_t inner = norm.x[1];
-  const ConstTensor& x = query.input(0);
+  const auto x = [&](std::int64_t flat) {
+    double value = query.input(0)[flat];
+    if (norm.residual != op::Residual::none) value += query.input(1)[flat];
+    return norm.x_bias ? value + query.input(2)[flat % inner] : value;
+  };
+  if (query.output == 1) return query.map(x);
   Elements result(query.size());
   query.for_each_group(
       [&](std::int64_t flat) { return flat / inner; },
@@ -47,8 +53,8 @@ Elements compute(const op::LayerNorm& norm, const Query& query) {
           of_row = {.mean = 0, .variance = of_row.variance + of_row.mean * of_row.mean};  // the mean of squares
         for (auto position : positions) {
           const std::int64_t flat = query.indices[position], column = flat % inner;
-          double value = (x[flat] - of_row.mean) / std::sqrt(of_row.variance + query.parameters.epsilon);
-          std::size_t next = 1;
+          double value = (x(flat) - of_row.mean) / std::sqrt(of_row.variance + query.parameters.epsilon);
+          std::size_t next = norm.first_weight();
           if (norm.scale) value *= query.input(next++)[column];
           if (norm.bias) value += query.input(next)[column];
           result[position] = value;
@@ -61,14 +67,14 @@ Elements compute(const op::GroupNorm& norm, const Query& query) {
   const std::int64_t channels = norm.x[1],
                      inner = element_count(norm.x) / std::max<std::int64_t>(norm.x[0] * channels, 1);
   const std::int64_t group_size = channels / norm.groups * inner;
-  const ConstTensor& x = query.input(0);
+  const auto x = [&](std::int64_t flat) { return query.input(0)[flat]; };
   Elements result(query.size());
   query.for_each_group([&](std::int64_t flat) { return flat / group_size; },
                        [&](std::int64_t group, std::span<const std::size_t> positions) {
                          const Statistics of_group = statistics(x, group * group_size, group_size);
                          for (auto position : positions) {
                            const std::int64_t flat = query.indices[position], c = flat / inner % channels;
-                           result[position] = (x[flat] - of_group.mean) /
+                           result[position] = (x(flat) - of_group.mean) /
                                                   std::sqrt(of_group.variance + query.parameters.epsilon) *
                                                   query.input(1)[c] +
                                               query.input(2)[c];

@@ -64,7 +64,10 @@ std::string in_words(const op::Binary& op) {
 
 std::string in_words(const op::BatchNorm& op) { return "BatchNorm " + dims(op.x) + steps(op.post); }
 std::string in_words(const op::Softmax& op) { return std::string(op.log ? "LogSoftmax " : "Softmax ") + dims(op.x); }
-std::string in_words(const op::LayerNorm& op) { return std::string(op.rms ? "RMSNorm " : "LayerNorm ") + dims(op.x); }
+std::string in_words(const op::LayerNorm& op) {
+  const bool adds = op.residual != op::Residual::none;
+  return std::string(op.rms ? "RMSNorm " : "LayerNorm ") + (adds ? "of a sum " : "") + dims(op.x);
+}
 std::string in_words(const op::Transpose& op) { return "Transpose " + dims(op.x) + " to " + dims(op.perm); }
 std::string in_words(const op::Attention& op) {
   return "Attention q " + dims(op.q) + ", k " + dims(op.k) + (op.mask.empty() ? "" : ", mask");

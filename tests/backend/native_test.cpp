@@ -169,7 +169,9 @@ TEST_CASE("Normalisations agree with the reference", "[native]") {
       check({op::LayerNorm{.x = {9, 768}, .rms = rms, .bias = bias},
              op::LayerNorm{.x = {4, 77}, .rms = rms, .bias = bias},
              op::LayerNorm{.x = {3, 5000}, .rms = rms, .scale = false, .bias = bias},
-             op::LayerNorm{.x = {5, 3}, .rms = rms, .bias = bias}});
+             op::LayerNorm{.x = {5, 3}, .rms = rms, .bias = bias},
+             op::LayerNorm{.x = {9, 77}, .rms = rms, .bias = bias, .residual = op::Residual::added},
+             op::LayerNorm{.x = {7, 768}, .rms = rms, .bias = bias, .residual = op::Residual::kept, .x_bias = true}});
   check({op::GroupNorm{.x = {2, 12, 49}, .groups = 4}, op::GroupNorm{.x = {1, 6, 3001}, .groups = 1},
          op::GroupNorm{.x = {3, 5, 10}, .groups = 5}, op::Lrn{.x = {2, 20, 133}}, op::Lrn{.x = {1, 7, 9}, .size = 4},
          op::Lrn{.x = {1, 9, 40}, .size = 3, .beta = 0.5}, op::Lrn{.x = {1, 9, 40}, .beta = 1},
@@ -266,6 +268,7 @@ TEST_CASE("16-bit floats agree with the reference where f32 computes for them", 
            op::Reduce{.type = type, .x = {3, 17, 40}, .axes = {2}},
            op::Pool{.type = type, .x = {1, 8, 9, 9}, .kernel = {3, 3}, .strides = {2, 2}},
            op::Attention{.type = type, .q = {1, 2, 31, 20}, .k = {1, 2, 60, 20}, .v = {1, 2, 60, 44}}});
+           op::LayerNorm{.type = type, .x = {11, 67}, .rms = true, .residual = op::Residual::kept},
 }
 
 TEST_CASE("Recurrent layers agree with the reference", "[native]") {

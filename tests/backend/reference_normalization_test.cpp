@@ -56,6 +56,13 @@ TEST_CASE("normalisations subtract the mean and divide by the deviation") {
   // Mean square (9 + 16) / 2.
   const double rms = std::sqrt(12.5 + eps);
   check_close(run(op::LayerNorm{.x = {1, 2}, .rms = true, .scale = false}, {{3, 4}}), {3 / rms, 4 / rms});
+  // 1 - 3 + 5 = 3 and 3 + 2 - 1 = 4: the same root.
+  const op::LayerNorm of_sum{.x = {1, 2}, .rms = true, .scale = false, .residual = op::Residual::kept, .x_bias = true};
+  check_close(run(of_sum, {{1, 3}, {-3, 2}, {5, -1}}), {3 / rms, 4 / rms});
+  check_close(run(of_sum, {{1, 3}, {-3, 2}, {5, -1}}, 1), {3, 4});
+  check_close(run(op::LayerNorm{.x = {1, 2}, .bias = true, .residual = op::Residual::added},
+                  {{2, -1}, {-1, 4}, {2, 3}, {10, 20}}),
+              {10 - 2 * unit, 20 + 3 * unit});
   check_close(run(op::GroupNorm{.x = {1, 2, 2}, .groups = 2}, {{1, 3, 11, 13}, {1, 2}, {0, 5}}),
               {-unit, unit, 5 - 2 * unit, 5 + 2 * unit});
   const double all = std::sqrt(26 + eps);  // 1, 3, 11, 13: mean 7, squares of 6, 4, 4, 6

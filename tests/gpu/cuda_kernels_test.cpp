@@ -68,6 +68,10 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Softmax{.type = DataType::f16, .x = {2, 3, 262144}},
       op::LayerNorm{.type = DataType::f16, .x = {3, 3000}, .bias = true},
       op::LayerNorm{.x = {9, 77}, .bias = true},
+      op::LayerNorm{.x = {16, 96}, .bias = true, .residual = op::Residual::kept},
+      op::LayerNorm{.x = {9, 77}, .rms = true, .residual = op::Residual::added},
+      op::LayerNorm{
+          .type = DataType::f16, .x = {3, 3000}, .bias = true, .residual = op::Residual::kept, .x_bias = true},
       op::GroupNorm{.x = {2, 12, 256}, .groups = 3},
       op::GroupNorm{.type = DataType::bf16, .x = {2, 4, 6000}, .groups = 2},
       op::Lrn{.x = {2, 16, 32}, .size = 4},

@@ -58,6 +58,11 @@ class SingleNode {
     graph_.values.push_back({.type = type, .dims = std::move(dims)});
     return *this;
   }
+  /// An optional output that is left out.
+  SingleNode& no_out() {
+    node_.outputs.emplace_back();
+    return *this;
+  }
   SingleNode& set(const std::string& key, Attribute value) {
     node_.attributes.emplace(key, std::move(value));
     return *this;

@@ -151,6 +151,9 @@ TEST_CASE("a plan that leaves out an operand is wrong after an activation") {
 TEST_CASE("a plan that leaves out a scale or a bias of a normalisation is wrong, and one without an attention's mask") {
   for (const auto type : {DataType::f32, DataType::f16, DataType::bf16}) {
     check_each(op::LayerNorm{.type = type, .x = {4, 768}, .bias = true}, {{1, 1}, {2, 0}});
+    check_each(
+        op::LayerNorm{.type = type, .x = {4, 768}, .bias = true, .residual = op::Residual::added, .x_bias = true},
+        {{1, 0}, {2, 0}, {3, 1}, {4, 0}});
     check_each(op::BatchNorm{.type = type, .x = {2, 64, 9}}, {{1, 1}, {2, 0}, {3, 0}, {4, 1}});
     check_each(op::GroupNorm{.type = type, .x = {2, 64, 25}, .groups = 8}, {{1, 1}, {2, 0}});
     check_each(

@@ -74,6 +74,7 @@ std::vector<Layer> samples() {
       op::Pool{.mode = PoolMode::lp, .x = {1, 4, 8, 8}, .kernel = {2, 2}, .p = 3},
       op::BatchNorm{.x = {1, 64, 3136}, .post = {relu}},
       op::LayerNorm{.x = {128, 768}, .rms = true, .scale = false, .bias = true},
+      op::LayerNorm{.x = {128, 768}, .residual = Residual::kept, .x_bias = true},
       op::GroupNorm{.x = {1, 32, 64}, .groups = 8},
       op::Lrn{.x = {1, 96, 3025}, .size = 3, .beta = 0.5},
       op::Softmax{.x = {12, 128, 1}, .log = true},

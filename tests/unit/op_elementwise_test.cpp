@@ -132,6 +132,9 @@ TEST_CASE("Normalisations fold what they treat alike", "[op]") {
     for (int i = 0; i < weights; ++i) node.weight({size});
     return node;
   };
+  const auto skip = [](const char* type) {
+    return SingleNode(type, 1, "com.microsoft").in({1, 128, 768}).in({1, 128, 768}).out({1, 128, 768});
+  };
   check({
       {"batch norm", norm(SingleNode("BatchNormalization").in({1, 64, 56, 56}).out({1, 64, 56, 56}), 4, 64),
        "BatchNorm/f32/x=1x64x3136"},
@@ -153,6 +156,20 @@ TEST_CASE("Normalisations fold what they treat alike", "[op]") {
       {"RMS norm of ONNX Runtime",
        norm(SingleNode("SimplifiedLayerNormalization", 1).in({1, 128, 768}).out({1, 128, 768}), 1, 768),
        "LayerNorm/f32/x=128x768/rms=1"},
+      {"the norm of a sum", norm(skip("SkipLayerNormalization"), 2, 768),
+       "LayerNorm/f32/x=128x768/bias=1/residual=added"},
+      {"with a bias", norm(skip("SkipLayerNormalization"), 3, 768),
+       "LayerNorm/f32/x=128x768/bias=1/residual=added/x_bias=1"},
+      {"RMS norm of a sum", norm(skip("SkipSimplifiedLayerNormalization"), 1, 768),
+       "LayerNorm/f32/x=128x768/rms=1/residual=added"},
+      {"RMS norm with a bias", norm(skip("SkipSimplifiedLayerNormalization"), 2, 768),
+       "LayerNorm/f32/x=128x768/rms=1/residual=added/x_bias=1"},
+      {"the sum is an output",
+       norm(skip("SkipSimplifiedLayerNormalization").no_out().no_out().out({1, 128, 768}), 1, 768),
+       "LayerNorm/f32/x=128x768/rms=1/residual=kept"},
+      {"a skip that broadcasts",
+       norm(SingleNode("SkipLayerNormalization", 1, "com.microsoft").in({2, 4, 8}).in({1, 4, 8}).out({2, 4, 8}), 1, 8),
+       "Opaque/f32/op=com.microsoft.SkipLayerNormalization/read_bytes=416/written_bytes=256/constant_bytes=32"},
       {"group norm",
        norm(SingleNode("GroupNormalization", 21).in({1, 32, 8, 8}).out({1, 32, 8, 8}).set("num_groups", 4), 2, 32),
        "GroupNorm/f32/x=1x32x64/groups=4"},

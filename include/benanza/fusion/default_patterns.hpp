@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
-// then attention is gathered, then epilogues absorb the layers that follow.
+// then attention is gathered, then epilogues absorb the layers that follow, and norms the sums that are left.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>
@@ -8,6 +8,7 @@
 #include <benanza/fusion/epilogue_group.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/residual_norm.hpp>
 #include <benanza/fusion/rotary.hpp>
 
 namespace benanza {
@@ -18,7 +19,8 @@ inline std::vector<Pattern> default_patterns() {
           {"rotary", detail::match_rotary},
           {"attention", detail::match_attention},
           {"product_epilogue", detail::match_product_epilogue},
-          {"elementwise_chain", detail::match_elementwise_chain}};
+          {"elementwise_chain", detail::match_elementwise_chain},
+          {"residual_norm", detail::match_residual_norm}};
 }
 
 }  // namespace benanza

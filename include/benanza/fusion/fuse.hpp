@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion: which nodes one library call can do together. A Pattern looks at one layer of a LayerGraph and says whether a
 // group begins there; `fuse` applies patterns in order and checks what makes a group legal: a value that is used
-// outside, or twice, is never absorbed. A user's pattern is a few lines (examples/06_own_fusion.cpp).
+// outside, or twice, is never absorbed, unless the group's layer has it as an output too. A user's pattern is a few
+// lines (examples/06_own_fusion.cpp).
 #pragma once
 
 #include <benanza/model/layer_graph.hpp>
@@ -20,6 +21,7 @@ namespace benanza {
 struct Match {
   std::vector<std::size_t> members{};
   std::vector<Piece> pieces{};
+  std::vector<std::size_t> kept{};  ///< members whose results are further outputs of the whole, in its order of outputs
 };
 
 struct Pattern {
@@ -30,7 +32,7 @@ struct Pattern {
 
 /// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, rotary embeddings written out in parts;
 /// scale-mask-softmax attention; then convolution, matrix product, batch norm or an element-wise function with
-/// everything that follows in its epilogue.
+/// everything that follows in its epilogue; then a norm with the sum before it, where that is left.
 [[nodiscard]] std::vector<Pattern> default_patterns();
 
 /// Fused form of a single-form graph.
@@ -54,7 +56,13 @@ namespace detail {
   return graph.tensors[*id].producers[0];
 }
 
-/// Every result but the last member's stays inside the group, and all members run equally often in the same branches.
+[[nodiscard]] inline bool reads_from(const Occurrence& at, std::size_t producer) {
+  return std::any_of(at.predecessors.begin(), at.predecessors.end(),
+                     [&](const Predecessor& edge) { return edge.from == producer; });
+}
+
+/// Every result but the last member's and the kept ones stays inside the group, what reads a kept one comes after the
+/// group, and all members run equally often in the same branches.
 [[nodiscard]] inline bool is_legal(const LayerGraph& graph, const Match& match, const std::vector<bool>& taken) {
   const std::size_t size = match.members.size();
   if (size < 2 || match.pieces.empty() || match.pieces[0].count != size || match.members.back() >= graph.layers.size())
@@ -74,6 +82,11 @@ namespace detail {
         layer.branches != last.branches)
       return false;
     if (member == match.members.back()) continue;
+    if (std::find(match.kept.begin(), match.kept.end(), member) != match.kept.end()) {
+      for (std::size_t next = member + 1; next < match.members.back(); ++next)
+        if (!inside(next) && reads_from(graph.layers[next], member)) return false;
+      continue;
+    }
     for (auto output : layer.outputs) {
       if (graph.tensors[output].output) return false;
       for (auto consumer : graph.tensors[output].consumers)
@@ -93,6 +106,7 @@ namespace detail {
       if (piece.first == 0 && piece.count < match.members.size()) shorter = std::max(shorter, piece.count);
     if (shorter < 2) return std::nullopt;
     match.members.resize(shorter);
+    match.kept.clear();
     std::erase_if(match.pieces, [&](const Piece& piece) { return piece.first + piece.count > shorter; });
     std::stable_partition(match.pieces.begin(), match.pieces.end(),
                           [&](const Piece& piece) { return piece.count == shorter; });
@@ -135,6 +149,10 @@ namespace detail {
     }
   }
   group.outputs = graph.layers[match.members.back()].outputs;
+  for (auto member : match.kept) {
+    const auto& outputs = graph.layers[member].outputs;
+    group.outputs.insert(group.outputs.end(), outputs.begin(), outputs.end());
+  }
   return group;
 }
 

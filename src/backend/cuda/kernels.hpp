@@ -82,8 +82,13 @@ struct RowShape {
 constexpr bool along_rows(const RowShape& shape) {
   return shape.scale_length == 1 && shape.scale_count == shape.length;
 }
-void run_rows(RowFunction function, const RowShape& shape, Element element, const void* x, const void* scale,
-              const void* bias, void* y, cudaStream_t stream);
+/// Null for what there is not. Of a norm, a row is x + residual + x_bias, and `sum` takes that.
+struct RowBuffers {
+  const void *x = nullptr, *residual = nullptr, *x_bias = nullptr, *scale = nullptr, *bias = nullptr;
+  void *y = nullptr, *sum = nullptr;
+};
+void run_rows(RowFunction function, const RowShape& shape, Element element, const RowBuffers& buffers,
+              cudaStream_t stream);
 /// Softmax along the middle of outer x axis x inner, a thread a column.
 void softmax_columns(std::int64_t outer, std::int64_t axis, std::int64_t inner, bool log, Element element,
                      const void* x, void* y, cudaStream_t stream);

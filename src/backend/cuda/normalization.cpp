@@ -41,7 +41,7 @@ Result plans(const op::Softmax& op, const Context& context) {
       context, op.operands(), "softmax:rows",
       [op, element = *element, stream = context.stream()](const Arguments& a) {
         run_rows(op.log ? RowFunction::log_softmax : RowFunction::softmax, {.rows = op.x[0], .length = op.x[1]},
-                 element, a.inputs[0], nullptr, nullptr, a.outputs[0], stream);
+                 element, {.x = a.inputs[0], .y = a.outputs[0]}, stream);
       },
       tolerance_of(*element));
 }
@@ -49,12 +49,20 @@ Result plans(const op::Softmax& op, const Context& context) {
 Result plans(const op::LayerNorm& op, const Context& context) {
   const auto element = element_of(op.type);
   if (!element) return unsupported(op.kind, op.type);
+  const bool adds = op.residual != op::Residual::none;
   return one_plan(
-      context, op.operands(), "norm:rows",
-      [op, element = *element, stream = context.stream()](const Arguments& a) {
+      context, op.operands(), adds ? "norm:residual" : "norm:rows",
+      [op, adds, element = *element, stream = context.stream()](const Arguments& a) {
+        const std::size_t first = op.first_weight();
         run_rows(op.rms ? RowFunction::rms_norm : RowFunction::layer_norm,
-                 {.rows = op.x[0], .length = op.x[1], .scale_count = op.x[1], .epsilon = epsilon}, element, a.inputs[0],
-                 op.scale ? a.inputs[1] : nullptr, op.bias ? a.inputs[op.scale ? 2 : 1] : nullptr, a.outputs[0],
+                 {.rows = op.x[0], .length = op.x[1], .scale_count = op.x[1], .epsilon = epsilon}, element,
+                 {.x = a.inputs[0],
+                  .residual = adds ? a.inputs[1] : nullptr,
+                  .x_bias = op.x_bias ? a.inputs[2] : nullptr,
+                  .scale = op.scale ? a.inputs[first] : nullptr,
+                  .bias = op.bias ? a.inputs[op.scale ? first + 1 : first] : nullptr,
+                  .y = a.outputs[0],
+                  .sum = op.residual == op::Residual::kept ? a.outputs[1] : nullptr},
                  stream);
       },
       tolerance_of(*element));
@@ -71,7 +79,8 @@ Result plans(const op::GroupNorm& op, const Context& context) {
   return one_plan(
       context, op.operands(), "norm:groups",
       [shape, element = *element, stream = context.stream()](const Arguments& a) {
-        run_rows(RowFunction::layer_norm, shape, element, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], stream);
+        run_rows(RowFunction::layer_norm, shape, element,
+                 {.x = a.inputs[0], .scale = a.inputs[1], .bias = a.inputs[2], .y = a.outputs[0]}, stream);
       },
       tolerance_of(*element));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalisations. Rows are read as often as there are passes over them, from the caches after the first.
+// Softmax and normalisations. Rows are read as often as there are passes over them, from the caches after the first; a
+// row that is a sum is added up in each pass.
 #include "team.cuh"
 
 #include <cfloat>
@@ -11,15 +12,25 @@ namespace {
 /// n divides a row, and what has one scale where scales do not lie along it.
 template <class Team, bool softmax, class T, int n>
 __global__ void __launch_bounds__(Team::most_threads)
-    row_kernel(RowFunction function, RowShape shape, const T* __restrict__ x, const T* __restrict__ scale,
-               const T* __restrict__ bias, T* __restrict__ y) {
+    row_kernel(RowFunction function, RowShape shape, const T* __restrict__ x, const T* __restrict__ residual,
+               const T* __restrict__ x_bias, const T* __restrict__ scale, const T* __restrict__ bias, T* __restrict__ y,
+               T* __restrict__ sums) {
   [[maybe_unused]] const auto length = static_cast<float>(shape.length);
   for (std::int64_t row = Team::first_row(); row < shape.rows; row += Team::row_step()) {
-    const T* const from = x + row * shape.length;
+    const auto take_row = [&](std::int64_t i, float(&value)[n]) {
+      load(x + row * shape.length + i, value);
+      if (softmax || residual == nullptr) return;
+      float other[n];
+      load(residual + row * shape.length + i, other);
+      for (int j = 0; j < n; ++j) value[j] += other[j];
+      if (x_bias == nullptr) return;
+      load(x_bias + i, other);
+      for (int j = 0; j < n; ++j) value[j] += other[j];
+    };
     const auto for_all = [&](auto use) {
       for (std::int64_t i = Team::rank() * n; i < shape.length; i += Team::size() * n) {
         float value[n];
-        load(from + i, value);
+        take_row(i, value);
         for (const float v : value) use(v);
       }
     };
@@ -42,10 +53,11 @@ __global__ void __launch_bounds__(Team::most_threads)
     }
     for (std::int64_t i = Team::rank() * n; i < shape.length; i += Team::size() * n) {
       float value[n];
-      load(from + i, value);
+      take_row(i, value);
       if constexpr (softmax) {
         for (float& v : value) v = function == RowFunction::softmax ? expf(v - center) * factor : v - center - factor;
       } else {
+        if (sums != nullptr) store(sums + row * shape.length + i, value);
         for (float& v : value) v = (v - center) * factor;
         std::int64_t channel = row * shape.length + i;
         if (!along_rows(shape)) {
@@ -97,9 +109,9 @@ __global__ void __launch_bounds__(threads_per_block)
 
 }  // namespace
 
-void run_rows(RowFunction function, const RowShape& shape, Element element, const void* x, const void* scale,
-              const void* bias, void* y, cudaStream_t stream) {
-  const bool scaled = scale != nullptr || bias != nullptr;
+void run_rows(RowFunction function, const RowShape& shape, Element element, const RowBuffers& buffers,
+              cudaStream_t stream) {
+  const bool scaled = buffers.scale != nullptr || buffers.bias != nullptr;
   const std::int64_t together = scaled && !along_rows(shape) ? shape.scale_length : shape.length;
   with_float(element, [&](auto zero) {
     using T = decltype(zero);
@@ -109,8 +121,10 @@ void run_rows(RowFunction function, const RowShape& shape, Element element, cons
         using Team = decltype(team);
         const bool softmax = function == RowFunction::softmax || function == RowFunction::log_softmax;
         const auto kernel = softmax ? row_kernel<Team, true, T, n> : row_kernel<Team, false, T, n>;
-        kernel<<<blocks, threads, 0, stream>>>(function, shape, static_cast<const T*>(x), static_cast<const T*>(scale),
-                                               static_cast<const T*>(bias), static_cast<T*>(y));
+        const auto in = [](const void* buffer) { return static_cast<const T*>(buffer); };
+        kernel<<<blocks, threads, 0, stream>>>(function, shape, in(buffers.x), in(buffers.residual), in(buffers.x_bias),
+                                               in(buffers.scale), in(buffers.bias), static_cast<T*>(buffers.y),
+                                               static_cast<T*>(buffers.sum));
       });
     });
   });

@@ -104,7 +104,7 @@ std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order) {
 }
 
 std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order) {
-  if (!op.scale || (!op.rms && !op.bias)) return std::nullopt;
+  if (!op.scale || (!op.rms && !op.bias) || op.residual != op::Residual::none) return std::nullopt;
   Draw drawing(subject);
   const TensorShape whole{op.x[0], op.x[1], 1, 1}, channels{1, op.x[1], 1, 1};
   const auto x = drawing.input(0, numbers(whole), numbers(packed_strides(whole)));

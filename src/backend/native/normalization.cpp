@@ -37,15 +37,37 @@ Result plans(const op::Softmax& op, const Context& context) {
 
 Result plans(const op::LayerNorm& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
-  const Index inner = op.x[1];
-  return one_plan(context, op.operands(), op.rms ? "rms_norm" : "layer_norm",
-                  [=, kernel = op.rms ? context.kernels.rms_norm : context.kernels.layer_norm, pool = context.pool,
-                   threads = context.threads](const Arguments& arguments) {
-                    const float* scale = op.scale ? input<float>(arguments, 1) : nullptr;
-                    const float* bias = op.bias ? input<float>(arguments, op.scale ? 2 : 1) : nullptr;
-                    pool->split(op.x[0], threads, 1, [&](Index begin, Index end) {
-                      kernel(input<float>(arguments, 0) + begin * inner, scale, bias,
-                             output<float>(arguments) + begin * inner, end - begin, inner, epsilon);
+  const auto& kernels = context.kernels;
+  const std::string algorithm = op.rms ? "rms_norm" : "layer_norm";
+  const auto kernel = op.rms ? kernels.rms_norm : kernels.layer_norm;
+  const auto weights = [op, at = op.first_weight()](const Arguments& arguments) {
+    return std::pair{op.scale ? input<float>(arguments, at) : nullptr,
+                     op.bias ? input<float>(arguments, op.scale ? at + 1 : at) : nullptr};
+  };
+  const Index rows = op.x[0], inner = op.x[1];
+  if (op.residual == op::Residual::none)
+    return one_plan(context, op.operands(), algorithm,
+                    [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+                      const auto [scale, bias] = weights(arguments);
+                      pool->split(rows, threads, 1, [&, scale, bias](Index begin, Index end) {
+                        kernel(input<float>(arguments, 0) + begin * inner, scale, bias,
+                               output<float>(arguments) + begin * inner, end - begin, inner, epsilon);
+                      });
+                    });
+  // A row's sum is normalised while the first-level cache has it: where it is an output, or in place.
+  const auto sum = kernels.binary[static_cast<std::size_t>(Arithmetic::f32)][static_cast<std::size_t>(Form::vectors)]
+                                 [static_cast<std::size_t>(ElementwiseFn::add)];
+  return one_plan(context, op.operands(), "residual_" + algorithm,
+                  [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+                    const auto [scale, bias] = weights(arguments);
+                    pool->split(rows, threads, 1, [&, scale, bias](Index begin, Index end) {
+                      for (Index at = begin * inner; at < end * inner; at += inner) {
+                        float* const y = output<float>(arguments) + at;
+                        float* const x = op.residual == op::Residual::kept ? output<float>(arguments, 1) + at : y;
+                        sum(input<float>(arguments, 0) + at, input<float>(arguments, 1) + at, x, inner);
+                        if (op.x_bias) sum(x, input<float>(arguments, 2), x, inner);
+                        kernel(x, scale, bias, y, 1, inner, epsilon);
+                      }
                     });
                   });
 }

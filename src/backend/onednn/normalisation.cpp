@@ -79,6 +79,7 @@ void add_plans(const op::BatchNorm& op, Candidates& candidates) {
 
 void add_plans(const op::LayerNorm& op, Candidates& candidates) {
   if (op.rms) return candidates.refuse("no RMS norm in oneDNN " + Library::version());
+  if (op.residual != op::Residual::none) return candidates.refuse("no norm of a sum in oneDNN " + Library::version());
   auto flags = dnnl::normalization_flags::none;
   if (op.scale) flags |= dnnl::normalization_flags::use_scale;
   if (op.bias) flags |= dnnl::normalization_flags::use_shift;
