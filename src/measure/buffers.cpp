@@ -70,9 +70,10 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
     still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
     if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
     rotation.inputs.push_back(i);
-    // If a call reads only some rows of a table, the next copy begins after as many bytes: it reads other rows.
+    // If a call reads only some rows of a table, the next copy begins after as many bytes: it reads other rows. What a
+    // call could do without is read as a whole.
     const std::size_t touched =
-        inputs[i].touched ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
+        inputs[i].touched.value_or(0) > 0 ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
     offsets[i] = take(ends[key], touched);
   }
   std::vector<std::size_t> output_offsets;
@@ -111,11 +112,18 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   work.rotation = std::move(rotation);
 }
 
-void Buffers::spoil(const Plan& plan, const std::vector<void*>& outputs) {
+void Buffers::spoil(const Operands& operands, const Plan& plan, const std::vector<void*>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::size_t bytes = plan.outputs()[i].bytes;
-    if (memory_ != nullptr) memory_->set(outputs[i], 0xFF, bytes);
-    else std::memset(outputs[i], 0xFF, bytes);
+    if (const auto& input = operands.outputs[i].starts_as) {
+      const void* const start = plain_inputs(operands.inputs)[*input];
+      if (memory_ != nullptr) memory_->upload(outputs[i], start, bytes);
+      else std::memcpy(outputs[i], start, bytes);
+    } else if (memory_ != nullptr) {
+      memory_->set(outputs[i], 0xFF, bytes);
+    } else {
+      std::memset(outputs[i], 0xFF, bytes);
+    }
   }
 }
 

@@ -42,8 +42,8 @@ class Buffers {
   /// in the cold state activations, outputs and workspace as well. What moves is random numbers, packed or not.
   void rotate(const std::string& layer, const std::string& backend, const std::vector<Operand>& inputs,
               CacheState cache, Work& work);
-  /// Fills outputs with bytes 0xFF, which are NaN in floats.
-  void spoil(const Plan& plan, const std::vector<void*>& outputs);
+  /// Fills outputs with bytes 0xFF, which are NaN in floats; those that are updated in place with what they start as.
+  void spoil(const Operands& operands, const Plan& plan, const std::vector<void*>& outputs);
   /// Elements `indices` (flat, row-major) of an output. Only these leave the device where the plan says where they lie.
   [[nodiscard]] std::vector<double> sampled(const Operand& operand, const Plan& plan, std::size_t i, const void* output,
                                             std::span<const std::int64_t> indices);

@@ -113,7 +113,7 @@ std::vector<Expected> Workplace::expected(const TuningTask& task) {
   const std::vector<const void*> inputs = buffers_.plain_inputs(task.operands.inputs);
   std::vector<Expected> result;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    Expected expected{.indices = reference::sample_indices(outputs[i].elements(), checked_outputs, i)};
+    Expected expected{.indices = reference::checked_indices(task.layer, inputs, i, checked_outputs)};
     expected.values = reference::evaluate(task.layer, inputs, i, expected.indices);
     result.push_back(std::move(expected));
   }
@@ -135,7 +135,7 @@ Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& wor
   const Plan& plan = candidate.plan->get();
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
   // What another candidate left there must not pass for this one's result.
-  buffers_.spoil(plan, work.outputs);
+  buffers_.spoil(task.operands, plan, work.outputs);
   const Seconds took = once(work);
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -70,6 +70,19 @@ std::int64_t slice_position(const ConstTensor& indices, std::int64_t tuple, cons
   return position;
 }
 
+/// The element of the output that an element of the updates goes to.
+std::int64_t place(const op::ScatterElements& scatter, const ConstTensor& indices, std::int64_t update) {
+  const auto axis = static_cast<std::size_t>(scatter.axis);
+  TensorShape to = coordinates(scatter.indices, update);
+  to[axis] = index_at(indices, update, scatter.x[axis]);
+  return flat_index(scatter.x, to);
+}
+std::int64_t place(const op::ScatterNd& scatter, const ConstTensor& indices, std::int64_t update) {
+  const std::int64_t slice =
+      element_count(part(scatter.x, static_cast<std::size_t>(scatter.indices.back()), scatter.x.size()));
+  return slice_position(indices, update / slice, scatter.x, 0, 0) * slice + update % slice;
+}
+
 }  // namespace
 
 Elements compute(const op::Gather& gather, const Query& query) {
@@ -102,28 +115,37 @@ Elements compute(const op::GatherNd& gather, const Query& query) {
 }
 
 Elements compute(const op::ScatterElements& scatter, const Query& query) {
-  const auto axis = static_cast<std::size_t>(scatter.axis);
   Targets targets(query, scatter.reduction);
-  if (element_count(scatter.indices) == 0) return targets.result(query);
-  TensorShape at = TensorShape::filled(scatter.indices.size(), 0);
-  std::int64_t i = 0;
-  do {
-    TensorShape to = at;
-    to[axis] = index_at(query.input(1), i, scatter.x[axis]);
-    targets.write(flat_index(scatter.x, to), 1, query.input(2), i);
-    ++i;
-  } while (advance(scatter.indices, at));
+  for (std::int64_t update = 0; update < element_count(scatter.indices); ++update)
+    targets.write(place(scatter, query.input(1), update), 1, query.input(2), update);
   return targets.result(query);
 }
 
 Elements compute(const op::ScatterNd& scatter, const Query& query) {
-  const auto indexed = static_cast<std::size_t>(scatter.indices.back());
-  const std::int64_t slice = element_count(part(scatter.x, indexed, scatter.x.size()));
-  const std::int64_t tuples = element_count(part(scatter.indices, 0, scatter.indices.size() - 1));
+  const std::int64_t updates = element_count(scatter.updates()),
+                     tuples = element_count(scatter.indices) / scatter.indices.back();
+  const std::int64_t slice = updates / std::max<std::int64_t>(tuples, 1);
   Targets targets(query, scatter.reduction);
-  for (std::int64_t tuple = 0; tuple < tuples; ++tuple)
-    targets.write(slice_position(query.input(1), tuple, scatter.x, 0, 0) * slice, slice, query.input(2), tuple * slice);
+  for (std::int64_t update = 0; update < updates; update += slice)
+    targets.write(place(scatter, query.input(1), update), slice, query.input(2), update);
   return targets.result(query);
+}
+
+std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
+                                          std::size_t samples) {
+  const Operands all = operands(layer);
+  auto result = sample_indices(all.outputs.at(output).elements(), samples, output);
+  const auto add_updates = [&](const auto* scatter) {
+    if (scatter == nullptr) return;
+    const ConstTensor indices{inputs[1], all.inputs[1].type, all.inputs[1].shape};
+    for (const auto update : sample_indices(all.inputs[2].elements(), samples))
+      result.push_back(place(*scatter, indices, update));
+  };
+  add_updates(std::get_if<op::ScatterElements>(&layer));
+  add_updates(std::get_if<op::ScatterNd>(&layer));
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
 }
 
 }  // namespace benanza::reference

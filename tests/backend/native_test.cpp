@@ -152,7 +152,10 @@ TEST_CASE("Gathers and scatters are exact, and the later update wins", "[native]
              op::ScatterElements{.type = type, .x = {5, 33}, .indices = {5, 20}, .axis = 1, .index_type = index},
              op::ScatterElements{.type = type, .x = {50, 3}, .indices = {40, 2}, .axis = 0, .index_type = index},
              op::ScatterNd{.type = type, .x = {20, 7}, .indices = {31, 1}, .index_type = index},
-             op::ScatterNd{.type = type, .x = {4, 5, 6}, .indices = {9, 3}, .index_type = index}});
+             op::ScatterNd{.type = type, .x = {4, 5, 6}, .indices = {9, 3}, .index_type = index},
+             op::ScatterNd{.type = type, .x = {500, 7}, .indices = {2, 1}, .index_type = index, .in_place = true},
+             op::ScatterElements{
+                 .type = type, .x = {50, 33}, .indices = {50, 2}, .axis = 1, .index_type = index, .in_place = true}});
   for (const auto reduction :
        {op::ScatterReduction::add, op::ScatterReduction::mul, op::ScatterReduction::max, op::ScatterReduction::min})
     check({op::ScatterElements{.x = {5, 33}, .indices = {5, 20}, .axis = 1, .reduction = reduction},
@@ -265,10 +268,10 @@ TEST_CASE("Quantised tensors agree with the reference", "[native]") {
 TEST_CASE("16-bit floats agree with the reference where f32 computes for them", "[native]") {
   for (const auto type : {DataType::f16, DataType::bf16})
     check({op::Softmax{.type = type, .x = {9, 67, 1}}, op::LayerNorm{.type = type, .x = {11, 67}, .bias = true},
+           op::LayerNorm{.type = type, .x = {11, 67}, .rms = true, .residual = op::Residual::kept},
            op::Reduce{.type = type, .x = {3, 17, 40}, .axes = {2}},
            op::Pool{.type = type, .x = {1, 8, 9, 9}, .kernel = {3, 3}, .strides = {2, 2}},
            op::Attention{.type = type, .q = {1, 2, 31, 20}, .k = {1, 2, 60, 20}, .v = {1, 2, 60, 44}}});
-           op::LayerNorm{.type = type, .x = {11, 67}, .rms = true, .residual = op::Residual::kept},
 }
 
 TEST_CASE("Recurrent layers agree with the reference", "[native]") {

@@ -70,6 +70,17 @@ TEST_CASE("sampled indices are distinct, ascending, reproducible and hold both e
   CHECK(reference::sample_indices(9, 1) == std::vector<std::int64_t>{0});
 }
 
+TEST_CASE("of an update, what it writes is checked too") {
+  const std::int64_t index = 777'777;
+  const std::vector<float> data(2'000'000), updates(2);
+  const std::vector<const void*> inputs{data.data(), &index, updates.data()};
+  const auto checked = reference::checked_indices(op::ScatterNd{.x = {1'000'000, 2}, .indices = {1, 1}}, inputs, 0, 20);
+  CHECK(checked.size() <= 22);
+  CHECK(std::is_sorted(checked.begin(), checked.end()));
+  CHECK(std::count(checked.begin(), checked.end(), 1'555'554) == 1);
+  CHECK(std::count(checked.begin(), checked.end(), 1'555'555) == 1);
+}
+
 TEST_CASE("the reference refuses what does not match the layer") {
   const Layer relu = op::Unary{.x = {2}};
   const float x[]{1, 2};

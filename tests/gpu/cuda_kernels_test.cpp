@@ -91,6 +91,10 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::GatherNd{.type = DataType::f16, .x = {3, 6, 16}, .indices = {3, 4, 1}, .batch_dims = 1},
       op::ScatterNd{.x = {6, 7, 3}, .indices = {5, 2}},
       op::ScatterNd{.type = DataType::f16, .x = {2, 3, 64}, .indices = {20, 2}},  // many updates of one slice
+      // Updates in place: of one slice, of several, of one more than once.
+      op::ScatterNd{.type = DataType::f16, .x = {4, 9, 64}, .indices = {1, 2}, .in_place = true},
+      op::ScatterNd{.x = {4, 9, 20}, .indices = {12, 2}, .in_place = true},
+      op::ScatterElements{.x = {4, 30}, .indices = {4, 45}, .axis = 1, .in_place = true},
       op::Pad{.type = DataType::f16, .x = {2, 5, 6}, .begins = {0, 2, 1}, .ends = {0, 1, 9}},
       op::Resize{.type = DataType::f16, .x = {1, 3, 7, 9}, .y = {1, 3, 13, 32}, .mode = op::ResizeMode::cubic},
       op::Quantize{.type = DataType::f16, .to = DataType::u8, .x = {1, 4000, 1}, .dynamic = true},

@@ -310,6 +310,18 @@ class LayerGraphBuilder {
     return element_count(result_.tensors[*at.inputs[k]].dims) == element_count(result_.tensors[at.outputs[0]].dims);
   }
 
+  /// Whether nothing needs a tensor after its one reader, which may overwrite it: not what the graph keeps. A model's
+  /// input may be overwritten by a result that leaves the model, as the caller of a cache has one memory for both.
+  [[nodiscard]] bool may_be_overwritten(TensorId id, bool result_leaves) const {
+    const LayerTensor& tensor = result_.tensors[id];
+    if (tensor.constant || tensor.output || tensor.consumers.size() != 1 || tensor.producers.size() > 1 ||
+        received_.contains(id))
+      return false;
+    if (tensor.producers.empty()) return result_leaves;
+    const Occurrence& maker = result_.layers[tensor.producers[0]];
+    return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
+  }
+
   void connect();
   void totals(const Graph& graph, Scope& scope);
 
@@ -351,6 +363,12 @@ class DistinctBytes {
   std::map<TensorId, Bytes> bytes_{};
 };
 
+/// Bytes of result `i` that a layer writes: all of it, unless its operator updates what is there.
+[[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
+  const Operands all = operands(layer);
+  if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
+  return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
+}
 /// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
 /// Slice, strides) or, being of unknown size, may read nothing.
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
@@ -381,11 +399,17 @@ inline void LayerGraphBuilder::connect() {
     }
     at.read_weights = reads.weights();
     at.read_activations = reads.activations();
-    for (auto id : at.outputs) {
+    for (std::size_t k = 0; k < at.outputs.size(); ++k) {
+      const TensorId id = at.outputs[k];
       LayerTensor& tensor = result_.tensors[id];
-      at.written += tensor.bytes();
-      if (!is_movement(at.layer)) tensor.behind = {{id, tensor.bytes()}};
-      else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
+      const Bytes written = touched_output(tensor, at.layer, k);
+      at.written += written;
+      if (!is_movement(at.layer)) {
+        tensor.behind = {{id, written}};
+        if (written < tensor.bytes())  // the rest is the first input's
+          for (const auto& share : result_.tensors[*at.inputs[0]].behind)
+            tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
+      } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
         Bytes whole{};
         for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
         for (const auto& [base, bytes] : reads.by_base())
@@ -396,6 +420,15 @@ inline void LayerGraphBuilder::connect() {
     }
   }
   for (std::size_t id = 0; id < result_.tensors.size(); ++id) settle(id);
+  for (auto& at : result_.layers) {
+    std::visit(
+        [&](auto& op) {
+          if constexpr (requires { op.in_place; })
+            op.in_place = op.reduction == op::ScatterReduction::none &&
+                          may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+        },
+        at.layer);
+  }
 }
 
 inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {

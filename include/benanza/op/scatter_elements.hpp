@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements: one index an update.
+// ScatterElements: one index an update. Counted is what is written, since an engine may update in place.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
@@ -8,6 +8,7 @@
 #include <benanza/op/operator.hpp>
 #include <benanza/op/scatter_reduction.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct ScatterElements {
   std::int64_t axis = 0;
   ScatterReduction reduction = ScatterReduction::none;
   DataType index_type = DataType::i64;
+  bool in_place = false;  ///< the data is the output's own memory: nothing else reads it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -34,6 +36,7 @@ struct ScatterElements {
     visit("axis", self.axis);
     visit("reduction", self.reduction);
     visit("index_type", self.index_type);
+    visit("in_place", self.in_place);
   }
   constexpr bool operator==(const ScatterElements&) const = default;
 
@@ -64,14 +67,15 @@ struct ScatterElements {
   }
 
   [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "data", .type = type, .shape = x},
+    const std::int64_t written = std::min(element_count(x), element_count(indices));
+    return {.inputs = {data_operand(type, x, reduction, written),
                        {.name = "indices",
                         .type = index_type,
                         .shape = indices,
                         .contents = Contents::indices,
                         .limit = x[static_cast<std::size_t>(axis)]},
                        {.name = "updates", .type = type, .shape = indices}},
-            .outputs = {{.name = "output", .type = type, .shape = x}}};
+            .outputs = {updated_operand(type, x, written, in_place)}};
   }
   /// One operation an update where there is a reduction.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
@@ -79,6 +83,7 @@ struct ScatterElements {
   }
 
   [[nodiscard]] constexpr bool consistent() const {
+    if (in_place && reduction != ScatterReduction::none) return false;
     if (!detail::are_sizes(x) || !detail::are_sizes(indices, x.size()) || axis < 0 ||
         axis >= static_cast<std::int64_t>(x.size()))
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterND: each index tuple overwrites a slice.
+// ScatterND: each index tuple overwrites a slice. Counted is what is written, since an engine may update in place.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
@@ -8,6 +8,7 @@
 #include <benanza/op/operator.hpp>
 #include <benanza/op/scatter_reduction.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -25,6 +26,7 @@ struct ScatterNd {
   TensorShape indices{};  ///< ...tuple length last
   ScatterReduction reduction = ScatterReduction::none;
   DataType index_type = DataType::i64;
+  bool in_place = false;  ///< the data is the output's own memory: nothing else reads it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -33,6 +35,7 @@ struct ScatterNd {
     visit("indices", self.indices);
     visit("reduction", self.reduction);
     visit("index_type", self.index_type);
+    visit("in_place", self.in_place);
   }
   constexpr bool operator==(const ScatterNd&) const = default;
 
@@ -64,14 +67,15 @@ struct ScatterNd {
   [[nodiscard]] Operands operands() const {
     std::int64_t smallest = x.empty() ? 1 : x[0];
     for (std::int64_t i = 0; i < indices.back(); ++i) smallest = std::min(smallest, x[static_cast<std::size_t>(i)]);
-    return {.inputs = {{.name = "data", .type = type, .shape = x},
+    const std::int64_t written = std::min(element_count(x), element_count(updates()));
+    return {.inputs = {data_operand(type, x, reduction, written),
                        {.name = "indices",
                         .type = index_type,
                         .shape = indices,
                         .contents = Contents::indices,
                         .limit = smallest},
                        {.name = "updates", .type = type, .shape = updates()}},
-            .outputs = {{.name = "output", .type = type, .shape = x}}};
+            .outputs = {updated_operand(type, x, written, in_place)}};
   }
   /// One operation an updated element where there is a reduction.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
@@ -79,6 +83,7 @@ struct ScatterNd {
   }
 
   [[nodiscard]] constexpr bool consistent() const {
+    if (in_place && reduction != ScatterReduction::none) return false;
     if (!detail::are_sizes(x) || !detail::are_sizes(indices) || indices.back() > static_cast<std::int64_t>(x.size()))
       return false;
     return indices.size() + x.size() - 1 <= TensorShape::capacity + static_cast<std::size_t>(indices.back());

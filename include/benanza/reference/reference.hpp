@@ -59,6 +59,11 @@ struct Parameters {
 [[nodiscard]] std::vector<std::int64_t> sample_indices(std::int64_t elements, std::size_t samples,
                                                        std::uint64_t seed = 0);
 
+/// Where an output is to be checked: at most `samples` of all its elements and, of a layer that updates some of them,
+/// as many of these; ascending and distinct. `inputs` as of `evaluate`.
+[[nodiscard]] std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const void* const> inputs,
+                                                        std::size_t output, std::size_t samples);
+
 /// Elements of a row-major output buffer, to be compared with `evaluate`.
 [[nodiscard]] std::vector<double> read(const Operand& operand, const void* data, std::span<const std::int64_t> indices);
 

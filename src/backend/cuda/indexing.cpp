@@ -44,7 +44,7 @@ TupleShape tuple_shape(const Op& op, std::size_t batch_dims) {
 std::int64_t slice_of(const IndexShape&) { return 1; }
 std::int64_t slice_of(const TupleShape& shape) { return shape.slice; }
 
-/// Copies x, then scatters: `none` lets the later update win, `add` adds to it.
+/// Copies x where it is not updated in place, then scatters: `none` lets the later update win, `add` adds to it.
 template <class Op, class Shape, class Scatter, class Add>
 Result scatter_plans(const Op& op, const Shape& shape, const Context& context, Scatter scatter, Add add) {
   const auto bytes = movable_bytes(op.type);
@@ -52,8 +52,9 @@ Result scatter_plans(const Op& op, const Shape& shape, const Context& context, S
   if (!bytes || !is_index(op.index_type) || elements > std::numeric_limits<std::int32_t>::max())
     return unsupported(op.kind, op.type);
   const auto size = static_cast<std::size_t>(elements) * *bytes;
-  const auto copy_x = [size, stream = context.stream()](const Arguments& a) {
-    check(cudaMemcpyAsync(a.outputs[0], a.inputs[0], size, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  const auto copy_x = [size, in_place = op.in_place, stream = context.stream()](const Arguments& a) {
+    if (!in_place)
+      check(cudaMemcpyAsync(a.outputs[0], a.inputs[0], size, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
   };
   if (op.reduction == op::ScatterReduction::add && op.type == DataType::f32)
     return one_plan(
@@ -69,7 +70,6 @@ Result scatter_plans(const Op& op, const Shape& shape, const Context& context, S
       context, op.operands(), "scatter:last",
       [=, bytes = *bytes, stream = context.stream()](const Arguments& a) {
         copy_x(a);
-        check(cudaMemsetAsync(a.workspace, 0xFF, winners, stream), "cudaMemsetAsync");  // -1 everywhere
         scatter(shape, bytes, a.inputs[1], a.inputs[2], static_cast<std::int32_t*>(a.workspace), a.outputs[0], stream);
       },
       0, winners);

@@ -143,8 +143,8 @@ struct TupleShape {
 };
 void gather_tuples(const TupleShape& shape, std::size_t element_bytes, const void* x, const void* indices, void* y,
                    cudaStream_t stream);
-/// The later of two updates of one element wins: `winners` holds a number, -1 before, for each element of y, and for
-/// each slice where tuples pick them.
+/// The later of two updates of one element wins. `winners`: room for a number for each element of y, and for each slice
+/// where tuples pick them.
 void scatter_elements(const IndexShape& shape, std::size_t element_bytes, const void* indices, const void* updates,
                       std::int32_t* winners, void* y, cudaStream_t stream);
 void scatter_tuples(const TupleShape& shape, std::size_t element_bytes, const void* indices, const void* updates,

@@ -109,6 +109,14 @@ __global__ void __launch_bounds__(threads_per_block)
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) y[i] = x[place(shape, indices, i)];
 }
 
+/// Before: no update has won where one will. After: the last one has.
+template <class Shape>
+__global__ void __launch_bounds__(threads_per_block)
+    no_winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
+  const std::int64_t slice = slice_of(shape), slices = updates_of(shape) / slice;
+  for (std::int64_t i = first_item(); i < slices; i += item_step())
+    winners[place(shape, indices, i * slice) / slice] = -1;
+}
 template <class Shape>
 __global__ void __launch_bounds__(threads_per_block)
     winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
@@ -122,7 +130,7 @@ __global__ void __launch_bounds__(threads_per_block)
                    const std::int32_t* __restrict__ winners, T* __restrict__ y) {
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) {
     const std::int64_t at = place(shape, indices, i);
-    if (winners[at / slice_of(shape)] == i / slice_of(shape)) y[at] = updates[i];
+    if (winners == nullptr || winners[at / slice_of(shape)] == i / slice_of(shape)) y[at] = updates[i];
   }
 }
 template <class Shape>
@@ -158,8 +166,12 @@ void gather(const Shape& shape, std::size_t element_bytes, const void* x, const 
 template <class Shape>
 void scatter(const Shape& shape, std::size_t element_bytes, const void* indices, const void* updates,
              std::int32_t* winners, void* y, cudaStream_t stream) {
-  winner_kernel<Shape>
-      <<<blocks_for(updates_of(shape) / slice_of(shape)), threads_per_block, 0, stream>>>(shape, indices, winners);
+  if (const std::int64_t slices = updates_of(shape) / slice_of(shape); slices > 1) {
+    no_winner_kernel<Shape><<<blocks_for(slices), threads_per_block, 0, stream>>>(shape, indices, winners);
+    winner_kernel<Shape><<<blocks_for(slices), threads_per_block, 0, stream>>>(shape, indices, winners);
+  } else {
+    winners = nullptr;  // one update has no other to win against
+  }
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);
     scatter_kernel<Shape, T><<<blocks_for(updates_of(shape)), threads_per_block, 0, stream>>>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gather and scatter families. Scatters divide the result among the threads: each copies its part and then applies
-// the updates that fall into it in their order, so that the later one wins as ONNX has it and no thread waits for
-// another.
+// The gather and scatter families. Scatters divide the result among the threads: each copies its part, unless that is
+// updated in place, and then applies the updates that fall into it in their order, so that the later one wins as ONNX
+// has it and no thread waits for another.
 #include "context.hpp"
 
 #include <algorithm>
@@ -199,8 +199,9 @@ Result plans(const op::ScatterElements& op, const Context& context) {
                    updates = element_count(op.indices)](const Arguments& arguments) {
                     pool->split(total, threads, 64, [&](Index begin, Index end) {
                       auto* y = output<std::byte>(arguments);
-                      kernels.copy(input<std::byte>(arguments, 0) + begin * bytes, y + begin * bytes,
-                                   static_cast<std::size_t>((end - begin) * bytes));
+                      if (!op.in_place)
+                        kernels.copy(input<std::byte>(arguments, 0) + begin * bytes, y + begin * bytes,
+                                     static_cast<std::size_t>((end - begin) * bytes));
                       TensorShape at = TensorShape::filled(rank, 0);
                       Index base = 0;  // offset of everything but the axis
                       for (Index u = 0; u < updates; ++u) {
@@ -231,8 +232,9 @@ Result plans(const op::ScatterNd& op, const Context& context) {
                    bytes = static_cast<Index>(bytes_of(op.type))](const Arguments& arguments) {
                     pool->split(slices * slice, threads, 64, [&](Index begin, Index end) {
                       auto* y = output<std::byte>(arguments);
-                      kernels.copy(input<std::byte>(arguments, 0) + begin * bytes, y + begin * bytes,
-                                   static_cast<std::size_t>((end - begin) * bytes));
+                      if (!op.in_place)
+                        kernels.copy(input<std::byte>(arguments, 0) + begin * bytes, y + begin * bytes,
+                                     static_cast<std::size_t>((end - begin) * bytes));
                       for (Index t = 0; t < tuples; ++t) {
                         Index at = 0;
                         for (Index i = 0; i < tuple; ++i) {
