@@ -36,6 +36,12 @@ inline float atomicAdd(float* at, float value) {
   *at += value;
   return before;
 }
+/// Adds the products of four signed bytes each.
+inline int __dp4a(int a, int b, int sum) {
+  for (int shift = 0; shift < 32; shift += 8)
+    sum += static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift);
+  return sum;
+}
 inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 using std::max;
 

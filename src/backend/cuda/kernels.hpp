@@ -179,21 +179,33 @@ struct PoolShape {
 /// Takes integers.
 void pool(const PoolShape& shape, Element element, const void* x, void* y, cudaStream_t stream);
 
-/// Two-dimensional convolutions of 8-bit integers, each channel by itself: rescale * (sum of (x - x_zero) * (w -
-/// w_zero)
-/// + bias), at least 0 where `relu`, rounded and saturated to 8 bits; results of 32 bits have a rescale of 1.
-struct DepthwiseShape {
-  std::int64_t channels = 1, outputs_of_channel = 1;  ///< of y; of one channel of x
-  std::int64_t elements = 1;                          ///< of y
+/// Windows of a convolution of 8-bit integers: rescale * (sum of (x - x_zero) * (w - w_zero) + bias), at least 0 where
+/// `relu`, rounded and saturated to 8 bits; results of 32 bits have a rescale of 1.
+struct IntegerWindows {
   std::int64_t sizes[2]{1, 1}, outputs[2]{1, 1};
   int kernel[2]{1, 1}, pads[2]{}, strides[2]{1, 1}, dilations[2]{1, 1};
   std::int32_t x_zero = 0, w_zero = 0;
   float rescale = 1;
   bool relu = false;
 };
-enum class DepthwiseResult : std::uint8_t { i8, u8, i32, f32 };
-void depthwise(const DepthwiseShape& shape, Element x_element, Element w_element, DepthwiseResult result, const void* x,
+enum class IntegerResult : std::uint8_t { i8, u8, i32, f32 };
+/// Each channel by itself.
+struct DepthwiseShape {
+  std::int64_t channels = 1, outputs_of_channel = 1;  ///< of y; of one channel of x
+  std::int64_t elements = 1;                          ///< of y
+  IntegerWindows windows{};
+};
+void depthwise(const DepthwiseShape& shape, Element x_element, Element w_element, IntegerResult result, const void* x,
                const void* w, const void* bias, void* y, cudaStream_t stream);
+/// Channels last, four in a word: x is batch x sizes x groups x words, w is groups x channels x kernel x words, y is
+/// batch x outputs x groups x channels. Elements of w are signed, and zero points those of signed numbers, also where x
+/// is unsigned. Behind w is a number of 32 bits for each result of a pixel that is added to its sum of products.
+struct IntegerConvolutionShape {
+  std::int64_t batch = 1, groups = 1, words = 1, channels = 1;  ///< words and channels: of one group
+  IntegerWindows windows{};
+};
+void integer_convolution(const IntegerConvolutionShape& shape, Element x_element, IntegerResult result, const void* x,
+                         const void* w, const void* bias, void* y, cudaStream_t stream);
 
 /// From integers too, to floats.
 void cast(Element from, Element to, std::int64_t elements, const void* x, void* y, cudaStream_t stream);
