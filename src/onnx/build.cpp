@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
+#include <unordered_set>
 
 namespace benanza::importer {
 namespace {
@@ -19,7 +21,8 @@ constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "Rand
                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
 // Output sizes that only the data says.
-constexpr std::array data_sized_operators{"Compress", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+constexpr std::array data_sized_operators{
+    "Compress", "DynamicTimeWarping", "NonMaxSuppression", "NonZero", "StringSplit", "Tokenizer", "Unique"};
 
 template <std::size_t n>
 bool one_of(const std::array<const char*, n>& names, std::string_view name) {
@@ -115,15 +118,20 @@ int Builder::opset_of(const std::string& domain) const {
   return found == opsets_.end() ? 1 : found->second;
 }
 
-const onnx::OpSchema* Builder::find_schema(const std::string& domain, const std::string& op_type) {
-  const auto [found, added] = schemas_.try_emplace(domain + ":" + op_type, nullptr);
-  if (added) found->second = onnx::OpSchemaRegistry::Schema(op_type, opset_of(domain), domain);
+Builder::Operator Builder::find_operator(const std::string& domain, const std::string& op_type) {
+  const auto [found, added] = operators_.try_emplace(domain + ":" + op_type);
+  if (added) {
+    const auto* schema = onnx::OpSchemaRegistry::Schema(op_type, opset_of(domain), domain);
+    Rule rule = find_rule(domain, op_type);
+    const bool is_open = schema == nullptr || !schema->has_type_and_shape_inference_function();
+    if (rule == nullptr && is_open) rule = find_gap_rule(domain, op_type);
+    found->second = {.schema = schema, .rule = rule};
+  }
   return found->second;
 }
 
 bool Builder::deterministic(const Step& step) const {
-  if (!step.node.domain.empty())
-    return step.schema != nullptr || find_rule(step.node.domain, step.node.op_type) != nullptr;
+  if (!step.node.domain.empty()) return step.op.schema != nullptr || step.op.rule != nullptr;
   if (one_of(random_operators, step.node.op_type)) return false;
   if (step.node.op_type != "Dropout" || step.inputs.size() < 3 || !step.inputs[2]) return true;
   const auto& training = step.scope.frame.graph.values[*step.inputs[2]].literal;
@@ -136,7 +144,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   step.node.domain = canonical_domain(proto.domain());
   step.node.op_type = proto.op_type();
   step.node.opset = opset_of(step.node.domain);
-  step.schema = find_schema(step.node.domain, step.node.op_type);
+  step.op = find_operator(step.node.domain, step.node.op_type);
   step.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
   step.constant = true;
   for (const auto& name : proto.input()) {
@@ -266,18 +274,36 @@ std::vector<const Value*> Builder::operands(const Step& step) {
   return inputs;
 }
 
-Builder::Types Builder::rule_types(Step& step, Rule rule) {
+/// ONNX Runtime writes models for a machine whose registers hold 4, 8 or 16 numbers. How many, the weights tell that it
+/// filled up.
+std::int64_t Builder::channel_block() {
+  if (channel_block_ != 0) return channel_block_;
+  std::unordered_set<std::string_view> weights;
+  for (const auto& node : model_.graph().node())
+    if (node.domain() == "com.microsoft.nchwc" && node.op_type() == "Conv") weights.insert(node.input(1));
+  channel_block_ = 16;
+  if (weights.empty()) return channel_block_;
+  for (const auto& initializer : model_.graph().initializer()) {
+    if (!weights.contains(initializer.name())) continue;
+    const Dims dims = decode(initializer).dims;
+    if (!dims.empty()) channel_block_ = std::gcd(channel_block_, dims.front());
+  }
+  return channel_block_;
+}
+
+Builder::Types Builder::rule_types(const Step& step) {
   const auto inputs = operands(step);
   Types types;
-  for (const auto& result : rule({.node = step.node, .inputs = inputs}))
+  for (const auto& result : step.op.rule({.node = step.node, .inputs = inputs, .channel_block = channel_block()}))
     types.push_back(result ? make_type(result->type, result->dims) : onnx::TypeProto());
   return types;
 }
 
-Builder::Types Builder::library_types(Step& step) {
-  if (!step.schema->has_type_and_shape_inference_function()) return {};
+Builder::Types Builder::inferred_types(Step& step) {
   try {
-    return infer_types(*step.schema, step.proto, step.scope.frame, step.inputs);
+    if (step.op.rule != nullptr) return rule_types(step);
+    if (step.op.schema == nullptr || !step.op.schema->has_type_and_shape_inference_function()) return {};
+    return infer_types(*step.op.schema, step.proto, step.scope.frame, step.inputs);
   } catch (const std::exception&) {
     // Where the least size that data can have is 0, a rule may find too few elements: what the file declares decides.
     if (!step.data_dependent) throw;
@@ -287,13 +313,10 @@ Builder::Types Builder::library_types(Step& step) {
 
 Builder::Types Builder::types_of(Step& step) {
   guard_node(step.node, operands(step));
-  const std::string &domain = step.node.domain, &op = step.node.op_type;
-  if (domain.empty() && op == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
-  if (domain.empty() && op == "Expand") return expand_types(step);
-  if (const Rule rule = find_rule(domain, op)) return rule_types(step, rule);
-  if (step.schema && step.schema->has_type_and_shape_inference_function()) return library_types(step);
-  if (const Rule rule = find_gap_rule(domain, op)) return rule_types(step, rule);
-  return {};
+  const bool own = step.node.domain.empty();
+  if (own && step.node.op_type == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
+  if (own && step.node.op_type == "Expand") return expand_types(step);
+  return inferred_types(step);
 }
 
 std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const std::string& name) {
@@ -335,12 +358,11 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
       if (!data_sized || !type.tensor_type().has_shape()) type = std::move(*declared);
     }
   const auto element = element_type(type);
-  if (!element) {
-    if (step.schema == nullptr && find_rule(step.node.domain, step.node.op_type) == nullptr)
-      throw InputError("unknown operator of domain '" + step.node.domain +
-                       "', and value_info does not give the shape of its output '" + name + "'");
-    throw InputError("the type of its output '" + name + "' is not known");
-  }
+  if (step.op.schema == nullptr && step.op.rule == nullptr && !complete(type) && !may_guess)
+    throw InputError("unknown operator of domain '" + step.node.domain +
+                     "', and value_info does not give the shape of its output '" + name +
+                     "': add its type and shape to the file's value_info");
+  if (!element) throw InputError("the type of its output '" + name + "' is not known");
   value.type = *element;
   if (!type.has_tensor_type()) {
     value.dims = {0};

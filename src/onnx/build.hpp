@@ -38,13 +38,20 @@ class Builder {
   using Ids = std::vector<std::optional<ValueId>>;
   using Types = std::vector<onnx::TypeProto>;
 
+  /// What is known of an operator: the library's schema (nullptr when it has none), and Benanza's own rule where that
+  /// goes before the library's.
+  struct Operator {
+    const onnx::OpSchema* schema = nullptr;
+    Rule rule = nullptr;
+  };
+
   /// One node on its way through the passes.
   struct Step {
     const onnx::NodeProto& proto;
     Scope& scope;
     Ids inputs{};
     Node node{};
-    const onnx::OpSchema* schema = nullptr;
+    Operator op{};
     bool constant = false;           ///< computed from constants alone
     bool data_dependent = false;     ///< some input is
     bool merge = true;               ///< may stand for an equal node
@@ -55,15 +62,16 @@ class Builder {
   void add_initializers(Scope& scope);
   void walk(Scope& scope);
   void visit(Scope& scope, const onnx::NodeProto& proto);
-  [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type);
+  [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type);
   [[nodiscard]] int opset_of(const std::string& domain) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
   bool visit_constant(Step& step);
   bool visit_folded(Step& step);
   [[nodiscard]] Types types_of(Step& step);
   [[nodiscard]] static std::vector<const Value*> operands(const Step& step);
-  [[nodiscard]] Types rule_types(Step& step, Rule rule);
-  [[nodiscard]] Types library_types(Step& step);
+  [[nodiscard]] std::int64_t channel_block();
+  [[nodiscard]] Types rule_types(const Step& step);
+  [[nodiscard]] Types inferred_types(Step& step);
   [[nodiscard]] std::optional<onnx::TypeProto> declared_type(const Step& step, const std::string& name);
   [[nodiscard]] Value settled(Step& step, const std::string& name, onnx::TypeProto& type);
   void define(Step& step, Types types);
@@ -104,8 +112,9 @@ class Builder {
   History* record_;
   Frame root_{};
   int depth_ = 0;
+  std::int64_t channel_block_ = 0;  ///< 0: not looked for yet
   std::map<std::string, int, std::less<>> opsets_{};
-  std::unordered_map<std::string, const onnx::OpSchema*> schemas_{};
+  std::unordered_map<std::string, Operator> operators_{};
   std::map<std::pair<const Frame*, ValueId>, Within> within_{};
 };
 

@@ -154,46 +154,67 @@ class FunctionSizes {
   std::set<FunctionKey> open_{};
 };
 
-/// What real files leave out and the checker insists on, although nothing depends on it.
-void add_formalities(onnx::ModelProto& model) {
+/// Checks with what real files leave out and the checker insists on: a name of the graph, types and shapes of its
+/// outputs.
+void check_with_formalities(onnx::ModelProto& model) {
   auto& graph = *model.mutable_graph();
   if (graph.name().empty()) graph.set_name("graph");
-  for (auto* list : {graph.mutable_input(), graph.mutable_output()})
-    for (auto& info : *list)
-      if (info.type().has_tensor_type() && !info.type().tensor_type().has_shape() && list == graph.mutable_output())
-        info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  const auto outputs = graph.output();
+  for (auto& info : *graph.mutable_output()) {
+    auto& type = *info.mutable_type();
+    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET)
+      type.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    if (type.has_tensor_type()) type.mutable_tensor_type()->mutable_shape();
+  }
+  onnx::checker::check_model(model, false, true);
+  *graph.mutable_output() = outputs;  // an output without a shape is not a scalar
 }
 
-void check_opsets(const onnx::ModelProto& model) {
+/// Versions above those that the library knows become the newest ones: most operators stay as they are from one to the
+/// next. Returns what was changed.
+std::vector<std::string> lower_versions(onnx::ModelProto& model) {
+  std::vector<std::string> warnings;
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-  for (const auto& import : model.opset_import()) {
+  for (auto& import : *model.mutable_opset_import()) {
     const auto range = known.find(import.domain() == "ai.onnx" ? "" : import.domain());
-    if (range != known.end() && (import.version() < 1 || import.version() > range->second.second))
-      throw InputError("operator set " + std::to_string(import.version()) + " of domain '" + import.domain() +
-                       "', expected 1 to " + std::to_string(range->second.second));
+    if (range == known.end()) continue;
+    const std::string domain = range->first.empty() ? "ai.onnx" : range->first;
+    const auto newest = range->second.second;
+    if (import.version() < 1)
+      throw InputError("operator set " + std::to_string(import.version()) + " of domain '" + domain +
+                       "', expected 1 or more");
+    if (import.version() <= newest) continue;
+    warnings.push_back("operator set " + std::to_string(import.version()) + " of domain '" + domain +
+                       "' is newer than the newest that is known, read as operator set " + std::to_string(newest));
+    import.set_version(newest);
   }
+  if (model.ir_version() > onnx::Version::IR_VERSION) {
+    warnings.push_back("IR version " + std::to_string(model.ir_version()) +
+                       " is newer than the newest that is known, read as IR version " +
+                       std::to_string(static_cast<int>(onnx::Version::IR_VERSION)));
+    model.set_ir_version(onnx::Version::IR_VERSION);
+  }
+  return warnings;
 }
 
 }  // namespace
 
-void check_and_inline(onnx::ModelProto& model) {
+std::vector<std::string> check_and_inline(onnx::ModelProto& model) {
   if (!model.has_graph() || (model.graph().node_size() == 0 && model.graph().output_size() == 0))
     throw InputError("the graph is empty, expected at least one node");
   if (model.graph().node_size() == 0) throw InputError("the graph has no nodes, expected at least one");
-  check_opsets(model);
-  add_formalities(model);
+  std::vector<std::string> warnings = lower_versions(model);
   sort_nodes(*model.mutable_graph());
   try {
-    onnx::checker::check_model(model, false, true);
-    if (model.functions_size() > 0) {
-      (void)FunctionSizes(model).count(*model.mutable_graph()->mutable_node());
-      onnx::inliner::InlineLocalFunctions(model);
-    }
+    if (model.functions_size() > 0) (void)FunctionSizes(model).count(*model.mutable_graph()->mutable_node());
+    check_with_formalities(model);
+    if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
     throw InputError(one_line(error.what()));
   }
+  return warnings;
 }
 
 }  // namespace benanza::importer

@@ -4,11 +4,14 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <string>
+#include <vector>
+
 namespace benanza::importer {
 
 /// Brings the model into the form that the walk expects: nodes in topological order, local functions inlined, nothing
-/// that the ONNX checker refuses. Throws InputError with the checker's finding on one line, or naming a node on a
-/// cycle.
-void check_and_inline(onnx::ModelProto& model);
+/// that the ONNX checker refuses. Returns what had to be assumed, each in a line. Throws InputError with the checker's
+/// finding on one line, or naming a node on a cycle.
+[[nodiscard]] std::vector<std::string> check_and_inline(onnx::ModelProto& model);
 
 }  // namespace benanza::importer

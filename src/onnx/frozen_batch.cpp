@@ -42,7 +42,7 @@ const PastValue* Builder::past(const Scope& scope, const std::string& name) cons
 Builder::Types Builder::reshape_types(Step& step) {
   auto& values = step.scope.frame.graph.values;
   if (!step.inputs[0] || !step.inputs[1]) throw InputError("expected data and a target");
-  if (!values[*step.inputs[1]].literal) return library_types(step);
+  if (!values[*step.inputs[1]].literal) return inferred_types(step);
   const DataType type = values[*step.inputs[0]].type;
   const Dims x = values[*step.inputs[0]].dims, target = values[*step.inputs[1]].literal->ints;
   const PastValue* old_x = past(step.scope, step.proto.input(0));
@@ -66,7 +66,7 @@ Builder::Types Builder::reshape_types(Step& step) {
 Builder::Types Builder::expand_types(Step& step) {
   auto& values = step.scope.frame.graph.values;
   if (step.inputs.size() != 2 || !step.inputs[0] || !step.inputs[1]) throw InputError("expected data and a shape");
-  if (!values[*step.inputs[1]].literal) return library_types(step);
+  if (!values[*step.inputs[1]].literal) return inferred_types(step);
   const Dims x = values[*step.inputs[0]].dims;
   Dims target = values[*step.inputs[1]].literal->ints;
   const PastValue* old_x = past(step.scope, step.proto.input(0));

@@ -74,6 +74,7 @@ void guard_node(const Node& node, std::span<const Value* const> inputs) {
     if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second))
       for (const auto value : *many) check(what, value, least);
   }
+  if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   for (const auto& [op_type, input] : divisors)
     if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && inputs[input]->literal)
       for (const auto value : inputs[input]->literal->ints) check("input " + std::to_string(input), value, 1);

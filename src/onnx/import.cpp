@@ -90,8 +90,9 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
   try {
     google::protobuf::Arena arena;
     onnx::ModelProto& model = parse(file, arena);
-    importer::check_and_inline(model);
+    std::vector<std::string> warnings = importer::check_and_inline(model);
     Graph graph = build(model, options);
+    graph.warnings.insert(graph.warnings.begin(), warnings.begin(), warnings.end());
     graph.name = file.stem().string();
     graph.file = file.string();
     return graph;

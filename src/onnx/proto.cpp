@@ -160,7 +160,8 @@ onnx::TypeProto make_type(DataType type, const std::vector<std::int64_t>& dims) 
   auto& tensor = *proto.mutable_tensor_type();
   tensor.set_elem_type(benanza::detail::data_type_facts[static_cast<std::size_t>(type)].onnx);
   auto& shape = *tensor.mutable_shape();
-  for (const auto dim : dims) shape.add_dim()->set_dim_value(dim);
+  for (const auto dim : dims)
+    if (auto& added = *shape.add_dim(); dim >= 0) added.set_dim_value(dim);
   return proto;
 }
 

@@ -27,6 +27,7 @@ struct Constant {
 [[nodiscard]] std::optional<onnx::TensorProto> encode(DataType type, const std::vector<std::int64_t>& dims,
                                                       const Literal& literal);
 
+/// A tensor's type; a negative dimension is one that is not known.
 [[nodiscard]] onnx::TypeProto make_type(DataType type, const std::vector<std::int64_t>& dims);
 
 /// Element type of a tensor, or of the tensors inside a sequence or an optional; nothing when it is not said.

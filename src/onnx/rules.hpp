@@ -14,13 +14,14 @@ namespace benanza::importer {
 
 struct TypedShape {
   DataType type = DataType::f32;
-  std::vector<std::int64_t> dims{};
+  std::vector<std::int64_t> dims{};  ///< negative where a dimension is not known
 };
 
 /// A node and its inputs (nullptr where an optional one is left out).
 struct RuleArguments {
   const Node& node;
   std::span<const Value* const> inputs;
+  std::int64_t channel_block = 1;  ///< channels are filled up to a multiple of it where they lie in blocks
 
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   /// Input `i`; throws InputError when it is left out.

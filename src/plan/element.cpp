@@ -13,9 +13,18 @@ namespace {
   throw UsageError("elements of type " + std::string(name(type)) + " cannot be read as numbers");
 }
 
-std::uint32_t nibble(const void* data, std::int64_t i) {
-  const auto byte = detail::read<std::uint8_t>(data, i / 2);
-  return i % 2 == 0 ? byte & 0xFU : static_cast<std::uint32_t>(byte >> 4);
+/// Element `i` of those that lie bit by bit one after the other, low bits first; one of 6 bits may end in the next
+/// byte.
+std::uint32_t read_bits(const void* data, DataType type, std::int64_t i) {
+  const std::int64_t width = bits(type), byte = i * width / 8, shift = i * width % 8;
+  std::uint32_t both = detail::read<std::uint8_t>(data, byte);
+  if (shift + width > 8) both |= std::uint32_t{detail::read<std::uint8_t>(data, byte + 1)} << 8;
+  return both >> shift & ((1U << width) - 1U);
+}
+
+double read_signed(const void* data, DataType type, std::int64_t i) {
+  const std::uint32_t half = 1U << (bits(type) - 1), number = read_bits(data, type, i);
+  return static_cast<double>(number) - (number < half ? 0 : 2.0 * half);
 }
 
 template <class T>
@@ -23,10 +32,14 @@ void write(void* data, std::int64_t i, T value) {
   std::memcpy(static_cast<std::byte*>(data) + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
 }
 
-void write_nibble(void* data, std::int64_t i, std::uint32_t bits) {
-  const auto byte = detail::read<std::uint8_t>(data, i / 2);
-  const std::uint32_t both = i % 2 == 0 ? (byte & 0xF0U) | (bits & 0xFU) : (byte & 0xFU) | (bits & 0xFU) << 4;
-  write(data, i / 2, static_cast<std::uint8_t>(both));
+void write_bits(void* data, DataType type, std::int64_t i, std::uint32_t element) {
+  const std::int64_t width = bits(type), byte = i * width / 8, shift = i * width % 8;
+  const std::uint32_t mask = (1U << width) - 1U;
+  const auto put = [&](std::int64_t at, std::uint32_t cleared, std::uint32_t set) {
+    write(data, at, static_cast<std::uint8_t>((detail::read<std::uint8_t>(data, at) & ~cleared) | set));
+  };
+  put(byte, mask << shift, (element & mask) << shift);
+  if (shift + width > 8) put(byte + 1, mask >> (8 - shift), (element & mask) >> (8 - shift));
 }
 
 /// f8e8m0 holds a power of two. The exponent is rounded up, as in ONNX's cast by default, so that no scale is too
@@ -58,9 +71,13 @@ double detail::load_rare(const void* data, DataType type, std::int64_t i) {
     case DataType::u32: return read<std::uint32_t>(data, i);
     case DataType::u64: return static_cast<double>(read<std::uint64_t>(data, i));
     case DataType::boolean: return read<std::uint8_t>(data, i) != 0 ? 1 : 0;
-    case DataType::u4: return nibble(data, i);
-    case DataType::i4: return nibble(data, i) < 8 ? nibble(data, i) : static_cast<double>(nibble(data, i)) - 16;
-    case DataType::f4e2m1: return decode(small_float(type), nibble(data, i));
+    case DataType::u2:
+    case DataType::u4: return read_bits(data, type, i);
+    case DataType::i2:
+    case DataType::i4: return read_signed(data, type, i);
+    case DataType::f4e2m1:
+    case DataType::f6e2m3:
+    case DataType::f6e3m2: return decode(small_float(type), read_bits(data, type, i));
     case DataType::f8e8m0: {
       const auto bits = read<std::uint8_t>(data, i);
       return bits == 0xFF ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
@@ -87,7 +104,9 @@ void store(void* data, DataType type, std::int64_t i, double value) {
     case DataType::f8e5m2fnuz:
       return write(data, i, static_cast<std::uint8_t>(detail::encode(detail::small_float(type), value, true)));
     case DataType::f8e8m0: return write(data, i, encode_power(value));
-    case DataType::f4e2m1: return write_nibble(data, i, detail::encode(detail::small_float(type), value, true));
+    case DataType::f4e2m1:
+    case DataType::f6e2m3:
+    case DataType::f6e3m2: return write_bits(data, type, i, detail::encode(detail::small_float(type), value, true));
     case DataType::i8: return write_saturated<std::int8_t>(data, type, i, value);
     case DataType::u8: return write_saturated<std::uint8_t>(data, type, i, value);
     case DataType::i16: return write_saturated<std::int16_t>(data, type, i, value);
@@ -97,11 +116,13 @@ void store(void* data, DataType type, std::int64_t i, double value) {
     case DataType::i64: return write_saturated<std::int64_t>(data, type, i, value);
     case DataType::u64: return write_saturated<std::uint64_t>(data, type, i, value);
     case DataType::boolean: return write(data, i, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
+    case DataType::i2:
+    case DataType::u2:
     case DataType::i4:
     case DataType::u4: {
       const auto [least, largest] = integer_range(type);
       const double number = std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, largest);
-      return write_nibble(data, i, static_cast<std::uint32_t>(static_cast<std::int32_t>(number)));
+      return write_bits(data, type, i, static_cast<std::uint32_t>(static_cast<std::int32_t>(number)));
     }
     default: throw_no_number(type);
   }
@@ -117,6 +138,8 @@ double round_to(DataType type, double value) {
 
 IntegerRange integer_range(DataType type) {
   switch (type) {
+    case DataType::i2: return {-2, 1};
+    case DataType::u2: return {0, 3};
     case DataType::i4: return {-8, 7};
     case DataType::u4: return {0, 15};
     case DataType::i8: return {-128, 127};

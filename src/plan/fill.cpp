@@ -62,7 +62,7 @@ double draw(Random& random, const Operand& operand) {
   }
   if (type == DataType::boolean) return static_cast<double>(random() & 1U);
   if (type == DataType::f8e8m0) return 1;
-  if (type == DataType::f4e2m1) return small_integer(random, 3, true);
+  if (is_float(type) && bits(type) < 8) return small_integer(random, 3, true);
   if (is_float(type)) {
     double magnitude = 0x1p-6 + (1 - 0x1p-6) * static_cast<double>(random.fraction());
     if (operand.contents == Contents::settling) magnitude /= std::sqrt(static_cast<double>(operand.limit));
@@ -82,7 +82,7 @@ void fill(const Operand& operand, void* data, std::uint64_t seed) {
     return fill_indices(static_cast<std::int32_t*>(data), count, operand.limit, random);
 
   const std::int64_t distinct =
-      bits(operand.type) < 8 ? std::min(count, period + 1) : std::min(count, period);  // whole bytes
+      bits(operand.type) < 8 ? std::min(count, 2 * (period + 1)) : std::min(count, period);  // whole bytes
   for (std::int64_t i = 0; i < distinct; ++i)
     store(data, operand.type, i, std::ldexp(draw(random, operand), operand.exponent));
   const auto total = static_cast<std::size_t>(operand.bytes());

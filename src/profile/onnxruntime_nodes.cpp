@@ -26,7 +26,7 @@ std::optional<DataType> onnxruntime_type(std::string_view name) {
     std::string_view name;
     DataType type;
   };
-  constexpr std::array<Pair, 22> types{{{"float", DataType::f32},
+  constexpr std::array<Pair, 26> types{{{"float", DataType::f32},
                                         {"float16", DataType::f16},
                                         {"bfloat16", DataType::bf16},
                                         {"double", DataType::f64},
@@ -45,6 +45,10 @@ std::optional<DataType> onnxruntime_type(std::string_view name) {
                                         {"float8e5m2", DataType::f8e5m2},
                                         {"float8e5m2fnuz", DataType::f8e5m2fnuz},
                                         {"float4e2m1", DataType::f4e2m1},
+                                        {"float6e2m3", DataType::f6e2m3},
+                                        {"float6e3m2", DataType::f6e3m2},
+                                        {"int2", DataType::i2},
+                                        {"uint2", DataType::u2},
                                         {"int4", DataType::i4},
                                         {"uint4", DataType::u4},
                                         {"complex64", DataType::c64}}};

@@ -128,6 +128,13 @@ TEST_CASE("elements are read back as they were stored") {
   CHECK(round_trip(DataType::u64, 0x1p63) == 0x1p63);
   CHECK(round_trip(DataType::i4, -3) == -3);
   CHECK(round_trip(DataType::u4, 99) == 15);
+  CHECK(round_trip(DataType::i2, -9) == -2);
+  CHECK(round_trip(DataType::u2, 2.4) == 2);
+  // OCP Microscaling Formats, tables of the 6-bit formats: largest 7.5 and 28, smallest subnormal 0.125 and 0.0625
+  CHECK(round_trip(DataType::f6e2m3, 100) == 7.5);
+  CHECK(round_trip(DataType::f6e2m3, -0.13) == -0.125);
+  CHECK(round_trip(DataType::f6e3m2, 100) == 28);
+  CHECK(round_trip(DataType::f6e3m2, 0.06) == 0.0625);
   CHECK_THROWS_AS(load(buffer, DataType::string, 0), UsageError);
 }
 

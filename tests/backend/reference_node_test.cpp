@@ -100,10 +100,7 @@ std::set<std::string, std::less<>> listed_types() {
 }  // namespace
 
 TEST_CASE("the reference computes what ONNX's node-test vectors expect") {
-#ifndef BENANZA_ONNX_NODE_TESTS
-  WARN("skipped: built without BENANZA_ONNX_NODE_TESTS, the folder of ONNX's node-test vectors");
-#else
-  const std::filesystem::path folder = BENANZA_ONNX_NODE_TESTS;
+  const std::filesystem::path folder = std::filesystem::path(BENANZA_ONNX_CASES) / "node";
   if (!std::filesystem::is_directory(folder)) {
     WARN("skipped: no folder " << folder.string() << " with ONNX's node-test vectors");
     return;
@@ -151,5 +148,4 @@ TEST_CASE("the reference computes what ONNX's node-test vectors expect") {
     CAPTURE(type);
     CHECK(covered.contains(type));
   }
-#endif
 }

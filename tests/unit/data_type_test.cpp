@@ -6,7 +6,7 @@
 
 using namespace benanza;
 
-// Numbers and sizes of TensorProto.DataType, onnx.proto of ONNX 1.19.
+// Numbers and sizes of TensorProto.DataType, onnx.proto of ONNX 1.23.
 TEST_CASE("element types have ONNX's numbers and sizes") {
   struct Row {
     int onnx;
@@ -18,7 +18,8 @@ TEST_CASE("element types have ONNX's numbers and sizes") {
         {6, "i32", 32},    {7, "i64", 64},        {9, "bool", 8},    {10, "f16", 16},       {11, "f64", 64},
         {12, "u32", 32},   {13, "u64", 64},       {14, "c64", 64},   {15, "c128", 128},     {16, "bf16", 16},
         {17, "f8e4m3", 8}, {18, "f8e4m3fnuz", 8}, {19, "f8e5m2", 8}, {20, "f8e5m2fnuz", 8}, {21, "u4", 4},
-        {22, "i4", 4},     {23, "f4e2m1", 4},     {24, "f8e8m0", 8}}) {
+        {22, "i4", 4},     {23, "f4e2m1", 4},     {24, "f8e8m0", 8}, {25, "u2", 2},         {26, "i2", 2},
+        {27, "f6e2m3", 6}, {28, "f6e3m2", 6}}) {
     const auto type = data_type_from_onnx(row.onnx);
     INFO(row.name);
     REQUIRE(type);
@@ -30,7 +31,7 @@ TEST_CASE("element types have ONNX's numbers and sizes") {
 
 TEST_CASE("numbers and names that ONNX does not have are not types") {
   CHECK_FALSE(data_type_from_onnx(0));  // UNDEFINED
-  CHECK_FALSE(data_type_from_onnx(25));
+  CHECK_FALSE(data_type_from_onnx(29));
   CHECK_FALSE(data_type_from_onnx(-1));
   CHECK_FALSE(data_type_from_name("float"));
   CHECK_FALSE(data_type_from_name(""));

@@ -40,6 +40,12 @@ struct SmallFloat {
     case DataType::f4e2m1:
       return {
           .exponent_bits = 2, .mantissa_bits = 1, .bias = 1, .infinity = false, .not_a_number = false, .largest = 6};
+    case DataType::f6e2m3:
+      return {
+          .exponent_bits = 2, .mantissa_bits = 3, .bias = 1, .infinity = false, .not_a_number = false, .largest = 7.5};
+    case DataType::f6e3m2:
+      return {
+          .exponent_bits = 3, .mantissa_bits = 2, .bias = 3, .infinity = false, .not_a_number = false, .largest = 28};
     default: return {};
   }
 }

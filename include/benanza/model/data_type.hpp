@@ -29,8 +29,12 @@ enum class DataType : std::uint8_t {
   f8e5m2fnuz,
   f8e8m0,
   f4e2m1,
+  f6e2m3,
+  f6e3m2,
   i4,
   u4,
+  i2,
+  u2,
   c64,
   c128,
   string,
@@ -43,12 +47,13 @@ struct DataTypeFacts {
   int bits;  // storage of one element
   int onnx;  // number in TensorProto.DataType; 0 (UNDEFINED) for what ONNX lacks
 };
-inline constexpr std::array<DataTypeFacts, 25> data_type_facts{{
-    {"f32", 32, 1},    {"f16", 16, 10},       {"bf16", 16, 16},  {"f64", 64, 11},    {"i8", 8, 3},
-    {"u8", 8, 2},      {"i16", 16, 5},        {"u16", 16, 4},    {"i32", 32, 6},     {"u32", 32, 12},
-    {"i64", 64, 7},    {"u64", 64, 13},       {"bool", 8, 9},    {"f8e4m3", 8, 17},  {"f8e4m3fnuz", 8, 18},
-    {"f8e5m2", 8, 19}, {"f8e5m2fnuz", 8, 20}, {"f8e8m0", 8, 24}, {"f4e2m1", 4, 23},  {"i4", 4, 22},
-    {"u4", 4, 21},     {"c64", 64, 14},       {"c128", 128, 15}, {"string", 128, 8}, {"tf32", 32, 0},
+inline constexpr std::array<DataTypeFacts, 29> data_type_facts{{
+    {"f32", 32, 1},    {"f16", 16, 10},       {"bf16", 16, 16},   {"f64", 64, 11},   {"i8", 8, 3},
+    {"u8", 8, 2},      {"i16", 16, 5},        {"u16", 16, 4},     {"i32", 32, 6},    {"u32", 32, 12},
+    {"i64", 64, 7},    {"u64", 64, 13},       {"bool", 8, 9},     {"f8e4m3", 8, 17}, {"f8e4m3fnuz", 8, 18},
+    {"f8e5m2", 8, 19}, {"f8e5m2fnuz", 8, 20}, {"f8e8m0", 8, 24},  {"f4e2m1", 4, 23}, {"f6e2m3", 6, 27},
+    {"f6e3m2", 6, 28}, {"i4", 4, 22},         {"u4", 4, 21},      {"i2", 2, 26},     {"u2", 2, 25},
+    {"c64", 64, 14},   {"c128", 128, 15},     {"string", 128, 8}, {"tf32", 32, 0},
 }};
 }  // namespace detail
 
@@ -85,7 +90,9 @@ inline constexpr std::array<DataTypeFacts, 25> data_type_facts{{
     case DataType::f8e5m2:
     case DataType::f8e5m2fnuz:
     case DataType::f8e8m0:
-    case DataType::f4e2m1: return true;
+    case DataType::f4e2m1:
+    case DataType::f6e2m3:
+    case DataType::f6e3m2: return true;
     default: return false;
   }
 }

@@ -150,7 +150,7 @@ inline Graph retype(Graph graph, DataType type) {
     });
     return graph;
   }
-  if (!is_float(type) || type == f64 || type == f8e8m0 || type == f4e2m1)
+  if (!is_float(type) || type == f64 || type == f8e8m0 || bits(type) < 8)
     throw UsageError("no model computes in " + std::string(name(type)) +
                      ", expected f32, tf32, f16, bf16, f8e4m3, f8e5m2, i8 or u8");
   detail::for_each_graph(graph, [&](Graph& each) {

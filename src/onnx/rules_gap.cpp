@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules for operator sets in which the ONNX library has none.
+#include "rule_tables.hpp"
+
+namespace benanza::importer {
+namespace {
+
+RuleResult boolean_broadcast(const RuleArguments& a) {
+  return {TypedShape{DataType::boolean, broadcast_shapes(a.in(0).dims, a.in(1).dims)}};
+}
+
+// Without an axis: as many as the condition lets through, which only the data says.
+RuleResult compress(const RuleArguments& a) {
+  Ints dims{0};
+  if (a.node.attributes.contains("axis")) {
+    dims = a.in(0).dims;
+    dims[normal_axis(a.node.attribute<std::int64_t>("axis", 0), dims.size())] = 0;
+  }
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+// Operator set 1: inputs broadcast only on request, and then the second one does.
+RuleResult concat_1(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 1), dims.size());
+  for (std::size_t i = 1; i < a.inputs.size(); ++i)
+    dims[axis] += a.in(i).dims.size() == dims.size() ? a.in(i).dims[axis] : throw InputError("inputs differ in rank");
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+constexpr RuleEntry table[] = {
+    {"Abs", like<0>},
+    {"Add", like<0>},
+    {"Ceil", like<0>},
+    {"Clip", like<0>},
+    {"Compress", compress},
+    {"Concat", concat_1},
+    {"Div", like<0>},
+    {"Elu", like<0>},
+    {"Exp", like<0>},
+    {"Floor", like<0>},
+    {"GlobalLpPool", global_pool},
+    {"GreaterOrEqual", boolean_broadcast},
+    {"GroupNormalization", like<0>},
+    {"HardSigmoid", like<0>},
+    {"InstanceNormalization", like<0>},
+    {"LeakyRelu", like<0>},
+    {"LessOrEqual", boolean_broadcast},
+    {"Log", like<0>},
+    {"LpPool", window_pool},
+    {"Max", like<0>},
+    {"Mean", like<0>},
+    {"MeanVarianceNormalization", like<0>},
+    {"Min", like<0>},
+    {"Mul", like<0>},
+    {"Neg", like<0>},
+    {"PRelu", like<0>},
+    {"Reciprocal", like<0>},
+    {"Relu", like<0>},
+    {"Selu", like<0>},
+    {"Sigmoid", like<0>},
+    {"Sqrt", like<0>},
+    {"Sub", like<0>},
+    {"Sum", like<0>},
+    {"Tanh", like<0>},
+};
+
+}  // namespace
+
+RuleTable gap_rules() { return table; }
+
+}  // namespace benanza::importer

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of ai.onnx.ml: classifiers, regressors and what prepares their features. The library's rules of some look
+// at tensors that stand for larger ones here (scan.hpp), of others they leave sizes open that the attributes tell.
+#include "rule_tables.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace benanza::importer {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// Samples: a vector is one.
+std::int64_t rows(const RuleArguments& a) {
+  const Ints& dims = a.in(0).dims;
+  return dims.size() < 2 ? 1 : dims[0];
+}
+
+template <class List>
+std::int64_t length(const RuleArguments& a, std::string_view key) {
+  return static_cast<std::int64_t>(a.node.attribute<List>(key, {}).size());
+}
+
+/// A label and a score of each class for each sample; labels are strings where the attribute gives them.
+RuleResult labels_and_scores(const RuleArguments& a, std::string_view strings, std::string_view integers,
+                             std::int64_t scores) {
+  const bool named = length<Strings>(a, strings) != 0;
+  const std::int64_t classes = named ? length<Strings>(a, strings) : length<Ints>(a, integers);
+  return {TypedShape{named ? DataType::string : DataType::i64, {rows(a)}},
+          TypedShape{DataType::f32, {rows(a), scores > 0 ? scores : std::max<std::int64_t>(classes, 1)}}};
+}
+
+RuleResult tree_classifier(const RuleArguments& a) {
+  return labels_and_scores(a, "classlabels_strings", "classlabels_int64s", 0);
+}
+
+// Without probabilities, a score for each pair of classes that vectors were found for.
+RuleResult vector_classifier(const RuleArguments& a) {
+  const std::int64_t classes = length<Ints>(a, "vectors_per_class");
+  const bool pairs = classes > 2 && length<std::vector<double>>(a, "prob_a") == 0;
+  return labels_and_scores(a, "classlabels_strings", "classlabels_ints", pairs ? classes * (classes - 1) / 2 : 0);
+}
+
+// Since operator set 4 keys and values may be tensors, of whose types the file's declaration of the output tells.
+RuleResult label_encoder(const RuleArguments& a) {
+  DataType type = a.in(0).type == DataType::string ? DataType::i64 : DataType::string;
+  if (length<Strings>(a, "values_strings") != 0) type = DataType::string;
+  else if (length<Ints>(a, "values_int64s") != 0) type = DataType::i64;
+  else if (length<std::vector<double>>(a, "values_floats") != 0) type = DataType::f32;
+  else if (length<Strings>(a, "classes_strings") == 0) return {std::nullopt};
+  return {TypedShape{type, a.in(0).dims}};
+}
+
+// X, indices into its last dimension
+RuleResult array_feature_extractor(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  if (dims.empty()) throw InputError("a scalar, expected features");
+  dims.back() = a.in(1).elements();
+  if (dims.size() == 1) dims.insert(dims.begin(), 1);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+RuleResult float_like(const RuleArguments& a) { return {TypedShape{DataType::f32, a.in(0).dims}}; }
+
+RuleResult one_target(const RuleArguments& a) { return {TypedShape{DataType::f32, {rows(a), 1}}}; }
+
+RuleResult linear_regressor(const RuleArguments& a) {
+  return {TypedShape{DataType::f32, {rows(a), a.node.attribute<std::int64_t>("targets", 1)}}};
+}
+RuleResult tree_regressor(const RuleArguments& a) {
+  return {TypedShape{DataType::f32, {rows(a), a.node.attribute<std::int64_t>("n_targets", 1)}}};
+}
+RuleResult tree_ensemble(const RuleArguments& a) {
+  return {TypedShape{a.in(0).type, {rows(a), a.node.attribute<std::int64_t>("n_targets", 1)}}};
+}
+
+RuleResult feature_vectorizer(const RuleArguments& a) {
+  const Ints sizes = a.node.attribute<Ints>("inputdimensions", {});
+  return {TypedShape{DataType::f32, {rows(a), std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})}}};
+}
+
+// A map from words of the vocabulary to numbers becomes a row with a column for each word.
+RuleResult dict_vectorizer(const RuleArguments& a) {
+  const std::int64_t words = std::max(length<Strings>(a, "string_vocabulary"), length<Ints>(a, "int64_vocabulary"));
+  return {TypedShape{a.in(0).type, {1, words}}};
+}
+
+constexpr RuleEntry table[] = {
+    {"ai.onnx.ml.ArrayFeatureExtractor", array_feature_extractor},
+    {"ai.onnx.ml.DictVectorizer", dict_vectorizer},
+    {"ai.onnx.ml.FeatureVectorizer", feature_vectorizer},
+    {"ai.onnx.ml.Imputer", like<0>},
+    {"ai.onnx.ml.LabelEncoder", label_encoder},
+    {"ai.onnx.ml.LinearRegressor", linear_regressor},
+    {"ai.onnx.ml.Normalizer", float_like},
+    {"ai.onnx.ml.SVMClassifier", vector_classifier},
+    {"ai.onnx.ml.SVMRegressor", one_target},
+    {"ai.onnx.ml.Scaler", float_like},
+    {"ai.onnx.ml.TreeEnsemble", tree_ensemble},
+    {"ai.onnx.ml.TreeEnsembleClassifier", tree_classifier},
+    {"ai.onnx.ml.TreeEnsembleRegressor", tree_regressor},
+};
+
+}  // namespace
+
+RuleTable ml_rules() { return table; }
+
+}  // namespace benanza::importer

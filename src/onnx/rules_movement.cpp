@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of what picks, joins, fills and cuts.
+// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include "rule_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace benanza::importer {
+namespace {
+
+// y_scale, y_zero_point, then (x, scale, zero_point) for each part.
+RuleResult q_concat(const RuleArguments& a) {
+  Ints dims = a.in(2).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 0), dims.size());
+  for (std::size_t i = 5; i < a.inputs.size(); i += 3) {
+    const Ints& part = a.in(i).dims;
+    for (std::size_t k = 0; k < dims.size(); ++k)
+      if (part.size() != dims.size() || (k != axis && part[k] != dims[k]))
+        throw InputError("cannot join " + shape_text(dims) + " and " + shape_text(part) + " on axis " +
+                         std::to_string(axis));
+    dims[axis] += part[axis];
+  }
+  return {TypedShape{a.has(1) ? a.in(1).type : a.in(2).type, dims}};
+}
+
+// X [N, C, H, W], rois [R, 4], batch_indices, crop_size
+RuleResult crop_and_resize(const RuleArguments& a) {
+  const auto size = known_ints(a, 3);
+  const bool known = size && size->size() == 2;
+  return {TypedShape{
+      a.in(0).type,
+      {of_rank(a, 1, 2)[0], of_rank(a, 0, 4)[1], known ? (*size)[0] : unknown_dim, known ? (*size)[1] : unknown_dim}}};
+}
+
+// X [N, C, spatial...], grid [N, spatial..., coordinates]
+RuleResult grid_sample(const RuleArguments& a) {
+  const Ints& grid = a.in(1).dims;
+  Ints dims = a.in(0).dims;
+  if (dims.size() < 3 || grid.size() != dims.size())
+    throw InputError("a grid of shape " + shape_text(grid) + " over " + shape_text(dims) + ", expected the same rank");
+  std::copy(grid.begin() + 1, grid.end() - 1, dims.begin() + 2);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+RuleResult gather_nd(const RuleArguments& a) {
+  const Ints &data = a.in(0).dims, &indices = a.in(1).dims;
+  if (indices.empty() || indices.back() < 0 || to_size(indices.back()) > data.size())
+    throw InputError("indices of shape " + shape_text(indices) + " into " + shape_text(data));
+  Ints dims(indices.begin(), indices.end() - 1);
+  dims.insert(dims.end(), data.begin() + indices.back(), data.end());
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+// data, indices, scales: elements of 8 bits hold two of 4 (or 8 / bits) on the last axis
+RuleResult gather_block_quantized(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const Ints& indices = a.in(1).dims;
+  if (dims.empty()) throw InputError("data that is a scalar");
+  if (a.in(0).type == DataType::u8)
+    dims.back() *= 8 / std::clamp<std::int64_t>(a.node.attribute<std::int64_t>("bits", 4), 1, 8);
+  const auto axis =
+      static_cast<std::ptrdiff_t>(normal_axis(a.node.attribute<std::int64_t>("gather_axis", 0), dims.size()));
+  dims.erase(dims.begin() + axis);
+  dims.insert(dims.begin() + axis, indices.begin(), indices.end());
+  return {TypedShape{a.in(2).type, dims}};
+}
+
+// weight [words, hidden], indices
+RuleResult embedding(const RuleArguments& a) {
+  Ints dims = a.in(1).dims;
+  dims.push_back(of_rank(a, 0, 2)[1]);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+RuleResult expand_dims(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const auto axis = known_int(a, 1);
+  if (!axis) return {TypedShape{a.in(0).type, Ints(dims.size() + 1, unknown_dim)}};
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(normal_axis(*axis, dims.size() + 1)), 1);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+RuleResult pad(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const auto pads = known_ints(a, 1);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    dims[i] = pads && pads->size() == 2 * dims.size() ? dims[i] + (*pads)[i] + (*pads)[i + dims.size()] : unknown_dim;
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+RuleResult range_of_numbers(const RuleArguments& a) {
+  const auto number = [&](std::size_t i) -> std::optional<double> {
+    if (!a.in(i).literal) return std::nullopt;
+    const auto& [ints, floats] = *a.in(i).literal;
+    if (!floats.empty()) return floats.front();
+    return ints.empty() ? std::nullopt : std::optional(static_cast<double>(ints.front()));
+  };
+  const auto start = number(0), limit = number(1), delta = a.has(2) ? number(2) : 1;
+  if (!start || !limit || !delta || *delta == 0) return {TypedShape{a.in(0).type, {unknown_dim}}};
+  const double steps = std::clamp(std::ceil((*limit - *start) / *delta), 0.0, 0x1p48);
+  return {TypedShape{a.in(0).type, {static_cast<std::int64_t>(steps)}}};
+}
+
+// The axis becomes windows; their elements are a new last axis.
+RuleResult unfold(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("dim", -1), dims.size());
+  const std::int64_t size = a.node.attribute<std::int64_t>("size", 1), step = a.node.attribute<std::int64_t>("step", 1);
+  if (size < 1 || step < 1 || size > dims[axis])
+    throw InputError("windows of " + std::to_string(size) + " every " + std::to_string(step) + " elements of " +
+                     std::to_string(dims[axis]));
+  dims[axis] = (dims[axis] - size) / step + 1;
+  dims.push_back(size);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+// Sequence [words, characters], W [filters, ...]
+RuleResult word_embedding(const RuleArguments& a) {
+  if (a.in(1).dims.empty()) throw InputError("weights that are a scalar");
+  return {TypedShape{a.in(1).type, {of_rank(a, 0, 2)[0], a.in(1).dims[0]}}};
+}
+
+// A string becomes as many as it has tokens: the most of any string, which only the data says.
+RuleResult tokens(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  dims.push_back(0);
+  return {TypedShape{DataType::string, dims}};
+}
+
+// Values, places and counts of the different ones, as many as the data has.
+RuleResult distinct(const RuleArguments& a) {
+  return {TypedShape{a.in(0).type, {0}}, TypedShape{DataType::i64, a.in(0).dims}, TypedShape{DataType::i64, {0}}};
+}
+
+RuleResult path_of_least_cost(const RuleArguments&) { return {TypedShape{DataType::i32, {2, 0}}}; }
+
+constexpr RuleEntry table[] = {
+    {"com.microsoft.CropAndResize", crop_and_resize},
+    {"com.microsoft.DynamicTimeWarping", path_of_least_cost},
+    {"com.microsoft.ExpandDims", expand_dims},
+    {"com.microsoft.GatherBlockQuantized", gather_block_quantized},
+    {"com.microsoft.GatherND", gather_nd},
+    {"com.microsoft.GridSample", grid_sample},
+    {"com.microsoft.Inverse", like<0>},
+    {"com.microsoft.Pad", pad},
+    {"com.microsoft.QLinearConcat", q_concat},
+    {"com.microsoft.Range", range_of_numbers},
+    {"com.microsoft.Tokenizer", tokens},
+    {"com.microsoft.TorchEmbedding", embedding},
+    {"com.microsoft.Trilu", like<0>},
+    {"com.microsoft.UnfoldTensor", unfold},
+    {"com.microsoft.Unique", distinct},
+    {"com.microsoft.WordConvEmbedding", word_embedding},
+};
+
+}  // namespace
+
+RuleTable movement_rules() { return table; }
+
+}  // namespace benanza::importer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of Benanza's own against what ONNX Runtime computes (tests/data/onnxruntime_shapes.txt), and versions
+// that are newer than the library.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/onnx.hpp>
+
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using testing::import_model;
+using testing::message_of;
+using testing::parse_model;
+using Dims = std::vector<std::int64_t>;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    const auto first = part.find_first_not_of(' ');
+    parts.push_back(first == std::string::npos ? "" : part.substr(first, part.find_last_not_of(' ') - first + 1));
+  }
+  return parts;
+}
+
+Dims dims_of(const std::string& text) {
+  Dims dims;
+  if (text != "scalar")
+    for (const auto& part : split(text, 'x')) dims.push_back(std::stoll(part));
+  return dims;
+}
+
+TEST_CASE("Operators have the shapes that ONNX Runtime gives them", "[onnx]") {
+  std::ifstream file(std::string(BENANZA_TEST_DATA) + "/onnxruntime_shapes.txt");
+  std::size_t cases = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    INFO(line);
+    const auto fields = split(line, '|');
+    REQUIRE(fields.size() == 5);
+    const auto shapes = split(fields[4], ';');
+    const auto names = split(fields[3].substr(0, fields[3].find('=')), ',');
+    std::string outputs;
+    for (const auto& name : names) outputs += (outputs.empty() ? "float " : ", float ") + name;
+    auto model = parse_model("g (" + fields[1] + ") => (" + outputs + ")" +
+                                 (fields[2].empty() ? "" : " <" + fields[2] + ">") + " { " + fields[3] + " }",
+                             "<ir_version: 8, opset_import: [\"\" : " + fields[0] + ", \"com.microsoft\" : 1]>");
+    for (auto& output : *model.mutable_graph()->mutable_output()) output.clear_type();  // a rule alone tells it
+    const Graph graph = import_model(model);
+    for (std::size_t i = 0; i < shapes.size(); ++i) CHECK(graph.value(graph.outputs.at(i)).dims == dims_of(shapes[i]));
+    ++cases;
+  }
+  CHECK(cases > 100);
+}
+
+TEST_CASE("Versions above the newest that is known are read as that one, with a warning", "[onnx]") {
+  auto model = parse_model("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  CHECK(import_model(model).warnings.empty());
+  model.mutable_opset_import(0)->set_version(999);
+  model.set_ir_version(99);
+  const Graph graph = import_model(model);
+  REQUIRE(graph.warnings.size() == 2);
+  CHECK_THAT(graph.warnings[0],
+             Catch::Contains("operator set 999 of domain 'ai.onnx'") && Catch::Contains("read as operator set"));
+  CHECK_THAT(graph.warnings[1], Catch::Contains("IR version 99") && Catch::Contains("read as IR version"));
+  CHECK(graph.nodes.at(0).opset < 999);
+  model.mutable_opset_import(0)->set_version(0);
+  CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }), Catch::Contains("expected 1 or more"));
+}
+
+TEST_CASE("An output that the file gives no shape is not a scalar", "[onnx]") {
+  auto model = parse_model("g (float[2] x) => (float y) { y = some.where.Unknown(x) }",
+                           R"(<ir_version: 10, opset_import: ["" : 20, "some.where" : 1]>)");
+  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }),
+             Catch::Contains("unknown operator of domain 'some.where'") &&
+                 Catch::Contains("add its type and shape to the file's value_info"));
+}
+
+}  // namespace
