@@ -4,9 +4,10 @@
 #include <benanza/bench/run_suite.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/supervisor.hpp>
+#include <benanza/isolation/worker.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/choose_backends.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -16,6 +17,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <unistd.h>
 
 namespace benanza::bench {
@@ -63,16 +65,10 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
 }
 
 /// A backend that a suite names and that is not there would leave a part of it unmeasured. Throws EnvironmentError.
-void check_available(const Suite& suite) {
-  for (const auto& backend : suite.backends)
-    if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
-      throw EnvironmentError("backend " + std::string(backend->name()) + " is not available: " + why->reason);
-}
-
-std::vector<BackendVersion> versions_of(const Suite& suite) {
-  std::vector<BackendVersion> versions;
-  for (const auto& backend : suite.backends) versions.push_back({std::string(backend->name()), backend->version()});
-  return versions;
+void check_available(const Surroundings& found) {
+  for (const auto& backend : found.all)
+    if (!backend.unavailable.empty())
+      throw EnvironmentError("backend " + backend.name + " is not available: " + backend.unavailable);
 }
 
 void show_progress(const Progress& progress) {
@@ -115,6 +111,17 @@ void add_row(const CeilingRow& ceiling) {
   });
 }
 
+/// With which a suite starts itself, and a folder (worker.hpp); not in its help.
+constexpr std::string_view worker_flag = "--benanza_worker";
+
+/// Nothing where the suite is to measure itself, which it never does on an accelerator, or is not to measure.
+std::optional<Worker> worker_of(const Suite& suite, const SuiteFlags& flags) {
+  const bool isolated = flags.isolate || name_device(names_of(suite.backends), suite.backends);
+  if (flags.list || !isolated) return std::nullopt;
+  const auto warn = [](const std::string& text) { std::fprintf(stderr, "warning: %s\n", text.c_str()); };
+  return Worker({own_program(), std::string(worker_flag)}, {.warn = warn});
+}
+
 int measure_and_report(const Suite& suite, int argc, char** argv) {
   SuiteFlags flags = parse_suite_flags(argc, argv);
   std::vector<char*> rest;
@@ -124,24 +131,24 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   benchmark::Initialize(&count, rest.data(), print_help);
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
 
-  const bool device = std::any_of(suite.backends.begin(), suite.backends.end(),
-                                  [](const auto& backend) { return backend->on_device(); });
-  if ((device || flags.isolate) && !flags.list && !Supervised::current()) return supervise(own_command());
-
   std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
   const auto accept = name_filter(flags.filter);
   const InterruptWatch interrupt;
   MeasureOptions options{.threads = flags.threads, .accept = accept, .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
-  if (!flags.list) check_available(suite);
+  const std::vector<std::string> names = names_of(suite.backends);
+  const std::optional<Worker> worker = worker_of(suite, flags);
+  Surroundings found;
+  if (flags.list) found = {.machine = machine_of(suite.backends), .backends = versions_of(suite.backends)};
+  else found = worker ? worker->surroundings(names) : surroundings_of(suite.backends, names);
+  check_available(found);
   std::optional<FinishedLayers> finished;
   std::set<std::string> done;
   if (!flags.done.empty()) {
-    const Machine machine = machine_of(suite.backends);
-    finished.emplace(flags.done, machine, versions_of(suite));
+    finished.emplace(flags.done, found.machine, found.backends);
     done = finished->signatures();
     std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
-    if (!flags.out.empty() && !flags.list) options.earlier = read_earlier(flags.out, machine);
+    if (!flags.out.empty() && !flags.list) options.earlier = read_earlier(flags.out, found.machine);
   }
   if (flags.list) {
     for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
@@ -160,7 +167,7 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   }
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) options.progress = show_progress;
-  Run run = measure_supervised(wanted, suite.backends, options);
+  Run run = worker ? worker->measure(wanted, names, options, flags.filter) : measure(wanted, suite.backends, options);
   if (terminal) std::fputs("\r\033[K", stderr);
   run.name = suite.name;
   if (options.earlier) add_finished(run, *options.earlier, done);
@@ -190,6 +197,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
     return code;
   };
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
+  if (argc == 3 && argv[1] == worker_flag) return serve_worker(argv[2], suite.backends, name_filter);
   try {
     return measure_and_report(suite, argc, argv);
   } catch (const UsageError& error) {

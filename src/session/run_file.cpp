@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_file.hpp"
 
-#include <benanza/isolation/supervisor.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <system_error>
@@ -18,10 +17,7 @@ RunFile::RunFile(std::string name, std::filesystem::path folder) : name_(std::mo
 void RunFile::keep(Run so_far, const std::set<std::string>& selected) {
   std::erase_if(so_far.rows, [&](const Measurement& row) { return !selected.contains(row.signature); });
   for (auto& row : so_far.rows) row.rounds_s.clear();
-  const bool is_new = file_.empty();
   write(std::move(so_far));
-  if (!is_new) return;
-  if (const auto supervised = bench::Supervised::current()) supervised->keep_in(file_.string());
 }
 
 void RunFile::write(Run run) {

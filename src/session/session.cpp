@@ -3,9 +3,10 @@
 #include "run_file.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
-#include <benanza/isolation/supervisor.hpp>
+#include <benanza/isolation/worker.hpp>
 #include <benanza/measure/known.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/backends.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
@@ -26,16 +27,6 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
   return result;
 }
 
-/// Takes back what a forerunner of this supervised process kept: the journal holds that and more, and layers that the
-/// database knows would not be finished.
-void take_back() {
-  const auto supervised = bench::Supervised::current();
-  if (!supervised || supervised->kept_in().empty()) return;
-  std::error_code none;
-  std::filesystem::remove(supervised->kept_in(), none);
-  supervised->keep_in({});
-}
-
 /// One line for each file of the database that was not read, and for each that rows were left out of.
 void warn_of_faults(const ResultDatabase& database, const std::function<void(const std::string&)>& warn) {
   if (!warn) return;
@@ -54,22 +45,36 @@ std::filesystem::path default_database() {
 
 Session Session::open(SessionOptions options) {
   Session session;
-  if (options.backends.empty()) options.backends = usable_backends();
   session.options_ = std::move(options);
+  session.find_machine();
   const SessionOptions& given = session.options_;
-  session.machine_ = bench::machine_of(given.backends);
-  session.versions_ = versions_of(given.backends);
   const int cores = session.machine_.cores;
   if (given.threads > cores)
     throw UsageError("--threads " + std::to_string(given.threads) + ": one NUMA node of this machine has " +
                      std::to_string(cores) + " physical cores (a GPU is driven by 1)");
   session.analysis_options_.threads = given.threads > 0 ? given.threads : cores;
-  for (const auto& backend : given.backends) session.analysis_options_.backends.emplace_back(backend->name());
-  take_back();
+  for (const auto& backend : session.versions_) session.analysis_options_.backends.push_back(backend.name);
   session.everything_ = ResultDatabase::open(given.database);
   session.database_ = session.everything_.select(session.machine_, session.versions_);
   warn_of_faults(session.database_, given.warn);
   return session;
+}
+
+void Session::find_machine() {
+  if (!options_.worker.empty())
+    worker_ = std::make_shared<const bench::Worker>(options_.worker, bench::WorkerOptions{.warn = options_.warn});
+  auto& backends = options_.backends;
+  const auto names = backends.empty() ? options_.backend_names : names_of(backends);
+  if (worker_ && name_device(names, backends.empty() ? bench::all_backends() : backends)) {
+    bench::Surroundings found = worker_->surroundings(names);
+    for (const auto& text : found.warnings) warn(text);
+    machine_ = std::move(found.machine);
+    versions_ = std::move(found.backends);
+    return;
+  }
+  if (backends.empty()) backends = usable_backends(names, options_.warn);
+  machine_ = bench::machine_of(backends);
+  versions_ = versions_of(backends);
 }
 
 std::vector<Analysis> Session::bound(std::span<const ModelLayers> models, const BoundOptions& options) {
@@ -89,9 +94,10 @@ std::vector<Analysis> Session::analyze(std::span<const ModelLayers> models) cons
 }
 
 Measured Session::measure_missing(std::span<const ModelLayers> models, const BoundOptions& options) {
-  bench::Question question{
-      .caches = options_.caches, .threads = analysis_options_.threads, .certain = options.again == Again::uncertain};
-  for (const auto& backend : options_.backends) question.backends.emplace_back(backend->name());
+  const bench::Question question{.backends = analysis_options_.backends,
+                                 .caches = options_.caches,
+                                 .threads = analysis_options_.threads,
+                                 .certain = options.again == Again::uncertain};
   MissingLayers missing = missing_layers(database_, models, question, options.again);
   BoundOptions with_budget = options;
   with_budget.budget = options.budget.value_or(default_budget(models));
@@ -125,7 +131,8 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
     measure_options.earlier =
         std::make_shared<const Run>(Run{.machine = machine_, .backends = versions_, .rows = std::move(earlier)});
   if (auto ceilings = known_ceilings(database_); !ceilings.empty()) measure_options.ceilings = std::move(ceilings);
-  Run run = bench::measure_supervised(layers, options_.backends, measure_options);
+  Run run = worker_ ? worker_->measure(layers, analysis_options_.backends, measure_options)
+                    : bench::measure(layers, options_.backends, measure_options);
   run.name = name;
   for (const auto& warning : run.warnings) warn(warning);
   std::set<std::string> with_rows;

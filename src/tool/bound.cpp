@@ -160,8 +160,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
   add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
-  command->callback(
-      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
+  command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
 }  // namespace benanza::tool

@@ -27,5 +27,8 @@ void add_gap(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
 void add_db(CLI::App& app, int& exit_code);
+/// That with which the program starts itself (worker.hpp); not shown in its help.
+void add_worker(CLI::App& app, int& exit_code);
+inline constexpr const char* worker_command = "worker";
 
 }  // namespace benanza::tool

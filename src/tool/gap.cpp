@@ -285,10 +285,7 @@ void add_gap(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
-  command->callback([options, command, &exit_code] {
-    const auto command_itself = [&] { return run(*options, *command); };
-    exit_code = options->results.empty() ? run_measuring(options->measuring, command_itself) : command_itself();
-  });
+  command->callback([options, command, &exit_code] { exit_code = run(*options, *command); });
 }
 
 }  // namespace benanza::tool

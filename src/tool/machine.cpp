@@ -4,15 +4,18 @@
 #include "measuring.hpp"
 #include "output.hpp"
 #include "stored.hpp"
-#include <benanza/isolation/supervisor.hpp>
+#include <benanza/isolation/interrupt.hpp>
+#include <benanza/isolation/worker.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/plan/backends.hpp>
+#include <benanza/plan/choose_backends.hpp>
 #include <benanza/results/ceiling_rows.hpp>
-#include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace benanza::tool {
 
@@ -34,24 +37,30 @@ std::vector<CeilingRow> highest(const ResultDatabase& database) {
 int run(const MachineCommand& options) {
   check_writable(options.output);
   const auto& named = options.measuring.backends;
-  const auto measured =
-      named.empty() ? std::vector<std::shared_ptr<const Backend>>{} : usable_backends(named, terminal::warn);
-  MachineReport report{.machine = bench::machine_of(measured)};
+  std::optional<bench::Worker> worker;
+  if (auto command = worker_of(options.measuring); !command.empty())
+    worker.emplace(std::move(command), bench::WorkerOptions{.warn = terminal::warn});
+  const auto all = bench::all_backends();
+  const bench::Surroundings found = worker ? worker->surroundings(named) : bench::surroundings_of(all, named);
+  for (const auto& text : found.warnings) terminal::warn(text);
+  MachineReport report{.machine = found.machine};
   std::vector<BackendVersion> versions;
-  for (const auto& backend : bench::all_backends()) {
-    MachineReport::BackendLine line{.name = std::string(backend->name()), .version = backend->version()};
-    if (const auto availability = backend->availability(); const auto* why = std::get_if<Unsupported>(&availability))
-      line.unavailable = why->reason;
-    versions.push_back({line.name, line.version});
-    report.backends.push_back(std::move(line));
+  for (const auto& backend : found.all) {
+    versions.push_back({backend.name, backend.version});
+    report.backends.push_back({.name = backend.name, .version = backend.version, .unavailable = backend.unavailable});
   }
   ResultDatabase database = ResultDatabase::open(options.measuring.database).select(report.machine, versions);
   if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);
-    Run fresh = bench::measure_supervised(
-        {}, measured,
-        {.threads = options.measuring.threads, .progress = [&](const bench::Progress& p) { bar.show(p); }});
+    const bench::InterruptWatch interrupt;
+    const bench::MeasureOptions measure{.threads = options.measuring.threads,
+                                        .progress = [&](const bench::Progress& p) { bar.show(p); },
+                                        .stop = interrupt.stop_token()};
+    std::vector<std::string> names;
+    for (const auto& backend : found.backends) names.push_back(backend.name);
+    Run fresh = worker ? worker->measure({}, names, measure) : bench::measure({}, choose_backends(all, names), measure);
+    if (interrupt.interrupted()) return interrupt.exit_code();
     fresh.name = "machine";
     report.warnings = fresh.warnings;
     database.append(std::move(fresh), options.measuring.database);
@@ -73,8 +82,7 @@ void add_machine(CLI::App& app, int& exit_code) {
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   command->add_flag("--remeasure", options->remeasure, "measures the ceilings afresh; the highest ever seen are shown");
-  command->callback(
-      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
+  command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
 }  // namespace benanza::tool

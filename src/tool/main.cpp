@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);
+  tool::add_worker(app, exit_code);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
   try {
     const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };

@@ -69,8 +69,7 @@ void add_measure(CLI::App& app, int& exit_code) {
   command->add_option("--budget", options->budget, "time to spend on each layer")
       ->type_name("TIME")
       ->capture_default_str();
-  command->callback(
-      [options, &exit_code] { exit_code = run_measuring(options->measuring, [&] { return run(*options); }); });
+  command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
 }  // namespace benanza::tool

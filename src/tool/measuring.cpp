@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measuring.hpp"
 
+#include "commands.hpp"
 #include "terminal.hpp"
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/supervisor.hpp>
+#include <benanza/isolation/worker.hpp>
 #include <benanza/plan/backends.hpp>
-#include <benanza/session/backends.hpp>
+#include <benanza/plan/choose_backends.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace benanza::tool {
 
-namespace {
-
-bool needs_supervisor(const MeasuringOptions& options) {
-  if (bench::Supervised::current()) return false;
-  const std::vector<std::string> names = expand_backends(options.backends);
-  const auto all = bench::all_backends();
-  return options.isolate || std::any_of(all.begin(), all.end(), [&](const auto& backend) {
-           return backend->on_device() && std::find(names.begin(), names.end(), backend->name()) != names.end();
-         });
-}
-
-}  // namespace
-
-int run_measuring(const MeasuringOptions& options, const std::function<int()>& command) {
-  return needs_supervisor(options) ? bench::supervise(bench::own_command()) : command();
+std::vector<std::string> worker_of(const MeasuringOptions& options) {
+  if (!options.isolate && !name_device(options.backends, bench::all_backends())) return {};
+  return {bench::own_program(), worker_command};
 }
 
 Session open_session(const MeasuringOptions& options, bool quiet) {
-  SessionOptions session{.backends = usable_backends(options.backends, terminal::warn),
-                         .threads = options.threads,
+  SessionOptions session{.threads = options.threads,
                          .caches = options.caches,
-                         .database = options.database};
+                         .database = options.database,
+                         .backend_names = options.backends,
+                         .worker = worker_of(options)};
   if (!quiet) session.warn = terminal::warn;
   return Session::open(std::move(session));
 }

@@ -8,12 +8,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace benanza::tool {
 
-/// Runs a command that measures as a supervised child (supervisor.hpp) that does the same, or here where that is not
-/// wanted; on an accelerator it always is. Returns its exit code.
-[[nodiscard]] int run_measuring(const MeasuringOptions& options, const std::function<int()>& command);
+/// This program as a worker (worker.hpp); empty where it is to measure itself, which it never does on an accelerator.
+[[nodiscard]] std::vector<std::string> worker_of(const MeasuringOptions& options);
 
 [[nodiscard]] Session open_session(const MeasuringOptions& options, bool quiet);
 

@@ -44,7 +44,7 @@ struct MeasuringOptions {
   int threads = 0;
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database = default_database();
-  bool isolate = true;  ///< supervised in a process of its own, also on the processor
+  bool isolate = true;  ///< measures in a process of its own, also on the processor
 
   void add_to(CLI::App& app);
 };

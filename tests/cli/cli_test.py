@@ -128,6 +128,18 @@ class Cli(unittest.TestCase):
             self.assertIn(str(self.at / "file"), result.stderr)
             self.assertFalse((self.at / "db").exists())
 
+    def test_a_worker_needs_its_request_alone(self):
+        folder = self.at / "folder"
+        folder.mkdir()
+        version = run("--version").stdout.strip()
+        lines = [f"version\t{version}", "measures\t1", "threads\t1", "budget\t1", "cache\thot", "backend\tnative", "layer\t1\tUnary/f32/x=4096"]
+        (folder / "request").write_text("\n".join(lines) + "\n")
+        result = run("worker", folder, cwd=folder)                     # no model is anywhere near
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        rows = [row["name"] for row in json.loads((folder / "run.json").read_text())["benchmarks"]]
+        self.assertTrue([row for row in rows if re.fullmatch("native/.*/hot/Unary/f32/x=4096", row)], rows)
+        self.assertNotIn("worker", run("--help").stdout)
+
     def signatures(self, model, *arguments):
         result = run("layers", model, "--csv", "-", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)

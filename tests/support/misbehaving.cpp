@@ -1,59 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child that crashes, hangs, allocates more and more memory and gives up, one row each; writes what became of its
-// rows, of its budget and of its forerunners' journal to the file that it is given.
+// A worker that crashes, hangs, allocates more and more memory and loses its device, one row each; its run says what
+// became of its rows and of what it was asked.
+#include "../../src/isolation/supervised.hpp"
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/supervisor.hpp>
+#include <benanza/version.hpp>
 
 #include <csignal>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
-int main(int argc, char** argv) {
-  const auto supervised = benanza::bench::Supervised::current();
-  if (supervised == nullptr || argc < 2) return 2;
-  if (argc > 2 && std::string(argv[2]) == "outside") raise(SIGABRT);
-  if (argc > 2) {  // the number of a signal
-    const benanza::bench::InterruptWatch watch;
-    kill(getppid(), std::stoi(argv[2]));
-    while (!watch.interrupted()) std::this_thread::yield();
-    return watch.exit_code();
+namespace {
+
+using namespace benanza;
+using namespace benanza::bench;
+
+/// Tries a row that is called like that, which goes wrong where it is called so.
+void try_row(Supervised& supervised, const std::string& what, const std::string& name) {
+  supervised.trying(name);
+  if (what == "crashes") {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an error report and an exit code of it
+    raise(SIGSEGV);
   }
+  if (what == "loses") supervised.give_up("lost the\ndevice");
+  while (what == "hangs") pause();
   std::vector<std::vector<char>> eaten;
-  std::string report;
-  const bool cut = supervised->left({100}).value < 100;
-  std::ofstream(supervised->journal(), std::ios::app) << "child\n";
-  if (cut) report += "kept in " + supervised->kept_in() + "\n";
-  else supervised->keep_in("the first child's file");
-  for (const std::string row : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
-    if (const auto crashing_plan = supervised->crashing_plans().find(row);
-        crashing_plan != supervised->crashing_plans().end()) {
-      report += row + ": " + crashing_plan->second + "\n";
-      continue;
-    }
-    supervised->trying(row);
-    if (row == "crashes") {
-      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an error report and an exit code of it
-      raise(SIGSEGV);
-    }
-    if (row == "loses") supervised->give_up("lost the device");
-    while (row == "hangs") pause();
-    while (row == "eats") {
-      eaten.emplace_back(std::size_t{4} << 20, 'x');
-      supervised->trying(row);  // it lives
-    }
-    report += row + ": measured\n";
+  while (what == "eats") {
+    eaten.emplace_back(std::size_t{4} << 20, 'x');
+    supervised.trying(name);  // it lives
   }
-  if (cut) report += "budget: what is left\n";
-  std::ifstream lines(supervised->journal());
-  for (std::string line; std::getline(lines, line);) report += line + "\n";
-  lines.close();
-  supervised->session_done();
-  if (supervised->left({100}).value == 100 && !std::ifstream(supervised->journal()) && supervised->kept_in().empty())
-    report += "next session: whole\n";
-  std::ofstream(argv[1]) << report;
-  return 42;
+}
+
+}  // namespace
+
+/// usage: misbehaving WHAT FOLDER
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const std::string what = argv[1];
+  const InterruptWatch interrupt;
+  Supervised supervised(argv[2]);
+  const Request request = read_request(supervised.folder());
+  if (what == "outside") raise(SIGABRT);
+  if (what == "leaves") return 7;
+  if (what == "throws") {
+    supervised.failed("wrong on purpose");
+    return 2;
+  }
+  Run run{.tool = std::string(version), .machine = {.device = "none", .cores = 1}};
+  if (what == "waits") {
+    supervised.show({.phase = "select", .done = 3, .total = 4, .what = "a layer"});
+    while (!interrupt.interrupted()) std::this_thread::yield();
+    run.warnings.push_back("asked to stop");
+  }
+  if (request.options.budget.value < 100) run.warnings.push_back("budget: what is left");
+  if (request.options.earlier)
+    run.warnings.push_back(std::to_string(request.options.earlier->rows.size()) + " earlier rows");
+  for (const std::string each : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
+    if (what != "rows") break;
+    Measurement row{.backend = "lib", .algorithm = each + ",threads=1", .signature = "Unary/f32/x=3", .p10 = {1}};
+    const auto& crashing = request.options.crashing_plans;
+    if (const auto found = crashing.find(row.name()); found != crashing.end()) row.excluded = found->second;
+    else try_row(supervised, each, row.name());
+    run.rows.push_back(std::move(row));
+    supervised.keep(run);
+  }
+  write_run(run, run_of(supervised.folder()));
+  supervised.trying({});
+  supervised.finished();
+  if (what == "ends badly") raise(SIGABRT);
+  return 0;
 }

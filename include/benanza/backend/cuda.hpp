@@ -8,6 +8,7 @@
 #include <benanza/plan/backend.hpp>
 
 #include <memory>
+#include <mutex>
 #include <variant>
 
 namespace benanza::cuda {
@@ -19,8 +20,23 @@ namespace benanza::cuda {
 /// one that is too old, busy or out of memory.
 [[nodiscard]] std::variant<std::monostate, Unsupported> availability();
 
-/// The first device that CUDA_VISIBLE_DEVICES leaves; every call returns the same one. Throws EnvironmentError where
-/// `availability` has a reason.
+/// The first device that CUDA_VISIBLE_DEVICES leaves. It belongs to those who hold it: every call returns the same one
+/// as long as somebody does. Throws EnvironmentError where `availability` has a reason.
 [[nodiscard]] std::shared_ptr<Device> device();
+
+/// A backend's part in `device()`, from its first use until the backend is destroyed. To be declared before what gives
+/// things back to the device.
+class DeviceShare {
+ public:
+  [[nodiscard]] std::shared_ptr<Device> get() const {
+    const std::lock_guard lock(mutex_);
+    if (!device_) device_ = device();
+    return device_;
+  }
+
+ private:
+  mutable std::mutex mutex_{};
+  mutable std::shared_ptr<Device> device_{};
+};
 
 }  // namespace benanza::cuda

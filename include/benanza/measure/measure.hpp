@@ -49,7 +49,7 @@ struct MeasureOptions {
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
   /// Called with the row's name before a plan is tried, and before plans are made with the name of the row that would
-  /// say why there are none. Plans that crashed in earlier tries are left out, with their reason (supervisor.hpp).
+  /// say why there are none. Plans that crashed in earlier tries are left out, with their reason (worker.hpp).
   std::function<void(std::string_view row)> trying{};
   std::map<std::string, std::string> crashing_plans{};
   /// Called every few seconds with the rows so far: if they are written down, a killed process leaves them.

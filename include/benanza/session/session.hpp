@@ -27,6 +27,10 @@
 
 namespace benanza {
 
+namespace bench {
+class Worker;
+}
+
 struct SessionOptions {
   /// The backends to measure with; all of them run on one device. Empty: every backend of the processor that is
   /// available.
@@ -36,6 +40,13 @@ struct SessionOptions {
   std::filesystem::path database = default_database();
   /// Receives one line for each thing that makes the results doubtful; empty: the lines are dropped.
   std::function<void(const std::string& text)> warn{};
+  /// Where `backends` is empty, the names of the backends to measure with (`usable_backends`).
+  std::vector<std::string> backend_names{};
+  /// A program that measures in the place of this process, with its arguments: `{"benanza", "worker"}`, or one that
+  /// calls `bench::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The
+  /// program has to have backends of the same names. An accelerator is touched by the program alone. Empty: this
+  /// process measures.
+  std::vector<std::string> worker{};
 };
 
 /// What is measured again although the database has it.
@@ -67,8 +78,8 @@ struct Measured {
 
 class Session {
  public:
-  /// Throws EnvironmentError where no backend is available, UsageError for more threads than the machine has cores or
-  /// for backends of different devices.
+  /// Throws EnvironmentError where no backend is available or no worker can be started, UsageError for more threads
+  /// than the machine has cores or for backends of different devices.
   [[nodiscard]] static Session open(SessionOptions options = {});
 
   /// Measures what the models need and the database lacks, then analyses each. Throws EnvironmentError when the folder
@@ -97,6 +108,8 @@ class Session {
 
  private:
   Session() = default;
+  /// Finds `machine_` and `versions_`.
+  void find_machine();
   void warn(const std::string& text) const {
     if (options_.warn) options_.warn(text);
   }
@@ -104,7 +117,8 @@ class Session {
   SessionOptions options_{};
   Machine machine_{};
   std::vector<BackendVersion> versions_{};
-  ResultDatabase everything_{}, database_{};  ///< as the folder holds it; what of it counts here
+  std::shared_ptr<const bench::Worker> worker_{};  ///< null: this process measures
+  ResultDatabase everything_{}, database_{};       ///< as the folder holds it; what of it counts here
   AnalysisOptions analysis_options_{};
 };
 

@@ -20,7 +20,7 @@ class CublasBackend final : public Backend {
     return {};
   }
   [[nodiscard]] bool on_device() const override { return true; }
-  [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return device_.get(); }
 
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
@@ -65,10 +65,11 @@ class CublasBackend final : public Backend {
   /// Made with the first plan.
   [[nodiscard]] std::shared_ptr<const Handles> handles() const {
     const std::lock_guard lock(mutex_);
-    if (handles_ == nullptr) handles_ = std::make_shared<const Handles>(cuda::device());
+    if (handles_ == nullptr) handles_ = std::make_shared<const Handles>(device_.get());
     return handles_;
   }
 
+  cuda::DeviceShare device_{};
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Handles> handles_;
 };

@@ -15,12 +15,15 @@ class CudaBackend final : public Backend {
   }
   [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override { return cuda::availability(); }
   [[nodiscard]] bool on_device() const override { return true; }
-  [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return device_.get(); }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
-    const Context context{.device = cuda::device()};
+    const Context context{.device = device_.get()};
     return std::visit([&](const auto& op) { return cuda::plans(op, context); }, layer);
   }
+
+ private:
+  DeviceShare device_{};
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
@@ -100,6 +101,16 @@ class CudaDevice final : public Device {
     stop();  // a kernel is loaded at its first launch, which may wait for all others: not behind a block
     finish();
   }
+  /// What a device that was lost refuses goes with the process.
+  ~CudaDevice() override {
+    release(scratch_);
+    release(cycles_);
+    static_cast<void>(cudaFreeHost(block_));
+    for (cudaEvent_t event : {start_, stop_, block_over_, sampled_}) static_cast<void>(cudaEventDestroy(event));
+    static_cast<void>(cudaStreamDestroy(stream_));
+  }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
 
   [[nodiscard]] const Machine& machine() const override { return machine_; }
 
@@ -322,9 +333,12 @@ std::variant<std::monostate, Unsupported> availability() {
 std::shared_ptr<Device> device() {
   if (const auto state = availability(); const auto* why = std::get_if<Unsupported>(&state))
     throw EnvironmentError(why->reason);
-  // Lives as long as the process: libraries still give things back to it when the program ends.
-  static const auto* const device = new std::shared_ptr<Device>(std::make_shared<CudaDevice>());
-  return *device;
+  static std::mutex mutex;
+  static std::weak_ptr<Device> shared;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Device> device = shared.lock();
+  if (!device) shared = device = std::make_shared<CudaDevice>();
+  return device;
 }
 
 }  // namespace benanza::cuda

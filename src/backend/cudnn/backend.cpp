@@ -26,7 +26,7 @@ class CudnnBackend final : public Backend {
     return {};
   }
   [[nodiscard]] bool on_device() const override { return true; }
-  [[nodiscard]] std::shared_ptr<Device> device() const override { return cuda::device(); }
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return device_.get(); }
 
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     return build_all(drafts(layer, threads));
@@ -48,10 +48,11 @@ class CudnnBackend final : public Backend {
   /// Made with the first plan.
   [[nodiscard]] std::shared_ptr<const Handle> handle() const {
     const std::lock_guard lock(mutex_);
-    if (handle_ == nullptr) handle_ = std::make_shared<const Handle>(cuda::device());
+    if (handle_ == nullptr) handle_ = std::make_shared<const Handle>(device_.get());
     return handle_;
   }
 
+  cuda::DeviceShare device_{};
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Handle> handle_;
 };

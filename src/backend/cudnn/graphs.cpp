@@ -2,7 +2,6 @@
 #include "graphs.hpp"
 
 #include "graph_drawing.hpp"
-#include <benanza/plan/beat.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -105,7 +104,6 @@ Draft draft_of(const Drawn& drawn, const Listed& listed, cudnnHandle_t handle) {
   draft.saves_multiplications = listed.saves_multiplications;
   draft.tolerance = listed.saves_multiplications ? std::max(saving_tolerance, drawn.tolerance) : drawn.tolerance;
   draft.finalize = [graph = drawn.graph, i = listed.index, handle](Draft& finished) -> std::optional<std::string> {
-    beat();  // seconds, where code is generated for it
     std::int64_t workspace = 0;
     auto status = graph->build_plan_at_index(handle, i);
     if (status.is_good()) status = graph->get_workspace_size_plan_at_index(i, workspace);

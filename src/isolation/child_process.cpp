@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "child_process.hpp"
+
+#include <benanza/error.hpp>
+#include <benanza/isolation/interrupt.hpp>
+
+#include <spawn.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace benanza::bench {
+
+namespace {
+
+/// The number that follows a key, in KiB there.
+Bytes kibibytes_of_line(const std::string& file, const std::string& key) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(key)) return {std::strtod(line.c_str() + key.size(), nullptr) * 1024};
+  return {};
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const auto& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  sigset_t blocked, ask_to_stop;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
+  sigemptyset(&ask_to_stop);
+  sigaddset(&ask_to_stop, SIGTERM);  // it has a meaning there, also where this process ignores it
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &blocked);
+  posix_spawnattr_setsigdefault(&attributes, &ask_to_stop);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawnp(&process_, argv.front(), nullptr, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw EnvironmentError("cannot start " + command.front() + ": " + std::strerror(error));
+}
+
+ChildProcess::~ChildProcess() {
+  if (end_) return;
+  kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<ProcessEnd> ChildProcess::ended() {
+  if (end_) return end_;
+  int status = 0;
+  const pid_t ended = waitpid(process_, &status, WNOHANG);
+  if (ended == process_)
+    end_ = WIFEXITED(status) ? ProcessEnd{.code = WEXITSTATUS(status)} : ProcessEnd{.signal = WTERMSIG(status)};
+  else if (ended < 0 && errno != EINTR) throw EnvironmentError(std::string("waitpid failed: ") + std::strerror(errno));
+  return end_;
+}
+
+void ChildProcess::send(int signal) { kill(process_, signal); }
+
+Bytes ChildProcess::resident() const {
+  return kibibytes_of_line("/proc/" + std::to_string(process_) + "/status", "VmRSS:");
+}
+
+Bytes available_memory() { return kibibytes_of_line("/proc/meminfo", "MemAvailable:"); }
+
+}  // namespace benanza::bench

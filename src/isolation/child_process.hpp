@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// ChildProcess: a program that this process has started.
+#pragma once
+
+#include <benanza/model/units.hpp>
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace benanza::bench {
+
+/// How a process ended.
+struct ProcessEnd {
+  int code = 0;    ///< if by itself
+  int signal = 0;  ///< that ended it; 0: none
+};
+
+class ChildProcess {
+ public:
+  /// The program begins with `interrupts` blocked, so that none is lost before it waits for them. Throws
+  /// EnvironmentError when it cannot be started.
+  explicit ChildProcess(const std::vector<std::string>& command);
+  /// Kills it if it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// Nothing while it runs. Throws EnvironmentError where the system does not tell.
+  [[nodiscard]] std::optional<ProcessEnd> ended();
+  void send(int signal);
+  [[nodiscard]] Bytes resident() const;
+
+ private:
+  pid_t process_ = 0;
+  std::optional<ProcessEnd> end_{};
+};
+
+/// What the system could give to processes now; 0: not known.
+[[nodiscard]] Bytes available_memory();
+
+}  // namespace benanza::bench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Request: what a worker is to do, as files of its folder: a line for each option, layer and crashing plan, and rows in
+// the form of results.
+#pragma once
+
+#include <benanza/measure/measure.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+struct Request {
+  bool measures = true;  ///< otherwise the worker describes its surroundings
+  std::vector<std::string> backends{};
+  std::vector<Wanted> layers{};
+  std::string filter{};
+  /// Threads, caches, budget, ceilings, crashing plans and earlier rows; the rest does not leave its process.
+  MeasureOptions options{};
+};
+
+/// Throws EnvironmentError where the folder cannot be written to.
+void write_request(const Request& request, const std::filesystem::path& folder);
+/// Throws InputError for a folder without a request, or with one of another version of Benanza.
+[[nodiscard]] Request read_request(const std::filesystem::path& folder);
+
+/// Where a worker leaves its rows, every few seconds and at its end.
+[[nodiscard]] std::filesystem::path run_of(const std::filesystem::path& folder);
+
+}  // namespace benanza::bench

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervised.hpp"
+#include "surroundings.hpp"
+#include <benanza/error.hpp>
+#include <benanza/isolation/interrupt.hpp>
+#include <benanza/isolation/worker.hpp>
+#include <benanza/plan/choose_backends.hpp>
+
+#include <cstdio>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace benanza::bench {
+
+namespace {
+
+/// `measure`, which says what it tries and gives up when the device is lost.
+Run measure_request(Supervised& supervised, Request request, Backends all, const MakeFilter& make_filter,
+                    std::stop_token stop) {
+  const auto backends = choose_backends(all, request.backends);
+  MeasureOptions options = std::move(request.options);
+  if (make_filter && !request.filter.empty()) options.accept = make_filter(request.filter);
+  options.trying = [&](std::string_view row) { supervised.trying(row); };
+  options.progress = [&](const Progress& progress) { supervised.show(progress); };
+  options.keep = [&](const Run& run) { supervised.keep(run); };
+  options.keep_failed = [&](std::string_view reason) { supervised.not_kept(reason); };
+  options.stop = std::move(stop);
+  try {
+    Run run = measure(request.layers, backends, options);
+    supervised.trying({});
+    return run;
+  } catch (const DeviceLost& lost) {
+    supervised.give_up(lost.what());
+  }
+}
+
+}  // namespace
+
+int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFilter& make_filter) {
+  std::optional<Supervised> supervised;
+  const auto failed = [&](const char* error, int code) {
+    if (supervised) supervised->failed(error);
+    else std::fprintf(stderr, "%s\n", error);
+    return code;
+  };
+  try {
+    const InterruptWatch interrupt;
+    supervised.emplace(folder);
+    Request request = read_request(folder);
+    if (request.measures) {
+      const Run run = measure_request(*supervised, std::move(request), all, make_filter, interrupt.stop_token());
+      write_run(run, run_of(folder));
+    } else {
+      write_surroundings(surroundings_of(all, request.backends), folder);
+    }
+    supervised->finished();
+    return 0;
+  } catch (const UsageError& error) {
+    return failed(error.what(), 2);
+  } catch (const InputError& error) {
+    return failed(error.what(), 1);
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory", 5);
+  } catch (const std::exception& error) {
+    return failed(error.what(), 5);
+  }
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervised: a worker's side of what it shares with its parent.
+#pragma once
+
+#include "request.hpp"
+#include "shared_state.hpp"
+
+#include <filesystem>
+#include <string_view>
+
+namespace benanza::bench {
+
+class Supervised {
+ public:
+  /// From now on this process ends when its parent does. Throws EnvironmentError.
+  explicit Supervised(std::filesystem::path folder);
+  ~Supervised();
+  Supervised(const Supervised&) = delete;
+  Supervised& operator=(const Supervised&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+  /// Announces that this row is tried next; empty: no row is being tried. Also a sign of life.
+  void trying(std::string_view row);
+  /// Also a sign of life.
+  void show(const Progress& progress);
+  /// Writes the rows so far, from which another worker goes on if this one crashes, and waits until the parent has read
+  /// them: nothing is timed meanwhile. Throws EnvironmentError.
+  void keep(const Run& run);
+  void not_kept(std::string_view reason) { state_->not_kept.set(reason); }
+  /// Ends this process at once: the row that is being tried is the crashing plan, for that reason.
+  [[noreturn]] void give_up(std::string_view reason);
+  /// What the parent is to throw; said on stderr where there is none.
+  void failed(std::string_view error);
+  /// The answer is written.
+  void finished() { state_->finished = true; }
+
+ private:
+  std::filesystem::path folder_;
+  MappedState state_;
+  int wake_ = -1;  ///< the pipe; without one, nobody waits for rows
+};
+
+}  // namespace benanza::bench

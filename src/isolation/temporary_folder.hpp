@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// TemporaryFolder: a folder of this process that goes with it.
+#pragma once
+
+#include <filesystem>
+
+namespace benanza::bench {
+
+class TemporaryFolder {
+ public:
+  /// Throws EnvironmentError.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_{};
+};
+
+}  // namespace benanza::bench

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "child_process.hpp"
+#include "request.hpp"
+#include "shared_state.hpp"
+#include "surroundings.hpp"
+#include "temporary_folder.hpp"
+#include <benanza/error.hpp>
+#include <benanza/isolation/worker.hpp>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace benanza::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point begin) { return {std::chrono::duration<double>(Clock::now() - begin).count()}; }
+
+std::string gibibytes(Bytes bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes.value / (1 << 30));
+  return text;
+}
+
+/// The end of the folder's pipe at which this process is woken.
+class WakePipe {
+ public:
+  explicit WakePipe(const std::filesystem::path& folder) {
+    const std::string name = pipe_of(folder).string();
+    static_cast<void>(mkfifo(name.c_str(), 0600));  // without one, the parent looks every quarter of a second
+    descriptor_ = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  }
+  ~WakePipe() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  WakePipe(const WakePipe&) = delete;
+  WakePipe& operator=(const WakePipe&) = delete;
+
+  /// Waits until the child has something to say, seldom: it may be measuring on all processors.
+  void wait() const {
+    constexpr int seldom_ms = 250;
+    pollfd entry{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    if (poll(&entry, 1, seldom_ms) <= 0) return;
+    char byte[64];
+    // At the pipe's end the process is about to end as well.
+    if (read(descriptor_, byte, sizeof byte) <= 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Runs one child and does meanwhile what its options ask of this process.
+class Watch {
+ public:
+  /// `before`: what the session has taken before this child.
+  Watch(const std::filesystem::path& folder, const WorkerOptions& limits, Bytes most_memory,
+        const MeasureOptions& options, Seconds before)
+      : folder_(folder),
+        limits_(limits),
+        most_memory_(most_memory),
+        options_(options),
+        before_(before),
+        state_(folder, true),
+        pipe_(folder) {}
+
+  struct End {
+    std::string crash{};  ///< why it did not end as it should; empty: it did
+    std::string row{};    ///< that was being tried
+  };
+
+  /// Throws what the child threw.
+  [[nodiscard]] End run(std::vector<std::string> command) {
+    command.push_back(folder_.string());
+    ChildProcess child(command);
+    std::string killed;
+    for (bool asked_to_stop = false; !child.ended(); pipe_.wait()) {
+      pass_on();
+      if (options_.stop.stop_requested() && !std::exchange(asked_to_stop, true)) child.send(SIGTERM);
+      if (!killed.empty()) continue;
+      killed = why_to_kill(child);
+      if (!killed.empty()) child.send(SIGKILL);
+    }
+    pass_on();
+    return {.crash = crash_of(*child.ended(), killed), .row = state_->row.get()};
+  }
+
+ private:
+  /// What the child has said since the last look.
+  void pass_on() {
+    if (options_.progress) {
+      state_->progress.show_new(progress_seen_, [&](Progress progress) {
+        progress.elapsed += before_;
+        options_.progress(progress);
+      });
+    }
+    if (std::string reason = state_->not_kept.get(); !reason.empty() && options_.keep_failed) {
+      state_->not_kept.set({});
+      options_.keep_failed(reason);
+    }
+    const std::uint64_t kept = state_->kept;
+    if (kept == state_->taken) return;
+    keep();
+    state_->taken = kept;
+  }
+
+  void keep() {
+    if (!options_.keep || !keeping_) return;
+    try {
+      Run run = read_run(run_of(folder_));
+      run.file.clear();
+      options_.keep(run);
+    } catch (const EnvironmentError& error) {  // a full disk costs what is kept there, not what is measured
+      keeping_ = false;
+      if (options_.keep_failed) options_.keep_failed(error.what());
+    }
+  }
+
+  [[nodiscard]] std::string why_to_kill(const ChildProcess& child) {
+    if (const std::uint64_t beats = state_->beats; beats != beats_seen_) {
+      beats_seen_ = beats;
+      last_sign_ = Clock::now();
+    }
+    if (since(last_sign_) > limits_.silence) {
+      char text[80];
+      std::snprintf(text, sizeof text, "hung: no sign of life for %.3g s", limits_.silence.value);
+      return text;
+    }
+    if (child.resident() > most_memory_) return "out of memory: the process grew beyond " + gibibytes(most_memory_);
+    return {};
+  }
+
+  [[nodiscard]] std::string crash_of(const ProcessEnd& end, const std::string& killed) const {
+    if (state_->finished) return {};
+    if (std::string reason = state_->reason.get(); !reason.empty()) return reason;
+    if (!killed.empty()) return killed;
+    if (end.signal == SIGKILL) return "killed, as the system does when memory runs out";
+    if (end.signal != 0) return std::string("crashed: ") + strsignal(end.signal);
+    const std::string error = state_->error.get();
+    if (error.empty()) return "crashed: it ended with exit code " + std::to_string(end.code);
+    switch (end.code) {
+      case 1: throw InputError(error);
+      case 2: throw UsageError(error);
+      default: throw EnvironmentError(error);
+    }
+  }
+
+  const std::filesystem::path& folder_;
+  const WorkerOptions& limits_;
+  Bytes most_memory_;
+  const MeasureOptions& options_;
+  Seconds before_;
+  MappedState state_;
+  WakePipe pipe_;
+  std::uint64_t progress_seen_ = 0, beats_seen_ = 0;
+  Clock::time_point last_sign_ = Clock::now();
+  bool keeping_ = true;
+};
+
+/// Does what the request asks for, by as many children as that takes. `options`: the caller's.
+void run_children(Request request, const std::filesystem::path& folder, const std::vector<std::string>& command,
+                  const WorkerOptions& limits, const MeasureOptions& options) {
+  constexpr double least_share = 0.05;  // of the budget, so that what was found out can be used
+  const Clock::time_point begin = Clock::now();
+  Bytes most_memory = limits.memory.value > 0 ? limits.memory : 0.9 * available_memory();
+  if (!(most_memory.value > 0)) most_memory = {std::numeric_limits<double>::infinity()};
+  for (int crashes = 0;; ++crashes) {
+    const Seconds before = crashes == 0 ? Seconds{} : since(begin);
+    request.options.budget = std::max(options.budget - before, least_share * options.budget);
+    write_request(request, folder);
+    const Watch::End end = Watch(folder, limits, most_memory, options, before).run(command);
+    if (end.crash.empty()) return;
+    if (end.row.empty() || crashes == limits.most_crashes)
+      throw EnvironmentError(end.crash + ", outside any row that could be left out");
+    if (limits.warn) limits.warn(end.crash + " in " + end.row + ": going on without it");
+    request.options.crashing_plans[end.row] = end.crash;
+    if (std::filesystem::exists(run_of(folder)))
+      request.options.earlier = std::make_shared<const Run>(read_run(run_of(folder)));
+  }
+}
+
+}  // namespace
+
+Worker::Worker(std::vector<std::string> command, WorkerOptions options)
+    : command_(std::move(command)), options_(std::move(options)) {
+  static_cast<void>(TemporaryFolder());  // each call makes its own; that there will be one is known from the beginning
+}
+
+Run Worker::measure(std::span<const Wanted> wanted, std::span<const std::string> backends,
+                    const MeasureOptions& options, const std::string& filter) const {
+  Request request{.backends = {backends.begin(), backends.end()},
+                  .layers = {wanted.begin(), wanted.end()},
+                  .filter = filter,
+                  .options = {.threads = options.threads,
+                              .caches = options.caches,
+                              .ceilings = options.ceilings,
+                              .earlier = options.earlier}};
+  const TemporaryFolder folder;
+  run_children(std::move(request), folder.path(), command_, options_, options);
+  Run run = read_run(run_of(folder.path()));
+  run.file.clear();
+  return run;
+}
+
+Surroundings Worker::surroundings(std::span<const std::string> names) const {
+  const TemporaryFolder folder;
+  run_children({.measures = false, .backends = {names.begin(), names.end()}}, folder.path(), command_, options_, {});
+  return read_surroundings(folder.path());
+}
+
+std::string own_program() {
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw EnvironmentError("cannot read /proc/self/exe: how was this program started?");
+  return program.string();
+}
+
+}  // namespace benanza::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza worker: measures what the folder of another process asks for (worker.hpp).
+#include "commands.hpp"
+#include <benanza/isolation/worker.hpp>
+#include <benanza/plan/backends.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+namespace benanza::tool {
+
+void add_worker(CLI::App& app, int& exit_code) {
+  auto folder = std::make_shared<std::string>();
+  auto* command = app.add_subcommand(worker_command, "measures what a folder asks for");
+  command->group("");  // not in the help: the program calls it itself
+  command->add_option("folder", *folder)->required();
+  command->callback([folder, &exit_code] { exit_code = bench::serve_worker(*folder, bench::all_backends()); });
+}
+
+}  // namespace benanza::tool

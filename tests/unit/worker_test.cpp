@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../src/isolation/request.hpp"
+#include "../../src/isolation/surroundings.hpp"
+#include "support/results_support.hpp"
+#include <benanza/isolation/worker.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <tuple>
+
+using namespace benanza;
+using namespace results_support;
+using bench::Worker;
+
+namespace {
+
+Worker misbehaving(const std::string& what, bench::WorkerOptions options = {}) {
+  return Worker({BENANZA_MISBEHAVING, what}, std::move(options));
+}
+
+Run measured(const std::string& what, const bench::MeasureOptions& options = {}) {
+  return misbehaving(what).measure({}, {}, options);
+}
+
+}  // namespace
+
+TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row each; the rest is measured") {
+  std::vector<std::string> said;
+  std::vector<std::size_t> kept;
+  const Worker worker =
+      misbehaving("rows", {.silence = {1}, .memory = {200e6}, .warn = [&](const auto& text) { said.push_back(text); }});
+  const Run run =
+      worker.measure({}, {}, {.budget = {100}, .keep = [&](const Run& so_far) { kept.push_back(so_far.rows.size()); }});
+  std::vector<std::string> rows;
+  for (const auto& row : run.rows) rows.push_back(row.algorithm + " " + row.excluded.value_or("measured"));
+  CHECK(rows == std::vector<std::string>{"first,threads=1 measured", "crashes,threads=1 crashed: Segmentation fault",
+                                         "hangs,threads=1 hung: no sign of life for 1 s",
+                                         "eats,threads=1 out of memory: the process grew beyond 0.2 GiB",
+                                         "loses,threads=1 lost the device", "last,threads=1 measured"});
+  REQUIRE(said.size() == 4);
+  CHECK(said[0] == "crashed: Segmentation fault in lib/crashes,threads=1/hot/Unary/f32/x=3: going on without it");
+  // The last child has what the one before it had kept, and a part of the budget.
+  CHECK(run.warnings == std::vector<std::string>{"budget: what is left", "4 earlier rows"});
+  CHECK(kept == std::vector<std::size_t>{1, 1, 2, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a child that ends outside any row ends the run") {
+  CHECK_THROWS_WITH(measured("outside"), "crashed: Aborted, outside any row that could be left out");
+  CHECK_THROWS_WITH(measured("leaves"), "crashed: it ended with exit code 7, outside any row that could be left out");
+}
+
+TEST_CASE("how a child ends does not matter once its rows are written") { CHECK(measured("ends badly").rows.empty()); }
+
+TEST_CASE("what a child throws is thrown by its parent") {
+  CHECK_THROWS_AS(measured("throws"), UsageError);
+  CHECK_THROWS_WITH(measured("throws"), "wrong on purpose");
+  CHECK_THROWS_AS(Worker({"/nowhere/no-program"}).measure({}, {}, {}), EnvironmentError);
+}
+
+TEST_CASE("a child is asked to stop, and says how far it is") {
+  std::stop_source stop;
+  std::string shown;
+  const auto show = [&](const bench::Progress& progress) {
+    shown = std::string(progress.phase) + " " + std::to_string(progress.done) + "/" + std::to_string(progress.total) +
+            " " + std::string(progress.what);
+    stop.request_stop();
+  };
+  CHECK(measured("waits", {.budget = {100}, .progress = show, .stop = stop.get_token()}).warnings ==
+        std::vector<std::string>{"asked to stop"});
+  CHECK(shown == "select 3/4 a layer");
+}
+
+TEST_CASE("rows that cannot be kept cost no measurement") {
+  std::string reason;
+  const Run run = misbehaving("rows", {.silence = {1}, .memory = {200e6}})
+                      .measure({}, {},
+                               {.keep = [](const Run&) { throw EnvironmentError("the disk is full"); },
+                                .keep_failed = [&](std::string_view text) { reason = text; }});
+  CHECK(reason == "the disk is full");
+  CHECK(run.rows.size() == 6);
+}
+
+TEST_CASE("a request comes back as it was written") {
+  const Folder folder;
+  Run rows = small_run();
+  rows.rows.resize(1);
+  const Measurement& row = rows.rows.front();
+  bench::Request request{
+      .backends = {"onednn", "native"},
+      .layers = {{.layer = parse_layer(row.signature), .weight = 0.1, .known = rows.rows},
+                 {.layer = parse_layer("MatMul/f32/a=1x256/b=256x10/b_constant=1/post=bias"), .weight = 3}},
+      .filter = "native/.*/hot|a\tb",
+      .options = {.threads = 3,
+                  .caches = {CacheState::cold, CacheState::hot},
+                  .budget = {1.0 / 3},
+                  .ceilings = {{{.quantity = "Peak/f32", .algorithm = "fma,threads=1", .value = 1e11 / 3}}},
+                  .crashing_plans = {{row.name(), "crashed: Segmentation fault"}},
+                  .earlier = std::make_shared<const Run>(rows)}};
+  write_request(request, folder.path);
+  const bench::Request back = bench::read_request(folder.path);
+  CHECK(back.measures);
+  CHECK(back.backends == request.backends);
+  REQUIRE(back.layers.size() == 2);
+  CHECK(LayerSignature(back.layers[1].layer).text() == "MatMul/f32/a=1x256/b=256x10/b_constant=1/post=bias");
+  CHECK(back.layers[0].weight == 0.1);
+  REQUIRE(back.layers[0].known.size() == 1);
+  CHECK(back.layers[0].known[0].name() == row.name());
+  CHECK(back.layers[0].known[0].p10 == row.p10);
+  CHECK(back.layers[1].known.empty());
+  CHECK(back.filter == request.filter);
+  CHECK(back.options.threads == 3);
+  CHECK(back.options.caches == request.options.caches);
+  CHECK(back.options.budget == request.options.budget);
+  REQUIRE(back.options.ceilings);
+  CHECK(back.options.ceilings->front().value == 1e11 / 3);
+  CHECK(back.options.crashing_plans == request.options.crashing_plans);
+  REQUIRE(back.options.earlier);
+  CHECK(back.options.earlier->rows.front().name() == row.name());
+
+  request.options.earlier = nullptr;  // of the next child
+  write_request(request, folder.path);
+  CHECK(bench::read_request(folder.path).options.earlier == nullptr);
+}
+
+TEST_CASE("a request of another version is refused") {
+  const Folder folder;
+  std::ignore = folder.write("request", "version\t0.0.1\n");
+  CHECK_THROWS_WITH(bench::read_request(folder.path), Catch::Contains("Benanza 0.0.1"));
+  std::ignore = folder.write("request", "colour\tred\n");
+  CHECK_THROWS_WITH(bench::read_request(folder.path), Catch::Contains("'colour'"));
+  CHECK_THROWS_AS(bench::read_request(folder / "absent"), InputError);
+}
+
+TEST_CASE("surroundings come back as they were written") {
+  const Folder folder;
+  const bench::Surroundings here{.machine = small_run().machine,
+                                 .backends = {{"native", "5"}},
+                                 .all = {{"native", "5", ""}, {"cuda", "none", "no driver"}},
+                                 .warnings = {"backend cuda is not available: no driver"}};
+  bench::write_surroundings(here, folder.path);
+  const bench::Surroundings back = bench::read_surroundings(folder.path);
+  CHECK(back.machine == here.machine);
+  CHECK(back.backends == here.backends);
+  CHECK(back.all == here.all);
+  CHECK(back.warnings == here.warnings);
+}
