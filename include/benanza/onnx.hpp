@@ -9,21 +9,34 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza {
 
 struct ImportOptions {
   std::optional<std::int64_t> batch{};         ///< rewrites the first dimension of every real input that shares it
-  std::map<std::string, std::int64_t> dims{};  ///< symbolic dimension -> size
-  std::map<std::string, std::vector<std::int64_t>> inputs{};  ///< input name -> full shape
+  std::map<std::string, std::int64_t> dims{};  ///< symbolic dimension -> size; `x.2` is the nameless third one of x
+  std::map<std::string, std::vector<std::int64_t>> inputs{};  ///< input name (empty: the only one) -> full shape
   std::map<std::string, std::int64_t> values{};               ///< scalar input name -> its value, e.g. a trip count
+  /// What stands where nothing above says another size, the first before the second. Names that the model does not have
+  /// are passed over here.
+  std::vector<ImportOptions> defaults{};
+  /// ONNX node -> shapes of its inputs, as a profile of a run has them: they bind inputs that are open otherwise.
+  std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
+};
+
+/// Dimensions are not bound, and the model does not tell them. The message names them.
+struct UnboundError : InputError {
+  using InputError::InputError;
+  std::vector<std::pair<std::string, std::int64_t>> likely{};  ///< a size for each, with which it can be imported
 };
 
 /// Reads, checks, binds, infers shapes, inlines functions and folds. Costs the structure of the file, not its weights:
-/// tensor payloads are skipped on the wire, external data is never opened. Throws InputError (broken or unbound model;
-/// the message starts with the file's name and says what was found and expected) and UsageError (an option names
-/// nothing in the model).
+/// tensor payloads are skipped on the wire, external data is never opened. A batch that nobody bound is 1, and a
+/// dimension for which one size alone fits the graph has that size (`Graph::assumed`). Throws InputError (broken or
+/// unbound model; the message starts with the file's name and says what was found and expected), UnboundError of it
+/// where sizes are all that it lacks, and UsageError (an option names nothing in the model).
 [[nodiscard]] Graph import_onnx(const std::filesystem::path& file, const ImportOptions& options = {});
 
 }  // namespace benanza

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bind.hpp"
 
+#include "declared.hpp"
 #include "proto.hpp"
 #include "rules.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
 #include <set>
-#include <unordered_set>
 
 namespace benanza::importer {
 namespace {
@@ -25,68 +25,56 @@ std::string quoted_list(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<const onnx::ValueInfoProto*> real_inputs(const onnx::GraphProto& graph) {
-  std::unordered_set<std::string_view> constants;
-  for (const auto& initializer : graph.initializer()) constants.insert(initializer.name());
-  std::vector<const onnx::ValueInfoProto*> inputs;
-  for (const auto& input : graph.input())
-    if (!constants.contains(input.name())) inputs.push_back(&input);
-  return inputs;
-}
-
-/// A dimension as the file has it: a size, a symbol, or neither.
-struct Dim {
-  std::optional<std::int64_t> size{};
-  std::string symbol{};
-};
-
-struct Declared {
-  const onnx::ValueInfoProto* proto = nullptr;
-  std::optional<std::vector<Dim>> dims{};
-};
-
-Declared declared(const onnx::ValueInfoProto& input) {
-  Declared result{.proto = &input, .dims = std::nullopt};
-  if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) return result;
-  result.dims.emplace();
-  for (const auto& dim : input.type().tensor_type().shape().dim()) {
-    if (dim.has_dim_value()) result.dims->push_back({.size = dim.dim_value(), .symbol = {}});
-    else
-      result.dims->push_back({.size = std::nullopt, .symbol = dim.has_dim_param() ? dim.dim_param() : std::string()});
-  }
-  return result;
-}
-
 void check_size(std::int64_t size, const std::string& what) {
   if (size < 0 || size > largest_dim) throw UsageError(what + " is " + std::to_string(size) + ", expected 0 to 2^48");
 }
 
+void check_sizes(const ImportOptions& options) {
+  if (options.batch && *options.batch < 1)
+    throw UsageError("batch " + std::to_string(*options.batch) + ", expected 1 or more");
+  if (options.batch) check_size(*options.batch, "batch");
+  for (const auto& [name, size] : options.dims) check_size(size, "dimension '" + name + "'");
+  for (const auto& [name, shape] : options.inputs)
+    for (const auto size : shape) check_size(size, "a dimension of input '" + name + "'");
+}
+
 class Binder {
  public:
-  Binder(const onnx::GraphProto& graph, const Options& options) : options_(options) {
-    for (const auto* input : real_inputs(graph)) inputs_.push_back(declared(*input));
-  }
+  Binder(const onnx::GraphProto& graph, const Options& options)
+      : graph_(graph), options_(options), inputs_(declared_inputs(graph)) {}
 
   Binding bind() {
     check_names();
     bind_batch();
     bind_shapes();
-    Binding binding{.inputs = {}, .dims = {}, .batch = 1, .old_batch = std::nullopt};
+    for (const auto& defaults : options_.defaults) take_defaults(defaults);
+    take_node_inputs();
+    assume_batch();
+    bind_sums();
+    Binding binding{.batch_symbols = batch_symbols()};
     for (const auto& input : inputs_) binding.inputs.push_back(bound(input));
-    refuse_unbound();
+    binding.open = std::move(open_);
+    binding.unbound = std::move(unbound_);
     for (const auto& [symbol, size] : sizes_)
       if (symbols_.contains(symbol)) binding.dims.emplace(symbol, size);
+    binding.assumed = assumed_;
     const auto first = std::find_if(binding.inputs.begin(), binding.inputs.end(),
                                     [](const BoundInput& input) { return !input.dims.empty() && !input.value; });
     if (first == binding.inputs.end()) return binding;
     binding.batch = first->dims.front();
-    const auto& leading = leading_dim();
-    const std::int64_t made_for = leading && leading->size ? *leading->size : 1;
+    const Dim* leading = leading_dim();
+    const std::int64_t made_for = leading != nullptr && leading->size ? *leading->size : 1;
     if (made_for != binding.batch) binding.old_batch = made_for;
     return binding;
   }
 
  private:
+  [[nodiscard]] const Declared* find_input(const std::string& name) const {
+    const auto found = std::find_if(inputs_.begin(), inputs_.end(),
+                                    [&](const Declared& input) { return input.proto->name() == name; });
+    return found == inputs_.end() ? nullptr : &*found;
+  }
+
   void check_names() {
     std::vector<std::string> names;
     for (const auto& input : inputs_) {
@@ -95,60 +83,77 @@ class Binder {
       for (const auto& dim : *input.dims)
         if (!dim.symbol.empty()) symbols_.insert(dim.symbol);
     }
+    check_sizes(options_);
     for (const auto& [name, size] : options_.dims) {
       if (!symbols_.contains(name))
         throw UsageError("no symbolic dimension '" + name + "': the model's are " +
                          quoted_list({symbols_.begin(), symbols_.end()}));
-      check_size(size, "dimension '" + name + "'");
       sizes_[name] = size;
     }
-    const auto exists = [&](const std::string& name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
+    shapes_ = options_.inputs;
+    if (const auto nameless = shapes_.extract("")) {
+      if (names.size() != 1)
+        throw UsageError("a shape without the name of its input: the model's are " + quoted_list(names));
+      shapes_[names.front()] = nameless.mapped();
+    }
+    values_ = options_.values;
+    const auto check = [&](const auto& given) {
+      for (const auto& [name, what] : given)
+        if (find_input(name) == nullptr)
+          throw UsageError("no input '" + name + "': the model's are " + quoted_list(names));
     };
-    for (const auto& [name, shape] : options_.inputs)
-      if (!exists(name)) throw UsageError("no input '" + name + "': the model's are " + quoted_list(names));
-    for (const auto& [name, value] : options_.values)
-      if (!exists(name)) throw UsageError("no input '" + name + "': the model's are " + quoted_list(names));
+    check(shapes_);
+    check(values_);
   }
 
-  /// The first dimension of the first input that has one.
-  [[nodiscard]] std::optional<Dim> leading_dim() const {
+  /// The first input that has a dimension.
+  [[nodiscard]] const Declared* leading_input() const {
     for (const auto& input : inputs_)
-      if (input.dims && !input.dims->empty() && !options_.values.contains(input.proto->name()))
-        return input.dims->front();
-    return std::nullopt;
+      if (input.dims && !input.dims->empty() && !values_.contains(input.proto->name())) return &input;
+    return nullptr;
+  }
+  [[nodiscard]] const Dim* leading_dim() const {
+    const Declared* input = leading_input();
+    return input == nullptr ? nullptr : &input->dims->front();
   }
 
   void bind_batch() {
     if (!options_.batch) return;
-    if (*options_.batch < 1) throw UsageError("batch " + std::to_string(*options_.batch) + ", expected 1 or more");
-    check_size(*options_.batch, "batch");
-    const auto leading = leading_dim();
-    if (!leading) throw UsageError("no input has a dimension that could be the batch");
-    if (!leading->symbol.empty()) {
-      if (const auto found = sizes_.find(leading->symbol); found != sizes_.end() && found->second != *options_.batch)
-        throw UsageError("batch " + std::to_string(*options_.batch) + ", but dimension '" + leading->symbol +
-                         "' is bound to " + std::to_string(found->second));
-      sizes_[leading->symbol] = *options_.batch;
-    }
+    batch_ = options_.batch;
+    const Dim* leading = leading_dim();
+    if (leading == nullptr) throw UsageError("no input has a dimension that could be the batch");
+    if (leading->symbol.empty()) return;
+    if (const auto found = sizes_.find(leading->symbol); found != sizes_.end() && found->second != *batch_)
+      throw UsageError("batch " + std::to_string(*batch_) + ", but dimension '" + leading->symbol + "' is bound to " +
+                       std::to_string(found->second));
+    sizes_[leading->symbol] = *batch_;
   }
 
-  /// Whether the first dimension of `input` is the batch: it is what the first input begins with. A vector of one
-  /// element may be anything, so it takes no part.
-  [[nodiscard]] bool shares_batch(const Declared& input, const Dim& leading) const {
-    if (!input.dims || input.dims->empty()) return false;
-    const Dim& own = input.dims->front();
-    if (!leading.symbol.empty()) return own.symbol == leading.symbol;
-    if (!leading.size) return !own.size && own.symbol.empty();
-    return own.size == leading.size && (input.dims->size() > 1 || *leading.size != 1);
+  /// Whether that dimension is the batch: it is what the first input begins with. A vector of one element may be
+  /// anything, so it takes no part. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
+  [[nodiscard]] bool shares_batch(const Declared& input, std::size_t axis) const {
+    const Declared* first = leading_input();
+    if (first == nullptr || !input.dims || axis >= input.dims->size()) return false;
+    const Dim &leading = first->dims->front(), &own = (*input.dims)[axis];
+    if (!leading.symbol.empty() && own.symbol == leading.symbol) return true;
+    if (axis == 0 && leading.anonymous) return own.anonymous;
+    if (axis == 0 && leading.size) return own.size == leading.size && (input.dims->size() > 1 || *leading.size != 1);
+    return axis == 1 && !leading.size && own.anonymous && input.dims->size() == 3 && (*input.dims)[0].size &&
+           (*input.dims)[2].size;
+  }
+
+  [[nodiscard]] std::set<std::string> batch_symbols() const {
+    std::set<std::string> result;
+    for (const auto& input : inputs_)
+      for (std::size_t i = 0; input.dims && i < input.dims->size(); ++i)
+        if (!(*input.dims)[i].symbol.empty() && shares_batch(input, i)) result.insert((*input.dims)[i].symbol);
+    return result;
   }
 
   // A full shape binds the symbols that stand in it, for the other inputs too.
   void bind_shapes() {
-    for (const auto& [name, shape] : options_.inputs) {
-      const auto& input = *std::find_if(inputs_.begin(), inputs_.end(),
-                                        [&wanted = name](const Declared& d) { return d.proto->name() == wanted; });
-      for (const auto size : shape) check_size(size, "a dimension of input '" + name + "'");
+    for (const auto& [name, shape] : shapes_) {
+      const Declared& input = *find_input(name);
       if (!input.dims) continue;
       if (input.dims->size() != shape.size())
         throw UsageError("input '" + name + "' has " + std::to_string(input.dims->size()) + " dimensions, but " +
@@ -163,6 +168,87 @@ class Binder {
     }
   }
 
+  void take_defaults(const Options& defaults) {
+    check_sizes(defaults);
+    for (const auto& [name, value] : defaults.values)
+      if (find_input(name) != nullptr) values_.emplace(name, value);
+    for (const auto& [name, size] : defaults.dims)
+      if (symbols_.contains(name)) sizes_.emplace(name, size);
+    for (const auto& [name, shape] : defaults.inputs)
+      if (const Declared* input = find_input(name)) take_shape(*input, shape);
+    const Dim* leading = leading_dim();
+    if (!defaults.batch || batch_ || leading == nullptr) return;
+    if (!leading->symbol.empty()) sizes_.emplace(leading->symbol, *defaults.batch);
+    else batch_ = defaults.batch;
+  }
+
+  /// For what is open of that input; a shape that does not go with the input's is left out.
+  void take_shape(const Declared& input, const Dims& shape) {
+    if (!input.dims) {
+      shapes_.emplace(input.proto->name(), shape);
+      return;
+    }
+    if (input.dims->size() != shape.size()) return;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (const auto& size = (*input.dims)[i].size; size && *size != shape[i]) return;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (const std::string& symbol = (*input.dims)[i].symbol; !symbol.empty()) sizes_.emplace(symbol, shape[i]);
+  }
+
+  void take_node_inputs() {
+    if (options_.node_inputs.empty()) return;
+    for (const auto& node : graph_.node()) {
+      const auto found = options_.node_inputs.find(node.name());
+      if (found == options_.node_inputs.end()) continue;
+      for (std::size_t i = 0; i < found->second.size() && i < static_cast<std::size_t>(node.input_size()); ++i)
+        if (const Declared* input = find_input(node.input(static_cast<int>(i)))) take_shape(*input, found->second[i]);
+    }
+  }
+
+  /// Whether a dimension that nobody bound counts the items of a batch: a first one, unless its name or another place
+  /// of it says otherwise, or one whose name says so.
+  [[nodiscard]] bool looks_like_batch(const Declared& input, std::size_t axis) const {
+    const Dim& dim = (*input.dims)[axis];
+    if (dim.anonymous) return axis == 0 || shares_batch(input, axis);
+    if (says_batch(dim.symbol)) return true;
+    if (axis != 0 || says_other(dim.symbol)) return false;
+    const auto stands_behind = [&](const Declared& other) {
+      return other.dims && std::any_of(other.dims->begin() + (other.dims->empty() ? 0 : 1), other.dims->end(),
+                                       [&](const Dim& d) { return d.symbol == dim.symbol; });
+    };
+    return leading_dim()->symbol == dim.symbol || std::none_of(inputs_.begin(), inputs_.end(), stands_behind);
+  }
+
+  /// What is the batch goes with it; without one, a batch has one item.
+  void assume_batch() {
+    const Dim* leading = leading_dim();
+    if (leading == nullptr) return;
+    if (const auto known = sizes_.find(leading->symbol); !batch_ && known != sizes_.end()) batch_ = known->second;
+    for (const auto& input : inputs_)
+      for (std::size_t i = 0; input.dims && i < input.dims->size(); ++i) {
+        const std::string& symbol = (*input.dims)[i].symbol;
+        if (symbol.empty() || sizes_.contains(symbol)) continue;
+        if (batch_ && shares_batch(input, i)) sizes_[symbol] = *batch_;
+        else if (looks_like_batch(input, i)) sizes_[symbol] = assumed_[symbol] = 1;
+      }
+  }
+
+  void bind_sums() {
+    for (const auto& symbol : symbols_) {
+      const auto sum = sizes_.contains(symbol) ? std::nullopt : as_sum(symbol);
+      if (!sum) continue;
+      std::int64_t size = sum->number;
+      const bool known = std::all_of(sum->symbols.begin(), sum->symbols.end(), [&](const std::string& part) {
+        const auto found = sizes_.find(part);
+        if (found != sizes_.end()) size += found->second;
+        return found != sizes_.end();
+      });
+      if (!known) continue;
+      check_size(size, "dimension '" + symbol + "'");
+      sizes_[symbol] = size;
+    }
+  }
+
   BoundInput bound(const Declared& input) {
     const std::string& name = input.proto->name();
     BoundInput result{.proto = input.proto};
@@ -170,11 +256,11 @@ class Binder {
     if (!type) throw InputError("input '" + name + "' has no element type that ONNX knows");
     result.type = *type;
     result.opaque = !input.proto->type().has_tensor_type();
-    if (const auto shape = options_.inputs.find(name); shape != options_.inputs.end()) result.dims = shape->second;
+    if (const auto shape = shapes_.find(name); shape != shapes_.end()) result.dims = shape->second;
     else if (result.opaque) result.dims = {0};
     else if (!input.dims) unbound_.push_back("the shape of '" + name + "' (--input " + name + "=SHAPE)");
     else result.dims = sizes_of(input);
-    if (const auto value = options_.values.find(name); value != options_.values.end()) {
+    if (const auto value = values_.find(name); value != values_.end()) {
       const bool scalar = std::all_of(result.dims.begin(), result.dims.end(), [](auto dim) { return dim == 1; });
       if (is_float(result.type) || result.type == DataType::string || result.opaque || !scalar)
         throw UsageError("input '" + name + "' is " + std::string(benanza::name(result.type)) +
@@ -185,52 +271,45 @@ class Binder {
   }
 
   Dims sizes_of(const Declared& input) {
-    const auto leading = leading_dim();
     Dims dims;
     for (std::size_t i = 0; i < input.dims->size(); ++i) {
       const Dim& dim = (*input.dims)[i];
-      const bool batch = i == 0 && options_.batch && leading && shares_batch(input, *leading);
       const auto known = dim.symbol.empty() ? sizes_.end() : sizes_.find(dim.symbol);
-      if (batch) dims.push_back(*options_.batch);
-      else if (known != sizes_.end()) dims.push_back(known->second);
-      else if (dim.size) dims.push_back(checked(*dim.size, input, i));
+      if (known != sizes_.end()) dims.push_back(known->second);
+      else if (dim.size) dims.push_back(batch_ && shares_batch(input, i) ? *batch_ : checked(*dim.size, input, i));
       else {
         dims.push_back(1);
-        leave_open(input, i, dim.symbol, i == 0 && leading && shares_batch(input, *leading));
+        leave_open(dim.symbol, shares_batch(input, i));
       }
     }
     return dims;
   }
 
   static std::int64_t checked(std::int64_t size, const Declared& input, std::size_t axis) {
-    if (size < 0 || size > largest_dim)
+    if (size > largest_dim)
       throw InputError("input '" + input.proto->name() + "': dimension " + std::to_string(axis) + " is " +
                        std::to_string(size) + ", expected 0 to 2^48 or a symbol");
     return size;
   }
 
-  void leave_open(const Declared& input, std::size_t axis, const std::string& symbol, bool batch) {
-    const std::string& name = input.proto->name();
-    std::string text;
-    if (symbol.empty())
-      text = "dimension " + std::to_string(axis) + " of '" + name + "' (" + (batch ? "--batch N or " : "") +
-             "--input " + name + "=SHAPE)";
-    else text = "'" + symbol + "' (" + (batch ? "--batch N or " : "") + "--dim " + symbol + "=VALUE)";
-    if (std::find(unbound_.begin(), unbound_.end(), text) == unbound_.end()) unbound_.push_back(text);
+  void leave_open(const std::string& symbol, bool batch) {
+    const auto sum = as_sum(symbol);  // of others: what binds them binds it
+    if (sum &&
+        std::all_of(sum->symbols.begin(), sum->symbols.end(), [&](const auto& s) { return symbols_.contains(s); }))
+      return;
+    if (std::find(open_.begin(), open_.end(), symbol) != open_.end()) return;
+    open_.push_back(symbol);
+    unbound_.push_back("'" + symbol + "' (" + (batch ? "--batch N or " : "") + "--dim " + symbol + "=VALUE)");
   }
 
-  void refuse_unbound() const {
-    if (unbound_.empty()) return;
-    std::string text;
-    for (const auto& item : unbound_) text += (text.empty() ? "" : ", ") + item;
-    throw InputError("dimensions of its inputs are not bound: " + text);
-  }
-
+  const onnx::GraphProto& graph_;
   const Options& options_;
-  std::vector<Declared> inputs_{};
+  std::vector<Declared> inputs_;
   std::set<std::string> symbols_{};
-  std::map<std::string, std::int64_t> sizes_{};
-  std::vector<std::string> unbound_{};
+  std::map<std::string, std::int64_t> sizes_{}, assumed_{}, values_{};
+  std::map<std::string, Dims> shapes_{};
+  std::optional<std::int64_t> batch_{};
+  std::vector<std::string> open_{}, unbound_{};
 };
 
 }  // namespace
@@ -240,18 +319,10 @@ Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options)
 }
 
 Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph) {
-  ImportOptions old = options;
-  old.batch = binding.old_batch;
-  old.inputs.clear();
-  old.dims = binding.dims;
-  // The first input's leading symbol is the batch: --batch alone says it.
-  for (const auto& input : binding.inputs) {
-    if (input.opaque || input.value || !input.proto->type().tensor_type().has_shape() ||
-        input.proto->type().tensor_type().shape().dim_size() == 0)
-      continue;
-    old.dims.erase(input.proto->type().tensor_type().shape().dim(0).dim_param());
-    break;
-  }
+  ImportOptions old{.batch = binding.old_batch, .dims = binding.dims, .values = options.values};
+  for (const auto& symbol : binding.batch_symbols) old.dims.erase(symbol);  // --batch alone says them
+  for (const auto& input : binding.inputs)
+    if (input.value) old.values[input.proto->name()] = *input.value;
   return bind_inputs(graph, old);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,16 @@ struct BoundInput {
 struct Binding {
   std::vector<BoundInput> inputs{};
   std::map<std::string, std::int64_t> dims{};
+  std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that are 1 because they look like the batch
+  std::set<std::string> batch_symbols{};          ///< those of `dims` that are the batch
+  std::vector<std::string> open{};                ///< symbols that stay unbound: 1 in `inputs`
+  std::vector<std::string> unbound{};             ///< all that stays unbound, in words; shapes of unknown rank too
   std::int64_t batch = 1;
   /// The batch that the file was made for, when another one is wanted: 1 where the file leaves it open.
   std::optional<std::int64_t> old_batch{};
 };
 
-/// Throws InputError that names all that is left unbound, UsageError when an option names nothing in the model.
+/// Throws InputError for a size that is none, UsageError when an option names nothing in the model.
 [[nodiscard]] Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
 /// The same inputs at the batch that the file was made for.

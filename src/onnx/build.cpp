@@ -55,6 +55,7 @@ Graph Builder::build() {
   Scope scope{.frame = root_, .parent = nullptr, .source = model_.graph()};
   root_.graph.batch = binding_.batch;
   root_.graph.dims = binding_.dims;
+  root_.graph.assumed = binding_.assumed;
   add_initializers(scope);
   for (const auto& input : binding_.inputs) {
     Value value{.name = input.proto->name(), .type = input.type, .dims = input.dims, .data_dependent = input.opaque};
@@ -104,12 +105,28 @@ void Builder::walk(Scope& scope) {
   for (const auto& node : scope.source.node()) {
     try {
       visit(scope, node);
+      ++visited_;
     } catch (const LocatedError&) {
       throw;
     } catch (const std::exception& error) {
+      note_sizes(scope, node);
       const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-      throw LocatedError("node '" + name + "' (" + node.op_type() + "): " + one_line(error.what()));
+      throw LocatedError("node '" + name + "' (" + node.op_type() + "): " + one_line(error.what()),
+                         dynamic_cast<const ShapeError*>(&error) != nullptr);
     }
+  }
+}
+
+void Builder::note_sizes(const Scope& scope, const onnx::NodeProto& proto) {
+  sizes_at_error_.clear();
+  for (const auto& name : proto.input()) {
+    const auto id = name.empty() ? std::nullopt : find_value(scope, name);
+    if (!id) continue;
+    const Value& value = scope.frame.graph.values[*id];
+    if (!value.constant) continue;
+    sizes_at_error_.insert(sizes_at_error_.end(), value.dims.begin(), value.dims.end());
+    if (value.literal)
+      sizes_at_error_.insert(sizes_at_error_.end(), value.literal->ints.begin(), value.literal->ints.end());
   }
 }
 
@@ -171,7 +188,13 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
     adapt_constants(step);
   }
   if (visit_folded(step)) return;
-  define(step, types_of(step));
+  Types types;
+  try {
+    types = types_of(step);
+  } catch (const std::exception& error) {
+    throw ShapeError(error.what());
+  }
+  define(step, std::move(types));
 }
 
 bool Builder::visit_constant(Step& step) {
@@ -331,6 +354,7 @@ std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const st
   auto& shape = *type.mutable_tensor_type()->mutable_shape();
   for (int i = 0; i < shape.dim_size(); ++i) {
     auto& dim = *shape.mutable_dim(i);
+    if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_value();  // an exporter's word for unknown
     if (const auto bound = binding_.dims.find(dim.dim_param()); dim.has_dim_param() && bound != binding_.dims.end())
       dim.set_dim_value(bound->second);
     else if (i == 0 && binding_.old_batch && dim.has_dim_value() && dim.dim_value() == *binding_.old_batch)
@@ -382,7 +406,7 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
       value.data_dependent = value.unknown_size = true;
     }
     if (dim.dim_value() < 0 || dim.dim_value() > std::int64_t{1} << 48)
-      throw InputError("dimension " + std::to_string(i) + " of its output '" + name + "' is " +
+      throw ShapeError("dimension " + std::to_string(i) + " of its output '" + name + "' is " +
                        std::to_string(dim.dim_value()) + ", expected 0 to 2^48");
     value.dims.push_back(dim.dim_value());
   }

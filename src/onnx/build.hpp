@@ -21,9 +21,15 @@
 
 namespace benanza::importer {
 
+/// Shapes that do not fit each other, as opposed to what is broken or not known.
+struct ShapeError : InputError {
+  using InputError::InputError;
+};
+
 /// An error that already says where.
 struct LocatedError : InputError {
-  using InputError::InputError;
+  explicit LocatedError(const std::string& what, bool of_shapes = false) : InputError(what), of_shapes(of_shapes) {}
+  bool of_shapes;  ///< it was a ShapeError
 };
 
 class Builder {
@@ -33,6 +39,11 @@ class Builder {
           History* record = nullptr);
 
   [[nodiscard]] Graph build();
+
+  /// How many nodes `build` has walked over, also where it threw.
+  [[nodiscard]] std::size_t visited() const { return visited_; }
+  /// Sizes of the constants that the first node read that could not be.
+  [[nodiscard]] const std::vector<std::int64_t>& sizes_at_error() const { return sizes_at_error_; }
 
  private:
   using Ids = std::vector<std::optional<ValueId>>;
@@ -63,6 +74,7 @@ class Builder {
   void walk(Scope& scope);
   void visit(Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type);
+  void note_sizes(const Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] int opset_of(const std::string& domain) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
   bool visit_constant(Step& step);
@@ -97,6 +109,8 @@ class Builder {
 
   // control_flow.cpp
   void visit_if(Step& step);
+  void put_in_place(Step& step, const onnx::GraphProto& branch);
+  [[nodiscard]] std::unique_ptr<Frame> try_branch(Step& step, const onnx::GraphProto& branch, const char* label);
   void visit_loop(Step& step);
   void visit_scan(Step& step);
   [[nodiscard]] const onnx::GraphProto& body_of(const Step& step, const std::string& attribute) const;
@@ -112,7 +126,10 @@ class Builder {
   History* record_;
   Frame root_{};
   int depth_ = 0;
-  std::int64_t channel_block_ = 0;  ///< 0: not looked for yet
+  std::int64_t channel_block_ = 0;                                         ///< 0: not looked for yet
+  std::unordered_map<const onnx::GraphProto*, std::string> impossible_{};  ///< branches whose shapes do not fit, why
+  std::size_t visited_ = 0;
+  std::vector<std::int64_t> sizes_at_error_{};
   std::map<std::string, int, std::less<>> opsets_{};
   std::unordered_map<std::string, Operator> operators_{};
   std::map<std::pair<const Frame*, ValueId>, Within> within_{};

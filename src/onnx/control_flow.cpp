@@ -106,40 +106,61 @@ void Builder::finish_control_flow(Step& step, std::vector<Value> values, const F
   emit(step, std::move(values), std::move(types));
 }
 
+/// The If is this branch: names of its own, values of the graph around it.
+void Builder::put_in_place(Step& step, const onnx::GraphProto& branch) {
+  Scope scope{.frame = step.scope.frame, .parent = &step.scope, .source = branch};
+  ++depth_;
+  add_initializers(scope);
+  walk(scope);
+  --depth_;
+  const auto outputs = outputs_of(scope);
+  if (outputs.size() < to_size(step.proto.output_size()))
+    throw InputError("its branch gives " + std::to_string(outputs.size()) + " outputs, expected " +
+                     std::to_string(step.proto.output_size()));
+  for (int i = 0; i < step.proto.output_size(); ++i) alias(step, i, outputs[to_size(i)]);
+}
+
+/// The branch as a body of its own; nothing where its shapes do not fit: it is never taken with inputs of these sizes.
+std::unique_ptr<Frame> Builder::try_branch(Step& step, const onnx::GraphProto& branch, const char* label) {
+  if (impossible_.contains(&branch)) return nullptr;  // an If around it has been walked before
+  const int depth = depth_;
+  auto frame = open_body(step);
+  Scope scope{.frame = *frame, .parent = &step.scope, .source = branch};
+  try {
+    finish_body(step, scope, label);
+  } catch (const LocatedError& error) {
+    if (!error.of_shapes) throw;
+    depth_ = depth;
+    impossible_[&branch] = error.what();
+    return nullptr;
+  }
+  return frame;
+}
+
 void Builder::visit_if(Step& step) {
   const auto& then_branch = body_of(step, "then_branch");
   const auto& else_branch = body_of(step, "else_branch");
-  if (const auto condition = step.inputs.empty() ? std::nullopt : scalar_of(step.scope.frame, step.inputs[0])) {
-    Scope scope{
-        .frame = step.scope.frame, .parent = &step.scope, .source = *condition != 0 ? then_branch : else_branch};
-    ++depth_;
-    add_initializers(scope);
-    walk(scope);
-    --depth_;
-    const auto outputs = outputs_of(scope);
-    if (outputs.size() < to_size(step.proto.output_size()))
-      throw InputError("its branch gives " + std::to_string(outputs.size()) + " outputs, expected " +
-                       std::to_string(step.proto.output_size()));
-    for (int i = 0; i < step.proto.output_size(); ++i) alias(step, i, outputs[to_size(i)]);
-    return;
+  if (const auto condition = step.inputs.empty() ? std::nullopt : scalar_of(step.scope.frame, step.inputs[0]))
+    return put_in_place(step, *condition != 0 ? then_branch : else_branch);
+  const auto then_frame = try_branch(step, then_branch, "then_branch");
+  const auto else_frame = try_branch(step, else_branch, "else_branch");
+  if (!then_frame && !else_frame) throw LocatedError(impossible_[&then_branch], true);
+  if (!then_frame || !else_frame) {
+    const auto& left_out = then_frame ? else_branch : then_branch;
+    const std::string name = step.proto.name().empty() ? step.proto.output(0) : step.proto.name();
+    root_.graph.warnings.push_back("the " + std::string(then_frame ? "else_branch" : "then_branch") + " of '" + name +
+                                   "' (If) is left out, because its shapes do not fit: " + impossible_[&left_out]);
+    step.node.bodies.clear();
+    return put_in_place(step, then_frame ? then_branch : else_branch);
   }
+  const Graph &taken = step.node.bodies[0].graph, &other = step.node.bodies[1].graph;
+  if (taken.outputs.size() != other.outputs.size())
+    throw InputError("its branches give " + std::to_string(taken.outputs.size()) + " and " +
+                     std::to_string(other.outputs.size()) + " outputs");
   std::vector<Value> values;
-  std::unique_ptr<Frame> frame;
-  for (const auto* branch : {&then_branch, &else_branch}) {
-    frame = open_body(step);
-    Scope scope{.frame = *frame, .parent = &step.scope, .source = *branch};
-    finish_body(step, scope, branch == &then_branch ? "then_branch" : "else_branch");
-    const Graph& graph = step.node.bodies.back().graph;
-    if (branch == &else_branch && graph.outputs.size() != values.size())
-      throw InputError("its branches give " + std::to_string(values.size()) + " and " +
-                       std::to_string(graph.outputs.size()) + " outputs");
-    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-      const Value value = plain(graph.values[graph.outputs[i]]);
-      if (branch == &then_branch) values.push_back(value);
-      else values[i] = smaller_of(values[i], value);
-    }
-  }
-  finish_control_flow(step, std::move(values), *frame);
+  for (std::size_t i = 0; i < taken.outputs.size(); ++i)
+    values.push_back(smaller_of(plain(taken.values[taken.outputs[i]]), plain(other.values[other.outputs[i]])));
+  finish_control_flow(step, std::move(values), *else_frame);
 }
 
 // Inputs: trip count, condition, carried values. Body: iteration, condition, carried -> condition, carried, scan

@@ -3,6 +3,7 @@
 #include "bind.hpp"
 #include "build.hpp"
 #include "check.hpp"
+#include "propose.hpp"
 #include "proto.hpp"
 #include "scan.hpp"
 #include <benanza/onnx.hpp>
@@ -69,19 +70,110 @@ onnx::ModelProto& parse(const std::filesystem::path& path, google::protobuf::Are
   return model;
 }
 
-Graph build(const onnx::ModelProto& model, const ImportOptions& options) {
-  const importer::Binding binding = importer::bind_inputs(model.graph(), options);
-  if (!binding.old_batch) return importer::Builder(model, binding).build();
-  importer::History history;
-  try {
-    const importer::Binding old = importer::at_old_batch(binding, options, model.graph());
-    (void)importer::Builder(model, old, nullptr, &history).build();
-  } catch (const Error&) {
-    // The file's own batch tells what is frozen; a model that does not work with it has nothing to tell.
-    history.clear();
+class Importer {
+ public:
+  Importer(const onnx::ModelProto& model, const std::filesystem::path& file, const ImportOptions& options)
+      : model_(model), file_(file), options_(options) {}
+
+  [[nodiscard]] Graph run() {
+    const importer::Binding binding = importer::bind_inputs(model_.graph(), options_);
+    importer::Trial ignored;
+    return binding.unbound.empty() ? build(binding, options_, ignored) : build_open(binding);
   }
-  return importer::Builder(model, binding, history.empty() ? nullptr : &history).build();
-}
+
+ private:
+  /// `trial` says how far it came where it throws.
+  Graph build(const importer::Binding& binding, const ImportOptions& options, importer::Trial& trial) {
+    importer::History history;
+    if (binding.old_batch) try {
+        const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
+        if (old.unbound.empty()) (void)importer::Builder(model_, old, nullptr, &history).build();
+      } catch (const Error&) {
+        // The file's own batch tells what is frozen; a model that does not work with it has nothing to tell.
+        history.clear();
+      }
+    importer::Builder builder(model_, binding, history.empty() ? nullptr : &history);
+    try {
+      Graph graph = builder.build();
+      trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
+      return graph;
+    } catch (const Error&) {
+      trial = {.nodes = builder.visited(), .sizes = builder.sizes_at_error()};
+      throw;
+    }
+  }
+
+  [[nodiscard]] ImportOptions at(const importer::Sizes& sizes) const {
+    ImportOptions options = options_;
+    for (const auto& [symbol, size] : sizes) options.dims[symbol] = size;
+    return options;
+  }
+
+  importer::Trial attempt(const importer::Sizes& sizes) {
+    importer::Trial trial;
+    try {
+      const ImportOptions options = at(sizes);
+      (void)build(importer::bind_inputs(model_.graph(), options), options, trial);
+    } catch (const Error&) {
+      // The trial says how far it came.
+    }
+    return trial;
+  }
+
+  /// What goes wrong at these sizes.
+  [[nodiscard]] std::string error_at(const importer::Sizes& sizes) {
+    std::string text = "at";
+    for (const auto& [symbol, size] : sizes) text += " " + symbol + "=" + std::to_string(size);
+    try {
+      const ImportOptions options = at(sizes);
+      importer::Trial ignored;
+      (void)build(importer::bind_inputs(model_.graph(), options), options, ignored);
+    } catch (const Error& error) {
+      text += std::string(": ") + error.what();
+    }
+    return text;
+  }
+
+  Graph build_open(const importer::Binding& binding) {
+    std::string text;
+    for (const auto& item : binding.unbound) text += (text.empty() ? "" : ", ") + item;
+    text = "dimensions of its inputs are not bound: " + text;
+    if (binding.unbound.size() > binding.open.size()) throw UnboundError(text);  // some input has not even a rank
+    const importer::Proposal proposal =
+        importer::propose_sizes(model_.graph(), binding.open, importer::image_sizes_of(model_, file_.stem().string()),
+                                [this](const importer::Sizes& sizes) { return attempt(sizes); });
+    if (!proposal.fits) throw UnboundError(text + "; " + error_at(proposal.sizes));
+    if (!proposal.certain) {
+      UnboundError error(text);
+      error.likely = proposal.sizes;
+      throw error;
+    }
+    const ImportOptions options = at(proposal.sizes);
+    importer::Trial ignored;
+    Graph graph = build(importer::bind_inputs(model_.graph(), options), options, ignored);
+    graph.assumed.insert(proposal.sizes.begin(), proposal.sizes.end());
+    return graph;
+  }
+
+  [[nodiscard]] std::size_t outputs_as_declared(const Graph& graph) const {
+    std::size_t result = 0;
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      const auto& shape = model_.graph().output(static_cast<int>(i)).type().tensor_type().shape();
+      const Value& value = graph.values[graph.outputs[i]];
+      bool same = value.data_dependent || static_cast<std::size_t>(shape.dim_size()) == value.dims.size();
+      for (std::size_t k = 0; same && !value.data_dependent && k < value.dims.size(); ++k) {
+        const auto& dim = shape.dim(static_cast<int>(k));
+        same = !dim.has_dim_value() || dim.dim_value() < 0 || dim.dim_value() == value.dims[k];
+      }
+      result += same ? 1 : 0;
+    }
+    return result;
+  }
+
+  const onnx::ModelProto& model_;
+  const std::filesystem::path& file_;
+  const ImportOptions& options_;
+};
 
 }  // namespace
 
@@ -91,11 +183,15 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
     google::protobuf::Arena arena;
     onnx::ModelProto& model = parse(file, arena);
     std::vector<std::string> warnings = importer::check_and_inline(model);
-    Graph graph = build(model, options);
+    Graph graph = Importer(model, file, options).run();
     graph.warnings.insert(graph.warnings.begin(), warnings.begin(), warnings.end());
     graph.name = file.stem().string();
     graph.file = file.string();
     return graph;
+  } catch (UnboundError& error) {
+    UnboundError located(where + importer::one_line(error.what()));
+    located.likely = std::move(error.likely);
+    throw located;
   } catch (const InputError& error) {
     throw InputError(where + importer::one_line(error.what()));
   } catch (const UsageError& error) {

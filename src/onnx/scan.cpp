@@ -16,7 +16,14 @@ namespace {
 
 // Field numbers of onnx.proto.
 namespace model {
-enum : std::uint32_t { ir_version = 1, producer_name = 2, graph = 7, opset_import = 8, functions = 25 };
+enum : std::uint32_t {
+  ir_version = 1,
+  producer_name = 2,
+  graph = 7,
+  opset_import = 8,
+  metadata_props = 14,
+  functions = 25
+};
 }
 namespace graph {
 enum : std::uint32_t {
@@ -103,6 +110,9 @@ class Scanner {
           write_bytes(out, field->number, graph(bytes(*field), 0));
           break;
         case model::functions: write_bytes(out, field->number, function(bytes(*field))); break;
+        case model::metadata_props:
+          if (says_image_size(bytes(*field))) out += field->whole;
+          break;
         default: break;
       }
     }
@@ -111,6 +121,13 @@ class Scanner {
   }
 
  private:
+  /// Metadata by which a detector's exporter says what its images measure.
+  [[nodiscard]] bool says_image_size(std::string_view message) const {
+    for (auto fields = read(message); auto field = fields.next();)
+      if (field->number == entry::key) return bytes(*field) == "imgsz";
+    return false;
+  }
+
   [[nodiscard]] WireReader read(std::string_view message) const { return {message, file_.data()}; }
 
   [[nodiscard]] std::string_view bytes(const WireField& field) const {

@@ -56,6 +56,9 @@ void write_csv(std::ostream& out, const LayersReport& report) {
     out << fmt::format("{},{},{},{},{},{},{}\n", csv_field(signature.text()), unique.count(), csv_field(users), c.macs,
                        c.flops.value, c.bytes().value, c.intensity());
   }
+  for (const auto& layer : report.symbolic)
+    out << fmt::format("{},{},{},,,,\n", csv_field(layer.signature), layer.user.count,
+                       csv_field(fmt::format("{} x{}", layer.user.model, layer.user.count)));
 }
 
 void write_csv(std::ostream& out, const MachineReport& report) {

@@ -209,6 +209,7 @@ Json summary_json(const Analysis& a) {
           {"file", a.file},
           {"batch", a.batch},
           {"dims", a.dims},
+          {"assumed", a.assumed},
           {"type", name(a.type)},
           {"threads", a.threads},
           {"partial", a.partial()},
@@ -275,22 +276,26 @@ void write_json(std::ostream& out, const PlansReport& report) {
 
 void write_json(std::ostream& out, const LayersReport& report) {
   Json models = Json::array();
-  for (const auto& m : report.models)
+  for (const auto& m : report.models) {
+    const auto known = [&m](Json value) { return m.open.empty() ? value : Json(); };
     models.push_back({{"model", m.model},
                       {"file", m.file},
                       {"batch", m.batch},
                       {"dims", m.dims},
-                      {"partial", !m.unknown.empty()},
+                      {"assumed", m.assumed},
+                      {"open", m.open},
+                      {"partial", !m.unknown.empty() || !m.open.empty()},
                       {"layers", m.layers},
                       {"unique_layers", m.unique_layers},
                       {"groups", m.groups},
                       {"free", m.free},
                       {"opaque", m.opaque},
-                      {"flops", number(m.flops.value)},
-                      {"macs", m.macs},
-                      {"bytes", number(m.bytes.value)},
+                      {"flops", known(number(m.flops.value))},
+                      {"macs", known(m.macs)},
+                      {"bytes", known(number(m.bytes.value))},
                       {"weight_bytes", number(m.weights.value)},
                       {"unknown", m.unknown}});
+  }
   Json layers = Json::array();
   for (const auto& [signature, unique] : report.layers.layers()) {
     const Cost c = cost(unique.layer);
@@ -305,10 +310,20 @@ void write_json(std::ostream& out, const LayersReport& report) {
                       {"bytes", number(c.bytes().value)},
                       {"intensity", number(c.intensity())}});
   }
+  for (const auto& layer : report.symbolic)
+    layers.push_back(
+        {{"signature", layer.signature},
+         {"count", layer.user.count},
+         {"users",
+          Json::array({{{"model", layer.user.model}, {"count", layer.user.count}, {"node", layer.user.node}}})},
+         {"macs", nullptr},
+         {"flops", nullptr},
+         {"bytes", nullptr},
+         {"intensity", nullptr}});
   write(out, {{"schema", 1},
               {"signature_version", signature_version},
               {"layers_total", report.total()},
-              {"layers_unique", report.layers.size()},
+              {"layers_unique", report.unique()},
               {"models", models},
               {"layers", layers}});
 }

@@ -38,7 +38,7 @@ struct AnalyzeCommand {
 BoundReport report_2019(const AnalyzeCommand& options) {
   const Results2019 results = load_results_2019(options.results, options.device);
   BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
-  for (const auto& graph : load_graphs(options.models)) {
+  for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
     auto [analysis, warnings] = analyze_2019(graph, results);
     report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
     report.models.push_back(std::move(analysis));
@@ -54,7 +54,7 @@ BoundReport stored_report(const AnalyzeCommand& options) {
   StoredResults stored = load_results(options.results, backends);
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   BoundReport report = std::move(stored.report);
-  for (const auto& model : load_models(options.models))
+  for (const auto& model : load_models(options.models, options.output.quiet))
     report.models.push_back(analyze(model, stored.results,
                                     {.threads = options.threads, .backends = backends, .candidates = options.plans}));
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
@@ -67,9 +67,10 @@ int run(const AnalyzeCommand& options) {
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (options.machine.empty() == options.results.empty())
     throw UsageError("give either --results (measured) or --machine (declared)");
-  const BoundReport report = !options.machine.empty() ? declared_report(options.machine, options.models)
-                             : options.rules.empty()  ? stored_report(options)
-                                                      : report_2019(options);
+  const BoundReport report = !options.machine.empty()
+                                 ? declared_report(options.machine, options.models, options.output.quiet)
+                             : options.rules.empty() ? stored_report(options)
+                                                     : report_2019(options);
   const bool partial =
       std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial() || m.analytic; });
   emit(report, options.output);

@@ -93,7 +93,7 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
 }
 
 int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
-  const BoundReport report = declared_report(options.machine, options.models);
+  const BoundReport report = declared_report(options.machine, options.models, options.output.quiet);
   emit(report, options.output);
   if (!hold(assertions, report.models)) return assertion_failed;
   return options.require_complete ? incomplete : done;  // no rung of libraries is known
@@ -105,7 +105,7 @@ int run(const BoundCommand& options) {
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (!options.machine.empty()) return declared(options, assertions);
   const auto given = parse_budget(options.budget);
-  const auto models = load_models(options.models);
+  const auto models = load_models(options.models, options.output.quiet);
   Session session = open_session(options.measuring, options.output.quiet);
   session.keep_candidates(options.plans);
   const Seconds budget = given.value_or(default_budget(models));

@@ -98,7 +98,7 @@ int run(const DbDiffCommand& options) {
       .tolerance = report.tolerance, .threads_before = options.threads, .threads_after = options.threads};
   std::set<std::string> signatures;
   if (!options.models.models.empty())
-    for (const auto& model : load_models(options.models)) {
+    for (const auto& model : load_models(options.models, options.output.quiet)) {
       add_signatures(model, signatures);
       report.diff.models.push_back(diff_models(analyze(model, before.results, {.threads = options.threads}),
                                                analyze(model, after.results, {.threads = options.threads}),

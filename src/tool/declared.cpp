@@ -19,12 +19,12 @@ void add_declared(CLI::App& command, std::string& file, const std::vector<std::s
   for (const auto& name : excluded) option->excludes(command.get_option(name));
 }
 
-BoundReport declared_report(const std::string& file, const ModelOptions& models) {
+BoundReport declared_report(const std::string& file, const ModelOptions& models, bool quiet) {
   Run run = read_machine_file(file);
   BoundReport report{.machine = run.machine, .declared = file};
   ResultDatabase results;
   results.add(std::move(run));
-  for (const auto& model : load_models(models))
+  for (const auto& model : load_models(models, quiet))
     report.models.push_back(analyze(model, results, {.threads = 1, .analytic = true}));
   if (models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;

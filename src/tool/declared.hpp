@@ -17,6 +17,6 @@ namespace benanza::tool {
 /// `--machine FILE`; `excluded`: options that the command has and that say nothing of a declared machine.
 void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded);
 /// Model floor and roofline rungs by the file's peaks, and sweeps if they are asked for. Throws InputError.
-[[nodiscard]] BoundReport declared_report(const std::string& file, const ModelOptions& models);
+[[nodiscard]] BoundReport declared_report(const std::string& file, const ModelOptions& models, bool quiet);
 
 }  // namespace benanza::tool

@@ -140,11 +140,18 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
   return made;
 }
 
+/// The profile tells the sizes that no option says.
+ModelOptions sized_by(const GapCommand& options, const EngineProfile& profile) {
+  ModelOptions models = options.models;
+  models.node_inputs = node_inputs(profile);
+  return models;
+}
+
 /// By the accounting of the original Benanza. Its database holds single calls, each with its launch: that tells of
 /// totals and of algorithms, not of what a layer costs between others.
 void compare_2019(const GapCommand& options, GapReport& report) {
   const Results2019 results = load_results_2019(options.results, options.device);
-  const Graph graph = the_one(load_graphs(options.models));
+  const Graph graph = the_one(load_graphs(sized_by(options, report.profile), options.output.quiet));
   auto [analysis, warnings] = analyze_2019(graph, results);
   const AlgorithmFindings2019 found = find_slower_algorithms(report.profile.calls, results);
   GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
@@ -192,9 +199,9 @@ int run(const GapCommand& options, const CLI::App& command) {
     emit(report, options.output);
     return verdict(options, report.gap);
   }
-  ModelOptions as_it_is = options.models;
+  ModelOptions as_it_is = sized_by(options, report.profile);
   as_it_is.type.clear();
-  const Graph graph = the_one(load_graphs(as_it_is));
+  const Graph graph = the_one(load_graphs(as_it_is, options.output.quiet));
   const auto type = options.models.what_if();
   const ModelLayers model = type ? in_type(graph, *type) : make_model_layers(graph);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);

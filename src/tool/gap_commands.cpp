@@ -27,7 +27,7 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
   const bool stored = gap.count("--results") > 0;
   std::string model;
   for (const auto& name : gap.get_option("models")->results()) model += " " + detail::shell_word(name);
-  model += given(gap, {"--batch", "--dim", "--input", "--value"});
+  model += given(gap, {"--batch", "--dim", "--input", "--dims-from", "--shapes", "--value"});
   const std::string type = given(gap, {"--type"}), results = given(gap, {"--results"});
   const std::string at_most = threads > 0 ? " --threads " + std::to_string(threads) : "";
   std::string session = given(gap, {"--database"});  // of a command that measures

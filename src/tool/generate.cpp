@@ -57,6 +57,8 @@ std::string canonical_command(const GenerateCommand& options, const std::string&
   list("--dim", options.models.dims);
   list("--input", options.models.inputs);
   list("--value", options.models.values);
+  list("--dims-from", options.models.dims_from);
+  if (!options.models.shapes.empty()) text += " --shapes " + options.models.shapes;
   if (!options.models.type.empty()) text += " --type " + options.models.type;
   text += " --name " + name + " --backend ";
   for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
@@ -98,7 +100,7 @@ void add_generate(CLI::App& app, int& exit_code) {
                                                     : std::filesystem::path(options->file).stem().string();
     SuiteSource source{
         .name = name, .command = canonical_command(*options, name), .backends = expand_backends(options->backends)};
-    for (const auto& model : load_models(options->models)) add_measurable(model, source.layers);
+    for (const auto& model : load_models(options->models, false)) add_measurable(model, source.layers);
     write_to(options->file, [&](std::ostream& out) { emit_suite(source, out); });
   });
 }

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "symbolic.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -24,6 +25,7 @@ ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
                       .file = model.single.file,
                       .batch = model.single.batch,
                       .dims = model.single.dims,
+                      .assumed = model.single.assumed,
                       .unique_layers = static_cast<std::int64_t>(unique_layers),
                       .weights = model.single.weights,
                       .unknown = model.single.unknown};
@@ -39,6 +41,13 @@ ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
   for (const auto& at : model.fused.layers) result.groups += is_free(at.layer) ? 0 : 1;
   return result;
 }
+
+/// What one model gives to the report.
+struct Layers {
+  ModelSummary summary{};
+  LayerSet bound{};
+  std::vector<SymbolicLayer> symbolic{};
+};
 
 struct LayersCommand {
   ModelOptions models{};
@@ -59,14 +68,25 @@ void add_layers(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     check_writable(options->output);
     LayersReport report;
-    auto models = from_each_model(options->models, [&](const ModelLayers& model) {
+    const auto bound = [&](Graph&& graph) {
+      const ModelLayers model = make_model_layers(graph);
       LayerSet single = unique_layers(model.single);
-      ModelSummary summary = summarise(model, single.size());
-      return std::pair(std::move(summary), options->fused ? unique_layers(model.fused) : std::move(single));
-    });
-    for (auto& [summary, layers] : models) {
+      Layers made{.summary = summarise(model, single.size())};
+      made.bound = options->fused ? unique_layers(model.fused) : std::move(single);
+      return made;
+    };
+    const auto symbolic = [&](const ModelAt& at, const UnboundError& error) -> std::optional<Layers> {
+      auto model = symbolic_model(at, error, options->fused);
+      if (!model) return std::nullopt;
+      Layers made{.summary = summarise(model->likely, model->layers.size()), .symbolic = std::move(model->layers)};
+      made.summary.open = std::move(model->open);
+      for (const auto& symbol : made.summary.open) made.summary.dims.erase(symbol);
+      return made;
+    };
+    for (auto& [summary, layers, open] : from_each_graph(options->models, options->output.quiet, bound, symbolic)) {
       report.models.push_back(std::move(summary));
       report.layers.merge(std::move(layers));
+      report.symbolic.insert(report.symbolic.end(), open.begin(), open.end());
     }
     emit(report, options->output);
     exit_code = done;

@@ -2,6 +2,7 @@
 // The program `benanza`: subcommands over the library. The only place that turns an exception into a line and an exit
 // code.
 #include "commands.hpp"
+#include "models.hpp"
 #include <benanza/error.hpp>
 #include <benanza/version.hpp>
 
@@ -53,6 +54,10 @@ int main(int argc, char** argv) {
     return complain((std::string(error.what()) + " (see benanza --help)").c_str(), tool::usage);
   } catch (const UsageError& error) {
     return complain(error.what(), tool::usage);
+  } catch (const tool::LackingSizes& error) {
+    const int code = complain(error.what(), tool::bad_input);
+    if (!error.copy.empty()) std::fprintf(stderr, "try: %s\n", error.copy.c_str());
+    return code;
   } catch (const InputError& error) {
     return complain(error.what(), tool::bad_input);
   } catch (const EnvironmentError& error) {

@@ -1,31 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models.hpp"
 
+#include "terminal.hpp"
+#include <benanza/detail/shell_word.hpp>
+#include <benanza/isolation/supervisor.hpp>
 #include <benanza/model/retype.hpp>
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace benanza::tool {
 
+namespace {
+
+/// The command as it was typed.
+std::string typed() {
+  const std::vector<std::string> argv = bench::own_command();
+  std::string text = "benanza";
+  for (std::size_t i = 1; i < argv.size(); ++i) text += " " + detail::shell_word(argv[i]);
+  return text;
+}
+
+/// The models of which a text is to be said: the one, or how many.
+std::string whose(const std::vector<std::string>& models) {
+  return models.size() == 1 ? models.front() : std::to_string(models.size()) + " models";
+}
+
+/// Texts and the models that each is about, in the order of the first ones.
+class Grouped {
+ public:
+  void add(const std::string& text, const std::filesystem::path& file) {
+    auto found = std::find_if(texts_.begin(), texts_.end(), [&](const auto& one) { return one.first == text; });
+    if (found == texts_.end()) found = texts_.insert(texts_.end(), {text, {}});
+    const std::string name = file.filename().string();
+    if (std::find(found->second.begin(), found->second.end(), name) == found->second.end())
+      found->second.push_back(name);
+  }
+  [[nodiscard]] const auto& texts() const { return texts_; }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> texts_{};
+};
+
+}  // namespace
+
 std::vector<ModelAt> wanted_models(const ModelOptions& options) {
   std::vector<ModelAt> result;
   const std::vector<ImportOptions> points = options.import_options();
+  const auto shapes = options.shapes.empty() ? nullptr : std::make_shared<const ShapesFile>(options.shapes);
   for (const auto& file : options.files())
-    for (const auto& point : points) result.push_back({file, point, options.what_if()});
+    for (const auto& point : points) {
+      ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), shapes});
+      if (shapes) model.point.defaults = shapes->defaults(file);
+    }
   return result;
 }
 
 Graph load_graph(const ModelAt& model) {
   Graph graph = import_onnx(model.file, model.point);
+  if (model.shapes) model.shapes->check_names(model.file, graph);
   return model.what_if ? retype(std::move(graph), *model.what_if) : graph;
 }
 
-std::vector<Graph> load_graphs(const ModelOptions& options) {
-  return each_in_parallel(wanted_models(options), load_graph);
+void say(const std::vector<Remarks>& remarks) {
+  Grouped assumed;
+  for (const auto& one : remarks) {
+    std::string text;
+    for (const auto& [symbol, size] : one.assumed)
+      text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(size);
+    if (!text.empty()) assumed.add(text, one.file);
+  }
+  for (const auto& [text, models] : assumed.texts())
+    terminal::say(whose(models) + ": assumed " + text + " (--batch and --dim say another size)");
+  Grouped warnings;
+  for (const auto& one : remarks)
+    for (const auto& warning : one.warnings) warnings.add(warning, one.file);
+  for (const auto& [text, models] : warnings.texts()) terminal::warn(whose(models) + ": " + text);
+  if (const auto lacking = lacking_sizes(remarks)) {
+    terminal::say(lacking->what());
+    std::fprintf(stderr, "try: %s\n", lacking->copy.c_str());
+  }
 }
 
-std::vector<ModelLayers> load_models(const ModelOptions& options) {
-  return from_each_model(options, [](ModelLayers&& model) { return std::move(model); });
+std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks) {
+  std::vector<const Remarks*> lacking;
+  for (const auto& one : remarks)
+    if (one.unbound && (lacking.empty() || lacking.back()->file != one.file)) lacking.push_back(&one);
+  if (lacking.empty()) return std::nullopt;
+  std::string what = lacking.front()->unbound->what();
+  if (lacking.size() > 1) what += "; and " + std::to_string(lacking.size() - 1) + " more models lack sizes";
+  std::string options;
+  nlohmann::ordered_json by_model;
+  for (const Remarks* one : lacking)
+    for (const auto& [symbol, size] : one->unbound->likely) {
+      options += " --dim " + detail::shell_word(symbol + "=" + std::to_string(size));
+      by_model[one->file.filename().string()]["dim"][symbol] = size;
+    }
+  if (options.empty()) return LackingSizes(what, "");
+  const bool one_model = std::all_of(remarks.begin(), remarks.end(),
+                                     [&](const Remarks& other) { return other.file == lacking.front()->file; });
+  if (one_model) return LackingSizes(what, typed() + options);
+  return LackingSizes(
+      what, "echo " + detail::shell_word(by_model.dump()) + " > shapes.json && " + typed() + " --shapes shapes.json");
+}
+
+std::vector<Graph> load_graphs(const ModelOptions& options, bool quiet) {
+  return from_each_graph(options, quiet, [](Graph&& graph) { return std::move(graph); });
+}
+
+std::vector<ModelLayers> load_models(const ModelOptions& options, bool quiet) {
+  return from_each_model(options, quiet, [](ModelLayers&& model) { return std::move(model); });
 }
 
 }  // namespace benanza::tool

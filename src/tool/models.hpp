@@ -4,11 +4,16 @@
 
 #include "in_parallel.hpp"
 #include "options.hpp"
+#include "sizes.hpp"
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza::tool {
@@ -18,21 +23,77 @@ struct ModelAt {
   std::filesystem::path file{};
   ImportOptions point{};
   std::optional<DataType> what_if{};
+  std::shared_ptr<const ShapesFile> shapes{};  ///< where `point` has its defaults from; may be none
 };
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
 
+/// What is to be said of a model besides its figures.
+struct Remarks {
+  std::filesystem::path file{};
+  std::map<std::string, std::int64_t> assumed{};
+  std::vector<std::string> warnings{};
+  std::optional<UnboundError> unbound{};
+  bool shown = false;  ///< it is, with symbols
+};
+
+/// Sizes are lacking; `copy` is the command that has them.
+struct LackingSizes : InputError {
+  LackingSizes(const std::string& what, std::string copy) : InputError(what), copy(std::move(copy)) {}
+  std::string copy;
+};
+
+/// Says on stderr what was assumed, left out and not bound, a line for all models of which it is the same.
+void say(const std::vector<Remarks>& remarks);
+/// Every dimension that lacks a size, of all models, once; nothing where none lacks one.
+[[nodiscard]] std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks);
+
+/// What `use` makes of the graph of every model, in order, and `otherwise` of a model whose sizes are not all bound.
+/// Throws LackingSizes after all were tried where that is nothing.
+template <class Use, class Otherwise>
+[[nodiscard]] auto from_each_graph(const ModelOptions& options, bool quiet, const Use& use,
+                                   const Otherwise& otherwise) {
+  using Result = std::invoke_result_t<const Use&, Graph&&>;
+  auto made = each_in_parallel(wanted_models(options), [&](const ModelAt& model) {
+    std::pair<std::optional<Result>, Remarks> one{std::nullopt, {.file = model.file}};
+    try {
+      Graph graph = load_graph(model);
+      one.second.assumed = graph.assumed;
+      one.second.warnings = graph.warnings;
+      one.first = use(std::move(graph));
+    } catch (const UnboundError& error) {
+      one.second.unbound = error;
+      one.first = otherwise(model, error);
+      one.second.shown = one.first.has_value();
+    }
+    return one;
+  });
+  std::vector<Result> results;
+  std::vector<Remarks> remarks;
+  for (auto& [result, remark] : made) {
+    if (result) results.push_back(std::move(*result));
+    remarks.push_back(std::move(remark));
+  }
+  const auto is_shown = [](const Remarks& one) { return !one.unbound || one.shown; };
+  if (!std::all_of(remarks.begin(), remarks.end(), is_shown)) throw *lacking_sizes(remarks);
+  if (!quiet) say(remarks);
+  return results;
+}
+template <class Use>
+[[nodiscard]] auto from_each_graph(const ModelOptions& options, bool quiet, const Use& use) {
+  return from_each_graph(options, quiet, use, [](const ModelAt&, const UnboundError&) { return std::nullopt; });
+}
+
 /// What `use` makes of every model in both forms, in order; models that it does not keep are gone.
 template <class Use>
-[[nodiscard]] auto from_each_model(const ModelOptions& options, const Use& use) {
-  return each_in_parallel(wanted_models(options),
-                          [&use](const ModelAt& model) { return use(make_model_layers(load_graph(model))); });
+[[nodiscard]] auto from_each_model(const ModelOptions& options, bool quiet, const Use& use) {
+  return from_each_graph(options, quiet, [&use](Graph&& graph) { return use(make_model_layers(graph)); });
 }
 
 /// Every model of the options, of a sweep at each of its points.
-[[nodiscard]] std::vector<Graph> load_graphs(const ModelOptions& options);
+[[nodiscard]] std::vector<Graph> load_graphs(const ModelOptions& options, bool quiet);
 
 /// The same in both forms.
-[[nodiscard]] std::vector<ModelLayers> load_models(const ModelOptions& options);
+[[nodiscard]] std::vector<ModelLayers> load_models(const ModelOptions& options, bool quiet);
 
 }  // namespace benanza::tool

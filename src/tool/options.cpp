@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "sizes.hpp"
 #include "validators.hpp"
 
 #include <CLI/CLI.hpp>
@@ -94,6 +95,13 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
       ->type_name("NAME=SHAPE")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--dims-from", dims_from,
+                 "a NumPy file whose shape an input has; NAME= may be left out for the only one")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  app.add_option("--shapes", shapes,
+                 "sizes by model where no option says them: {\"a.onnx\": {\"dim\": {\"height\": 320}}}")
+      ->type_name("FILE.json");
   app.add_option("--value", values, "value of a scalar input, e.g. a trip count")
       ->type_name("NAME=N")
       ->delimiter(',')
@@ -127,6 +135,12 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
     }
     options.inputs[name] = shape;
   }
+  for (const auto& text : dims_from) {
+    const auto at = text.find('=');
+    const bool named = at != std::string::npos && !std::filesystem::exists(text);
+    options.inputs[named ? text.substr(0, at) : ""] = npy_shape(named ? text.substr(at + 1) : text);
+  }
+  options.node_inputs = node_inputs;
   std::vector<ImportOptions> points{options};
   for (const auto& [name, sizes] : sizes_by_name(dims)) {
     std::vector<ImportOptions> next;

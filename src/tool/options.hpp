@@ -24,6 +24,10 @@ struct ModelOptions {
   std::vector<std::string> models{};    ///< files, folders or globs
   std::vector<std::int64_t> batches{};  ///< empty: the models' own; several: a sweep
   std::vector<std::string> dims{}, inputs{}, values{};
+  std::vector<std::string> dims_from{};  ///< NumPy files whose shapes are those of inputs
+  std::string shapes{};                  ///< a file of sizes by model
+  /// Shapes of nodes' inputs that a profile tells; of `gap` alone.
+  std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
   std::string type{};  ///< of the what-if; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.

@@ -90,7 +90,6 @@ class Cli(unittest.TestCase):
         self.fails(1, ["absent.onnx", "no such file"], "layers", self.at / "absent.onnx")
         (self.at / "hollow").mkdir()
         self.fails(1, ["hollow", "no .onnx file"], "layers", self.at / "hollow")
-        self.fails(1, ["'batch'", "'seq'", "--dim"], "layers", SYMBOLIC)
 
     def test_unwritable_outputs_are_5(self):
         self.fails(5, ["/nonexistent/out.json"], "layers", MNIST, "--json", "/nonexistent/out.json")
@@ -283,6 +282,77 @@ class Cli(unittest.TestCase):
         self.assertEqual(models["ResNet050-v1"]["layers"], 175)        # the paper's count
         self.assertEqual(document["layers_total"], sum(model["layers"] for model in document["models"]))
         self.assertEqual(document["layers_total"], sum(layer["count"] for layer in document["layers"]))
+
+    def test_lacking_sizes_are_asked_for_once_as_a_command_to_copy(self):
+        command = ["analyze", SYMBOLIC, "--results", MNIST_RESULTS, "--batch", "2"]
+        result = run(*command)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr.splitlines(), [
+            f"benanza: {SYMBOLIC}: dimensions of its inputs are not bound: 'seq' (--dim seq=VALUE)",
+            f"try: benanza analyze {SYMBOLIC} --results {MNIST_RESULTS} --batch 2 --dim seq=512"])
+        tried = subprocess.run(self.copied(result.stderr), shell=True, capture_output=True, text=True, check=True)
+        self.assertIn("seq 512", tried.stdout)
+
+    def test_lacking_sizes_of_a_set_come_in_a_file(self):
+        models = [shutil.copy(SYMBOLIC, self.at / name) for name in ("a.onnx", "it's b.onnx")]
+        result = run("bound", *models, MNIST, "--machine", MODELS.parent / "machines" / "h100_sxm5.json", cwd=self.at)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("; and 1 more models lack sizes", result.stderr)
+        tried = subprocess.run(self.copied(result.stderr), shell=True, capture_output=True, text=True, check=True, cwd=self.at)
+        self.assertEqual(tried.stdout.count("seq 512"), 2)
+        self.assertEqual(json.loads((self.at / "shapes.json").read_text()), {name: {"dim": {"seq": 512}} for name in ("a.onnx", "it's b.onnx")})
+
+    def copied(self, stderr):
+        """The command of the last line, of this program."""
+        words = stderr.splitlines()[-1].removeprefix("try: ")
+        return words.replace("benanza ", f"{PROGRAM} ", 1)
+
+    def test_what_is_assumed_is_said_in_one_line(self):
+        model = MODELS / "hard" / "resnet50_batch_symbolic.onnx"
+        result = run("layers", model, "--json", "-")
+        self.assertEqual(result.stderr, "benanza: resnet50_batch_symbolic.onnx: assumed batch=1 (--batch and --dim say another size)\n")
+        summary = json.loads(result.stdout)["models"][0]
+        self.assertEqual((summary["assumed"], summary["dims"], summary["open"]), ({"batch": 1}, {"batch": 1}, []))
+        self.assertEqual(run("layers", model, "--quiet").stderr, "")
+        bound = run("layers", model, "--batch", "1", "--json", "-")
+        self.assertEqual((bound.stderr, json.loads(bound.stdout)["models"][0]["assumed"]), ("", {}))
+
+    def test_layers_of_open_sizes_have_symbols(self):
+        result = run("layers", SYMBOLIC, "--all")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("FLOPs unknown: seq not bound", result.stdout)
+        self.assertRegex(result.stdout, r"MatMul/f32/a=\[seq\]x768/b=768x3072")
+        self.assertTrue(result.stderr.endswith(f"try: benanza layers {SYMBOLIC} --all --dim seq=512\n"))
+        document = json.loads(run("layers", SYMBOLIC, "--json", "-", "--quiet").stdout)
+        at_128 = json.loads(run("layers", SYMBOLIC, "--dim", "seq=128", "--json", "-").stdout)
+        summary, bound = document["models"][0], at_128["models"][0]
+        self.assertEqual((summary["open"], summary["flops"], summary["partial"]), (["seq"], None, True))
+        self.assertEqual([summary[key] for key in ("layers", "weight_bytes")], [bound[key] for key in ("layers", "weight_bytes")])
+        # Each symbolic signature, with the symbol's size put in, is one of the bound model.
+        sized = {re.sub(r"\[(?:(\d+)\*)?seq(?:\*seq)?\]", lambda found: str(int(found[1] or 1) * 128), layer["signature"]): layer["count"] for layer in document["layers"]}
+        self.assertEqual(sized, {layer["signature"]: layer["count"] for layer in at_128["layers"]})
+
+    def test_sizes_from_files(self):
+        array = self.at / "ids.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 64), }".ljust(117) + "\n"
+        array.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        name = [entry for entry in ("input_ids", "ids") if run("layers", SYMBOLIC, "--dims-from", f"{entry}={array}").returncode == 0][0]
+        summary = json.loads(run("layers", SYMBOLIC, "--dims-from", f"{name}={array}", "--json", "-").stdout)["models"][0]
+        self.assertEqual((summary["dims"], summary["open"]), ({"batch": 2, "seq": 64}, []))
+        self.fails(1, ["not a NumPy file"], "layers", SYMBOLIC, "--dims-from", f"{name}={SYMBOLIC}")
+        array.write_bytes(array.read_bytes()[:40])
+        self.fails(1, ["its header has no shape"], "layers", SYMBOLIC, "--dims-from", f"{name}={array}")
+
+        shapes = self.at / "shapes.json"
+        shapes.write_text(json.dumps({SYMBOLIC.name: {"dim": {"seq": 32}}, "*": {"batch": 3, "dim": {"seq": 16, "height": 8}}}))
+        of = lambda *arguments: json.loads(run("layers", SYMBOLIC, "--shapes", shapes, *arguments, "--json", "-").stdout)["models"][0]["dims"]
+        self.assertEqual(of(), {"batch": 3, "seq": 32})
+        self.assertEqual(of("--batch", "5", "--dim", "seq=8"), {"batch": 5, "seq": 8})
+        for text, says in (("{", "not JSON"), ("[]", "expected an object"), ('{"*": {"dims": {}}}', "unknown key 'dims'"),
+                           ('{"*": {"batch": 0}}', "expected a whole number from 1"), ('{"*": {"input": {"x": 3}}}', "expected a shape"),
+                           (json.dumps({SYMBOLIC.stem: {"dim": {"seq": 8, "height": 8}}}), "no symbolic dimension 'height'")):
+            shapes.write_text(text)
+            self.fails(1, ["shapes.json", says], "layers", SYMBOLIC, "--shapes", shapes, "--quiet")
 
     def test_bound_dimensions_leave_no_shape_arithmetic(self):
         bound = json.loads(run("layers", SYMBOLIC, "--batch", 1, "--dim", "seq=128", "--json", "-").stdout)

@@ -80,6 +80,7 @@ struct Analysis {
   std::string model{}, file{};
   std::int64_t batch = 1;
   std::map<std::string, std::int64_t> dims{};
+  std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that nobody bound
   DataType type = DataType::f32;  ///< of most of its multiplications; quantised, of what they multiply weights with
   int threads = 1;
   Machine machine{};      ///< whose results they are; without a name where there are none

@@ -110,6 +110,7 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
                   .file = model.single.file,
                   .batch = model.single.batch,
                   .dims = model.single.dims,
+                  .assumed = model.single.assumed,
                   .analytic = options.analytic};
   const auto machines = results.machines();
   if (!machines.empty()) result.machine = machines.front();

@@ -86,6 +86,7 @@ struct Graph {
   std::vector<ValueId> outputs{};
   std::int64_t batch = 1;                               ///< first dimension of the first input that has one, else 1
   std::map<std::string, std::int64_t> dims{};           ///< symbolic dimensions and what they were bound to
+  std::map<std::string, std::int64_t> assumed{};        ///< those of `dims` that nobody bound
   std::vector<std::string> warnings{};                  ///< what of the file is left out or read otherwise, and why
   std::vector<std::pair<ValueId, ValueId>> captures{};  ///< of a body: (value in here, value of the enclosing graph)
 

@@ -80,13 +80,13 @@ struct LayerGraph {
   std::string file{};
   Form form = Form::single;
   std::int64_t batch = 1;
-  std::map<std::string, std::int64_t> dims{};
+  std::map<std::string, std::int64_t> dims{}, assumed{};
   std::vector<LayerTensor> tensors{};
   std::vector<Occurrence> layers{};  ///< topological order
   std::vector<Choice> choices{};
-  std::vector<std::string> unknown{};  ///< what makes every bound partial: trip counts and sizes that data tells
-  Bytes model_reads{}, model_writes{},
-      weights{};  ///< inputs and weights touched, once each; outputs; the weights' part
+  std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
+  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run touches, once each; outputs
+  Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
 };
 
 /// Single form.
@@ -102,6 +102,7 @@ class LayerGraphBuilder {
     result_.file = graph.file;
     result_.batch = graph.batch;
     result_.dims = graph.dims;
+    result_.assumed = graph.assumed;
     Scope scope(graph.values.size());
     walk(graph, scope, {});
     for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
@@ -432,10 +433,11 @@ inline void LayerGraphBuilder::connect() {
 }
 
 inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
-  std::map<TensorId, Bytes> weights;  // the most that any one layer touches: two gathers may pick the same rows
-  std::map<TensorId, Bytes> inputs;
+  // The most that any one layer touches: two gathers may pick the same rows.
+  std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
   for (const auto& layer : result_.layers) {
-    if (!layer.branches.empty() || layer.repeat == 0) continue;  // may not run
+    const bool certain = layer.branches.empty();
+    if (layer.repeat == 0) continue;
     for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
       if (!layer.inputs[k] || is_movement(layer.layer)) continue;
       const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
@@ -443,14 +445,15 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       reads.add(*layer.inputs[k], touched_input(tensor, layer.layer, k));
       for (const auto& [base, bytes] : reads.by_base()) {
         if (!result_.tensors[base].producers.empty()) continue;
-        Bytes& most = (result_.tensors[base].constant ? weights : inputs)[base];
-        most = std::max(most, bytes);
+        const auto raise = [&](std::map<TensorId, Bytes>& most) { most[base] = std::max(most[base], bytes); };
+        if (result_.tensors[base].constant) raise(weights_that_may_run);
+        if (certain) raise(result_.tensors[base].constant ? weights : inputs);
       }
     }
   }
-  for (const auto& [id, bytes] : weights) result_.weights += bytes;
-  result_.model_reads = result_.weights;
-  for (const auto& [id, bytes] : inputs) result_.model_reads += bytes;
+  for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
+  for (const auto& most : {weights, inputs})
+    for (const auto& [id, bytes] : most) result_.model_reads += bytes;
   DistinctBytes writes(result_);  // of two outputs one may be a view of the other
   for (ValueId output : graph.outputs)
     writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());

@@ -45,7 +45,8 @@ struct BoundReport {
 struct ModelSummary {
   std::string model{}, file{};
   std::int64_t batch = 1;
-  std::map<std::string, std::int64_t> dims{};
+  std::map<std::string, std::int64_t> dims{}, assumed{};
+  std::vector<std::string> open{};  ///< dimensions that stay symbols: what depends on them is not known
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t free = 0, opaque = 0;  ///< occurrences that cost nothing by rule, and that are known by their bytes only
   std::int64_t macs = 0;
@@ -54,10 +55,18 @@ struct ModelSummary {
   std::vector<std::string> unknown{};  ///< why counts are partial
 };
 
+/// A unique layer of a model some of whose sizes stay symbols: `Conv/f32/x=1x3x[height]x[width]/...`.
+struct SymbolicLayer {
+  std::string signature{}, words{};
+  Users user{};
+};
+
 /// Report of `layers`: the unique layers over a set of models.
 struct LayersReport {
   std::vector<ModelSummary> models{};
   LayerSet layers{};
+  std::vector<SymbolicLayer> symbolic{};
+  [[nodiscard]] std::size_t unique() const { return layers.size() + symbolic.size(); }
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;
     for (const auto& model : models) sum += model.layers;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs as a file declares them: sizes, and a name for each size that the file leaves open.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::importer {
+
+/// A dimension: a size or a symbol.
+struct Dim {
+  std::optional<std::int64_t> size{};
+  std::string symbol{};
+  /// The file gives no name: `?`, nothing or a negative number. The symbol is made from the input and the axis, such as
+  /// `x.2`, and no other dimension has it.
+  bool anonymous = false;
+};
+
+struct Declared {
+  const onnx::ValueInfoProto* proto = nullptr;
+  std::optional<std::vector<Dim>> dims{};  ///< nothing where not even the rank is known
+};
+
+/// The inputs that are no initializers, in order.
+[[nodiscard]] std::vector<Declared> declared_inputs(const onnx::GraphProto& graph);
+
+/// Whether a symbol says that it counts the items of a batch: `batch_size`, `bs`.
+[[nodiscard]] bool says_batch(std::string_view symbol);
+
+/// Whether a symbol says that it counts something else: `sequence_length`, `height`.
+[[nodiscard]] bool says_other(std::string_view symbol);
+
+/// The names in a sum, `past + sequence` or `past + 1`, and the number in it; nothing for what is not a sum.
+struct Sum {
+  std::vector<std::string> symbols{};
+  std::int64_t number = 0;
+};
+[[nodiscard]] std::optional<Sum> as_sum(std::string_view symbol);
+
+}  // namespace benanza::importer

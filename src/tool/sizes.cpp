@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sizes.hpp"
+
+#include <benanza/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+
+namespace benanza::tool {
+
+namespace {
+
+using Json = nlohmann::json;
+using Dims = std::vector<std::int64_t>;
+
+/// `(1, 3, 224, 224)`, `(5,)` or `()`; nothing for another text.
+std::optional<Dims> tuple(std::string_view text) {
+  Dims dims;
+  if (text.empty() || text.front() != '(') return std::nullopt;
+  for (text.remove_prefix(1); !text.empty() && text.front() != ')';) {
+    if (text.front() == ' ' || text.front() == ',') {
+      text.remove_prefix(1);
+      continue;
+    }
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc{} || size < 0) return std::nullopt;
+    dims.push_back(size);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return text.empty() ? std::nullopt : std::optional(dims);
+}
+
+std::int64_t size_of(const Json& json, const std::string& where, std::int64_t least) {
+  if (!json.is_number_integer() || json.get<std::int64_t>() < least)
+    throw InputError(where + ": found " + json.dump() + ", expected a whole number from " + std::to_string(least));
+  return json.get<std::int64_t>();
+}
+
+void expect_object(const Json& json, const std::string& where) {
+  if (!json.is_object()) throw InputError(where + ": found " + std::string(json.type_name()) + ", expected an object");
+}
+
+/// The keys are the options of the command line.
+ImportOptions entry(const Json& json, const std::string& where) {
+  expect_object(json, where);
+  ImportOptions options;
+  for (const auto& [key, value] : json.items()) {
+    const std::string here = where + "." + key;
+    if (key == "batch") {
+      options.batch = size_of(value, here, 1);
+      continue;
+    }
+    if (key != "dim" && key != "input" && key != "value")
+      throw InputError(where + ": unknown key '" + key + "', expected batch, dim, input or value");
+    expect_object(value, here);
+    for (const auto& [name, given] : value.items()) {
+      const std::string at = here + "." + name;
+      if (key == "dim") options.dims[name] = size_of(given, at, 0);
+      if (key == "value") options.values[name] = size_of(given, at, std::numeric_limits<std::int64_t>::min());
+      if (key != "input") continue;
+      if (!given.is_array()) throw InputError(at + ": found " + given.dump() + ", expected a shape such as [1, 3]");
+      for (const auto& size : given) options.inputs[name].push_back(size_of(size, at, 0));
+      options.inputs.try_emplace(name);  // a scalar
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+Dims npy_shape(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError(file.string() + ": cannot be opened");
+  std::string head(12, '\0');
+  in.read(head.data(), 12);
+  if (!in || !head.starts_with("\x93NUMPY")) throw InputError(file.string() + ": not a NumPy file");
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(head[i])); };
+  // Version 1 has the length of its text in two bytes, later ones in four.
+  const bool old = byte(6) == 1;
+  std::size_t length = byte(8) + (byte(9) << 8);
+  if (!old) length += (byte(10) << 16) + (byte(11) << 24);
+  constexpr std::size_t longest = 1 << 20;
+  std::string text = old ? head.substr(10) : std::string();
+  if (length <= longest && length > text.size()) {
+    const std::size_t had = text.size();
+    text.resize(length);
+    in.read(text.data() + had, static_cast<std::streamsize>(length - had));
+  }
+  const auto at = text.find("'shape':");
+  const auto open = at == std::string::npos ? at : text.find('(', at);
+  const auto dims = open == std::string::npos ? std::nullopt : tuple(std::string_view(text).substr(open));
+  if (!in || !dims) throw InputError(file.string() + ": its header has no shape");
+  return *dims;
+}
+
+ShapesFile::ShapesFile(const std::filesystem::path& file) : file_(file.string()) {
+  std::ifstream in(file);
+  if (!in) throw InputError(file_ + ": cannot be opened");
+  Json document;
+  try {
+    document = Json::parse(in);
+  } catch (const Json::parse_error& error) {
+    throw InputError(file_ + ": at byte " + std::to_string(error.byte) + ": not JSON");
+  }
+  expect_object(document, file_);
+  for (const auto& [name, value] : document.items()) entries_[name] = entry(value, file_ + ": " + name);
+}
+
+const ImportOptions* ShapesFile::own(const std::filesystem::path& model) const {
+  for (const auto& name : {model.string(), model.filename().string(), model.stem().string()})
+    if (const auto found = entries_.find(name); found != entries_.end()) return &found->second;
+  return nullptr;
+}
+
+std::vector<ImportOptions> ShapesFile::defaults(const std::filesystem::path& model) const {
+  std::vector<ImportOptions> result;
+  if (const ImportOptions* found = own(model)) result.push_back(*found);
+  if (const auto all = entries_.find("*"); all != entries_.end()) result.push_back(all->second);
+  return result;
+}
+
+void ShapesFile::check_names(const std::filesystem::path& model, const Graph& graph) const {
+  const ImportOptions* found = own(model);
+  if (found == nullptr) return;
+  for (const auto& [name, size] : found->dims)
+    if (!graph.dims.contains(name))
+      throw InputError(file_ + ": " + graph.name + " has no symbolic dimension '" + name + "'");
+  for (const auto& [name, shape] : found->inputs) {
+    const auto is_it = [&, &wanted = name](ValueId id) { return graph.values[id].name == wanted; };
+    if (std::none_of(graph.inputs.begin(), graph.inputs.end(), is_it))
+      throw InputError(file_ + ": " + graph.name + " has no input '" + name + "'");
+  }
+}
+
+std::map<std::string, std::vector<Dims>> node_inputs(const EngineProfile& profile) {
+  std::map<std::string, std::vector<Dims>> result;
+  for (const auto& record : profile.records) {
+    if (record.inputs.empty() || record.nodes.size() != 1) continue;
+    std::vector<Dims>& shapes = result[record.nodes.front()];
+    if (!shapes.empty()) continue;
+    for (const auto& input : record.inputs) shapes.push_back(input.dims);
+  }
+  return result;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of models' inputs from files: the shape of an array, defaults for a set of models, shapes in a profile.
+#pragma once
+
+#include <benanza/onnx.hpp>
+#include <benanza/profile/engine_profile.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::tool {
+
+/// The shape of the array in a NumPy file. Throws InputError with the file's name.
+[[nodiscard]] std::vector<std::int64_t> npy_shape(const std::filesystem::path& file);
+
+/// Sizes by model: the object of a JSON file, `{"a.onnx": {"dim": {"height": 320}}, "*": {"batch": 1}}`.
+class ShapesFile {
+ public:
+  /// Throws InputError with the file's name and the place in it.
+  explicit ShapesFile(const std::filesystem::path& file);
+
+  /// What stands where the command line says nothing: the model's own entry, then that of `*`.
+  [[nodiscard]] std::vector<ImportOptions> defaults(const std::filesystem::path& model) const;
+  /// Throws InputError when the model's own entry names a dimension or an input that the model does not have.
+  void check_names(const std::filesystem::path& model, const Graph& graph) const;
+
+ private:
+  [[nodiscard]] const ImportOptions* own(const std::filesystem::path& model) const;
+
+  std::string file_;
+  std::map<std::string, ImportOptions> entries_{};
+};
+
+/// ONNX node -> shapes of its inputs, where a profile has them.
+[[nodiscard]] std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs(const EngineProfile& profile);
+
+}  // namespace benanza::tool
