@@ -76,8 +76,8 @@ class Programs:
     def execute(self, command, limit, output, log):
         """Interrupts the command at its limit, and kills it and its children a little later. Returns the exit code, which a signal makes 128 + its number."""
         is_python = str(command[0]).rsplit("/", 1)[-1].startswith("python")
-        # A supervisor passes signals on, and `timeout` sends them to the whole group: a second SIGINT would end the child at once, a second
-        # SIGTERM does not. Python ends in good order by SIGINT alone.
+        # `timeout` sends a signal to the whole group, and the program asks its worker to stop by another one: a second SIGINT would end the
+        # worker at once, a second SIGTERM does not. Python ends in good order by SIGINT alone.
         signal = "INT" if is_python else "TERM"
         guarded = ["timeout", "--preserve-status", f"--signal={signal}", f"--kill-after={GRACE}", f"{limit:.0f}", *map(str, command)]
         with output.open("wb") as out, log.open("ab") as said:
