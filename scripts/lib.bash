@@ -73,7 +73,7 @@ one_architecture() { if ! has_gpu; then echo -DCMAKE_CUDA_ARCHITECTURES=90; fi; 
 
 # configure PRESET OPTION...
 configure() {
-  local preset=$1 options=(-UCMAKE_CUDA_ARCHITECTURES) # an earlier choice is not a default
+  local preset=$1 options=(-UCMAKE_CUDA_ARCHITECTURES -UONNX_DIR) # an earlier choice is not a default
   shift
   command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   quietly "$root/build/$preset-configure.log" \

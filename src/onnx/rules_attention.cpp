@@ -148,7 +148,7 @@ RuleResult rotated_query_and_key(const RuleArguments& a) {
   return {TypedShape{a.in(1).type, a.in(1).dims}, TypedShape{a.in(3).type, a.in(3).dims}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry attention_table[] = {
     {"com.microsoft.Attention", attention_of_projections},
     {"com.microsoft.DecoderAttention", decoder_attention},
     {"com.microsoft.DecoderMaskedMultiHeadAttention", multi_head_attention},
@@ -173,6 +173,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable attention_rules() { return table; }
+RuleTable attention_rules() { return attention_table; }
 
 }  // namespace benanza::importer

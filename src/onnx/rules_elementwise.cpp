@@ -90,7 +90,7 @@ RuleResult hash(const RuleArguments& a) {
   return {TypedShape{positive ? DataType::u32 : DataType::i32, a.in(0).dims}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry elementwise_table[] = {
     {"BatchNormalization", batch_normalization},
     {"Dropout", dropout},
     {"com.microsoft.BiasAdd", like<0>},
@@ -140,6 +140,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable elementwise_rules() { return table; }
+RuleTable elementwise_rules() { return elementwise_table; }
 
 }  // namespace benanza::importer

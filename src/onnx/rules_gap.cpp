@@ -28,7 +28,7 @@ RuleResult concat_1(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry gap_table[] = {
     {"Abs", like<0>},
     {"Add", like<0>},
     {"Ceil", like<0>},
@@ -67,6 +67,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable gap_rules() { return table; }
+RuleTable gap_rules() { return gap_table; }
 
 }  // namespace benanza::importer

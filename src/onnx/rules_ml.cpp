@@ -86,7 +86,7 @@ RuleResult dict_vectorizer(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {1, words}}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry ml_table[] = {
     {"ai.onnx.ml.ArrayFeatureExtractor", array_feature_extractor},
     {"ai.onnx.ml.DictVectorizer", dict_vectorizer},
     {"ai.onnx.ml.FeatureVectorizer", feature_vectorizer},
@@ -104,6 +104,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable ml_rules() { return table; }
+RuleTable ml_rules() { return ml_table; }
 
 }  // namespace benanza::importer

@@ -135,7 +135,7 @@ RuleResult distinct(const RuleArguments& a) {
 
 RuleResult path_of_least_cost(const RuleArguments&) { return {TypedShape{DataType::i32, {2, 0}}}; }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry movement_table[] = {
     {"com.microsoft.CropAndResize", crop_and_resize},
     {"com.microsoft.DynamicTimeWarping", path_of_least_cost},
     {"com.microsoft.ExpandDims", expand_dims},
@@ -156,6 +156,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable movement_rules() { return table; }
+RuleTable movement_rules() { return movement_table; }
 
 }  // namespace benanza::importer

@@ -108,7 +108,7 @@ RuleResult distances(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {of_rank(a, 0, 2)[0], of_rank(a, 1, 2)[0]}}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry product_table[] = {
     {"Gemm", gemm},  // the library takes its inner sizes on trust
     {"com.microsoft.CDist", distances},
     {"com.microsoft.DynamicQuantizeMatMul", matmul_to_float<2>},
@@ -132,6 +132,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable product_rules() { return table; }
+RuleTable product_rules() { return product_table; }
 
 }  // namespace benanza::importer

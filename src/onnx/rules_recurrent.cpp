@@ -15,10 +15,10 @@ RuleResult lstm(const RuleArguments& a) {
   return {TypedShape{type, {x[0], directions, x[1], hidden}}, last, last};
 }
 
-constexpr RuleEntry table[] = {{"com.microsoft.AttnLSTM", lstm}, {"com.microsoft.DynamicQuantizeLSTM", lstm}};
+constexpr RuleEntry recurrent_table[] = {{"com.microsoft.AttnLSTM", lstm}, {"com.microsoft.DynamicQuantizeLSTM", lstm}};
 
 }  // namespace
 
-RuleTable recurrent_rules() { return table; }
+RuleTable recurrent_rules() { return recurrent_table; }
 
 }  // namespace benanza::importer

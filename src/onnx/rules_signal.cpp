@@ -80,7 +80,7 @@ RuleResult inverse_real_transform(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry signal_table[] = {
     {"BlackmanWindow", window_function},
     {"DFT", dft},
     {"HammingWindow", window_function},
@@ -93,6 +93,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable signal_rules() { return table; }
+RuleTable signal_rules() { return signal_table; }
 
 }  // namespace benanza::importer

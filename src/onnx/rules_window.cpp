@@ -131,7 +131,7 @@ RuleResult upsample(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-constexpr RuleEntry table[] = {
+constexpr RuleEntry window_table[] = {
     {"com.microsoft.CausalConvWithState", convolution_with_state},
     {"com.microsoft.ConvTransposeWithDynamicPads", transposed_convolution},
     {"com.microsoft.FusedConv", convolution<1>},
@@ -161,6 +161,6 @@ constexpr RuleEntry table[] = {
 
 }  // namespace
 
-RuleTable window_rules() { return table; }
+RuleTable window_rules() { return window_table; }
 
 }  // namespace benanza::importer
