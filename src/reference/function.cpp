@@ -53,8 +53,11 @@ double integer_function(ElementwiseFn fn, DataType type, double a, double b) {
     case bitwise_and: return number(type, x & y);
     case bitwise_or: return number(type, x | y);
     case bitwise_xor: return number(type, x ^ y);
+    // By a negative number or by all bits and more, the sign alone is left (ONNX BitShift).
     case shift_left: return y >= 64 ? 0 : number(type, x << y);
-    case shift_right: return y >= 64 ? 0 : number(type, has_sign ? static_cast<std::uint64_t>(sx >> y) : x >> y);
+    case shift_right:
+      if (y >= 64) return has_sign && sx < 0 ? -1 : 0;
+      return number(type, has_sign ? static_cast<std::uint64_t>(sx >> y) : x >> y);
     case div:  // truncates
       if (y == 0) return 0;
       if (has_sign && sy == -1) return number(type, 0 - x);

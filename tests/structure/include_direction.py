@@ -60,7 +60,7 @@ ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "detail":
 LEVELS = [
     r"error|version|model/(data_type|tensor_shape|units|inline_text|elementwise)",
     r"model/(graph|critical_path)|op/operator|detail/(?!field_text|consistent).*",
-    r"model/(epilogue|cost)",
+    r"model/(epilogue|fused_node|cost)",
     r"op/.*|detail/(field_text|consistent)",
     r"model/(layer|layer_signature|layer_set)",
 ]

@@ -216,7 +216,7 @@ TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]")
            .in({1, 4, 4, 8}, DataType::u8)
            .out({1, 1, 1, 8}, DataType::u8)
            .set("channels_last", 1),
-       "Opaque/u8/op=com.microsoft.QLinearGlobalAveragePool/read_bytes=128/written_bytes=8"},
+       "Pool/u8/mode=average/x=1x8x4x4/kernel=4x4"},
   });
 }
 

@@ -68,16 +68,18 @@ struct Movement {
     return fold_movement(result);
   }
   const std::int64_t block = node.attribute<std::int64_t>("blocksize", 0);
+  const bool by_column_row = node.attribute<std::string>("mode", "DCR") == "CRD";
   if (x.size() != 4 || block < 1 || block > 1 << 15) return std::nullopt;
   if (node.op_type == "DepthToSpace") {  // ONNX DepthToSpace: reshape to six dimensions, permute
     if (x[1] % (block * block) != 0) return std::nullopt;
     const std::int64_t depth = x[1] / (block * block);
-    const bool by_column_row = node.attribute<std::string>("mode", "DCR") == "CRD";
     if (by_column_row) return fold_movement({{x[0], depth, block, block, x[2], x[3]}, {0, 1, 4, 2, 5, 3}});
     return fold_movement({{x[0], block, block, depth, x[2], x[3]}, {0, 3, 4, 1, 5, 2}});
   }
   if (x[2] % block != 0 || x[3] % block != 0) return std::nullopt;
-  return fold_movement({{x[0], x[1], x[2] / block, block, x[3] / block, block}, {0, 3, 5, 1, 2, 4}});
+  const Dims split{x[0], x[1], x[2] / block, block, x[3] / block, block};
+  if (by_column_row) return fold_movement({split, {0, 1, 3, 5, 2, 4}});
+  return fold_movement({split, {0, 3, 5, 1, 2, 4}});
 }
 
 }  // namespace benanza::detail

@@ -16,7 +16,8 @@ namespace benanza::op {
 struct Attention {
   static constexpr std::string_view kind = "Attention";
   static constexpr Family family = Family::product;
-  static constexpr std::array<std::string_view, 1> onnx_types{"Attention"};
+  static constexpr std::array<std::string_view, 3> onnx_types{"Attention", "com.microsoft.MultiHeadAttention",
+                                                              "com.microsoft.GroupQueryAttention"};
   DataType type = DataType::f32;
   TensorShape q{};     ///< batch heads queries depth
   TensorShape k{};     ///< batch kv-heads keys depth
@@ -45,11 +46,15 @@ struct Attention {
   }
   constexpr bool operator==(const Attention&) const = default;
 
-  /// ONNX Attention without cache, capped scores or other outputs, its operands as batch, heads, sequence, depth.
+  /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. ONNX Attention without cache, window, capped
+  /// scores or other outputs, its operands as batch, heads, sequence, depth.
   [[nodiscard]] static std::optional<Attention> from(const Node& node, const Graph& graph) {
+    if (node.op_type != "Attention") return from_tokens(node, graph);
     if (node.inputs.size() < 3 || node.has_input(4) || node.has_input(5) || node.has_input(6)) return std::nullopt;
     if (node.has_output(1) || node.has_output(2) || node.has_output(3) || node.attribute<double>("softcap", 0) != 0)
       return std::nullopt;
+    for (const auto* window : {"left_window_size", "right_window_size"})
+      if (node.attribute<std::int64_t>(window, -1) != -1) return std::nullopt;
     const Value& q_value = graph.input(node, 0);
     const auto q = detail::to_shape(q_value.dims), k = detail::to_shape(graph.input(node, 1).dims),
                v = detail::to_shape(graph.input(node, 2).dims);
@@ -98,6 +103,56 @@ struct Attention {
     if (k_transposed && k_tokens_first) return false;
     if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1] || q[1] % k[1] != 0 || k[2] != v[2] || q[3] != k[3]) return false;
     return detail::broadcasts_to(mask, {q[0], q[1], q[2], k[2]});
+  }
+
+ private:
+  /// Operands as ONNX Runtime has them: batch, tokens, heads * depth. Keys and values are those of the cache and of the
+  /// call; biases, rotations and the copying of the cache are not counted. Tokens behind a cache see all of it, so that
+  /// nearly nothing is masked: causal is what sees as many keys as it has tokens.
+  [[nodiscard]] static std::optional<Attention> from_tokens(const Node& node, const Graph& graph) {
+    constexpr std::int64_t most_heads = 1 << 20;  // more is not a model
+    const bool grouped = node.op_type == "GroupQueryAttention";
+    const Value& q_value = graph.input(node, 0);
+    const std::int64_t heads = node.attribute<std::int64_t>("num_heads", 0),
+                       kv_heads = grouped ? node.attribute<std::int64_t>("kv_num_heads", 0) : heads;
+    if (q_value.dims.size() != 3 || heads < 1 || heads > most_heads || kv_heads < 1 || kv_heads > most_heads || node.attribute<double>("softcap", 0) != 0 ||
+        node.attribute<std::int64_t>("local_window_size", -1) > 0 || (!grouped && !node.has_input(1)))
+      return std::nullopt;
+    const std::int64_t batch = q_value.dims[0], tokens = q_value.dims[1];
+    const bool packed = !node.has_input(1);  // queries, keys and values of a token in one row
+    const std::int64_t depth = q_value.dims[2] / (packed ? heads + 2 * kv_heads : heads);
+    const Value* k_value = detail::optional_input(node, graph, 1);
+    const Value* v_value = detail::optional_input(node, graph, 2);
+    const Value* past = detail::optional_input(node, graph, grouped ? 3 : 6);
+    if (k_value && !v_value) return std::nullopt;
+    const auto by_heads = [](const Value* value) { return value && value->dims.size() == 4; };
+    if (k_value && v_value->dims.size() != k_value->dims.size()) return std::nullopt;
+    if (k_value && k_value->dims.size() != 3 && !by_heads(k_value)) return std::nullopt;
+    std::int64_t keys = !k_value ? tokens : k_value->dims[by_heads(k_value) ? 2 : 1];
+    const std::int64_t value_depth = !v_value            ? depth
+                                     : by_heads(v_value) ? v_value->dims[3]
+                                                         : v_value->dims[2] / kv_heads;
+    if (past && (past->dims.size() != 4 || past->type != q_value.type)) return std::nullopt;
+    if (past && !by_heads(k_value)) keys += past->dims[2];
+    // The cache may be longer than what is in it: how many tokens there are is a number of its own.
+    if (const Value* total = grouped ? detail::optional_input(node, graph, 6) : nullptr)
+      if (const auto known = detail::scalar(*total)) keys = static_cast<std::int64_t>(*known);
+    const bool flat = !by_heads(k_value) && !past;
+    Attention attention{.type = q_value.type,
+                        .q = {batch, heads, tokens, depth},
+                        .k = {batch, kv_heads, keys, depth},
+                        .v = {batch, kv_heads, keys, value_depth},
+                        .causal = tokens == keys && (grouped || node.attribute<std::int64_t>("unidirectional", 0) != 0),
+                        .q_tokens_first = true,
+                        .k_tokens_first = flat,
+                        .v_tokens_first = flat,
+                        .y_tokens_first = true};
+    if (const Value* mask = detail::optional_input(node, graph, grouped ? 10 : 5)) {
+      const auto shape = detail::to_shape(detail::padded(mask->dims, 4));
+      if (!shape || mask->type != q_value.type) return std::nullopt;
+      attention.mask = *shape;
+    }
+    return attention;
   }
 };
 static_assert(Operator<Attention>, "Attention: fields() must visit every member");

@@ -50,6 +50,8 @@ inline constexpr std::array binary_functions{
     BinaryFunction{"Xor", ElementwiseFn::logical_xor, true},
     BinaryFunction{"com.microsoft.QLinearAdd", ElementwiseFn::add, true},
     BinaryFunction{"com.microsoft.QLinearMul", ElementwiseFn::mul, true},
+    BinaryFunction{"com.microsoft.BiasGelu", ElementwiseFn::add, true},
+    BinaryFunction{"com.microsoft.FastGelu", ElementwiseFn::add, true},
 };
 consteval auto binary_types() {
   std::array<std::string_view, binary_functions.size()> types{};
@@ -84,7 +86,7 @@ struct Binary {
   }
   constexpr bool operator==(const Binary&) const = default;
 
-  /// Sum, Max and Min of two operands are binary too.
+  /// Sum, Max and Min of two operands are binary too, and so is a bias before an activation.
   [[nodiscard]] static std::optional<Binary> from(const Node& node, const Graph& graph) {
     const std::string type = detail::onnx_type(node);
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
@@ -105,6 +107,8 @@ struct Binary {
     if (row->commutes && before(*b, *a)) std::swap(a, b);
     binary.a = *a;
     binary.b = *b;
+    if (node.op_type == "BiasGelu") binary.post.push_back(ElementwiseFn::gelu);
+    if (node.op_type == "FastGelu") binary.post.push_back(ElementwiseFn::gelu_tanh);
     return binary;
   }
 

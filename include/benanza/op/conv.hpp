@@ -7,6 +7,7 @@
 #include <benanza/detail/window.hpp>
 #include <benanza/detail/window_axes.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/model/fused_node.hpp>
 
 #include <array>
 #include <optional>
@@ -19,7 +20,14 @@ namespace benanza::op {
 struct Conv {
   static constexpr std::string_view kind = "Conv";
   static constexpr Family family = Family::convolution;
-  static constexpr std::array<std::string_view, 3> onnx_types{"Conv", "ConvInteger", "QLinearConv"};
+  static constexpr std::array<std::string_view, 8> onnx_types{"Conv",
+                                                              "ConvInteger",
+                                                              "QLinearConv",
+                                                              "com.microsoft.QLinearConv",
+                                                              "com.microsoft.FusedConv",
+                                                              "com.microsoft.NhwcConv",
+                                                              "com.microsoft.NhwcFusedConv",
+                                                              "com.microsoft.nchwc.Conv"};
   DataType type = DataType::f32;  ///< of x
   TensorShape x{};                ///< N C spatial...
   TensorShape w{};                ///< M C/group kernel...
@@ -52,14 +60,15 @@ struct Conv {
   }
   constexpr bool operator==(const Conv&) const = default;
 
-  /// Also ConvInteger and QLinearConv. Axes on which nothing happens are dropped: the 1-D and 2-D spellings of one
-  /// convolution are one layer.
+  /// Also ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, an activation. Axes on which
+  /// nothing happens are dropped: the 1-D and 2-D spellings of one convolution are one layer.
   [[nodiscard]] static std::optional<Conv> from(const Node& node, const Graph& graph) {
     const bool rescaled = node.op_type == "QLinearConv";
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, rescaled ? 3 : 1);
     const Value* b = node.op_type == "ConvInteger" ? nullptr : detail::optional_input(node, graph, rescaled ? 8 : 2);
-    const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
+    const detail::Dims all_x_dims = detail::channels_first(node, x_value.dims);
+    const std::span<const std::int64_t> x_dims = all_x_dims, w_dims = w_value.dims;
     if (x_dims.size() < 3 || w_dims.size() != x_dims.size()) return std::nullopt;
     auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
     if (!axes) return std::nullopt;
@@ -76,6 +85,8 @@ struct Conv {
               .w_constant = w_value.constant,
               .w_type = detail::if_other(w_value.type, x_value.type),
               .y_type = detail::if_other(y_type, x_value.type)};
+    // Groups of one channel each: those that fill up a block are groups too.
+    if (node.domain == "com.microsoft.nchwc" && conv.group > 1 && w_dims[1] > 0) conv.group = x_dims[1] / w_dims[1];
     if (is_8_bit(conv.type)) {
       conv.x_zero = detail::has_zero_point(node, graph, 2);
       conv.w_zero = detail::has_zero_point(node, graph, rescaled ? 5 : 3);
@@ -86,6 +97,12 @@ struct Conv {
       TensorShape channels = TensorShape::filled(conv.x.size(), 1);
       channels[1] = w_dims[0];
       conv.post.push_back({ElementwiseFn::add, channels});
+    }
+    if (!node.domain.empty() && !rescaled) {
+      const Value* z = detail::optional_input(node, graph, 3);
+      if (z && z->dims != graph.output(node, 0).dims) return std::nullopt;
+      if (z) conv.post.push_back({ElementwiseFn::add});
+      if (!detail::append_activation(conv.post, node)) return std::nullopt;
     }
     return conv;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix product with broadcast batch dimensions: MatMul, Gemm, their quantised forms, and an Einsum that is one.
+// Matrix product with broadcast batch dimensions: MatMul, Gemm, their quantised and fused forms, and an Einsum that is
+// one.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -7,6 +8,7 @@
 #include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/model/fused_node.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,8 +24,18 @@ namespace benanza::op {
 struct MatMul {
   static constexpr std::string_view kind = "MatMul";
   static constexpr Family family = Family::product;
-  static constexpr std::array<std::string_view, 6> onnx_types{
-      "MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "com.microsoft.QGemm", "Einsum"};
+  static constexpr std::array<std::string_view, 12> onnx_types{"MatMul",
+                                                               "Gemm",
+                                                               "MatMulInteger",
+                                                               "QLinearMatMul",
+                                                               "com.microsoft.QGemm",
+                                                               "com.microsoft.FusedGemm",
+                                                               "com.microsoft.FusedMatMul",
+                                                               "com.microsoft.TransposeMatMul",
+                                                               "com.microsoft.DynamicQuantizeMatMul",
+                                                               "com.microsoft.MatMulIntegerToFloat",
+                                                               "com.microsoft.MatMulNBits",
+                                                               "Einsum"};
   DataType type = DataType::f32;
   TensorShape a{};  ///< batch... M K (logical: after trans_a)
   TensorShape
@@ -59,32 +71,34 @@ struct MatMul {
   /// A vector is a matrix of one row (a) or column (b).
   [[nodiscard]] static std::optional<MatMul> from(const Node& node, const Graph& graph) {
     if (node.op_type == "Einsum") return from_einsum(node, graph);
-    const bool gemm = node.op_type == "Gemm" || node.op_type == "QGemm";
-    const bool scaled = node.op_type == "QLinearMatMul" || node.op_type == "QGemm";
-    const Value& a_value = graph.input(node, 0);
-    const Value& b_value = graph.input(node, scaled ? 3 : 1);
-    detail::Dims a_dims = a_value.dims, b_dims = b_value.dims;
+    if (node.op_type == "MatMulNBits") return from_packed(node, graph);
+    const Inputs at = inputs_of(node.op_type);
+    Value a_value = graph.input(node, 0);
+    if (node.op_type == "DynamicQuantizeMatMul") a_value.type = DataType::u8;  // quantised on the way
+    const Value& b_value = graph.input(node, at.b);
+    detail::Dims a_dims = batch_first(node, "transBatchA", a_value.dims),
+                 b_dims = batch_first(node, "transBatchB", b_value.dims);
     if (a_dims.empty() || b_dims.empty()) return std::nullopt;
     if (a_dims.size() == 1) a_dims.insert(a_dims.begin(), 1);
     if (b_dims.size() == 1) b_dims.push_back(1);
-    const bool a_transposed = gemm && node.attribute<std::int64_t>("transA", 0) != 0;
-    const bool b_transposed = gemm && node.attribute<std::int64_t>("transB", 0) != 0;
+    const bool a_transposed = node.attribute<std::int64_t>("transA", 0) != 0;
+    const bool b_transposed = node.attribute<std::int64_t>("transB", 0) != 0;
     if (a_transposed) std::swap(a_dims[a_dims.size() - 1], a_dims[a_dims.size() - 2]);
     if (b_transposed) std::swap(b_dims[b_dims.size() - 1], b_dims[b_dims.size() - 2]);
     auto result = canonical(a_value, a_dims, a_transposed, b_value, b_dims, b_transposed);
     if (!result) return std::nullopt;
     result->y_type = detail::if_other(graph.output(node, 0).type, a_value.type);
     if (is_8_bit(a_value.type)) {
-      result->a_zero = detail::has_zero_point(node, graph, 2);
-      result->b_zero = detail::has_zero_point(node, graph, scaled ? 5 : 3);
+      result->a_zero = at.a_zero == 0 || detail::has_zero_point(node, graph, at.a_zero);
+      result->b_zero = detail::has_zero_point(node, graph, at.b_zero);
     }
-    const Value* c = gemm ? detail::optional_input(node, graph, scaled ? 6 : 2) : nullptr;
+    const Value* c = at.c != 0 ? detail::optional_input(node, graph, at.c) : nullptr;
     if (c) {
       const auto step = addend(*c, result->y());
       if (!step) return std::nullopt;
       result->post.push_back(*step);
     }
-    return result;
+    return detail::append_activation(result->post, node) ? result : std::nullopt;
   }
 
   [[nodiscard]] constexpr std::int64_t m() const { return a[a.size() - 2]; }
@@ -142,6 +156,51 @@ struct MatMul {
   }
 
  private:
+  /// Which inputs of a node are what; 0 for a zero point of a that is found at run time, and for no addend.
+  struct Inputs {
+    std::size_t b = 1, a_zero = 2, b_zero = 3, c = 0;
+  };
+  [[nodiscard]] static Inputs inputs_of(std::string_view op) {
+    if (op == "QLinearMatMul") return {.b = 3, .a_zero = 2, .b_zero = 5};
+    if (op == "QGemm") return {.b = 3, .a_zero = 2, .b_zero = 5, .c = 6};
+    if (op == "DynamicQuantizeMatMul") return {.a_zero = 0, .b_zero = 3, .c = 4};
+    if (op == "MatMulIntegerToFloat") return {.a_zero = 4, .b_zero = 5, .c = 6};
+    if (op == "Gemm" || op == "FusedGemm") return {.c = 2};
+    return {};
+  }
+
+  /// FusedMatMul: rows before the batch in memory, which a stride between rows makes up for.
+  [[nodiscard]] static detail::Dims batch_first(const Node& node, std::string_view key, detail::Dims dims) {
+    if (node.attribute<std::int64_t>(key, 0) != 0 && dims.size() > 2)
+      std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
+    return dims;
+  }
+
+  /// Weights of 2, 4 or 8 bits, packed in blocks. With accuracy level 4 the other operand is rounded to 8 bits too.
+  [[nodiscard]] static std::optional<MatMul> from_packed(const Node& node, const Graph& graph) {
+    const Value& packed = graph.input(node, 1);
+    Value a_value = graph.input(node, 0);
+    if (a_value.dims.size() < 2) return std::nullopt;
+    const std::int64_t bits = node.attribute<std::int64_t>("bits", 4);
+    if (bits != 2 && bits != 4 && bits != 8) return std::nullopt;
+    const Value b_value{.type = bits == 2   ? DataType::u2
+                                : bits == 4 ? DataType::u4
+                                            : DataType::u8,
+                        .dims = {node.attribute<std::int64_t>("K", 0), node.attribute<std::int64_t>("N", 0)},
+                        .constant = packed.constant};
+    if (a_value.dims.back() != b_value.dims[0]) return std::nullopt;
+    if (node.attribute<std::int64_t>("accuracy_level", 0) == 4) a_value.type = DataType::i8;
+    auto result = canonical(a_value, a_value.dims, false, b_value, b_value.dims, false);
+    if (!result) return std::nullopt;
+    result->y_type = detail::if_other(graph.output(node, 0).type, a_value.type);
+    if (const Value* bias_value = detail::optional_input(node, graph, 5)) {
+      const auto step = addend(*bias_value, result->y());
+      if (!step) return std::nullopt;
+      result->post.push_back(*step);
+    }
+    return result;
+  }
+
   /// One spelling for each product: dimensions are the logical ones, `transposed` says how they lie in memory.
   [[nodiscard]] static std::optional<MatMul> canonical(const Value& a_value, detail::Dims a_dims, bool a_transposed,
                                                        const Value& b_value, detail::Dims b_dims, bool b_transposed) {

@@ -6,6 +6,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/detail/window.hpp>
 #include <benanza/detail/window_axes.hpp>
+#include <benanza/model/fused_node.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
@@ -22,14 +23,19 @@ enum class PoolMode : std::uint8_t { max, average, lp };
 struct Pool {
   static constexpr std::string_view kind = "Pool";
   static constexpr Family family = Family::window;
-  static constexpr std::array<std::string_view, 8> onnx_types{"MaxPool",
-                                                              "AveragePool",
-                                                              "LpPool",
-                                                              "GlobalMaxPool",
-                                                              "GlobalAveragePool",
-                                                              "GlobalLpPool",
-                                                              "com.microsoft.QLinearAveragePool",
-                                                              "com.microsoft.QLinearGlobalAveragePool"};
+  static constexpr std::array<std::string_view, 13> onnx_types{"MaxPool",
+                                                               "AveragePool",
+                                                               "LpPool",
+                                                               "GlobalMaxPool",
+                                                               "GlobalAveragePool",
+                                                               "GlobalLpPool",
+                                                               "com.microsoft.QLinearAveragePool",
+                                                               "com.microsoft.QLinearGlobalAveragePool",
+                                                               "com.microsoft.NhwcMaxPool",
+                                                               "com.microsoft.nchwc.MaxPool",
+                                                               "com.microsoft.nchwc.AveragePool",
+                                                               "com.microsoft.nchwc.GlobalMaxPool",
+                                                               "com.microsoft.nchwc.GlobalAveragePool"};
   DataType type = DataType::f32;
   PoolMode mode = PoolMode::max;
   TensorShape x{};  ///< N C spatial...
@@ -62,10 +68,9 @@ struct Pool {
   [[nodiscard]] static std::optional<Pool> from(const Node& node, const Graph& graph) {
     const std::string_view name = node.op_type;
     const Value& x_value = graph.input(node, 0);
-    const std::span<const std::int64_t> x_dims = x_value.dims;
-    if (x_dims.size() < 3 || x_dims.size() > TensorShape::capacity ||
-        node.attribute<std::int64_t>("channels_last", 0) != 0)
-      return std::nullopt;
+    const detail::Dims all_dims = detail::channels_first(node, x_value.dims);
+    const std::span<const std::int64_t> x_dims = all_dims;
+    if (x_dims.size() < 3 || x_dims.size() > TensorShape::capacity) return std::nullopt;
     Pool pool{.type = x_value.type,
               .mode = name.ends_with("MaxPool")       ? PoolMode::max
                       : name.ends_with("AveragePool") ? PoolMode::average

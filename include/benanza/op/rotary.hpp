@@ -21,7 +21,7 @@ namespace benanza::op {
 struct Rotary {
   static constexpr std::string_view kind = "Rotary";
   static constexpr Family family = Family::elementwise;
-  static constexpr std::array<std::string_view, 1> onnx_types{"RotaryEmbedding"};
+  static constexpr std::array<std::string_view, 2> onnx_types{"RotaryEmbedding", "com.microsoft.RotaryEmbedding"};
   DataType type = DataType::f32;
   TensorShape x{};           ///< positions, heads ... in any order, then the depth that is turned
   TensorShape angles{};      ///< of cosines and of sines: broadcasts to x; one for each element, or one for each pair
@@ -50,8 +50,10 @@ struct Rotary {
     return Rotary{.type = type, .x = *x_shape, .angles = *angles_shape, .interleaved = interleaved};
   }
 
-  /// ONNX RotaryEmbedding whose angles are those of the given positions, and turn whole rows.
+  /// ONNX RotaryEmbedding whose angles are those of the given positions, and turn whole rows; com.microsoft's, which
+  /// picks the angles of its positions from a table.
   [[nodiscard]] static std::optional<Rotary> from(const Node& node, const Graph& graph) {
+    if (!node.domain.empty()) return from_table(node, graph);
     if (node.inputs.size() < 3 || node.has_input(3) || node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0)
       return std::nullopt;
     const Value& x = graph.input(node, 0);
@@ -81,6 +83,21 @@ struct Rotary {
     TensorShape whole = angles;
     whole[whole.size() - 1] = depth();
     return detail::broadcasts_to(whole, x);
+  }
+
+ private:
+  // x [batch, heads, tokens, depth] or [batch, tokens, heads * depth], position_ids, cosines [positions, depth / 2],
+  // sines
+  [[nodiscard]] static std::optional<Rotary> from_table(const Node& node, const Graph& graph) {
+    const Value& x = graph.input(node, 0);
+    const auto &positions = graph.input(node, 1).dims, &cosines = graph.input(node, 2).dims;
+    if (node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0 || cosines.size() != 2 || cosines[1] < 1)
+      return std::nullopt;
+    const bool interleaved = node.attribute<std::int64_t>("interleaved", 0) != 0;
+    const std::int64_t rows = positions.size() == 2 ? positions[0] : 1, depth = 2 * cosines[1];
+    if (x.dims.size() == 4) return of(x.type, x.dims, {rows, 1, x.dims[2], cosines[1]}, interleaved);
+    if (x.dims.size() != 3 || x.dims[2] % depth != 0) return std::nullopt;
+    return of(x.type, {x.dims[0], x.dims[1], x.dims[2] / depth, depth}, {rows, x.dims[1], 1, cosines[1]}, interleaved);
   }
 };
 static_assert(Operator<Rotary>, "Rotary: fields() must visit every member");
