@@ -22,7 +22,8 @@ struct ImportOptions {
   /// What stands where nothing above says another size, the first before the second. Names that the model does not have
   /// are passed over here.
   std::vector<ImportOptions> defaults{};
-  /// ONNX node -> shapes of its inputs, as a profile of a run has them: they bind inputs that are open otherwise.
+  /// ONNX node, by its name or a value that it computes -> shapes of its inputs, as a profile of a run has them: they
+  /// bind inputs that are open otherwise.
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
 };
 
@@ -30,6 +31,7 @@ struct ImportOptions {
 struct UnboundError : InputError {
   using InputError::InputError;
   std::vector<std::pair<std::string, std::int64_t>> likely{};  ///< a size for each, with which it can be imported
+  std::map<std::string, std::int64_t> assumed{};               ///< as in Graph
 };
 
 /// Reads, checks, binds, infers shapes, inlines functions and folds. Costs the structure of the file, not its weights:

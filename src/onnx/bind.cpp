@@ -198,7 +198,9 @@ class Binder {
   void take_node_inputs() {
     if (options_.node_inputs.empty()) return;
     for (const auto& node : graph_.node()) {
-      const auto found = options_.node_inputs.find(node.name());
+      auto found = options_.node_inputs.find(node.name());
+      for (int i = 0; found == options_.node_inputs.end() && i < node.output_size(); ++i)
+        found = options_.node_inputs.find(node.output(i));
       if (found == options_.node_inputs.end()) continue;
       for (std::size_t i = 0; i < found->second.size() && i < static_cast<std::size_t>(node.input_size()); ++i)
         if (const Declared* input = find_input(node.input(static_cast<int>(i)))) take_shape(*input, found->second[i]);

@@ -146,6 +146,7 @@ class Importer {
     if (!proposal.certain) {
       UnboundError error(text);
       error.likely = proposal.sizes;
+      error.assumed = binding.assumed;
       throw error;
     }
     const ImportOptions options = at(proposal.sizes);
@@ -191,6 +192,7 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
   } catch (UnboundError& error) {
     UnboundError located(where + importer::one_line(error.what()));
     located.likely = std::move(error.likely);
+    located.assumed = std::move(error.assumed);
     throw located;
   } catch (const InputError& error) {
     throw InputError(where + importer::one_line(error.what()));

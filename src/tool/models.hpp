@@ -63,6 +63,7 @@ template <class Use, class Otherwise>
       one.first = use(std::move(graph));
     } catch (const UnboundError& error) {
       one.second.unbound = error;
+      one.second.assumed = error.assumed;
       one.first = otherwise(model, error);
       one.second.shown = one.first.has_value();
     }

@@ -35,7 +35,7 @@ class ShapesFile {
   std::map<std::string, ImportOptions> entries_{};
 };
 
-/// ONNX node -> shapes of its inputs, where a profile has them.
+/// ONNX node, or a value that it computes -> shapes of its inputs, where a profile has them.
 [[nodiscard]] std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs(const EngineProfile& profile);
 
 }  // namespace benanza::tool

@@ -42,17 +42,31 @@ struct Change {
   std::int64_t number;
 };
 
+/// The power of the symbol's size with which a number grows; nothing where it does neither with the first nor the
+/// second.
+std::optional<int> power(std::int64_t base, const Change& change) {
+  const auto as = [](std::int64_t number) { return static_cast<double>(number); };
+  const double number = as(change.number), from = as(change.at->from), to = as(change.at->to);
+  if (number * from == as(base) * to) return 1;
+  if (number * from * from == as(base) * to * to) return 2;
+  return std::nullopt;
+}
+
 std::string formula(std::int64_t base, const std::vector<Change>& changes) {
   std::string names, product;
-  bool proportional = true;
+  bool known = true;
   std::int64_t divisor = 1;
-  for (const auto& [at, number] : changes) {
-    names += (names.empty() ? "" : ", ") + at->symbol;
-    product += (product.empty() ? "" : "*") + at->symbol;
-    proportional = proportional && number * at->from == base * at->to;
-    divisor *= at->from;
+  for (const auto& change : changes) {
+    const std::string& symbol = change.at->symbol;
+    names += (names.empty() ? "" : ", ") + symbol;
+    const auto times = power(base, change);
+    known = known && times;
+    for (int i = 0; i < times.value_or(0); ++i) {
+      product += (product.empty() ? "" : "*") + symbol;
+      divisor *= change.at->from;
+    }
   }
-  if (!proportional) return "[f(" + names + ")]";
+  if (!known) return "[f(" + names + ")]";
   const std::int64_t common = std::gcd(base, divisor);
   const std::int64_t factor = base / common;
   divisor /= common;

@@ -329,7 +329,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((summary["open"], summary["flops"], summary["partial"]), (["seq"], None, True))
         self.assertEqual([summary[key] for key in ("layers", "weight_bytes")], [bound[key] for key in ("layers", "weight_bytes")])
         # Each symbolic signature, with the symbol's size put in, is one of the bound model.
-        sized = {re.sub(r"\[(?:(\d+)\*)?seq(?:\*seq)?\]", lambda found: str(int(found[1] or 1) * 128), layer["signature"]): layer["count"] for layer in document["layers"]}
+        sized = {re.sub(r"\[(?:(\d+)\*)?seq(?:\*seq)?\]", lambda found: str(int(found[1] or 1) * 128 ** found[0].count("seq")), layer["signature"]): layer["count"] for layer in document["layers"]}
         self.assertEqual(sized, {layer["signature"]: layer["count"] for layer in at_128["layers"]})
 
     def test_sizes_from_files(self):
