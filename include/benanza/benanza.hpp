@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that benanza::analyzer offers, with the recorder.
+// Everything that benanza::analyzer offers.
 #pragma once
 
 #include <benanza/bounds/analyze.hpp>
-#include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/make_schedule.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
-#include <benanza/error.hpp>
+#include <benanza/bounds/model_diff.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
-#include <benanza/model/layer_set.hpp>
+#include <benanza/model/quantization.hpp>
 #include <benanza/model/retype.hpp>
+#include <benanza/model/suite.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/profile/engine_profile.hpp>
+#include <benanza/profile/kernel_class.hpp>
 #include <benanza/profile/recorder.hpp>
-#include <benanza/results/results.hpp>
+#include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/machine_file.hpp>
+#include <benanza/results/result_check.hpp>
+#include <benanza/results/result_merge.hpp>
+#include <benanza/results/results2019.hpp>
+#include <benanza/results/whole_file.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 #include <benanza/version.hpp>

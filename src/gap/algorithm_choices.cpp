@@ -4,7 +4,7 @@
 #include "engine_library.hpp"
 #include "gap_questions.hpp"
 #include <benanza/model/data_type.hpp>
-#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/results/comparison.hpp>
 #include <benanza/results/expected_time.hpp>
 
@@ -39,7 +39,7 @@ const Measurement* find_candidate(const LayerRow& row, std::string_view library,
     return is_of(candidate) && (candidate.algorithm == algorithm || without_keys(candidate.algorithm) == name);
   });
   const std::string kernel = library == "onednn" ? onednn_kernel(name) : "";
-  if (exact || kernel.empty() || names_other_type(name, row.layer)) return exact;
+  if (exact || kernel.empty() || names_other_type(name, parse_layer(row.signature))) return exact;
   return fastest(row, [&](const Measurement& candidate) {
     return is_of(candidate) && onednn_kernel(without_keys(candidate.algorithm)) == kernel;
   });

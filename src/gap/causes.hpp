@@ -4,6 +4,7 @@
 
 #include "match.hpp"
 #include "timeline.hpp"
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 
 #include <cstddef>

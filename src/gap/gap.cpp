@@ -6,6 +6,7 @@
 #include "joint.hpp"
 #include "match.hpp"
 #include "timeline.hpp"
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // What else a gap tells: branches, algorithms, fusion, types, layouts, and the library's own distance to the roofline.
 #pragma once
 
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 
 namespace benanza::analysis {

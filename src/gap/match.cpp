@@ -2,6 +2,7 @@
 #include "match.hpp"
 
 #include "engine_words.hpp"
+#include <benanza/fusion/model_layers.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -2,6 +2,7 @@
 // match: which layers of the model each record of a profile serves.
 #pragma once
 
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 
 #include <cstddef>

@@ -27,7 +27,7 @@ constexpr const char* grey = "\"#8593a3\"";
 
 std::string words_of(const TimedLayer& layer, const Analysis& a) {
   if (layer.calls.empty()) return "free";
-  std::string text = dot_text(describe(a.rows[layer.calls.front().row].layer), 80);
+  std::string text = dot_text(describe(parse_layer(a.rows[layer.calls.front().row].signature)), 80);
   if (layer.calls.size() > 1) text += fmt::format(" and {} more", layer.calls.size() - 1);
   return text;
 }

@@ -52,7 +52,8 @@ void write_dot(std::ostream& out, const GapReport& report) {
     const auto found = group_of.find(i);
     const GapGroup* group = found == group_of.end() ? nullptr : found->second;
     const Seconds time = layer.time() * static_cast<double>(layer.repeat);
-    std::string label = layer.calls.empty() ? "free" : dot_text(describe(a.rows[layer.calls.front().row].layer), 80);
+    std::string label =
+        layer.calls.empty() ? "free" : dot_text(describe(parse_layer(a.rows[layer.calls.front().row].signature)), 80);
     label += "\\nbound " + time_text(time);
     if (group)
       label += "\\nengine " + time_text(group->engine) +

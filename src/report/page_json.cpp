@@ -80,7 +80,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
   const bool measured = row.chosen.has_value();
   const auto of_measured = [&](auto&& value) { return measured ? Json(value(*row.chosen)) : Json(nullptr); };
   return {row.form,
-          texts(describe(row.layer)),
+          texts(describe(parse_layer(row.signature))),
           texts(row.signature),
           row.count,
           row.status,

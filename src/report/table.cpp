@@ -100,7 +100,7 @@ void raised_ceilings(std::ostream& out, const Analysis& a) {
   };
   const auto has = [&a](DataType type) {
     return std::any_of(a.rows.begin(), a.rows.end(),
-                       [type](const LayerRow& row) { return arithmetic_type(row.layer) == type; });
+                       [type](const LayerRow& row) { return arithmetic_type(parse_layer(row.signature)) == type; });
   };
   for (const auto& [type, reached_by] : a.ceilings.reached_by)
     if (has(type))
@@ -150,7 +150,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  {:>5.1f} % {:>9}{}{:>6} {:>7}  {:<{}} {}\n",
                        total.value > 0 ? 100 * (row.total() / total) : 0.0, time_text(row.total()), mark(row),
                        fmt::format("x{}", row.count), share ? fmt::format("{:.0f} %", 100 * *share) : "-",
-                       clipped(describe(row.layer), layer_width), layer_width,
+                       clipped(describe(parse_layer(row.signature)), layer_width), layer_width,
                        options.all ? plan : clipped(plan, rest - layer_width - 1));
     if (row.candidates.empty()) continue;
     out << row.signature << '\n';

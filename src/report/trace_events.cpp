@@ -22,14 +22,14 @@ void add_schedule(Json& events, std::size_t process, std::size_t lanes, const Sc
       const TimedLayer& layer = graph.layers[call.layer];
       const LayerRow& row = a.rows[layer.calls[call.call].row];
       const double start = whole_nanoseconds(call.start), end = whole_nanoseconds(call.start + call.time);
-      Json arguments{{"layer", describe(row.layer)},
+      Json arguments{{"layer", describe(parse_layer(row.signature))},
                      {"signature", row.signature},
                      {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]},
                      {"critical", layer.critical},
                      {"threads", call.lanes.size()}};
       if (layer.repeat > 1) arguments["passes"] = layer.repeat;
       Json event{{"name", layer.name},
-                 {"cat", kind(row.layer)},
+                 {"cat", kind(parse_layer(row.signature))},
                  {"ph", "X"},
                  {"pid", process},
                  {"tid", lane + 1},

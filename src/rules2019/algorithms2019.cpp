@@ -59,7 +59,8 @@ std::string layer_of(const std::string& signature, const Analysis& analysis) {
   const Layer called = parse_layer(signature);
   const auto* call = std::get_if<op::Conv>(&called);
   for (const auto& row : analysis.rows) {
-    const auto* conv = std::get_if<op::Conv>(&row.layer);
+    const Layer layer = parse_layer(row.signature);
+    const auto* conv = std::get_if<op::Conv>(&layer);
     if (call && conv && row.form == Form::single && conv->w == call->w && conv->strides == call->strides &&
         conv->dilations == call->dilations && conv->group == call->group && padded_size(*conv) == padded_size(*call))
       return row.nodes.front();

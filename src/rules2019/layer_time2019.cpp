@@ -2,6 +2,7 @@
 #include "layer_time2019.hpp"
 
 #include <benanza/detail/window_axes.hpp>
+#include <benanza/model/layer.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include "layer_time2019.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 
@@ -118,8 +119,7 @@ void add_form(Analysis& analysis, const FormTimes& form, const LayerGraph& layer
                             std::to_string(static_cast<int>(time.status)) + time.reason;
     const auto [at, added] = index.try_emplace(key, rows.size());
     if (added) {
-      LayerRow row{.layer = form.layers[i],
-                   .signature = signature,
+      LayerRow row{.signature = signature,
                    .form = form.form,
                    .status = time.status,
                    .reason = time.reason,

@@ -5,7 +5,8 @@
     include_direction.py ROOT
 
 A third party is seen in one place only; public headers see none; a room includes itself and the rooms below it; an operator's header never
-includes another's. Each wrong line is printed as `file:line: what, why`.
+includes another's; what many include is light; a room that could be header-only is; benanza.hpp includes what benanza::analyzer links. Each
+wrong line is printed as `file:line: what, why`.
 """
 import pathlib
 import re
@@ -65,9 +66,19 @@ LEVELS = [
     r"model/(layer|layer_signature|layer_set)",
 ]
 
-# What generated suites include, directly or through others: it compiles in a second where only the libraries themselves are installed.
-LIGHT = ["bench/run_suite", "plan/backend"]
-NOT_LIGHT = ["onnx", "codegen", "results/results", "bounds/analysis", "report/report", "fusion", "model/layer_graph", "catch2", "gtest"]
+# Who must compile fast: headers, and what they must not include, directly or through others. A generated suite compiles in a second where only
+# the libraries themselves are installed. Types compile in a second, without what computes them.
+COMPUTATION = ["bounds/analyze", "bounds/make_schedule", "bounds/make_sweeps", "bounds/detail"]
+SLOW = ["regex", "iostream", "fstream", "sstream", "chrono", "thread", "functional"]
+LIGHT = [
+    ("generated suites", ["bench/run_suite", "plan/backend"],
+     ["onnx", "codegen", "results/results", "bounds/analysis", "report/report", "fusion", "model/layer_graph", "catch2", "gtest"]),
+    ("the types of the ladder", ["bounds/analysis", "bounds/bound", "bounds/schedule", "bounds/sweep"],
+     [*COMPUTATION, *SLOW, "filesystem", "variant", "fusion", "op/ops", "model/graph", "results/results"]),
+    ("the types of gaps", ["gap/gap"], [*COMPUTATION, *SLOW, "variant", "fusion", "op/ops", "model/graph", "results/results"]),
+    ("the signatures of reports", ["report/report", "report/gap_report", "report/db_report"], COMPUTATION),
+    ("what analyses", ["bounds/analyze"], ["regex", "iostream", "fstream", "sstream", "chrono", "thread"]),
+]
 
 # Headers of two operators that share a part.
 SHARED_BY_OPERATORS = {"operator", "scatter_reduction"}
@@ -167,23 +178,69 @@ def wrong_edge(file, angled, included, root):
     return None if SYSTEM.match(included) else "a third party that no rule knows: tests/structure/include_direction.py lists where each belongs"
 
 
+def reached_from(start, root):
+    """Every header that a public one includes, directly or through others, with a way to it."""
+    seen, open_headers = {start: start}, [start]
+    while open_headers:
+        header = open_headers.pop()
+        path = root / "include" / "benanza" / f"{header}.hpp"
+        for _, _, included in includes_of(path) if path.exists() else ():
+            ours = re.fullmatch(r"benanza/(.+)\.hpp", included)
+            name = ours[1] if ours else included
+            if name not in seen:
+                seen[name] = f"{seen[header]} > {name}"
+                if ours:
+                    open_headers.append(name)
+    return seen
+
+
 def too_heavy(root):
-    """Ways from what suites include to what they must not."""
-    for start in LIGHT:
-        seen, open_headers = {start: start}, [start]
-        while open_headers:
-            header = open_headers.pop()
-            path = root / "include" / "benanza" / f"{header}.hpp"
-            if not path.exists():
-                continue
-            for _, _, included in includes_of(path):
-                found = re.fullmatch(r"benanza/(.+)\.hpp", included)
-                if not found or found[1] in seen:
-                    continue
-                seen[found[1]] = f"{seen[header]} > {found[1]}"
-                open_headers.append(found[1])
-                if found[1] in NOT_LIGHT:
-                    yield f"include/benanza/{start}.hpp: generated suites must not see {found[1]}: {seen[found[1]]}"
+    """Ways from what must compile fast to what must not be in it."""
+    for who, starts, heavy in LIGHT:
+        for start in starts:
+            for header, way in reached_from(start, root).items():
+                if any(is_at(header, place) for place in heavy):
+                    yield f"include/benanza/{start}.hpp: {who} must not see {header}: {way}"
+
+
+def sources_of(room, root):
+    folders = [root / "src" / room] + ([root / room] if room == "codegen" else [])
+    return [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in {".hpp", ".cpp", ".cu", ".cuh"}]
+
+
+def wraps(room, root):
+    """Whether a room sees a third party, the system or a device."""
+    third_parties = re.compile("|".join(pattern for _, pattern, _ in THIRD_PARTIES))
+    return any(third_parties.match(included) or SYSTEM.match(included)
+               for path in sources_of(room, root) for _, angled, included in includes_of(path) if angled)
+
+
+def needlessly_compiled(root):
+    """Sources of rooms that could be header-only: they wrap nothing, and stand on no compiled room but `results`, whose rows are plain data."""
+    compiled = {room for room in ROOMS if wraps(room, root)}
+    for room in ROOMS:
+        if not compiled & ({room} | rooms_below(room) - {"results"}):
+            for path in sources_of(room, root):
+                yield f"{path.relative_to(root)}: {room} is pure computation: header-only"
+
+
+def benanza_differs(root):
+    """What benanza.hpp lacks of the rooms that benanza::analyzer links; `wrong_edge` says what it has too much."""
+    lists = root / "CMakeLists.txt"
+    linked = re.search(r"target_link_libraries\(benanza_analyzer INTERFACE ([^)]*)\)", lists.read_text(encoding="utf-8")) if lists.exists() else None
+    if not linked:
+        return
+    rooms = {name.removeprefix("benanza_") for name in linked[1].split()}
+    rooms |= {below for room in rooms for below in rooms_below(room)}
+    if rooms != rooms_below("umbrella"):
+        yield f"CMakeLists.txt: benanza::analyzer links {sorted(rooms)}, and benanza.hpp stands on {sorted(rooms_below('umbrella'))}"
+    matchers = {place for _, _, places in THIRD_PARTIES for place in places}
+    reached = reached_from("benanza", root)
+    for path in sorted((root / "include" / "benanza").rglob("*.hpp")):
+        header = path.relative_to(root / "include" / "benanza").with_suffix("").as_posix()
+        offered = room_of_header(header) in rooms and "detail" not in header.split("/")
+        if offered and header not in reached and path.relative_to(root).as_posix() not in matchers:
+            yield f"include/benanza/benanza.hpp: lacks {header}, which benanza::analyzer has"
 
 
 def wrong_edges(root):
@@ -198,7 +255,7 @@ def wrong_edges(root):
                 why = wrong_edge(file, angled, included, root)
                 if why:
                     result.append(f"{file}:{number}: includes {included}: {why}")
-    return result + list(too_heavy(root))
+    return result + [*too_heavy(root), *needlessly_compiled(root), *benanza_differs(root)]
 
 
 def main():

@@ -13,11 +13,12 @@ from include_direction import wrong_edges  # noqa: E402
 def found_in(files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run_suite"):
+        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run_suite", "bounds/analysis", "bounds/analyze"):
             path = root / "include" / "benanza" / f"{name}.hpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#pragma once\n", encoding="utf-8")
-        for name, text in files.items():
+        wrappers = {"src/plan/topology.cpp": "#include <hwloc.h>\n", "src/onnx/parse.cpp": "#include <onnx/onnx_pb.h>\n"}
+        for name, text in (wrappers | files).items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -38,7 +39,11 @@ WRONG = [
     ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
     ("include/benanza/model/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
     ("include/benanza/bench/run_suite.hpp", "#include <benanza/results/results.hpp>", "generated suites must not see results"),
-    ("src/bounds/analyze.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
+    ("include/benanza/bounds/analysis.hpp", "#include <benanza/bounds/analyze.hpp>", "the types of the ladder must not see bounds/analyze"),
+    ("include/benanza/bounds/analysis.hpp", "#include <regex>", "the types of the ladder must not see regex"),
+    ("src/fusion/fuse.cpp", "#include <benanza/model/graph.hpp>", "fusion is pure computation"),
+    ("src/bounds/bounds.cpp", "#include <benanza/results/results.hpp>", "bounds is pure computation"),
+    ("src/gap/gap.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
     ("src/report/table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
     ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
@@ -70,6 +75,20 @@ class IncludeDirection(unittest.TestCase):
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(why, found[0])
                 self.assertTrue(found[0].startswith(file + ":"), found[0])
+
+    def test_a_room_that_stands_on_a_wrapper_is_compiled(self):
+        wrapper = {"src/profile/read.cpp": "#include <simdjson.h>\n"}
+        pure = {"src/gap/gap.cpp": "#include <benanza/model/graph.hpp>\n"}
+        self.assertEqual(found_in(wrapper | pure), [])
+        self.assertEqual(found_in(pure), ["src/gap/gap.cpp: gap is pure computation: header-only"])
+
+    def test_benanza_hpp_has_what_the_analyzer_links(self):
+        linked = {"CMakeLists.txt": "target_link_libraries(benanza_analyzer INTERFACE benanza_onnx benanza_results benanza_rules2019)\n"}
+        found = found_in(linked | {"include/benanza/benanza.hpp": "#include <benanza/bounds/analysis.hpp>\n#include <benanza/bounds/analyze.hpp>\n"})
+        self.assertIn("include/benanza/benanza.hpp: lacks model/graph, which benanza::analyzer has", found)
+        self.assertFalse([line for line in found if "bounds/" in line], found)
+        found = found_in({"CMakeLists.txt": "target_link_libraries(benanza_analyzer INTERFACE benanza_onnx)\n"})
+        self.assertTrue(found[0].startswith("CMakeLists.txt: benanza::analyzer links ['model', 'onnx']"), found)
 
     def test_right_edges_are_no_complaint(self):
         self.assertEqual(found_in(RIGHT), [])

@@ -12,9 +12,9 @@
 namespace {
 
 using namespace benanza;
-using analysis::resident_total;
-using analysis::ResidentCall;
 using benanza::testing::GraphBuilder;
+using detail::resident_total;
+using detail::ResidentCall;
 
 constexpr double us = 1e-6;
 

@@ -5,10 +5,9 @@
 
 #include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/timed_graph.hpp>
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/cost.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
-#include <benanza/results/results.hpp>
 
 #include <array>
 #include <cstdint>
@@ -45,8 +44,7 @@ struct Coverage {
 
 /// A unique layer of the model in one form.
 struct LayerRow {
-  Layer layer{};
-  std::string signature{};
+  std::string signature{};  ///< canonical text of the layer's; `parse_layer` reads it
   Form form = Form::single;
   std::int64_t count = 0;            ///< occurrences, loops multiplied
   std::vector<std::string> nodes{};  ///< the first node of each occurrence

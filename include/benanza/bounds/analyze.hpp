@@ -10,7 +10,9 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
+#include <benanza/results/results.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +20,7 @@
 
 namespace benanza {
 
-namespace analysis {
+namespace detail {
 
 /// The rows of one form: unique layers with the plans that are expected to be the fastest, and what bounds them.
 inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
@@ -30,7 +32,6 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& 
       auto [entry, added] = rows.try_emplace(part.signature);
       LayerRow& row = entry->second;
       if (added) {
-        row.layer = part.layer;
         row.signature = part.signature;
         row.form = graph.form;
         row.cost = cost(part.layer);
@@ -99,13 +100,13 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
   }
 }
 
-}  // namespace analysis
+}  // namespace detail
 
 /// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
 /// analytic rungs are absent.
 [[nodiscard]] inline Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
                                       const AnalysisOptions& options = {}) {
-  using namespace analysis;
+  using namespace detail;
   Analysis result{.model = model.single.model,
                   .file = model.single.file,
                   .batch = model.single.batch,

@@ -12,7 +12,7 @@
 
 namespace benanza {
 
-namespace analysis {
+namespace detail {
 
 /// A call on its way into a schedule.
 struct Task {
@@ -135,7 +135,7 @@ class ListScheduler {
   Schedule result_{};
 };
 
-}  // namespace analysis
+}  // namespace detail
 
 /// One call after the other on one lane, each at its fastest.
 [[nodiscard]] inline Schedule sequential_schedule(const TimedGraph& graph) {
@@ -158,7 +158,7 @@ class ListScheduler {
   Schedule best;
   for (std::size_t choice = 0; choice < enum_names(PlanChoice{}).size(); ++choice) {
     const auto by = static_cast<PlanChoice>(choice);
-    Schedule next = analysis::ListScheduler(analysis::make_tasks(graph, threads, by), threads).run();
+    Schedule next = detail::ListScheduler(detail::make_tasks(graph, threads, by), threads).run();
     next.choice = by;
     if (choice == 0 || next.length < best.length) best = std::move(next);
   }

@@ -11,7 +11,7 @@
 
 namespace benanza {
 
-namespace analysis {
+namespace detail {
 
 using Sizes = std::map<std::string, std::int64_t>;
 
@@ -59,7 +59,7 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
   return point;
 }
 
-}  // namespace analysis
+}  // namespace detail
 
 /// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch where it
 /// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
@@ -72,10 +72,10 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
   }
   std::vector<Sweep> result;
   for (const auto& [file, points] : by_file) {
-    const std::string axis = analysis::axis_of(points);
+    const std::string axis = detail::axis_of(points);
     std::map<std::string, Sweep> by_rest;
     for (const auto* a : points) {
-      const std::string fixed = analysis::rest_of(*a, axis, points);
+      const std::string fixed = detail::rest_of(*a, axis, points);
       Sweep& sweep = by_rest[fixed];
       if (sweep.points.empty()) {
         sweep.model = a->model;
@@ -84,7 +84,7 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
         sweep.unit = axis == "batch" ? "inputs" : axis;
         sweep.rung = headline(*a);
       }
-      sweep.points.push_back(analysis::point_of(*a, axis, sweep.rung));
+      sweep.points.push_back(detail::point_of(*a, axis, sweep.rung));
     }
     for (auto& [fixed, sweep] : by_rest) {
       std::stable_sort(sweep.points.begin(), sweep.points.end(),

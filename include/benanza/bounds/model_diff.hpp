@@ -37,7 +37,7 @@ struct ResultDiff {
   }
 };
 
-namespace analysis {
+namespace detail {
 
 inline Timing timing_of(const Rung& rung) {
   return {.p10 = rung.bound.value_or(Seconds{}), .median = rung.median.value_or(Seconds{}), .noise = rung.uncertainty};
@@ -51,7 +51,7 @@ inline Comparison compare_rungs(const Rung& before, const Rung& after, double to
   return compare(timing_of(before), timing_of(after), tolerance);
 }
 
-}  // namespace analysis
+}  // namespace detail
 
 /// Compares the measured rungs, p10 and median of rounds, by the uncertainty that each has. A rung that is absent on
 /// both sides is left out; one that misses layers is unknown.
@@ -65,7 +65,7 @@ inline Comparison compare_rungs(const Rung& before, const Rung& after, double to
       change.comparison.reason = std::string(before.partial() ? "before" : "after") +
                                  ": the bound is partial, it lacks " +
                                  (before.partial() ? before.missing : after.missing).front();
-    else change.comparison = analysis::compare_rungs(change.before, change.after, options.tolerance);
+    else change.comparison = detail::compare_rungs(change.before, change.after, options.tolerance);
     result.rungs.push_back(std::move(change));
   }
   return result;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
-#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/form.hpp>
 #include <benanza/model/units.hpp>
 
 #include <cstddef>

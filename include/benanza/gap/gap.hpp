@@ -25,6 +25,8 @@
 
 namespace benanza {
 
+struct ModelLayers;
+
 /// How a record was found to be a layer of the model, from the surest to the least sure.
 enum class MatchedBy : std::uint8_t {
   nodes,         ///< the engine says which nodes it is

@@ -24,19 +24,19 @@ constexpr void for_each_operator(Visit&& visit) {
 }
 
 [[nodiscard]] inline std::string_view kind(const Layer& layer) {
-  return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::kind; }, layer);
+  return detail::ask<std::string_view>(layer, [](const auto& op) { return std::decay_t<decltype(op)>::kind; });
 }
 [[nodiscard]] inline Family family(const Layer& layer) {
-  return std::visit([](const auto& op) { return std::decay_t<decltype(op)>::family; }, layer);
+  return detail::ask<Family>(layer, [](const auto& op) { return std::decay_t<decltype(op)>::family; });
 }
 [[nodiscard]] inline DataType type(const Layer& layer) {
-  return std::visit([](const auto& op) { return op.type; }, layer);
+  return detail::ask<DataType>(layer, [](const auto& op) { return op.type; });
 }
 [[nodiscard]] inline Operands operands(const Layer& layer) {
-  return std::visit([](const auto& op) { return op.operands(); }, layer);
+  return detail::ask<Operands>(layer, [](const auto& op) { return op.operands(); });
 }
 [[nodiscard]] inline Cost cost(const Layer& layer) {
-  return std::visit([](const auto& op) { return cost(op); }, layer);
+  return detail::ask<Cost>(layer, [](const auto& op) { return cost(op); });
 }
 
 /// Bytes of weights that one call touches: constant operands, but for those that say where to read.
@@ -54,7 +54,7 @@ constexpr void for_each_operator(Visit&& visit) {
 
 /// Whether its sizes fit together, so that it can be computed at all.
 [[nodiscard]] inline bool is_consistent(const Layer& layer) {
-  return std::visit([](const auto& op) { return op.consistent(); }, layer);
+  return detail::ask<bool>(layer, [](const auto& op) { return op.consistent(); });
 }
 
 /// Costs nothing by a named rule: a layer is measured, modelled, free or missing.
@@ -67,21 +67,17 @@ constexpr void for_each_operator(Visit&& visit) {
 [[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
 /// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
 [[nodiscard]] inline bool is_movement(const Layer& layer) {
-  return std::visit(
-      [](const auto& op) {
-        return requires { std::decay_t<decltype(op)>::transparent; };
-      },
-      layer);
+  return detail::ask<bool>(layer, [](const auto& op) {
+    return requires { std::decay_t<decltype(op)>::transparent; };
+  });
 }
 
 /// The epilogue of an operator that can carry one; nothing for the others.
 [[nodiscard]] inline const Epilogue* epilogue(const Layer& layer) {
-  return std::visit(
-      [](const auto& op) -> const Epilogue* {
-        if constexpr (requires { op.post; }) return &op.post;
-        else return nullptr;
-      },
-      layer);
+  return detail::ask<const Epilogue*>(layer, [](const auto& op) -> const Epilogue* {
+    if constexpr (requires { op.post; }) return &op.post;
+    else return nullptr;
+  });
 }
 
 namespace detail {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
+#include <benanza/model/form.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 
@@ -71,9 +72,6 @@ struct Occurrence {
   std::vector<Branch> branches{};  ///< that enclose it, outermost first
   Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
 };
-
-enum class Form : std::uint8_t { single, fused };
-[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(Form) { return {"single", "fused"}; }
 
 struct LayerGraph {
   std::string model{};

@@ -157,7 +157,8 @@ class LayerSignature {
 
   LayerSignature() : LayerSignature(Layer{}) {}
   explicit LayerSignature(const Layer& layer)
-      : operator_(layer.index()), text_(std::visit([](const auto& op) { return detail::signature_text(op); }, layer)) {}
+      : operator_(layer.index()),
+        text_(detail::ask<std::string>(layer, [](const auto& op) { return detail::signature_text(op); })) {}
   /// Canonical whatever the spelling of `text`. Throws as `parse_layer` does.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] static LayerSignature parse(const Text& text) {

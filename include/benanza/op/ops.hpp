@@ -40,6 +40,8 @@
 #include <benanza/op/view.hpp>
 #include <benanza/op/where.hpp>
 
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 namespace benanza {
@@ -52,5 +54,21 @@ using Layer =
                  op::Nary, op::Where, op::Reduce, op::TopK, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad,
                  op::Gather, op::GatherElements, op::GatherNd, op::ScatterElements, op::ScatterNd, op::Expand, op::Tile,
                  op::Resize, op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
+
+namespace detail {
+
+/// What `of` says of the operator that a layer is. For as many operators `std::visit` takes several times as long to
+/// compile.
+template <class Result, class Ask>
+[[nodiscard]] Result ask(const Layer& layer, Ask of) {
+  Result result{};
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    static_cast<void>(((layer.index() == I && (result = of(*std::get_if<I>(&layer)), true)) || ...));
+  }
+  (std::make_index_sequence<std::variant_size_v<Layer>>{});
+  return result;
+}
+
+}  // namespace detail
 
 }  // namespace benanza

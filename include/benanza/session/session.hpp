@@ -8,6 +8,7 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/plan/backend.hpp>

@@ -9,6 +9,7 @@
 #include <benanza/bounds/detail/resident.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 class Bounds {
  public:
@@ -388,4 +389,4 @@ inline CriticalPath Bounds::floor_path(const LayerGraph& graph, const FormPlan& 
   return longest(graph, amounts);
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail

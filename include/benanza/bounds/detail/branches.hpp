@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 /// For each choice the branch of least total, and the totals of all its branches (enclosed choices resolved first).
 struct ResolvedChoices {
@@ -106,4 +106,4 @@ inline CriticalPath longest(const LayerGraph& graph, std::span<const double> amo
   return least_execution(graph, path, [](const CriticalPath& a, const CriticalPath& b) { return a.length < b.length; });
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail

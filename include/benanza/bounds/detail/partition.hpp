@@ -7,6 +7,7 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/expected_time.hpp>
 
@@ -15,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 /// One call.
 struct Part {
@@ -204,4 +205,4 @@ inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, con
   return plans;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 /// A call whose weights are touched for the first time in a request.
 struct ResidentCall {
@@ -49,4 +49,4 @@ inline Seconds resident_total(std::span<const ResidentCall> calls, Bytes caches)
   return total;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail

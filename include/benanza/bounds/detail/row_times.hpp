@@ -5,6 +5,7 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/results/expected_time.hpp>
+#include <benanza/results/results.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 /// The two figures of a rung. A bound leaves launches out of a time, since an engine may launch otherwise; what to
 /// expect has them in. Each has its own best rows and its own cheapest partition: three kernels of 8.2 us in all may be
@@ -249,4 +250,4 @@ inline bool RowTimes::unsupported(const std::string& signature) const {
   return !reason(signature).empty() && !tried_.contains(signature);
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail

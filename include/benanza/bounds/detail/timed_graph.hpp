@@ -5,13 +5,14 @@
 #include <benanza/bounds/detail/branches.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/timed_graph.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <map>
 #include <span>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::detail {
 
 /// The form's graph at expected times. `rows`: of the whole analysis; each call names the one it is.
 [[nodiscard]] TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std::span<const LayerRow> rows,
@@ -53,4 +54,4 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
   return result;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::detail
