@@ -3,6 +3,7 @@
 // invented, so that every figure can be checked by hand; `benanza bound MODEL` measures real ones and keeps them in
 // such files.
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <array>

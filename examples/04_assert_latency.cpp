@@ -4,6 +4,7 @@
 #define CATCH_CONFIG_MAIN
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/catch2.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 #include <array>

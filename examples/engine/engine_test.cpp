@@ -4,6 +4,7 @@
 #include "mnist_engine.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/catch2.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/onnx.hpp>
 

@@ -2,6 +2,7 @@
 // Prints the gap of the engine: show_gap MODEL.onnx RESULTS
 #include "mnist_engine.hpp"
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/report/gap_report.hpp>
 

@@ -4,6 +4,7 @@
 #include "engine_library.hpp"
 #include "gap_questions.hpp"
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/comparison.hpp>
 #include <benanza/results/expected_time.hpp>

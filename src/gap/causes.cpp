@@ -2,7 +2,8 @@
 #include "causes.hpp"
 
 #include "engine_words.hpp"
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cmath>

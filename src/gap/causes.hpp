@@ -4,8 +4,8 @@
 
 #include "match.hpp"
 #include "timeline.hpp"
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an engine did otherwise than the model says: shapes, types, order.
 #include "gap_questions.hpp"
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include "joint.hpp"
 #include "match.hpp"
 #include "timeline.hpp"
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "candidates_of_row.hpp"
 #include "causes.hpp"
 #include "engine_library.hpp"
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // What else a gap tells: branches, algorithms, fusion, types, layouts, and the library's own distance to the roofline.
 #pragma once
 
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/model_layers.hpp>
 
 namespace benanza::analysis {
 

@@ -2,7 +2,9 @@
 #include "match.hpp"
 
 #include "engine_words.hpp"
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/fusion/fuse.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cctype>

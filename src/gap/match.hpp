@@ -2,8 +2,8 @@
 // match: which layers of the model each record of a profile serves.
 #pragma once
 
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza analyze: bounds from stored results alone; nothing is measured and no device is needed.
+#include "analyze_model.hpp"
 #include "assertion.hpp"
 #include "commands.hpp"
 #include "declared.hpp"
@@ -7,7 +8,6 @@
 #include "output.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
-#include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
@@ -55,8 +55,8 @@ BoundReport stored_report(const AnalyzeCommand& options) {
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   BoundReport report = std::move(stored.report);
   for (const auto& model : load_models(options.models, options.output.quiet))
-    report.models.push_back(analyze(model, stored.results,
-                                    {.threads = options.threads, .backends = backends, .candidates = options.plans}));
+    report.models.push_back(analyze_model(
+        model, stored.results, {.threads = options.threads, .backends = backends, .candidates = options.plans}));
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza bound: the main job: measures what the database lacks and prints the ladder of bounds.
+#include "analyze_model.hpp"
 #include "assertion.hpp"
 #include "commands.hpp"
 #include "declared.hpp"
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
 
 #include <CLI/CLI.hpp>
@@ -49,7 +49,7 @@ using Analyses = std::vector<Analysis>;
 Analyses analyze_all(const std::vector<ModelLayers>& models, const ResultDatabase& results,
                      const AnalysisOptions& options) {
   Analyses result;
-  for (const auto& model : models) result.push_back(analyze(model, results, options));
+  for (const auto& model : models) result.push_back(analyze_model(model, results, options));
   return result;
 }
 

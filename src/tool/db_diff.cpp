@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza db diff: what changed between two databases, two machines or two versions of a library.
+#include "analyze_model.hpp"
 #include "commands.hpp"
 #include "db.hpp"
 #include "models.hpp"
 #include "output.hpp"
 #include "validators.hpp"
-#include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/model_diff.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
 #include <benanza/session/session.hpp>
@@ -100,8 +101,8 @@ int run(const DbDiffCommand& options) {
   if (!options.models.models.empty())
     for (const auto& model : load_models(options.models, options.output.quiet)) {
       add_signatures(model, signatures);
-      report.diff.models.push_back(diff_models(analyze(model, before.results, {.threads = options.threads}),
-                                               analyze(model, after.results, {.threads = options.threads}),
+      report.diff.models.push_back(diff_models(analyze_model(model, before.results, {.threads = options.threads}),
+                                               analyze_model(model, after.results, {.threads = options.threads}),
                                                diff_options));
     }
   report.diff.layers = diff_layers(before.results, after.results, diff_options, signatures);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "declared.hpp"
 
+#include "analyze_model.hpp"
 #include "models.hpp"
-#include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/results/machine_file.hpp>
 
@@ -25,7 +25,7 @@ BoundReport declared_report(const std::string& file, const ModelOptions& models,
   ResultDatabase results;
   results.add(std::move(run));
   for (const auto& model : load_models(models, quiet))
-    report.models.push_back(analyze(model, results, {.threads = 1, .analytic = true}));
+    report.models.push_back(analyze_model(model, results, {.threads = 1, .analytic = true}));
   if (models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }

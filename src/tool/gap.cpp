@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza gap: an engine's run held against the bounds of its model: where it loses time, and what to do about it.
+#include "analyze_model.hpp"
 #include "commands.hpp"
 #include "gap_commands.hpp"
 #include "measuring.hpp"
@@ -8,8 +9,8 @@
 #include "prove.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
-#include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/parse_duration.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/report/gap_report.hpp>
@@ -136,7 +137,7 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
         .runs = summarise_runs(made.results)};
   }
   made.analysis.candidates = true;
-  made.report.models = {analyze(model, made.results, made.analysis)};
+  made.report.models = {analyze_model(model, made.results, made.analysis)};
   return made;
 }
 
@@ -213,7 +214,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   for (const DataType type : other_types(options, analysis)) {
     AnalysisOptions plain = bounds.analysis;
     plain.candidates = false;
-    gap_options.other_types.push_back(analyze(in_type(graph, type), bounds.results, plain));
+    gap_options.other_types.push_back(analyze_model(in_type(graph, type), bounds.results, plain));
   }
   report.gap = compare(analysis, model, report.profile, gap_options);
   if (options.prove && bounds.session && bounds.measured.interrupted == 0) {

@@ -3,6 +3,7 @@
 
 #include "backend/reference_support.hpp"
 #include <benanza/model/layer.hpp>
+#include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
 #include <array>

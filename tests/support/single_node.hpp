@@ -6,6 +6,7 @@
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/make_layer.hpp>
 
 #include <cstdint>
 #include <optional>

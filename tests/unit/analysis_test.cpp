@@ -5,6 +5,7 @@
 #include "support/model_files.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 

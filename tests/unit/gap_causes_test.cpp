@@ -2,6 +2,7 @@
 // Parts of gaps, by hand; support/gap_support.hpp has the model's times.
 #include "support/gap_support.hpp"
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/fusion/model_layers.hpp>
 
 #include <algorithm>
 #include <random>

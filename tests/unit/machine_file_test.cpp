@@ -3,6 +3,7 @@
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/results/machine_file.hpp>
 
 namespace {

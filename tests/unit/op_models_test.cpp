@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/make_layer.hpp>
 #include <benanza/onnx.hpp>
 
 #include <array>

@@ -5,6 +5,7 @@
 #include "support/graph_builder.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/detail/resident.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <vector>

@@ -10,7 +10,7 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
 #include <benanza/detail/quantile.hpp>
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>
 

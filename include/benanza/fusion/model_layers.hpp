@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelLayers: a model's layers in both forms, which is what `analyze` takes.
+// make_model_layers: a model's layers in both forms; measurable_layers: those that have to be measured.
 #pragma once
 
 #include <benanza/fusion.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_set.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <span>
 
 namespace benanza {
-
-struct ModelLayers {
-  LayerGraph single{};  ///< a layer is an ONNX node
-  LayerGraph fused{};   ///< a layer is a group of nodes that one library call can do
-};
 
 [[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph, std::span<const Pattern> patterns) {
   ModelLayers result{.single = make_layer_graph(graph)};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerGraph: occurrences of layers with their edges, what `analyze` walks. Built twice from one Graph: in single form
-// (a layer is an ONNX node) and in fused form (a layer is a group of nodes that one library call can do). Bodies of If,
-// Loop and Scan are flattened into it: a loop's layers carry its trip count, a branch's layers the choice that they
-// belong to.
+// make_layer_graph: the LayerGraph of a model in single form. Bodies of If, Loop and Scan are flattened into it: a
+// loop's layers carry its trip count, a branch's layers the choice that they belong to.
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
-#include <benanza/model/form.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/model/make_layer.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <cstdint>
 #include <map>
@@ -17,75 +16,6 @@
 #include <vector>
 
 namespace benanza {
-
-using TensorId = std::size_t;
-
-/// Bytes of a stored tensor that another tensor refers to (through views, slices, expansions).
-struct Share {
-  TensorId base = 0;
-  Bytes bytes{};
-};
-
-struct LayerTensor {
-  std::string name{};
-  DataType type = DataType::f32;
-  std::vector<std::int64_t> dims{};
-  bool constant = false;
-  bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
-  std::optional<double> scalar{};        ///< the number of a constant with one element
-  std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
-  std::vector<std::size_t> consumers{};  ///< one entry a use: a value used twice is there twice
-  std::vector<Share> behind{};           ///< distinct elements that a reader of it has to fetch
-  [[nodiscard]] Bytes bytes() const { return {static_cast<double>(element_count(dims)) * bits(type) / 8}; }
-};
-
-/// Layer for the members [first, first + count) of a group: one way to do this part in one call.
-struct Piece {
-  std::size_t first = 0;
-  std::size_t count = 0;
-  Layer layer{};
-};
-
-/// One branch of one If node.
-struct Branch {
-  std::size_t choice = 0;  ///< index into LayerGraph::choices
-  std::size_t branch = 0;
-  bool operator==(const Branch&) const = default;
-};
-
-struct Choice {
-  std::string node{};
-  std::vector<std::string> labels{};  ///< then_branch, else_branch
-  std::vector<Branch> within{};       ///< the branches that enclose it
-};
-
-struct Occurrence {
-  Layer layer{};
-  std::vector<std::string> nodes{};    ///< ONNX node names, in order
-  std::vector<std::size_t> members{};  ///< occurrences of the single form that it covers, in order; itself there
-  std::vector<Piece> pieces{};  ///< fused form, of groups: the whole first, then parts of it that are one call too
-  std::vector<std::optional<TensorId>> inputs{};
-  std::vector<TensorId> outputs{};
-  std::vector<Predecessor> predecessors{};
-  std::int64_t repeat = 1;         ///< trip counts of the enclosing loops, multiplied
-  std::int64_t serial_repeat = 1;  ///< the part of it that a loop-carried value forces into sequence
-  std::vector<Branch> branches{};  ///< that enclose it, outermost first
-  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
-};
-
-struct LayerGraph {
-  std::string model{};
-  std::string file{};
-  Form form = Form::single;
-  std::int64_t batch = 1;
-  std::map<std::string, std::int64_t> dims{}, assumed{};
-  std::vector<LayerTensor> tensors{};
-  std::vector<Occurrence> layers{};  ///< topological order
-  std::vector<Choice> choices{};
-  std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
-  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run touches, once each; outputs
-  Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
-};
 
 /// Single form.
 [[nodiscard]] LayerGraph make_layer_graph(const Graph& graph);

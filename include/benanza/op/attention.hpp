@@ -115,8 +115,9 @@ struct Attention {
     const Value& q_value = graph.input(node, 0);
     const std::int64_t heads = node.attribute<std::int64_t>("num_heads", 0),
                        kv_heads = grouped ? node.attribute<std::int64_t>("kv_num_heads", 0) : heads;
-    if (q_value.dims.size() != 3 || heads < 1 || heads > most_heads || kv_heads < 1 || kv_heads > most_heads || node.attribute<double>("softcap", 0) != 0 ||
-        node.attribute<std::int64_t>("local_window_size", -1) > 0 || (!grouped && !node.has_input(1)))
+    if (q_value.dims.size() != 3 || heads < 1 || heads > most_heads || kv_heads < 1 || kv_heads > most_heads ||
+        node.attribute<double>("softcap", 0) != 0 || node.attribute<std::int64_t>("local_window_size", -1) > 0 ||
+        (!grouped && !node.has_input(1)))
       return std::nullopt;
     const std::int64_t batch = q_value.dims[0], tokens = q_value.dims[1];
     const bool packed = !node.has_input(1);  // queries, keys and values of a token in one row

@@ -8,6 +8,7 @@
 #endif
 
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
 namespace {

@@ -6,6 +6,7 @@
 #include "support/graph_builder.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/make_layer.hpp>
 
 #include <array>
 #include <cstdio>

@@ -9,7 +9,7 @@
 #include <benanza/bounds/detail/resident.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/detail/quantile.hpp>
-#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
@@ -45,6 +45,7 @@ class Bounds {
  private:
   /// Time of one part: of a measured one by the given statistic, of a modelled one its floor.
   using TimeOf = std::function<Seconds(const Part&)>;
+  using TimeOfRow = std::function<Seconds(const Measurement&)>;
   struct PartTimes {
     TimeOf time{}, work{}, cold{};  ///< the best time, the least threads x time, the best without weights in the caches
   };
@@ -177,7 +178,7 @@ inline Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, c
 }
 
 inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const {
-  const auto by_row = [](Figure figure, auto&& of_row) {
+  const auto by_row = [](Figure figure, const TimeOfRow& of_row) {
     return PartTimes{
         .time = [=](const Part& part) { return part.best ? of_row(*part.best->of(figure).fastest) : part.floor; },
         .work =
@@ -191,8 +192,8 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
               return of_row(best.cold ? *best.cold : *best.fastest);
             }};
   };
-  const auto bound_by = [&](auto&& of_row) { return total(bound, by_row(Figure::bound, of_row)); };
-  const auto expected_by = [&](auto&& of_row) { return total(expected, by_row(Figure::expected, of_row)); };
+  const auto bound_by = [&](const TimeOfRow& of_row) { return total(bound, by_row(Figure::bound, of_row)); };
+  const auto expected_by = [&](const TimeOfRow& of_row) { return total(expected, by_row(Figure::expected, of_row)); };
   // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
   std::vector<double> observations;
   for (std::size_t i = 0; i < times_.observations(); ++i) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
-#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cstddef>

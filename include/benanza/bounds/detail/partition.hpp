@@ -7,8 +7,8 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/quantile.hpp>
-#include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <benanza/bounds/detail/branches.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/timed_graph.hpp>
-#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <map>
