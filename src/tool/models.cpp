@@ -3,13 +3,13 @@
 
 #include "terminal.hpp"
 #include <benanza/detail/shell_word.hpp>
-#include <benanza/isolation/supervisor.hpp>
 #include <benanza/model/retype.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 namespace benanza::tool {
@@ -18,9 +18,10 @@ namespace {
 
 /// The command as it was typed.
 std::string typed() {
-  const std::vector<std::string> argv = bench::own_command();
-  std::string text = "benanza";
-  for (std::size_t i = 1; i < argv.size(); ++i) text += " " + detail::shell_word(argv[i]);
+  std::ifstream arguments("/proc/self/cmdline");
+  std::string text = "benanza", argument;
+  std::getline(arguments, argument, '\0');  // the program
+  while (std::getline(arguments, argument, '\0')) text += " " + detail::shell_word(argument);
   return text;
 }
 

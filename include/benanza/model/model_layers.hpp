@@ -84,7 +84,6 @@ struct LayerGraph {
   std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
   Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run touches, once each; outputs
   Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
-};  ///< inputs and weights touched, once each; outputs; the weights' part
 };
 
 struct ModelLayers {
