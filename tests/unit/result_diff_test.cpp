@@ -36,7 +36,7 @@ ResultDatabase of(std::vector<Measurement> rows) {
   return database;
 }
 
-Analysis analysis(double bound, double median, double uncertainty) {
+Analysis analysis_of(double bound, double median, double uncertainty) {
   Analysis result{.model = "m"};
   result[RungName::library] = {.bound = Seconds{bound}, .median = Seconds{median}, .uncertainty = uncertainty};
   result[RungName::model_floor] = {.bound = Seconds{bound / 2}};
@@ -106,9 +106,9 @@ TEST_CASE("one measurement that both sides hold is the same, whatever its noise"
   Measurement other = wide;  // another session, whose p10 and median are the same
   std::swap(other.rounds_s[1], other.rounds_s[2]);
   CHECK(diff_layers(of({wide}), of({other}))[0].comparison.verdict == Verdict::unknown);
-  const Analysis model = analysis(9e-3, 10e-3, 0.2);
+  const Analysis model = analysis_of(9e-3, 10e-3, 0.2);
   CHECK(diff_models(model, model).rungs[0].comparison.verdict == Verdict::same);
-  CHECK(diff_models(model, analysis(9e-3, 10e-3, 0.21)).rungs[0].comparison.verdict == Verdict::unknown);
+  CHECK(diff_models(model, analysis_of(9e-3, 10e-3, 0.21)).rungs[0].comparison.verdict == Verdict::unknown);
 }
 
 TEST_CASE("a layer of a clock that wanders is slower only beyond that") {
@@ -124,16 +124,16 @@ TEST_CASE("a layer of a clock that wanders is slower only beyond that") {
 
 TEST_CASE("models are compared by their measured rungs and what these are uncertain by") {
   // 10 -> 11 ms, p10 9 -> 9.9 ms: both + 10 %, beyond sqrt(3^2 + 4^2) = 5 %.
-  const ModelChange slower = diff_models(analysis(9e-3, 10e-3, 0.03), analysis(9.9e-3, 11e-3, 0.04));
+  const ModelChange slower = diff_models(analysis_of(9e-3, 10e-3, 0.03), analysis_of(9.9e-3, 11e-3, 0.04));
   REQUIRE(slower.rungs.size() == 1);  // the analytic rungs are not measurements
   CHECK(slower.rungs[0].rung == RungName::library);
   CHECK(slower.rungs[0].comparison.verdict == Verdict::slower);
   CHECK(slower.rungs[0].comparison.noise == Approx(0.05));
-  CHECK(diff_models(analysis(9e-3, 10e-3, 0.06), analysis(9.9e-3, 11e-3, 0.08)).rungs[0].comparison.verdict ==
+  CHECK(diff_models(analysis_of(9e-3, 10e-3, 0.06), analysis_of(9.9e-3, 11e-3, 0.08)).rungs[0].comparison.verdict ==
         Verdict::unknown);
-  Analysis partial = analysis(9e-3, 10e-3, 0);
+  Analysis partial = analysis_of(9e-3, 10e-3, 0);
   partial.missing = {relu};
-  CHECK(diff_models(analysis(9e-3, 10e-3, 0), partial).rungs[0].comparison.reason ==
+  CHECK(diff_models(analysis_of(9e-3, 10e-3, 0), partial).rungs[0].comparison.reason ==
         "after: the bound is partial, it lacks " + relu);
 }
 
