@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models.hpp"
 
+#include "sizes.hpp"
 #include "terminal.hpp"
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/model/retype.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <utility>
 
 namespace benanza::tool {
@@ -94,18 +94,18 @@ std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks) {
   std::string what = lacking.front()->unbound->what();
   if (lacking.size() > 1) what += "; and " + std::to_string(lacking.size() - 1) + " more models lack sizes";
   std::string options;
-  nlohmann::ordered_json by_model;
+  std::map<std::string, std::map<std::string, std::int64_t>> by_model;
   for (const Remarks* one : lacking)
     for (const auto& [symbol, size] : one->unbound->likely) {
       options += " --dim " + detail::shell_word(symbol + "=" + std::to_string(size));
-      by_model[one->file.filename().string()]["dim"][symbol] = size;
+      by_model[one->file.filename().string()][symbol] = size;
     }
   if (options.empty()) return LackingSizes(what, "");
   const bool one_model = std::all_of(remarks.begin(), remarks.end(),
                                      [&](const Remarks& other) { return other.file == lacking.front()->file; });
   if (one_model) return LackingSizes(what, typed() + options);
-  return LackingSizes(
-      what, "echo " + detail::shell_word(by_model.dump()) + " > shapes.json && " + typed() + " --shapes shapes.json");
+  return LackingSizes(what, "echo " + detail::shell_word(shapes_text(by_model)) + " > shapes.json && " + typed() +
+                                " --shapes shapes.json");
 }
 
 std::vector<Graph> load_graphs(const ModelOptions& options, bool quiet) {

@@ -35,6 +35,9 @@ class ShapesFile {
   std::map<std::string, ImportOptions> entries_{};
 };
 
+/// The text of such a file with likely sizes by symbol for each model, one line.
+[[nodiscard]] std::string shapes_text(const std::map<std::string, std::map<std::string, std::int64_t>>& likely);
+
 /// ONNX node, or a value that it computes -> shapes of its inputs, where a profile has them.
 [[nodiscard]] std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs(const EngineProfile& profile);
 

@@ -16,7 +16,7 @@ import sys
 THIRD_PARTIES = [
     ("ONNX", r"onnx/|onnx\.", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
     ("protobuf", r"google/protobuf/", ["src/onnx", "benchmarks/onnx_alone.cpp"]),
-    ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.hpp", "src/report/db_json.cpp", "benchmarks/timer_study.cpp"]),
+    ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.hpp", "src/report/db_json.cpp", "src/tool/sizes.cpp", "benchmarks/timer_study.cpp"]),
     ("simdjson", r"simdjson", ["src/results", "src/profile"]),
     ("zlib", r"zlib\.h", ["src/results", "src/profile"]),
     ("SQLite", r"sqlite3", ["src/profile/nsys.cpp"]),

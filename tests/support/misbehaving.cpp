@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     if (what != "rows") break;
     Measurement row{.backend = "lib", .algorithm = each + ",threads=1", .signature = "Unary/f32/x=3", .p10 = {1}};
     const auto& crashing = request.options.crashing_plans;
-    if (const auto found = crashing.find(row.name()); found != crashing.end()) row.excluded = found->second;
+    if (const auto found = crashing.find(row.name()); found != crashing.end()) row.exclude_for(found->second);
     else try_row(supervised, each, row.name());
     run.rows.push_back(std::move(row));
     supervised.keep(run);

@@ -31,7 +31,7 @@ TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row ea
   const Run run =
       worker.measure({}, {}, {.budget = {100}, .keep = [&](const Run& so_far) { kept.push_back(so_far.rows.size()); }});
   std::vector<std::string> rows;
-  for (const auto& row : run.rows) rows.push_back(row.algorithm + " " + row.excluded.value_or("measured"));
+  for (const auto& row : run.rows) rows.push_back(row.algorithm + " " + (row.measured() ? "measured" : row.reason));
   CHECK(rows == std::vector<std::string>{"first,threads=1 measured", "crashes,threads=1 crashed: Segmentation fault",
                                          "hangs,threads=1 hung: no sign of life for 1 s",
                                          "eats,threads=1 out of memory: the process grew beyond 0.2 GiB",
