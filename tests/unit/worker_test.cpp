@@ -92,7 +92,9 @@ TEST_CASE("a request comes back as it was written") {
       .options = {.threads = 3,
                   .caches = {CacheState::cold, CacheState::hot},
                   .budget = {1.0 / 3},
-                  .ceilings = {{{.quantity = "Peak/f32", .algorithm = "fma,threads=1", .value = 1e11 / 3}}},
+                  .ceilings = {{{.quantity = CeilingQuantity::peak(DataType::f32),
+                                 .algorithm = "fma,threads=1",
+                                 .value = 1e11 / 3}}},
                   .crashing_plans = {{row.name(), "crashed: Segmentation fault"}},
                   .earlier = std::make_shared<const Run>(rows)}};
   write_request(request, folder.path);
