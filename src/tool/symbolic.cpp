@@ -17,11 +17,11 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// A text as what stands between its numbers, and the numbers.
-struct Parts {
+struct TextParts {
   std::vector<std::string> between{};
   std::vector<std::int64_t> numbers{};
 
-  explicit Parts(std::string_view text) : between(1) {
+  explicit TextParts(std::string_view text) : between(1) {
     for (std::size_t i = 0; i < text.size();) {
       std::int64_t number = 0;
       const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), number);
@@ -37,14 +37,14 @@ struct Parts {
 };
 
 /// A number of the base text and what it is where one symbol has another size.
-struct Change {
+struct NumberAt {
   const TextAt* at;
   std::int64_t number;
 };
 
 /// The power of the symbol's size with which a number grows; nothing where it does neither with the first nor the
 /// second.
-std::optional<int> power(std::int64_t base, const Change& change) {
+std::optional<int> power(std::int64_t base, const NumberAt& change) {
   const auto as = [](std::int64_t number) { return static_cast<double>(number); };
   const double number = as(change.number), from = as(change.at->from), to = as(change.at->to);
   if (number * from == as(base) * to) return 1;
@@ -52,7 +52,7 @@ std::optional<int> power(std::int64_t base, const Change& change) {
   return std::nullopt;
 }
 
-std::string formula(std::int64_t base, const std::vector<Change>& changes) {
+std::string formula(std::int64_t base, const std::vector<NumberAt>& changes) {
   std::string names, product;
   bool known = true;
   std::int64_t divisor = 1;
@@ -74,7 +74,7 @@ std::string formula(std::int64_t base, const std::vector<Change>& changes) {
          (divisor == 1 ? "" : "/" + std::to_string(divisor)) + "]";
 }
 
-using Form = LayerGraph ModelLayers::*;
+using FormOf = LayerGraph ModelLayers::*;
 
 /// A layer by its first node; where bodies have nodes of one name, by which of them it is too.
 using Place = std::pair<std::string, std::size_t>;
@@ -116,11 +116,11 @@ std::optional<Variant> variant(const ModelAt& model, const UnboundError& error, 
 }  // namespace
 
 std::string symbolic_text(const std::string& base, const std::vector<TextAt>& others) {
-  const Parts parts(base);
-  std::vector<std::vector<Change>> changes(parts.numbers.size());
+  const TextParts parts(base);
+  std::vector<std::vector<NumberAt>> changes(parts.numbers.size());
   std::string unlike;
   for (const auto& other : others) {
-    const Parts there(other.text);
+    const TextParts there(other.text);
     if (there.between != parts.between) unlike += (unlike.empty() ? "" : ", ") + other.symbol;
     else
       for (std::size_t i = 0; i < parts.numbers.size(); ++i)
@@ -136,7 +136,7 @@ std::string symbolic_text(const std::string& base, const std::vector<TextAt>& ot
 
 std::optional<SymbolicModel> symbolic_model(const ModelAt& model, const UnboundError& error, bool fused) {
   if (error.likely.empty()) return std::nullopt;
-  const Form form = fused ? &ModelLayers::fused : &ModelLayers::single;
+  const FormOf form = fused ? &ModelLayers::fused : &ModelLayers::single;
   SymbolicModel result{.likely = model_at(model, error)};
   std::vector<Variant> variants;
   for (const auto& [symbol, likely] : error.likely) {
