@@ -327,7 +327,7 @@ class Cli(unittest.TestCase):
         at_128 = json.loads(run("layers", SYMBOLIC, "--dim", "seq=128", "--json", "-").stdout)
         summary, bound = document["models"][0], at_128["models"][0]
         self.assertEqual((summary["open"], summary["flops"], summary["partial"]), (["seq"], None, True))
-        self.assertEqual([summary[key] for key in ("layers", "weight_bytes")], [bound[key] for key in ("layers", "weight_bytes")])
+        self.assertEqual([summary[key] for key in ("layers", "unique_layers")], [bound[key] for key in ("layers", "unique_layers")])
         # Each symbolic signature, with the symbol's size put in, is one of the bound model.
         sized = {re.sub(r"\[(?:(\d+)\*)?seq(?:\*seq)?\]", lambda found: str(int(found[1] or 1) * 128 ** found[0].count("seq")), layer["signature"]): layer["count"] for layer in document["layers"]}
         self.assertEqual(sized, {layer["signature"]: layer["count"] for layer in at_128["layers"]})
