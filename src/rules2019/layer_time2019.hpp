@@ -4,6 +4,7 @@
 
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/ops.hpp>
 #include <benanza/results/results2019.hpp>
 
 #include <optional>

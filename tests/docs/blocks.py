@@ -32,7 +32,7 @@ import markdown
 
 ANY_LINES = "..."
 TIME_LIMIT = 300
-SHORT_BUDGET = ["--budget", "4s", "--quiet"]
+SHORT_BUDGET = ["--budget", "15s", "--quiet"]
 TESTED = ("examples/", "tests/", "generated/", "scripts/", "cmake/", "src/", "include/")
 
 
