@@ -50,8 +50,9 @@ std::string first_difference(const Numbers& expected, const Numbers& got) {
   for (std::size_t i = 0; i < expected.values.size(); ++i) {
     const double want = expected.values[i], have = got.values[i];
     if (want == have || (std::isnan(want) && std::isnan(have))) continue;
-    const double relative = got.type == DataType::bf16 ? 0x1p-7 : 1e-3;
-    if (std::fabs(have - want) <= 1e-7 + relative * std::fabs(want)) continue;
+    const bool is_bf16 = got.type == DataType::bf16 && want != 0;
+    const double accepted = is_bf16 ? 2 * std::ldexp(1.0, std::ilogb(want) - 7) : 1e-3 * std::fabs(want);
+    if (std::fabs(have - want) <= 1e-7 + accepted) continue;
     text << "element " << i << " is " << have << ", expected " << want;
     return text.str();
   }

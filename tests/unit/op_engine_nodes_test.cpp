@@ -128,7 +128,7 @@ TEST_CASE("Attention of tokens has as many keys as the cache and the call togeth
            .set("num_heads", 12),
        "Attention/f32/q=2x12x128x64/k=2x12x64x64/v=2x12x64x64/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/"
        "y_tokens_first=1"},
-      {"a cache of 511 tokens and one of the call",
+      {"a cache of 511 tokens and one of the call, which sees them all",
        microsoft("GroupQueryAttention")
            .in({1, 1, 768})
            .in({1, 1, 256})
@@ -140,7 +140,7 @@ TEST_CASE("Attention of tokens has as many keys as the cache and the call togeth
            .out({1, 1, 768})
            .set("num_heads", 12)
            .set("kv_num_heads", 4),
-       "Attention/f32/q=1x12x1x64/k=1x4x512x64/v=1x4x512x64/causal=1/q_tokens_first=1/y_tokens_first=1"},
+       "Attention/f32/q=1x12x1x64/k=1x4x512x64/v=1x4x512x64/q_tokens_first=1/y_tokens_first=1"},
       {"angles of a table, at the positions of one sequence",
        microsoft("RotaryEmbedding")
            .in({2, 128, 768})

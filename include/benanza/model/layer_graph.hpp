@@ -371,11 +371,14 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
       DistinctBytes reads(result_);
       reads.add(*layer.inputs[k], touched_input(tensor, layer.layer, k));
-      for (const auto& [base, bytes] : reads.by_base()) {
-        if (!result_.tensors[base].producers.empty()) continue;
-        const auto raise = [&](std::map<TensorId, Bytes>& most) { most[base] = std::max(most[base], bytes); };
-        if (result_.tensors[base].constant) raise(weights_that_may_run);
-        if (certain) raise(result_.tensors[base].constant ? weights : inputs);
+      for (const auto& share : reads.by_base()) {
+        const LayerTensor& base = result_.tensors[share.first];
+        if (!base.producers.empty()) continue;
+        const auto raise = [&](std::map<TensorId, Bytes>& most) {
+          most[share.first] = std::max(most[share.first], share.second);
+        };
+        if (base.constant) raise(weights_that_may_run);
+        if (certain) raise(base.constant ? weights : inputs);
       }
     }
   }
