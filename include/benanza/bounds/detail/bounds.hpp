@@ -68,7 +68,7 @@ class Bounds {
 
   const ModelLayers& model_;
   const FormPlans& bound_;
-  const FormPlans& expected_;  ///< the same where there are no launches
+  const FormPlans& expected_;  ///< equals `bound_` where calls have no launch overhead
   const RowTimes& times_;
   const Ceilings& ceilings_;
   int threads_;

@@ -75,9 +75,8 @@ class RowTimes {
   [[nodiscard]] Seconds in_observation(const Measurement& row, std::size_t observation) const;
   /// How far the processor's speed wandered in the sessions of the rows, relative.
   [[nodiscard]] double wander() const { return wander_; }
-  /// What one call may take in addition to the row's p10, which only shows with samples enough: the row's median, and
-  /// of a row with fewer its p10 and the spread that the other rows have on average, 5 % at least; twice the p10 where
-  /// none has.
+  /// The expected time of one call. Where the row has too few samples to show a spread, it is at least the p10 plus the
+  /// average spread of the other rows: 5 % or more, 100 % where no row shows one.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
 
  private:
@@ -150,8 +149,8 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
   std::map<std::string, const Measurement*> had_none;
   const Run* common = nullptr;
-  using State = std::pair<std::string, CacheState>;  // of a layer
-  std::set<State> states;                            // of which any run has rounds
+  using State = std::pair<std::string, CacheState>;  // a layer's signature and its cache state
+  std::set<State> states;                            // those that some run has rounds of
   std::size_t most = 0;
   for (const auto& run : results.runs()) {
     std::set<State> timed;
