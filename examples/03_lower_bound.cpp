@@ -8,13 +8,11 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 
 int main() {
   const benanza::ModelLayers model =
       benanza::make_model_layers(benanza::import_onnx("examples/models/zoo2019/MNIST.onnx"));
-  const auto results =
-      benanza::ResultDatabase::load(std::array<std::filesystem::path, 1>{"examples/results/mnist.json"});
+  const auto results = benanza::ResultDatabase::load(std::array{"examples/results/mnist.json"});
   const benanza::Analysis analysis = benanza::analyze(model, results, {.threads = 1});
 
   for (std::size_t i = 0; i < benanza::rung_count; ++i) {

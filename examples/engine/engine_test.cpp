@@ -13,15 +13,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 namespace {
 
 struct Bounds {
   benanza::ModelLayers model = benanza::make_model_layers(benanza::import_onnx(ENGINE_MODEL));
-  benanza::Analysis analysis = benanza::analyze(
-      model, benanza::ResultDatabase::load(std::array<std::filesystem::path, 1>{ENGINE_RESULTS}), {.threads = 1});
+  benanza::Analysis analysis =
+      benanza::analyze(model, benanza::ResultDatabase::load(std::array{ENGINE_RESULTS}), {.threads = 1});
 };
 
 /// A clock that goes on by `step` whenever it is read: a test's outcome depends on no machine.

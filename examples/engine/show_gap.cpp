@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 
 int main(int argc, char** argv) {
@@ -19,7 +18,7 @@ int main(int argc, char** argv) {
   }
   try {
     const auto model = benanza::make_model_layers(benanza::import_onnx(argv[1]));
-    const auto results = benanza::ResultDatabase::load(std::array<std::filesystem::path, 1>{argv[2]});
+    const auto results = benanza::ResultDatabase::load(std::array{argv[2]});
     benanza::GapReport report;
     report.bound.machine = results.machines().front();
     report.bound.models = {benanza::analyze(model, results, {.threads = 1})};

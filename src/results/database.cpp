@@ -71,19 +71,19 @@ void hold_against_ceilings(std::vector<Run>& runs) {
 
 }  // namespace
 
-std::vector<fs::path> result_files(const fs::path& place) {
+std::vector<std::string> result_files(const std::string& place) {
   std::error_code failed;
   if (fs::exists(place, failed) && !fs::is_directory(place, failed)) return {place};
-  std::vector<fs::path> files;
+  std::vector<std::string> files;
   for (fs::directory_iterator entry(place, failed), end; !failed && entry != end; entry.increment(failed))
     if (is_results_file(entry->path())) files.push_back(entry->path());
   if (failed && failed != std::errc::no_such_file_or_directory)
-    throw EnvironmentError("cannot read the folder '" + place.string() + "': " + failed.message());
+    throw EnvironmentError("cannot read the folder '" + place + "': " + failed.message());
   std::sort(files.begin(), files.end());
   return files;
 }
 
-ResultDatabase ResultDatabase::open(const fs::path& folder) {
+ResultDatabase ResultDatabase::open(const std::string& folder) {
   ResultDatabase database;
   for (const auto& file : result_files(folder)) {
     try {
@@ -92,12 +92,6 @@ ResultDatabase ResultDatabase::open(const fs::path& folder) {
       database.warnings_.emplace_back(error.what());
     }
   }
-  return database;
-}
-
-ResultDatabase ResultDatabase::load(std::span<const fs::path> files) {
-  ResultDatabase database;
-  for (const auto& file : files) database.add(read_run(file));
   return database;
 }
 
@@ -111,7 +105,7 @@ void ResultDatabase::add(ResultDatabase other) {
   std::move(other.warnings_.begin(), other.warnings_.end(), std::back_inserter(warnings_));
 }
 
-void ResultDatabase::append(Run run, const fs::path& folder) {
+void ResultDatabase::append(Run run, const std::string& folder) {
   const std::string stem = utc_now() + "-" + file_name_part(run.name) + "-" + std::to_string(::getpid());
   Run& added = insert(std::move(run));
   added.file = write_new(folder, stem, ".json", run_text(added)).string();

@@ -337,6 +337,6 @@ class Reader {
 
 }  // namespace
 
-Run read_run(const std::filesystem::path& file) { return Reader(file).read(); }
+Run read_run(const std::string& file) { return Reader(file).read(); }
 
 }  // namespace benanza

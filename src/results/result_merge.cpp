@@ -47,7 +47,7 @@ ResultMerge merge_results(std::span<const fs::path> sources, const fs::path& fol
     files.insert(files.end(), found.begin(), found.end());
   }
   FilesByText contents;
-  for (const auto& file : result_files(folder)) contents.add(read_whole(file), file.string());
+  for (const auto& file : result_files(folder)) contents.add(read_whole(file), file);
   ResultMerge result;
   for (const auto& file : files) {
     try {

@@ -129,6 +129,6 @@ std::string run_text(const Run& run) {
   return text + "\n]\n}\n";
 }
 
-void write_run(const Run& run, const std::filesystem::path& file) { write_whole(file, run_text(run)); }
+void write_run(const Run& run, const std::string& file) { write_whole(file, run_text(run)); }
 
 }  // namespace benanza
