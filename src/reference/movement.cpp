@@ -15,10 +15,9 @@ Elements compute(const op::Transpose& transpose, const Query& query) {
 }
 
 Elements compute(const op::Concat& concat, const Query& query) {
-  std::int64_t total = 0;
-  for (auto size : concat.sizes) total += size;
   return query.map([&](std::int64_t flat) {
-    const TensorShape at = coordinates({concat.outer, total, concat.inner}, flat);
+    const TensorShape at = coordinates({concat.outer, concat.total(), concat.inner}, flat);
+    if (concat.in_place && at[1] < concat.sizes[0]) return query.input(0)[flat];
     std::size_t which = 0;
     std::int64_t row = at[1];
     for (; row >= concat.sizes[which]; ++which) row -= concat.sizes[which];

@@ -121,6 +121,7 @@ TEST_CASE("Movement of elements is exact", "[native]") {
            op::Transpose{.type = type, .x = {600, 610}, .perm = {1, 0}},
            op::Concat{.type = type, .outer = 3, .sizes = {1, 4, 2}, .inner = 11},
            op::Concat{.type = type, .outer = 50, .sizes = {3, 5}, .inner = 1},
+           op::Concat{.type = type, .outer = 4, .sizes = {60, 1}, .inner = 16, .in_place = true},
            op::Split{.type = type, .outer = 3, .sizes = {2, 2, 5}, .inner = 7},
            op::Split{.type = type, .outer = 1, .sizes = {1000, 333}, .inner = 1},
            op::Slice{.type = type, .x = {5, 33, 9}, .starts = {1, 32, 0}, .y = {3, 11, 9}, .steps = {1, -3, 1}},

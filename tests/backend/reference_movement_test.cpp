@@ -11,6 +11,9 @@ TEST_CASE("movements put every element where ONNX says") {
   CHECK(run(op::Transpose{.x = {2, 3}, .perm = {1, 0}}, {{1, 2, 3, 4, 5, 6}}) == Values{1, 4, 2, 5, 3, 6});
   CHECK(run(op::Transpose{.x = {2, 1, 3}, .perm = {2, 0, 1}}, {{1, 2, 3, 4, 5, 6}}) == Values{1, 4, 2, 5, 3, 6});
   CHECK(run(op::Concat{.outer = 2, .sizes = {1, 2}, .inner = 1}, {{1, 2}, {3, 4, 5, 6}}) == Values{1, 3, 4, 2, 5, 6});
+  // The first operand is the memory of the result: 1 and 2 stay, what is behind them is replaced.
+  CHECK(run(op::Concat{.outer = 2, .sizes = {1, 2}, .inner = 1, .in_place = true},
+            {{1, 7, 8, 2, 9, 9}, {3, 4, 5, 6}}) == Values{1, 3, 4, 2, 5, 6});
   const op::Split split{.outer = 2, .sizes = {1, 2}, .inner = 1};
   CHECK(run(split, {{1, 2, 3, 4, 5, 6}}) == Values{1, 4});
   CHECK(run(split, {{1, 2, 3, 4, 5, 6}}, 1) == Values{2, 3, 5, 6});

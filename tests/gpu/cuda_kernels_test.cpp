@@ -28,6 +28,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Slice{.x = {9, 20}, .starts = {8, 3}, .y = {3, 10}, .steps = {-2, 1}},
       op::Concat{.outer = 3, .sizes = {2, 5}, .inner = 12},
       op::Concat{.outer = 4, .sizes = {512, 1}, .inner = 64},  // a cache and the new position
+      op::Concat{.outer = 4, .sizes = {512, 1}, .inner = 64, .in_place = true},
       op::Concat{.type = DataType::f16, .outer = 7, .sizes = {1, 2, 3}, .inner = 5},
       op::Concat{.type = DataType::i8, .outer = 2, .sizes = {3, 1, 4, 1, 5}, .inner = 1},
       op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12},

@@ -125,6 +125,43 @@ TEST_CASE("an update is in place where nothing else needs what was there") {
   }
 }
 
+TEST_CASE("a cache grows in place where the caller keeps it") {
+  GraphBuilder g;
+  const auto row = g.input({8, 1, 64});
+  const auto appended = [&](ValueId cache) { return g.node("Concat", {cache, row}, {8, 128, 64}, {{"axis", 1}}); };
+  const auto the_concat = [&] {
+    for (const auto& at : make_layer_graph(g.graph()).layers)
+      if (const auto* concat = std::get_if<op::Concat>(&at.layer)) return *concat;
+    return op::Concat{};
+  };
+  const auto cache = g.input({8, 127, 64});
+  SECTION("an input, and an output that a layer reads, too") {
+    const auto grown = appended(cache);
+    g.output(grown).output(g.map("Softmax", {grown}));
+    const op::Concat concat = the_concat();
+    CHECK(concat.in_place);
+    const double row_bytes = 8 * 64 * 4;  // of all heads
+    CHECK(cost(concat).activations.value == row_bytes);
+    CHECK(cost(concat).written.value == row_bytes);
+  }
+  SECTION("a result that stays inside") {
+    g.output(g.map("Softmax", {appended(cache)}));
+    CHECK_FALSE(the_concat().in_place);
+  }
+  SECTION("a result of a layer, which has no room behind it") {
+    g.output(appended(g.map("Exp", {cache})));
+    CHECK_FALSE(the_concat().in_place);
+  }
+  SECTION("a cache that has another reader") {
+    g.output(appended(cache)).output(g.map("Softmax", {cache}));
+    CHECK_FALSE(the_concat().in_place);
+  }
+  SECTION("in front of the cache") {
+    g.output(g.node("Concat", {row, cache}, {8, 128, 64}, {{"axis", 1}}));
+    CHECK_FALSE(the_concat().in_place);
+  }
+}
+
 TEST_CASE("an update in place begins with its data, and one that writes nothing is wrong") {
   FakeHost host;
   const bench::Wanted wanted{.layer = op::ScatterNd{.x = {4096, 4}, .indices = {1, 1}, .in_place = true}};

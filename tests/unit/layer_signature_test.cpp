@@ -89,6 +89,7 @@ std::vector<Layer> samples() {
       op::TopK{.x = {1, 1000, 1}, .k = 5, .largest = false, .sorted = false},
       op::Transpose{.x = {12, 128, 64}, .perm = {1, 0, 2}},
       op::Concat{.outer = 2, .sizes = {64, 32, 32}, .inner = 3136},
+      op::Concat{.outer = 8, .sizes = {127, 1}, .inner = 64, .in_place = true},
       op::Split{.outer = 128, .sizes = {768, 768, 768}},
       op::Slice{.x = {128, 2304}, .starts = {0, 768}, .y = {128, 768}},
       op::Slice{.x = {100}, .starts = {99}, .y = {34}, .steps = {-3}},

@@ -251,6 +251,21 @@ class LayerGraphBuilder {
     return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
   }
 
+  /// A scatter, unless it combines what is there with what it writes, as a second call would differ.
+  template <class Scatter>
+  [[nodiscard]] bool may_be_in_place(const Scatter& scatter, const Occurrence& at) const {
+    return scatter.reduction == op::ScatterReduction::none &&
+           may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+  }
+  /// A cache that the caller keeps, with room for what is appended. What a layer makes has no room behind it, and what
+  /// is shorter than its addition is not a cache.
+  [[nodiscard]] bool may_be_in_place(const op::Concat&, const Occurrence& at) const {
+    const LayerTensor& cache = result_.tensors[*at.inputs[0]];
+    return cache.producers.empty() && element_count(cache.dims) > 0 &&
+           cache.bytes() >= result_.tensors[at.outputs[0]].bytes() - cache.bytes() &&
+           may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+  }
+
   void connect();
   void totals(const Graph& graph, Scope& scope);
 
@@ -352,9 +367,7 @@ inline void LayerGraphBuilder::connect() {
   for (auto& at : result_.layers) {
     std::visit(
         [&](auto& op) {
-          if constexpr (requires { op.in_place; })
-            op.in_place = op.reduction == op::ScatterReduction::none &&
-                          may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+          if constexpr (requires { op.in_place; }) op.in_place = may_be_in_place(op, at);
         },
         at.layer);
   }

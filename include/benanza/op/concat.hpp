@@ -7,8 +7,10 @@
 #include <benanza/op/operator.hpp>
 
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace benanza::op {
 
@@ -21,6 +23,7 @@ struct Concat {
   std::int64_t outer = 1;  ///< product of the dimensions before the axis
   IntList sizes{};         ///< of each operand along the axis
   std::int64_t inner = 1;  ///< product of the dimensions after it
+  bool in_place = false;   ///< a cache: the first operand is in the result's memory, where there is room behind it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -28,6 +31,7 @@ struct Concat {
     visit("outer", self.outer);
     visit("sizes", self.sizes);
     visit("inner", self.inner);
+    visit("in_place", self.in_place);
   }
   constexpr bool operator==(const Concat&) const = default;
 
@@ -47,20 +51,28 @@ struct Concat {
     return concat;
   }
 
+  [[nodiscard]] constexpr std::int64_t total() const { return std::accumulate(sizes.begin(), sizes.end(), 0LL); }
+
+  /// In place the first operand has the shape of the result: it is the memory, and what lies behind the cache is not
+  /// read.
   [[nodiscard]] Operands operands() const {
     Operands result;
-    std::int64_t total = 0;
-    for (auto size : sizes) {
-      result.inputs.push_back({.name = "inputs", .type = type, .shape = {outer, size, inner}});
-      total += size;
+    for (auto size : sizes) result.inputs.push_back({.name = "inputs", .type = type, .shape = {outer, size, inner}});
+    Operand y{.name = "concat_result", .type = type, .shape = {outer, total(), inner}};
+    if (in_place) {
+      result.inputs[0].shape = y.shape;
+      result.inputs[0].touched = 0;
+      y.touched = outer * (total() - sizes[0]) * inner;
+      y.starts_as = 0;
     }
-    result.outputs.push_back({.name = "concat_result", .type = type, .shape = {outer, total, inner}});
+    result.outputs.push_back(std::move(y));
     return result;
   }
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
 
   [[nodiscard]] constexpr bool consistent() const {
-    return detail::is_size(outer) && detail::are_sizes(sizes) && detail::is_size(inner);
+    return detail::is_size(outer) && detail::are_sizes(sizes) && detail::is_size(inner) &&
+           (!in_place || sizes.size() > 1);
   }
 };
 static_assert(Operator<Concat>, "Concat: fields() must visit every member");

@@ -53,14 +53,14 @@ namespace detail {
   return {move};
 }
 
-/// Operands without elements move nothing.
+/// Operands without elements move nothing, and neither does one that is in place.
 [[nodiscard]] inline std::vector<StridedMove> strided_moves(const op::Concat& op) {
-  std::int64_t total = 0, offset = 0;
-  for (auto size : op.sizes) total += size * op.inner;
+  const std::int64_t total = op.total() * op.inner;
+  std::int64_t offset = 0;
   std::vector<StridedMove> moves;
   for (std::size_t i = 0; i < op.sizes.size(); ++i) {
     const std::int64_t run = op.sizes[i] * op.inner;
-    if (run > 0) moves.push_back({i, 0, {{op.outer, run, total}, {run, 1, 1}}, 0, offset});
+    if (run > 0 && !(i == 0 && op.in_place)) moves.push_back({i, 0, {{op.outer, run, total}, {run, 1, 1}}, 0, offset});
     offset += run;
   }
   return moves;

@@ -152,7 +152,9 @@ Tables tables_of(const Context& context, const TensorShape& x, const TensorShape
 
 Result plans(const op::Transpose& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Slice& op, const Context& context) { return copies(op, context); }
-Result plans(const op::Concat& op, const Context& context) { return pieces<true>(op, context); }
+Result plans(const op::Concat& op, const Context& context) {
+  return op.in_place ? copies(op, context) : pieces<true>(op, context);
+}
 Result plans(const op::Split& op, const Context& context) { return pieces<false>(op, context); }
 Result plans(const op::Expand& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Tile& op, const Context& context) { return copies(op, context); }

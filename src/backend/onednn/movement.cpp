@@ -86,9 +86,8 @@ void add_plans(const op::Split& op, Candidates& candidates) {
 }
 
 void add_plans(const op::Concat& op, Candidates& candidates) {
-  std::int64_t total = 0;
-  for (auto size : op.sizes) total += size;
-  const Dims y{op.outer, total, op.inner};
+  if (op.in_place) return;  // dnnl_concat writes the whole result
+  const Dims y{op.outer, op.total(), op.inner};
   const Type type = *element_type(op.type);
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto target = in_form(y, form, type);
