@@ -32,9 +32,10 @@ function(benanza_warnings target)
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BENANZA_WERROR}>>:-Werror=all-warnings>")
 endfunction()
 
-# benanza_light(TARGET): what it computes takes milliseconds, so that compiling it is what costs.
+# benanza_light(TARGET): what it computes takes milliseconds, so that compiling it is what costs: by -Og half of what it takes by -O2, and
+# less than by -O0, which writes more instructions.
 function(benanza_light target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # benanza_embed(TARGET HEADER NAMESPACE NAME=FILE[,FILE...]...): text files as strings of the target (EmbedFiles.cmake). HEADER, beside
