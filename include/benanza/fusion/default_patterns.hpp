@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
-// then attention is gathered, then epilogues absorb the layers that follow, and norms the sums that are left.
+// then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, and
+// norms the sums that are left.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>
@@ -8,6 +9,7 @@
 #include <benanza/fusion/epilogue_group.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/padding.hpp>
 #include <benanza/fusion/residual_norm.hpp>
 #include <benanza/fusion/rotary.hpp>
 
@@ -18,6 +20,7 @@ inline std::vector<Pattern> default_patterns() {
           {"norm", detail::match_norm},
           {"rotary", detail::match_rotary},
           {"attention", detail::match_attention},
+          {"padding", detail::match_padding},
           {"product_epilogue", detail::match_product_epilogue},
           {"elementwise_chain", detail::match_elementwise_chain},
           {"residual_norm", detail::match_residual_norm}};

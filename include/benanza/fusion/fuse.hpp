@@ -31,8 +31,9 @@ struct Pattern {
 };
 
 /// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, rotary embeddings written out in parts;
-/// scale-mask-softmax attention; then convolution, matrix product, batch norm or an element-wise function with
-/// everything that follows in its epilogue; then a norm with the sum before it, where that is left.
+/// scale-mask-softmax attention; zeros around a convolution; then convolution, matrix product, batch norm or an
+/// element-wise function with everything that follows in its epilogue; then a norm with the sum before it, where that
+/// is left.
 [[nodiscard]] std::vector<Pattern> default_patterns();
 
 /// Fused form of a single-form graph.

@@ -28,6 +28,7 @@ struct Pad {
   TensorShape begins{};  ///< cells before each axis
   TensorShape ends{};    ///< cells after each axis
   PadMode mode = PadMode::constant;
+  bool nonzero = false;  ///< the constant is another number than 0, or not known
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -36,6 +37,7 @@ struct Pad {
     visit("begins", self.begins);
     visit("ends", self.ends);
     visit("mode", self.mode);
+    visit("nonzero", self.nonzero);
   }
   constexpr bool operator==(const Pad&) const = default;
 
@@ -59,6 +61,9 @@ struct Pad {
       behind[*axis] = pads.values[i + count];
     }
     Pad pad{.type = x_value.type, .mode = *named};
+    const Value* number = node.opset < 11 ? nullptr : detail::optional_input(node, graph, 2);
+    pad.nonzero = *named == PadMode::constant &&
+                  (number ? detail::scalar(*number) : std::optional(node.attribute<double>("value", 0))) != 0.0;
     bool untouched = false, any = false;
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const bool padded = before[i] != 0 || behind[i] != 0;
