@@ -44,15 +44,11 @@ struct Gather {
                   .constant = x_value.constant};
   }
 
+  /// One row is certain to be read: all indices may be the same. Those of a measurement are uniform.
   [[nodiscard]] Operands operands() const {
-    const std::int64_t rows = std::min(indices, x[1]);
     return {
         .inputs =
-            {{.name = "data",
-              .type = type,
-              .shape = x,
-              .constant = constant,
-              .touched = checked_product(checked_product(x[0], rows), x[2])},
+            {{.name = "data", .type = type, .shape = x, .constant = constant, .touched = checked_product(x[0], x[2])},
              {.name = "indices", .type = index_type, .shape = {indices}, .contents = Contents::indices, .limit = x[1]}},
         .outputs = {{.name = "output", .type = type, .shape = {x[0], indices, x[2]}}}};
   }
