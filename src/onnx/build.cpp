@@ -447,14 +447,35 @@ void Builder::define(Step& step, Types types) {
   emit(step, std::move(values), std::move(types));
 }
 
+/// The stored constants that a computed one needs.
+std::vector<ValueId> Builder::origins_of(const Step& step) {
+  const auto& values = step.scope.frame.graph.values;
+  std::vector<ValueId> origins;
+  for (const auto& input : step.inputs) {
+    if (!input || (values[*input].type == DataType::i64 && values[*input].literal)) continue;  // sizes, axes
+    if (values[*input].origins.empty()) origins.push_back(*input);
+    else origins.insert(origins.end(), values[*input].origins.begin(), values[*input].origins.end());
+  }
+  std::sort(origins.begin(), origins.end());
+  origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
+  return origins;
+}
+
 void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   Frame& frame = step.scope.frame;
   if (!step.constant && step.merge && merged(step)) return;
+  std::vector<ValueId> origins;
+  double stored = 0;
+  if (step.constant) {
+    origins = origins_of(step);
+    for (const ValueId id : origins) stored += frame.graph.values[id].bytes();
+  }
   step.node.outputs.assign(values.size(), std::nullopt);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& name = step.proto.output(static_cast<int>(i));
     if (name.empty()) continue;
     values[i].constant = step.constant;
+    if (stored < values[i].bytes()) values[i].origins = origins;
     define_value(step, name, std::move(values[i]), std::move(types[i]));
     step.node.outputs[i] = step.scope.ids[name];
   }

@@ -89,6 +89,7 @@ class Builder {
   void define(Step& step, Types types);
   void define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type);
   void alias(Step& step, int output, ValueId id);
+  [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
   void emit(Step& step, std::vector<Value> values, Types types);
   [[nodiscard]] bool merged(Step& step);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);

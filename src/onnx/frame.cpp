@@ -8,7 +8,9 @@ ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   if (&frame == &owner) return id;
   if (const auto found = frame.captured.find({&owner, id}); found != frame.captured.end()) return found->second;
   const ValueId outer = capture(*frame.parent, owner, id);
-  const ValueId here = frame.add(frame.parent->graph.values[outer], frame.parent->facts[outer].type);
+  Value value = frame.parent->graph.values[outer];
+  value.origins.clear();  // values of the graph around
+  const ValueId here = frame.add(std::move(value), frame.parent->facts[outer].type);
   frame.graph.captures.emplace_back(here, outer);
   frame.captured.emplace(std::pair{&owner, id}, here);
   return here;

@@ -52,6 +52,9 @@ void prune(Graph& graph) {
   std::vector<bool> used = used_values(graph);
   std::erase_if(graph.captures, [&](const auto& capture) { return !used[capture.first]; });
   for (const auto id : graph.inputs) used[id] = true;
+  for (std::size_t i = 0; i < graph.values.size(); ++i)
+    if (used[i])
+      for (const auto origin : graph.values[i].origins) used[origin] = true;
 
   std::vector<ValueId> renumbered(graph.values.size(), none);
   std::size_t count = 0;
@@ -65,6 +68,8 @@ void prune(Graph& graph) {
   }
   graph.values.resize(count);
 
+  for (auto& value : graph.values)
+    for (auto& id : value.origins) id = renumbered[id];
   for (auto& id : graph.inputs) id = renumbered[id];
   for (auto& id : graph.outputs) id = renumbered[id];
   for (auto& capture : graph.captures) capture.first = renumbered[capture.first];

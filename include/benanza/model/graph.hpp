@@ -36,6 +36,9 @@ struct Value {
   std::vector<std::int64_t> dims{};  ///< any rank; layers of rank above 8 are modelled only
   bool constant = false;             ///< an initializer, or computed from constants alone
   std::optional<Literal> literal{};  ///< its numbers, when constant, small and needed to build layers
+  /// Constants of the file that it is computed from, when these take fewer bytes than it does: f16 weights behind a
+  /// Cast, 4-bit ones behind DequantizeLinear. Whoever reads it can read these instead.
+  std::vector<ValueId> origins{};
   /// The dimensions depend on data (NonZero, branches of different shape, scans over an unknown trip count), directly
   /// or through the inputs: `dims` are the least that the value can have, so that a bound stays a lower bound. A tensor
   /// sequence has dims {0}.
@@ -44,6 +47,7 @@ struct Value {
   /// for what is computed from such a value, whose sizes follow from its.
   bool unknown_size = false;
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
+  [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };
 
 /// An attribute of a node. Tensor attributes are kept as literals when small; graphs are in `Node::bodies`.

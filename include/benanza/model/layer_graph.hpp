@@ -56,8 +56,25 @@ class LayerGraphBuilder {
                           : value.literal->floats[0];
       scope[id] = result_.tensors.size();
       result_.tensors.push_back(std::move(made));
+      refer_to_origins(graph, scope, id);
     }
     return *scope[id];
+  }
+
+  /// Reading a computed constant takes no more bytes than the file stores for it.
+  void refer_to_origins(const Graph& graph, Scope& scope, ValueId id) {
+    const Value& value = graph.values[id];
+    std::vector<Share> stored;
+    Bytes bytes{};
+    for (const ValueId origin : value.origins) {
+      const TensorId base = tensor(graph, scope, origin);
+      settle(base);
+      for (const auto& share : result_.tensors[base].behind) {
+        stored.push_back(share);
+        bytes += share.bytes;
+      }
+    }
+    if (!stored.empty() && bytes.value < value.bytes()) result_.tensors[*scope[id]].behind = std::move(stored);
   }
 
   void walk(const Graph& graph, Scope& scope, const Context& context) {
@@ -158,6 +175,7 @@ class LayerGraphBuilder {
       values.push_back(
           {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
     serialise(begin, values, node.trip_count.value_or(1));
+    hoist(body, inner, begin, node.trip_count.value_or(1));
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
       keep(from);  // read by the next pass, or collected
@@ -211,6 +229,25 @@ class LayerGraphBuilder {
     }
     for (std::size_t i = begin; i < end; ++i)
       if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
+  }
+
+  /// A layer of a body that no input of the body reaches does the same in every pass: once is enough. What is Opaque
+  /// may draw random numbers.
+  void hoist(const Graph& body, const Scope& inner, std::size_t begin, std::int64_t trips) {
+    if (trips < 2) return;
+    std::vector<bool> changes(result_.layers.size(), false);
+    for (std::size_t i = begin; i < result_.layers.size(); ++i) {
+      Occurrence& at = result_.layers[i];
+      changes[i] = is_opaque(at.layer);
+      for (const auto& input : at.inputs) {
+        if (!input) continue;
+        for (const ValueId formal : body.inputs)
+          changes[i] = changes[i] || (inner[formal] && comes_from(*input, *inner[formal]));
+        for (const auto producer : result_.tensors[*input].producers)
+          changes[i] = changes[i] || (producer >= begin && changes[producer]);
+      }
+      if (!changes[i]) at.repeat /= trips;
+    }
   }
 
   /// Whether a tensor is `origin`, or what bodies of loops have received of it.
@@ -286,7 +323,8 @@ class DistinctBytes {
     const LayerTensor& t = graph_->tensors[tensor];
     Bytes behind{};
     for (const auto& share : t.behind) behind += share.bytes;
-    const double part = behind.value > 0 ? std::min(1.0, touched.value / behind.value) : 0;
+    const double whole = t.constant ? t.bytes().value : behind.value;  // a constant may be stored in fewer bytes
+    const double part = whole > 0 ? std::min(1.0, touched.value / whole) : 0;
     for (const auto& share : t.behind) {
       Bytes& sum = bytes_[share.base];
       sum = std::min(graph_->tensors[share.base].bytes(), sum + share.bytes * part);
