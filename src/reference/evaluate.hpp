@@ -13,6 +13,14 @@ using Elements = std::vector<double>;
 // convolution.cpp
 Elements compute(const op::Conv& conv, const Query& query);
 Elements compute(const op::ConvTranspose& conv, const Query& query);
+// fourier.cpp
+Elements compute(const op::Fourier& fourier, const Query& query);
+// loss.cpp
+Elements compute(const op::Loss& loss, const Query& query);
+// sampling.cpp
+Elements compute(const op::GridSample& sample, const Query& query);
+Elements compute(const op::RoiAlign& align, const Query& query);
+Elements compute(const op::DeformConv& conv, const Query& query);
 // mat_mul.cpp
 Elements compute(const op::MatMul& product, const Query& query);
 Elements compute(const op::Einsum& einsum, const Query& query);
@@ -30,6 +38,8 @@ Elements compute(const op::LayerNorm& norm, const Query& query);
 Elements compute(const op::GroupNorm& norm, const Query& query);
 Elements compute(const op::Lrn& lrn, const Query& query);
 Elements compute(const op::Softmax& softmax, const Query& query);
+Elements compute(const op::AxisNorm& norm, const Query& query);
+Elements compute(const op::ChannelNorm& norm, const Query& query);
 // elementwise.cpp
 Elements compute(const op::Unary& unary, const Query& query);
 Elements compute(const op::Binary& binary, const Query& query);
@@ -38,6 +48,7 @@ Elements compute(const op::Where& where, const Query& query);
 // reduction.cpp
 Elements compute(const op::Reduce& reduce, const Query& query);
 Elements compute(const op::TopK& top_k, const Query& query);
+Elements compute(const op::Cumulative& cumulative, const Query& query);
 // movement.cpp
 Elements compute(const op::Transpose& transpose, const Query& query);
 Elements compute(const op::Concat& concat, const Query& query);
@@ -47,12 +58,16 @@ Elements compute(const op::Pad& pad, const Query& query);
 Elements compute(const op::Expand& expand, const Query& query);
 Elements compute(const op::Tile& tile, const Query& query);
 Elements compute(const op::View& view, const Query& query);
+Elements compute(const op::Trilu& trilu, const Query& query);
+Elements compute(const op::Generate& generate, const Query& query);
 // indexing.cpp
 Elements compute(const op::Gather& gather, const Query& query);
 Elements compute(const op::GatherElements& gather, const Query& query);
 Elements compute(const op::GatherNd& gather, const Query& query);
 Elements compute(const op::ScatterElements& scatter, const Query& query);
 Elements compute(const op::ScatterNd& scatter, const Query& query);
+Elements compute(const op::TensorScatter& scatter, const Query& query);
+Elements compute(const op::OneHot& one_hot, const Query& query);
 // resize.cpp
 Elements compute(const op::Resize& resize, const Query& query);
 // quantization.cpp

@@ -131,6 +131,28 @@ Elements compute(const op::ScatterNd& scatter, const Query& query) {
   return targets.result(query);
 }
 
+Elements compute(const op::TensorScatter& scatter, const Query& query) {
+  return query.map([&](std::int64_t flat) {
+    TensorShape at = coordinates(scatter.x, flat);
+    const std::int64_t first = scatter.indices ? static_cast<std::int64_t>(query.input(2)[at[0]]) : 0;
+    std::int64_t row = at[2] - first;
+    if (scatter.circular) row = (row % scatter.x[2] + scatter.x[2]) % scatter.x[2];
+    if (row < 0 || row >= scatter.length) return query.input(0)[flat];
+    at[2] = row;
+    return query.input(1)[flat_index(scatter.update(), at)];
+  });
+}
+
+Elements compute(const op::OneHot& one_hot, const Query& query) {
+  const std::int64_t depth = one_hot.y[1];
+  return query.map([&](std::int64_t flat) {
+    const TensorShape at = coordinates(one_hot.y, flat);
+    double index = query.input(0)[at[0] * one_hot.y[2] + at[2]];
+    if (index < 0) index += static_cast<double>(depth);
+    return query.input(1)[index == static_cast<double>(at[1]) ? 1 : 0];
+  });
+}
+
 std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
                                           std::size_t samples) {
   const Operands all = operands(layer);
@@ -143,6 +165,15 @@ std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const vo
   };
   add_updates(std::get_if<op::ScatterElements>(&layer));
   add_updates(std::get_if<op::ScatterNd>(&layer));
+  if (const auto* scatter = std::get_if<op::TensorScatter>(&layer); scatter != nullptr) {
+    const TensorShape update = scatter->update();
+    for (const auto place : sample_indices(element_count(update), samples)) {
+      TensorShape at = coordinates(update, place);
+      if (scatter->indices) at[2] += static_cast<const std::int64_t*>(inputs[2])[at[0]];
+      at[2] %= scatter->x[2];
+      result.push_back(flat_index(scatter->x, at));
+    }
+  }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

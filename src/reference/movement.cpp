@@ -2,6 +2,9 @@
 #include "evaluate.hpp"
 #include "index.hpp"
 
+#include <cmath>
+#include <numbers>
+
 namespace benanza::reference {
 
 Elements compute(const op::Transpose& transpose, const Query& query) {
@@ -93,6 +96,36 @@ Elements compute(const op::Tile& tile, const Query& query) {
 
 Elements compute(const op::View&, const Query& query) {
   return query.map([&](std::int64_t flat) { return query.input(0)[flat]; });
+}
+
+Elements compute(const op::Trilu& trilu, const Query& query) {
+  return query.map([&](std::int64_t flat) {
+    const TensorShape at = coordinates(trilu.x, flat);
+    const std::int64_t behind = at[2] - at[1];
+    const bool kept = trilu.upper ? behind >= trilu.diagonal : behind <= trilu.diagonal;
+    return kept ? query.input(0)[flat] : 0.0;
+  });
+}
+
+Elements compute(const op::Generate& generate, const Query& query) {
+  const Parameters& parameters = query.parameters;
+  const auto period = static_cast<double>(generate.y[0] - (parameters.periodic ? 0 : 1));
+  const auto turn = [&](std::int64_t i) {  // cosine of a part of the window
+    return [angle = 2 * std::numbers::pi * static_cast<double>(i) / period](double turns) {
+      return std::cos(turns * angle);
+    };
+  };
+  return query.map([&](std::int64_t i) {
+    switch (generate.fn) {
+      case op::GenerateFn::range: return query.input(0)[0] + static_cast<double>(i) * query.input(1)[0];
+      case op::GenerateFn::eye: return i % generate.y[1] - i / generate.y[1] == parameters.eye_diagonal ? 1.0 : 0.0;
+      case op::GenerateFn::hann: return 0.5 - 0.5 * turn(i)(1);
+      case op::GenerateFn::hamming: return 25.0 / 46 - 21.0 / 46 * turn(i)(1);
+      case op::GenerateFn::blackman: return 0.42 - 0.5 * turn(i)(1) + 0.08 * turn(i)(2);
+      case op::GenerateFn::constant: break;
+    }
+    return parameters.generated_value;
+  });
 }
 
 }  // namespace benanza::reference

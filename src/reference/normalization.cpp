@@ -117,4 +117,50 @@ Elements compute(const op::Softmax& softmax, const Query& query) {
   return result;
 }
 
+Elements compute(const op::AxisNorm& norm, const Query& query) {
+  const std::int64_t length = norm.x[1], inner = norm.x[2];
+  const ConstTensor& x = query.input(0);
+  Elements result(query.size());
+  const auto row_of = [&](std::int64_t flat) { return flat / (length * inner) * inner + flat % inner; };
+  query.for_each_group(row_of, [&](std::int64_t row, std::span<const std::size_t> positions) {
+    const std::int64_t begin = row / inner * length * inner + row % inner, end = begin + length * inner;
+    std::int64_t largest = begin;
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; i += inner) {
+      if (x[i] > x[largest]) largest = i;
+      sum += norm.fn == op::AxisNormFn::l1 ? std::fabs(x[i]) : x[i] * x[i];
+    }
+    const double length_of_row = norm.fn == op::AxisNormFn::l1 ? sum : std::sqrt(sum);
+    for (auto position : positions) {
+      const std::int64_t flat = query.indices[position];
+      if (norm.fn == op::AxisNormFn::hardmax) result[position] = flat == largest ? 1 : 0;
+      else result[position] = length_of_row == 0 ? 0 : x[flat] / length_of_row;
+    }
+  });
+  return result;
+}
+
+Elements compute(const op::ChannelNorm& norm, const Query& query) {
+  const std::int64_t channels = norm.x[1], inner = norm.x[2];
+  const std::int64_t count = norm.x[0] * inner;
+  const ConstTensor& x = query.input(0);
+  const std::size_t first_running = norm.affine ? 3 : 1;
+  Elements result(query.size());
+  const auto channel_of = [&](std::int64_t flat) { return query.output == 0 ? flat / inner % channels : flat; };
+  query.for_each_group(channel_of, [&](std::int64_t c, std::span<const std::size_t> positions) {
+    const auto of_channel = [&](std::int64_t i) { return x[(i / inner * channels + c) * inner + i % inner]; };
+    const Statistics own = statistics(of_channel, 0, count);
+    for (auto position : positions) {
+      if (query.output > 0) {
+        const double before = query.input(first_running + query.output - 1)[c], momentum = query.parameters.momentum;
+        result[position] = before * momentum + (query.output == 1 ? own.mean : own.variance) * (1 - momentum);
+        continue;
+      }
+      const double value = (x[query.indices[position]] - own.mean) / std::sqrt(own.variance + query.parameters.epsilon);
+      result[position] = norm.affine ? value * query.input(1)[c] + query.input(2)[c] : value;
+    }
+  });
+  return result;
+}
+
 }  // namespace benanza::reference

@@ -25,9 +25,12 @@ DynamicRange dynamic_range(const ConstTensor& x, DataType to) {
   return {.scale = scale, .zero_point = std::clamp(std::nearbyint(least - smallest / scale), least, largest)};
 }
 
-/// Which entry of a list of scales belongs to an element: one for all, or one a channel.
-std::int64_t channel(const TensorShape& x, const ConstTensor& scales, std::int64_t flat) {
-  return element_count(scales.shape) == 1 ? 0 : flat / x[2] % x[1];
+/// Which entry of a list of scales belongs to an element: one for all, one a channel, or one a block of channels and
+/// inner place.
+std::int64_t channel(const TensorShape& x, std::int64_t block, const ConstTensor& scales, std::int64_t flat) {
+  const std::int64_t c = flat / x[2] % x[1];
+  if (block > 0) return (flat / (x[1] * x[2]) * scales.shape[1] + c / block) * x[2] + flat % x[2];
+  return element_count(scales.shape) == 1 ? 0 : c;
 }
 
 /// y = saturate(round(x / scale) + zero_point). The quotient is rounded to the type of x first, as ONNX computes it.
@@ -59,7 +62,7 @@ Elements compute(const op::Quantize& quantize, const Query& query) {
   }
   const ConstTensor &scales = query.input(1), &zero_points = query.input(2);
   return query.map([&](std::int64_t flat) {
-    const std::int64_t c = channel(quantize.x, scales, flat);
+    const std::int64_t c = channel(quantize.x, quantize.block, scales, flat);
     return quantized(x[flat], scales[c], zero_points[c], quantize.type, quantize.to);
   });
 }
@@ -67,7 +70,7 @@ Elements compute(const op::Quantize& quantize, const Query& query) {
 Elements compute(const op::Dequantize& dequantize, const Query& query) {
   const ConstTensor &scales = query.input(1), &zero_points = query.input(2);
   return query.map([&](std::int64_t flat) {
-    const std::int64_t c = channel(dequantize.x, scales, flat);
+    const std::int64_t c = channel(dequantize.x, dequantize.block, scales, flat);
     return (query.input(0)[flat] - zero_points[c]) * scales[c];
   });
 }

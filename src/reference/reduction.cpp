@@ -137,4 +137,25 @@ Elements compute(const op::TopK& top_k, const Query& query) {
   return result;
 }
 
+Elements compute(const op::Cumulative& cumulative, const Query& query) {
+  const std::int64_t length = cumulative.x[1], inner = cumulative.x[2];
+  const ConstTensor& x = query.input(0);
+  const ElementwiseFn fn = cumulative.product ? ElementwiseFn::mul : ElementwiseFn::add;
+  Elements result(query.size()), row(static_cast<std::size_t>(length));
+  const auto row_of = [&](std::int64_t flat) { return flat / (length * inner) * inner + flat % inner; };
+  query.for_each_group(row_of, [&](std::int64_t which, std::span<const std::size_t> positions) {
+    const std::int64_t begin = which / inner * length * inner + which % inner;
+    double value = cumulative.product ? 1 : 0;
+    for (std::int64_t step = 0; step < length; ++step) {
+      const std::int64_t i = cumulative.reverse ? length - 1 - step : step;
+      const double before = value;
+      value = apply(fn, cumulative.type, value, x[begin + i * inner]);
+      row[static_cast<std::size_t>(i)] = cumulative.exclusive ? before : value;
+    }
+    for (auto position : positions)
+      result[position] = row[static_cast<std::size_t>(query.indices[position] / inner % length)];
+  });
+  return result;
+}
+
 }  // namespace benanza::reference

@@ -22,12 +22,16 @@ class Axis {
         parameters_(parameters),
         in_(resize.x[axis]),
         out_(resize.y[axis]),
+        start_(parameters.resize_region.empty() ? 0 : parameters.resize_region[axis]),
+        end_(parameters.resize_region.empty() ? 1 : parameters.resize_region[axis + resize.x.size()]),
         scale_(parameters.resize_scales.empty() ? static_cast<double>(out_) / static_cast<double>(in_)
                                                 : parameters.resize_scales[axis]) {}
 
   [[nodiscard]] std::vector<Neighbour> taps(std::int64_t y) const {
-    if (in_ == out_ && scale_ == 1) return {{.at = y}};
+    const bool crops = resize_.coordinates == op::ResizeCoordinates::tf_crop_and_resize;
+    if (in_ == out_ && scale_ == 1 && (!crops || (start_ == 0 && end_ == 1))) return {{.at = y}};
     const double x = original(static_cast<double>(y));
+    if (crops && (x < 0 || x > static_cast<double>(in_ - 1))) return {};
     switch (resize_.mode) {
       case op::ResizeMode::nearest: return {{.at = std::clamp<std::int64_t>(nearest(x), 0, in_ - 1)}};
       case op::ResizeMode::linear: return neighbours(x, 1, [](double distance) { return 1 - distance; });
@@ -48,6 +52,9 @@ class Axis {
       case op::ResizeCoordinates::asymmetric: return y / scale_;
       case op::ResizeCoordinates::align_corners: return resized == 1 ? 0 : y * (in - 1) / (resized - 1);
       case op::ResizeCoordinates::pytorch_half_pixel: return out_ == 1 ? 0 : (y + 0.5) / scale_ - 0.5;
+      case op::ResizeCoordinates::tf_crop_and_resize:
+        if (out_ == 1) return (start_ + end_) / 2 * (in - 1);
+        return start_ * (in - 1) + y * (end_ - start_) * (in - 1) / (out - 1);
       case op::ResizeCoordinates::half_pixel_symmetric: {
         const double adjustment = out / resized;
         return in / 2 * (1 - adjustment) + (y + 0.5) / scale_ - 0.5;
@@ -70,13 +77,18 @@ class Axis {
   [[nodiscard]] std::vector<Neighbour> neighbours(double x, std::int64_t reach, Weight weight) const {
     std::vector<Neighbour> result;
     double sum = 0;
+    const double shrink = resize_.antialias ? std::max(1 / scale_, 1.0) : 1;  // weights reach as many more cells
+    const double span = static_cast<double>(reach) * shrink;
     const auto left = static_cast<std::int64_t>(std::floor(x));
-    for (std::int64_t cell = left - reach + 1; cell <= left + reach; ++cell) {
+    const auto first = shrink == 1 ? left - reach + 1 : static_cast<std::int64_t>(std::ceil(x - span));
+    const auto last = shrink == 1 ? left + reach : static_cast<std::int64_t>(std::floor(x + span));
+    for (std::int64_t cell = first; cell <= last; ++cell) {
       if (parameters_.exclude_outside && (cell < 0 || cell >= in_)) continue;
-      result.push_back({std::clamp<std::int64_t>(cell, 0, in_ - 1), weight(std::fabs(x - static_cast<double>(cell)))});
+      const double distance = std::min(std::fabs(x - static_cast<double>(cell)) / shrink, static_cast<double>(reach));
+      result.push_back({std::clamp<std::int64_t>(cell, 0, in_ - 1), weight(distance)});
       sum += result.back().weight;
     }
-    if (parameters_.exclude_outside)
+    if (parameters_.exclude_outside || shrink != 1)
       for (Neighbour& tap : result) tap.weight /= sum;
     return result;
   }
@@ -84,6 +96,7 @@ class Axis {
   const op::Resize& resize_;
   const Parameters& parameters_;
   std::int64_t in_, out_;
+  double start_, end_;  // of the region, as parts of the axis
   double scale_;
 };
 
@@ -105,7 +118,8 @@ Elements compute(const op::Resize& resize, const Query& query) {
     const TensorShape at = coordinates(resize.y, flat);
     std::vector<std::vector<Neighbour>> taps;
     for (std::size_t i = 0; i < axes.size(); ++i) taps.push_back(axes[i].taps(at[i]));
-    const double value = interpolate(query.input(0), taps, 0, 0);
+    const bool outside = std::any_of(taps.begin(), taps.end(), [](const auto& of_axis) { return of_axis.empty(); });
+    const double value = outside ? query.parameters.resize_outside : interpolate(query.input(0), taps, 0, 0);
     if (is_float(resize.type)) return value;
     const auto [least, largest] = integer_range(resize.type);
     return std::clamp(std::nearbyint(value), least, largest);

@@ -42,6 +42,9 @@ std::vector<std::size_t> operand_inputs(const Node& node, const Graph& graph, co
   const std::string& type = node.op_type;
   if (type == "QLinearConv") return {0, 3, 8};
   if (type == "QLinearMatMul") return {0, 3};
+  if (type == "STFT") return {0, 2};
+  if (type == "Range") return {0, 2};
+  if (type == "OneHot") return {0, 2};
   if (const auto* recurrent = std::get_if<op::Recurrent>(&layer)) {
     std::vector<std::size_t> inputs{0, 1, 2};
     if (recurrent->bias) inputs.push_back(3);
@@ -54,7 +57,7 @@ std::vector<std::size_t> operand_inputs(const Node& node, const Graph& graph, co
   if (type == "Concat") std::erase_if(inputs, [&](std::size_t i) { return graph.input(node, i).elements() == 0; });
   if (const auto* binary = std::get_if<op::Binary>(&layer)) {
     if (binary->same) return {0};
-    if (is_swapped(node, graph, *binary)) return {1, 0};
+    if (type != "Clip" && is_swapped(node, graph, *binary)) return {1, 0};
   }
   return inputs;
 }
@@ -86,6 +89,23 @@ std::vector<double> resize_scales(const Node& node, const op::Resize& resize, co
   return result;
 }
 
+/// Starts, then ends, of all axes.
+std::vector<double> resize_region(const Node& node, const op::Resize& resize, const std::vector<double>& given) {
+  const std::size_t rank = resize.x.size();
+  if (given.empty()) return {};
+  std::vector<double> result(2 * rank, 0);
+  std::fill(result.begin() + static_cast<std::ptrdiff_t>(rank), result.end(), 1);
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  axes = node.attribute("axes", axes);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i] < 0 ? axes[i] + static_cast<std::int64_t>(rank) : axes[i]);
+    result.at(axis) = given.at(i);
+    result.at(rank + axis) = given.at(axes.size() + i);
+  }
+  return result;
+}
+
 /// Numbers that a layer does not hold because they do not decide the speed.
 reference::Parameters parameters(const Node& node, const Layer& layer, const Tensors& tensors) {
   reference::Parameters result;
@@ -101,9 +121,18 @@ reference::Parameters parameters(const Node& node, const Layer& layer, const Ten
   if (node.op_type == "Pad") result.pad_value = scalar(input(node, tensors, 2), node.attribute("value", 0.0));
   if (const auto* resize = std::get_if<op::Resize>(&layer)) {
     result.resize_scales = resize_scales(node, *resize, tensors);
+    if (const Numbers* region = node.opset >= 11 ? input(node, tensors, 1) : nullptr; region != nullptr)
+      result.resize_region = resize_region(node, *resize, region->values);
+    result.resize_outside = node.attribute("extrapolation_value", 0.0);
     result.cubic_coefficient = node.attribute("cubic_coeff_a", result.cubic_coefficient);
     result.exclude_outside = node.attribute("exclude_outside", std::int64_t{0}) != 0;
   }
+  if (node.op_type == "MeanVarianceNormalization") result.epsilon = 1e-9;
+  result.momentum = node.attribute("momentum", result.momentum);
+  result.box_scale = node.attribute("spatial_scale", result.box_scale);
+  if (node.attributes.contains("ignore_index")) result.ignored_target = node.attribute("ignore_index", std::int64_t{0});
+  if (node.op_type == "EyeLike") result.eye_diagonal = node.attribute("k", std::int64_t{0});
+  result.periodic = node.attribute("periodic", std::int64_t{1}) != 0;
   result.select_last_index = node.attribute("select_last_index", std::int64_t{0}) != 0;
   if (node.op_type == "ConvInteger" || node.op_type == "MatMulInteger") {
     result.zero_point_a = scalar(input(node, tensors, 2), 0);
@@ -144,6 +173,17 @@ Buffer operand_buffer(const Node& node, const Operand& operand, const Numbers* n
   return {operand.type, values};
 }
 
+/// The bits of each number as another type has them.
+Numbers reread(const Numbers& x, const Value& value) {
+  Numbers result{.type = value.type, .dims = value.dims};
+  for (const double number : x.values) {
+    std::array<std::byte, sizeof(double)> bits{};
+    store(bits.data(), x.type, 0, number);
+    result.values.push_back(load(bits.data(), value.type, 0));
+  }
+  return result;
+}
+
 /// Operators whose output's size is not a function of the operands' sizes.
 constexpr std::array<std::string_view, 4> data_dependent{"Compress", "NonMaxSuppression", "NonZero", "Unique"};
 
@@ -155,6 +195,11 @@ void run_node(const Graph& graph, const Node& node, Tensors& tensors) {
   const Layer layer = make_layer(node, graph);
   if (is_opaque(layer)) throw Skip{"modelled only: " + node.op_type};
 
+  if (const auto* view = std::get_if<op::View>(&layer); view != nullptr && view->rule == op::ViewRule::bits) {
+    const Numbers* x = input(node, tensors, 0);
+    tensors[*node.outputs[0]] = reread(*x, graph.output(node, 0));
+    return;
+  }
   Operands shapes = operands(layer);
   if (is_free(layer) && graph.output(node, 0).elements() == 0) shapes = {};  // nothing at all to compute
   const auto which = operand_inputs(node, graph, layer);

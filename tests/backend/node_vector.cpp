@@ -59,7 +59,9 @@ std::set<int> parameter_inputs(const std::string& op_type) {
                                                           {"Clip", {1, 2}},
                                                           {"ConstantOfShape", {0}},
                                                           {"ConvInteger", {2, 3}},
+                                                          {"CumProd", {1}},
                                                           {"CumSum", {1}},
+                                                          {"DFT", {1, 2}},
                                                           {"DequantizeLinear", {1, 2}},
                                                           {"Dropout", {1, 2}},
                                                           {"Expand", {1}},
@@ -71,7 +73,7 @@ std::set<int> parameter_inputs(const std::string& op_type) {
                                                           {"QLinearMatMul", {1, 2, 4, 5, 6, 7}},
                                                           {"QuantizeLinear", {1, 2}},
                                                           {"RNN", {4}},
-                                                          {"Range", {0, 1, 2}},
+                                                          {"STFT", {1, 3}},
                                                           {"Reshape", {1}},
                                                           {"Resize", {1, 2, 3}},
                                                           {"Slice", {1, 2, 3, 4}},
@@ -79,8 +81,10 @@ std::set<int> parameter_inputs(const std::string& op_type) {
                                                           {"Squeeze", {1}},
                                                           {"Tile", {1}},
                                                           {"TopK", {1}},
+                                                          {"Trilu", {1}},
                                                           {"Unsqueeze", {1}},
-                                                          {"Upsample", {1}}};
+                                                          {"Upsample", {1}},
+                                                          {"OneHot", {1}}};
   if (op_type.starts_with("Reduce")) return {1};
   const auto found = table.find(op_type);
   return found == table.end() ? std::set<int>{} : found->second;

@@ -40,19 +40,22 @@ class Scratch {
 
 /// As onnx.backend.test.runner compares: |got - expected| <= 1e-7 + 1e-3 |expected|, with equal shapes; what is not a
 /// number has to be none. A bf16 has 8 significant bits: the vectors round sums in between to it, so two units of the
-/// last place are allowed.
-std::string first_difference(const Numbers& expected, const Numbers& got) {
+/// last place are allowed. `noise` is accepted besides, as a part of the largest value.
+std::string first_difference(const Numbers& expected, const Numbers& got, double noise) {
   std::ostringstream text;
   text.precision(9);
   if (expected.dims != got.dims) return "another shape";
   if (expected.type != got.type)
     return "another type: " + std::string(name(got.type)) + ", expected " + std::string(name(expected.type));
+  double largest = 0;
+  for (const double value : expected.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
   for (std::size_t i = 0; i < expected.values.size(); ++i) {
     const double want = expected.values[i], have = got.values[i];
     if (want == have || (std::isnan(want) && std::isnan(have))) continue;
     const bool is_bf16 = got.type == DataType::bf16 && want != 0;
     const double accepted = is_bf16 ? 2 * std::ldexp(1.0, std::ilogb(want) - 7) : 1e-3 * std::fabs(want);
-    if (std::fabs(have - want) <= 1e-7 + accepted) continue;
+    if (std::fabs(have - want) <= 1e-7 + accepted + noise * largest) continue;
     text << "element " << i << " is " << have << ", expected " << want;
     return text.str();
   }
@@ -63,10 +66,12 @@ std::string compare(const test::NodeVector& vector) {
   const auto got = test::run_graph(vector.graph, vector.inputs);
   if (got.size() != vector.outputs.size()) return "another number of outputs";
   bool any = false;
+  // Sums that cancel: the vectors of a transform have the rounding of f32 where the result is 0.
+  const bool cancels = std::find(vector.op_types.begin(), vector.op_types.end(), "DFT") != vector.op_types.end();
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (!got[i]) continue;
     any = true;
-    if (const auto text = first_difference(vector.outputs[i], *got[i]); !text.empty())
+    if (const auto text = first_difference(vector.outputs[i], *got[i], cancels ? 1e-7 : 0); !text.empty())
       return "output " + std::to_string(i) + ": " + text;
   }
   if (!any) throw test::Skip{"folded away at import"};
@@ -78,7 +83,6 @@ std::string skipped_by_name(const std::string& name) {
   for (const char* prefix : {"test_adagrad", "test_adam", "test_momentum", "test_nesterov", "test_gradient",
                              "test_training_", "test_bernoulli"})
     if (name.starts_with(prefix)) return "training or random numbers";
-  if (name.find("training_mode") != std::string::npos) return "training or random numbers";
   if (name.find("_ai_onnx_ml_") != std::string::npos) return "ai.onnx.ml";
   return {};
 }
@@ -144,7 +148,7 @@ TEST_CASE("the reference computes what ONNX's node-test vectors expect") {
               << (names.size() > 1 ? ", ..." : "") << ")";
   std::cout << std::endl;
   // ONNX 1.23.2 has 1,884 vectors; those left out are counted above, by rule.
-  CHECK(passed >= 1270);
+  CHECK(passed >= 1490);
   for (const auto& type : offered) {
     CAPTURE(type);
     CHECK(covered.contains(type));

@@ -88,13 +88,13 @@ class Extend(unittest.TestCase):
 
     def test_an_operator(self):
         tree = self.tree("operator")
-        tree.insert("include/benanza/op/ops.hpp", "#include <benanza/op/dequantize.hpp>\n", "#include <benanza/op/cum_sum.hpp>\n")
-        tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::CumSum, ")
-        tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// cum_sum.cpp\nElements compute(const op::CumSum& cum_sum, const Query& query);\n")
-        tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "cum_sum.cpp ")
+        tree.insert("include/benanza/op/ops.hpp", "#include <benanza/op/einsum.hpp>\n", "#include <benanza/op/det.hpp>\n")
+        tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::Det, ")
+        tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")
+        tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "det.cpp ")
         self.assert_as_said(tree, "an operator")
         tree.check("src/reference/reference.cpp", "src/backend/native/backend.cpp")
-        tree.output_of("src/reference/cum_sum.cpp", "src/gap/engine_words.cpp", "src/plan/element.cpp", HERE / "extend/ask_operator.cpp")
+        tree.output_of("src/reference/det.cpp", "src/gap/engine_words.cpp", "src/plan/element.cpp", HERE / "extend/ask_operator.cpp")
 
     def test_a_backend(self):
         tree = self.tree("backend")

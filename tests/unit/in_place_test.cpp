@@ -72,6 +72,19 @@ TEST_CASE("an update costs what it writes, and what reads its result fetches the
   }
 }
 
+TEST_CASE("rows of a cache are written in place where nothing else needs it") {
+  for (const bool leaves : {true, false}) {
+    GraphBuilder g;
+    const auto cache = g.input({1, 8, 4096, 64}), rows = g.input({1, 8, 1, 64}), place = g.input({1}, DataType::i64);
+    const auto updated = g.node("TensorScatter", {cache, rows, place}, {1, 8, 4096, 64});
+    g.output(leaves ? updated : g.map("Softmax", {updated}));
+    const LayerGraph graph = make_layer_graph(g.graph());
+    CHECK(std::get<op::TensorScatter>(graph.layers[0].layer).in_place == leaves);
+    CHECK(graph.layers[0].written.value == 8 * 64 * 4);
+    CHECK(graph.layers[0].read_activations.value == 8 * 64 * 4 + 8);
+  }
+}
+
 TEST_CASE("an update is in place where nothing else needs what was there") {
   GraphBuilder g;
   const auto place = g.input({1, 1}, DataType::i64), row = g.input({1, 64});

@@ -4,18 +4,36 @@
 
 #include <benanza/detail/node.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace benanza::detail {
 
-/// Outer, channels, inner; 1, all, 1 where there is one scale. Nothing for scales of blocks.
-[[nodiscard]] inline std::optional<TensorShape> scaled_dims(const Node& node, const Graph& graph) {
+struct Scaled {
+  TensorShape x{};         ///< outer, channels, inner; 1, all, 1 where there is one scale
+  std::int64_t block = 0;  ///< channels that share the scales of each inner place; 0: each channel has one for all
+};
+
+/// Nothing where the scales do not fit x.
+[[nodiscard]] inline std::optional<Scaled> scaled_dims(const Node& node, const Graph& graph) {
   const Value& x = graph.input(node, 0);
   const Value* scale = node.op_type == "DynamicQuantizeLinear" ? nullptr : optional_input(node, graph, 1);
-  if (!scale || scale->elements() == 1) return TensorShape{1, x.elements(), 1};
+  if (!scale || scale->elements() == 1) return Scaled{.x = {1, x.elements(), 1}};
   const auto axis = to_axis(node.attribute<std::int64_t>("axis", 1), x.dims.size());
-  if (!axis || scale->dims.size() != 1 || scale->dims[0] != x.dims[*axis]) return std::nullopt;
-  return around(x.dims, *axis);
+  if (!axis) return std::nullopt;
+  if (scale->dims.size() == 1 && scale->dims[0] == x.dims[*axis]) return Scaled{.x = around(x.dims, *axis)};
+  const std::int64_t block = node.attribute<std::int64_t>("block_size", 0);
+  if (block < 1 || scale->dims.size() != x.dims.size()) return std::nullopt;
+  Dims blocks = x.dims;
+  blocks[*axis] = (blocks[*axis] + block - 1) / block;
+  if (scale->dims != blocks) return std::nullopt;
+  return Scaled{.x = around(x.dims, *axis), .block = block};
+}
+
+/// The shape of the scales.
+[[nodiscard]] constexpr TensorShape scales(const TensorShape& x, std::int64_t block) {
+  if (block > 0) return {x[0], (x[1] + block - 1) / block, x[2]};
+  return {x[0] == 1 && x[2] == 1 ? 1 : x[1]};
 }
 
 }  // namespace benanza::detail

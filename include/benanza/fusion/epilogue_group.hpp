@@ -123,10 +123,12 @@ class EpilogueGroup {
     const auto* cast = std::get_if<op::Cast>(&next);
     if (cast && running == DataType::i32 && cast->type == running && is_float(cast->to)) to = cast->to;
     const auto* dequantize = std::get_if<op::Dequantize>(&next);
-    if (dequantize && dequantize->type == running && dequantize->x[0] == 1 && dequantize->x[2] == 1)
+    if (dequantize && dequantize->type == running && dequantize->x[0] == 1 && dequantize->x[2] == 1 &&
+        dequantize->block == 0)
       to = dequantize->to;
     const auto* quantize = std::get_if<op::Quantize>(&next);
-    if (quantize && !quantize->dynamic && quantize->type == running && quantize->x[0] == 1 && quantize->x[2] == 1)
+    if (quantize && !quantize->dynamic && quantize->type == running && quantize->x[0] == 1 && quantize->x[2] == 1 &&
+        quantize->block == 0)
       to = quantize->to;
     if (!to || !is_8_bit(type(layer_))) return std::nullopt;
     Layer grown = layer_;

@@ -43,6 +43,8 @@ namespace benanza::detail {
   const Occurrence& padding = graph.layers[*pad_at];
   const auto* pad = plain<op::Pad>(&padding);
   if (pad == nullptr || pad->mode != op::PadMode::constant || pad->nonzero || !padding.inputs[0]) return std::nullopt;
+  for (std::size_t i = 1; i < padding.inputs.size(); ++i)  // how much, and by what
+    if (padding.inputs[i] && !graph.tensors[*padding.inputs[i]].constant) return std::nullopt;
   const auto whole =
       padded_conv(*conv, *pad, graph.tensors[*padding.inputs[0]].dims, graph.tensors[*conv_at.inputs[0]].dims);
   if (!whole) return std::nullopt;

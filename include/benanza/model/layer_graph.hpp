@@ -288,11 +288,12 @@ class LayerGraphBuilder {
     return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
   }
 
-  /// A scatter, unless it combines what is there with what it writes, as a second call would differ.
-  template <class Scatter>
-  [[nodiscard]] bool may_be_in_place(const Scatter& scatter, const Occurrence& at) const {
-    return scatter.reduction == op::ScatterReduction::none &&
-           may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+  /// An update, unless it combines what is there with what it writes, as a second call would differ.
+  template <class Update>
+  [[nodiscard]] bool may_be_in_place(const Update& update, const Occurrence& at) const {
+    if constexpr (requires { update.reduction; })
+      if (update.reduction != op::ScatterReduction::none) return false;
+    return may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
   }
   /// A cache that the caller keeps, with room for what is appended. What a layer makes has no room behind it, and what
   /// is shorter than its addition is not a cache.
@@ -352,12 +353,11 @@ class DistinctBytes {
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
 }
 /// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
-/// Slice, strides) or, being of unknown size, may read nothing.
+/// Slice, strides) or reads nothing (EyeLike asks for a shape alone; what has an unknown size may be empty).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
-  if (is_opaque(layer) && operands(layer).inputs.empty()) return {};
-  if (i != 0) return tensor.bytes();
   const Operands all = operands(layer);
-  if (all.inputs.empty() || !all.inputs[0].touched) return tensor.bytes();
+  if (all.inputs.empty()) return {};
+  if (i != 0 || !all.inputs[0].touched) return tensor.bytes();
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[0].touched_bytes())});
 }
 

@@ -29,8 +29,8 @@ struct BatchNorm {
   }
   constexpr bool operator==(const BatchNorm&) const = default;
 
-  /// The outputs of training are ignored. Before opset 9, spatial = 0 normalises every position with numbers of its
-  /// own.
+  /// Training is left to ChannelNorm, and its outputs are ignored. Before opset 9, spatial = 0 normalises every
+  /// position with numbers of its own.
   [[nodiscard]] static std::optional<BatchNorm> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
     auto x = detail::batch_channels_inner(x_value.dims);

@@ -52,6 +52,7 @@ inline constexpr std::array binary_functions{
     BinaryFunction{"com.microsoft.QLinearMul", ElementwiseFn::mul, true},
     BinaryFunction{"com.microsoft.BiasGelu", ElementwiseFn::add, true},
     BinaryFunction{"com.microsoft.FastGelu", ElementwiseFn::add, true},
+    BinaryFunction{"Clip", ElementwiseFn::max},
 };
 consteval auto binary_types() {
   std::array<std::string_view, binary_functions.size()> types{};
@@ -86,11 +87,13 @@ struct Binary {
   }
   constexpr bool operator==(const Binary&) const = default;
 
-  /// Sum, Max and Min of two operands are binary too, and so is a bias before an activation.
+  /// Sum, Max and Min of two operands are binary too, and so are a bias before an activation and a Clip whose bounds
+  /// are computed at run time.
   [[nodiscard]] static std::optional<Binary> from(const Node& node, const Graph& graph) {
     const std::string type = detail::onnx_type(node);
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
                                   [&](const auto& r) { return r.onnx_type == type; });
+    if (type == "Clip") return clip(node, graph);
     const bool quantised = type.starts_with("com.microsoft.QLinear");
     if (row == detail::binary_functions.end() || (!quantised && node.inputs.size() != 2)) return std::nullopt;
     const std::size_t second = quantised ? 3 : 1;
@@ -141,6 +144,20 @@ struct Binary {
   }
 
  private:
+  /// The larger of each element and a scalar, then the smaller of it and another one.
+  [[nodiscard]] static std::optional<Binary> clip(const Node& node, const Graph& graph) {
+    const Value& x_value = graph.input(node, 0);
+    const Value *lower = detail::optional_input(node, graph, 1), *upper = detail::optional_input(node, graph, 2);
+    for (const Value* given : {lower, upper})
+      if (given != nullptr && given->elements() != 1) return std::nullopt;
+    if (lower == nullptr && upper == nullptr) return std::nullopt;
+    Binary binary{.type = x_value.type,
+                  .fn = lower != nullptr ? ElementwiseFn::max : ElementwiseFn::min,
+                  .a = {x_value.elements()},
+                  .b = {1}};
+    if (lower != nullptr && upper != nullptr) binary.post.push_back({ElementwiseFn::min, TensorShape{1}});
+    return binary;
+  }
   /// Before opset 7 the second operand was aligned at an axis, not at the last dimension; PRelu's slope stood for the
   /// channels.
   [[nodiscard]] static detail::Dims aligned(const Node& node, const detail::Dims& a, detail::Dims b) {

@@ -19,25 +19,27 @@ struct Dequantize {
   static constexpr std::array<std::string_view, 1> onnx_types{"DequantizeLinear"};
   DataType type = DataType::u8;
   DataType to = DataType::f32;
-  TensorShape x{};  ///< outer channels inner; per tensor: 1 n 1
+  TensorShape x{};         ///< outer channels inner; per tensor: 1 n 1
+  std::int64_t block = 0;  ///< so many channels share the scales of each inner place; 0: each channel has one for all
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
     visit("type", self.type);
     visit("to", self.to);
     visit("x", self.x);
+    visit("block", self.block);
   }
   constexpr bool operator==(const Dequantize&) const = default;
 
   [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
-    const auto x = detail::scaled_dims(node, graph);
-    if (!x) return std::nullopt;
-    return Dequantize{.type = x_value.type, .to = graph.output(node, 0).type, .x = *x};
+    const auto scaled = detail::scaled_dims(node, graph);
+    if (!scaled) return std::nullopt;
+    return Dequantize{.type = x_value.type, .to = graph.output(node, 0).type, .x = scaled->x, .block = scaled->block};
   }
 
   [[nodiscard]] Operands operands() const {
-    const TensorShape scales{x[0] == 1 && x[2] == 1 ? 1 : x[1]};
+    const TensorShape scales = detail::scales(x, block);
     return {
         .inputs = {{.name = "x", .type = type, .shape = x, .contents = Contents::indices, .limit = 100},
                    {.name = "x_scale", .type = to, .shape = scales, .constant = true, .contents = Contents::positive},
@@ -54,7 +56,7 @@ struct Dequantize {
     return {.flops = 2.0 * static_cast<double>(element_count(x))};
   }
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && block >= 0 && block <= x[1]; }
 };
 static_assert(Operator<Dequantize>, "Dequantize: fields() must visit every member");
 

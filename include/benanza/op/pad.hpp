@@ -22,7 +22,7 @@ enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
 struct Pad {
   static constexpr std::string_view kind = "Pad";
   static constexpr Family family = Family::other;
-  static constexpr std::array<std::string_view, 1> onnx_types{"Pad"};
+  static constexpr std::array<std::string_view, 2> onnx_types{"Pad", "CenterCropPad"};
   DataType type = DataType::f32;
   TensorShape x{};
   TensorShape begins{};  ///< cells before each axis
@@ -41,25 +41,15 @@ struct Pad {
   }
   constexpr bool operator==(const Pad&) const = default;
 
-  /// Adjacent dimensions without padding are folded. Padding by nothing is left to View.
+  /// Adjacent dimensions without padding are folded. Padding by nothing is left to View. Pads that are computed at run
+  /// time are taken to lie behind: the work is the same.
   [[nodiscard]] static std::optional<Pad> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
-    const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1),
-               axes = detail::given_ints(node, graph, "axes", 3);
-    const std::string mode = node.attribute<std::string>("mode", "constant");
-    const auto named = detail::enum_from_name<PadMode>(mode);
-    if (!pads.given || !pads.known || !axes.known || !named ||
-        pads.values.size() != 2 * (axes.given ? axes.values.size() : dims.size()))
-      return std::nullopt;
-    const std::size_t count = pads.values.size() / 2;
-    detail::Dims before(dims.size(), 0), behind(dims.size(), 0);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
-      if (!axis) return std::nullopt;
-      before[*axis] = pads.values[i];
-      behind[*axis] = pads.values[i + count];
-    }
+    const auto named = detail::enum_from_name<PadMode>(node.attribute<std::string>("mode", "constant"));
+    const auto cells = padding(node, graph);
+    if (!named || !cells) return std::nullopt;
+    const auto& [before, behind] = *cells;
     Pad pad{.type = x_value.type, .mode = *named};
     const Value* number = node.opset < 11 ? nullptr : detail::optional_input(node, graph, 2);
     pad.nonzero = *named == PadMode::constant &&
@@ -100,6 +90,37 @@ struct Pad {
       for (auto cells : *list)
         if (cells < -detail::largest_size || cells > detail::largest_size) return false;
     return detail::are_sizes(y());
+  }
+
+ private:
+  /// Cells before and behind each axis.
+  struct Cells {
+    detail::Dims before{}, behind{};
+  };
+  [[nodiscard]] static std::optional<Cells> padding(const Node& node, const Graph& graph) {
+    const auto &dims = graph.input(node, 0).dims, &y = graph.output(node, 0).dims;
+    detail::Dims before(dims.size(), 0), behind(dims.size(), 0);
+    const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1),
+               axes = detail::given_ints(node, graph, "axes", 3);
+    if (node.op_type == "CenterCropPad" || !pads.known || !axes.known) {
+      if (y.size() != dims.size()) return std::nullopt;
+      for (std::size_t i = 0; i < dims.size(); ++i) {
+        // ONNX CenterCropPad: half of the difference, rounded down, is cut or padded in front.
+        const std::int64_t more = y[i] - dims[i];
+        before[i] = node.op_type == "CenterCropPad" ? more / 2 : 0;
+        behind[i] = more - before[i];
+      }
+      return Cells{before, behind};
+    }
+    if (!pads.given || pads.values.size() != 2 * (axes.given ? axes.values.size() : dims.size())) return std::nullopt;
+    const std::size_t count = pads.values.size() / 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
+      if (!axis) return std::nullopt;
+      before[*axis] = pads.values[i];
+      behind[*axis] = pads.values[i + count];
+    }
+    return Cells{before, behind};
   }
 };
 static_assert(Operator<Pad>, "Pad: fields() must visit every member");

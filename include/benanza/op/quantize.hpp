@@ -19,8 +19,9 @@ struct Quantize {
   static constexpr std::array<std::string_view, 2> onnx_types{"QuantizeLinear", "DynamicQuantizeLinear"};
   DataType type = DataType::f32;
   DataType to = DataType::u8;
-  TensorShape x{};       ///< outer channels inner; per tensor: 1 n 1
-  bool dynamic = false;  ///< scale and zero point are computed from x (DynamicQuantizeLinear)
+  TensorShape x{};         ///< outer channels inner; per tensor: 1 n 1
+  bool dynamic = false;    ///< scale and zero point are computed from x (DynamicQuantizeLinear)
+  std::int64_t block = 0;  ///< so many channels share the scales of each inner place; 0: each channel has one for all
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -28,17 +29,19 @@ struct Quantize {
     visit("to", self.to);
     visit("x", self.x);
     visit("dynamic", self.dynamic);
+    visit("block", self.block);
   }
   constexpr bool operator==(const Quantize&) const = default;
 
   [[nodiscard]] static std::optional<Quantize> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
-    const auto x = detail::scaled_dims(node, graph);
-    if (!x) return std::nullopt;
+    const auto scaled = detail::scaled_dims(node, graph);
+    if (!scaled) return std::nullopt;
     return Quantize{.type = x_value.type,
                     .to = graph.output(node, 0).type,
-                    .x = *x,
-                    .dynamic = node.op_type == "DynamicQuantizeLinear"};
+                    .x = scaled->x,
+                    .dynamic = node.op_type == "DynamicQuantizeLinear",
+                    .block = scaled->block};
   }
 
   [[nodiscard]] Operands operands() const {
@@ -48,7 +51,7 @@ struct Quantize {
       result.outputs.push_back({.name = "y_scale", .type = type, .shape = {}});
       result.outputs.push_back({.name = "y_zero_point", .type = to, .shape = {}});
     } else {
-      const TensorShape scales{x[0] == 1 && x[2] == 1 ? 1 : x[1]};
+      const TensorShape scales = detail::scales(x, block);
       result.inputs.push_back(
           {.name = "y_scale", .type = type, .shape = scales, .constant = true, .contents = Contents::positive});
       result.inputs.push_back({.name = "y_zero_point",
@@ -66,7 +69,9 @@ struct Quantize {
     return {.flops = (dynamic ? 5.0 : 3.0) * static_cast<double>(element_count(x))};
   }
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x, 3) && block >= 0 && block <= x[1] && !(dynamic && block > 0);
+  }
 };
 static_assert(Operator<Quantize>, "Quantize: fields() must visit every member");
 

@@ -65,7 +65,8 @@ struct Reduce {
   }
   constexpr bool operator==(const Reduce&) const = default;
 
-  /// A reduction over dimensions of 1 alone is left to View, where the function changes nothing.
+  /// A reduction over dimensions of 1 alone is left to View, where the function changes nothing. Axes that are computed
+  /// at run time follow from the shape of the result.
   [[nodiscard]] static std::optional<Reduce> from(const Node& node, const Graph& graph) {
     const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
     if (at == onnx_types.end()) return std::nullopt;
@@ -77,14 +78,16 @@ struct Reduce {
     std::vector<bool> reduced(x_value.dims.size());
     const auto axes = index ? detail::GivenInts{.given = true, .values = {node.attribute<std::int64_t>("axis", 0)}}
                             : detail::given_ints(node, graph, "axes", quantized ? node.inputs.size() : 1);
-    if (!axes.known) return std::nullopt;
     for (auto given : axes.values) {
       const auto axis = detail::to_axis(given, reduced.size());
       if (!axis) return std::nullopt;
       reduced[*axis] = true;
     }
-    if (axes.values.empty())
+    if (!axes.known) {
+      if (!follow(x_value.dims, graph.output(node, 0).dims, reduced)) return std::nullopt;
+    } else if (axes.values.empty()) {
       reduced.assign(reduced.size(), node.attribute<std::int64_t>("noop_with_empty_axes", 0) == 0);
+    }
 
     detail::Dims dims;
     bool last = false;
@@ -138,6 +141,21 @@ struct Reduce {
       if (axes[i] < 0 || axes[i] >= static_cast<std::int64_t>(x.size()) || (i > 0 && axes[i] <= axes[i - 1]))
         return false;
     return true;
+  }
+
+ private:
+  /// Marks the axes of x that y lacks, or has with size 1; false if y cannot be the result. Where several readings are
+  /// possible the last axes are reduced: the work is the same, and nothing is nearer in memory.
+  [[nodiscard]] static bool follow(const detail::Dims& x, const detail::Dims& y, std::vector<bool>& reduced) {
+    const bool keeps = x.size() == y.size();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bool stays = next < y.size() && y[next] == x[i];
+      if (!stays && keeps && y[next] != 1) return false;
+      reduced[i] = !stays;
+      next += stays || keeps ? 1 : 0;
+    }
+    return next == y.size();
   }
 };
 static_assert(Operator<Reduce>, "Reduce: fields() must visit every member");

@@ -7,6 +7,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -23,11 +24,12 @@ enum class ResizeCoordinates : std::uint8_t {
   align_corners,
   asymmetric,
   pytorch_half_pixel,
-  half_pixel_symmetric
+  half_pixel_symmetric,
+  tf_crop_and_resize
 };
 [[nodiscard]] constexpr auto enum_names(ResizeCoordinates) {
-  return std::array<std::string_view, 5>{"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
-                                         "half_pixel_symmetric"};
+  return std::array<std::string_view, 6>{"half_pixel",         "align_corners",        "asymmetric",
+                                         "pytorch_half_pixel", "half_pixel_symmetric", "tf_crop_and_resize"};
 }
 enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
 [[nodiscard]] constexpr auto enum_names(ResizeRounding) {
@@ -44,6 +46,7 @@ struct Resize {
   ResizeMode mode = ResizeMode::nearest;
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
   ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< of nearest
+  bool antialias = false;                                        ///< where an axis shrinks, more cells make one
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -53,6 +56,7 @@ struct Resize {
     visit("mode", self.mode);
     visit("coordinates", self.coordinates);
     visit("rounding", self.rounding);
+    visit("antialias", self.antialias);
   }
   constexpr bool operator==(const Resize&) const = default;
 
@@ -61,7 +65,6 @@ struct Resize {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims), y = detail::to_shape(graph.output(node, 0).dims);
     if (!x || !y || x->size() != y->size() || *x == *y) return std::nullopt;
-    if (node.attribute<std::int64_t>("antialias", 0) != 0) return std::nullopt;
     const bool early = node.op_type == "Upsample" || node.opset < 11;
     std::string mode = node.attribute<std::string>("mode", "nearest");
     if (mode == "bilinear") mode = "linear";
@@ -73,22 +76,29 @@ struct Resize {
     if (!named_mode || !coordinates || !rounding) return std::nullopt;
     Resize resize{.type = x_value.type, .x = *x, .y = *y, .mode = *named_mode, .coordinates = *coordinates};
     if (resize.mode == ResizeMode::nearest) resize.rounding = *rounding;
+    else resize.antialias = node.attribute<std::int64_t>("antialias", 0) != 0;
     return resize;
   }
 
   [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = y}}};
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
+                    .outputs = {{.name = "y", .type = type, .shape = y}}};
+    if (coordinates == ResizeCoordinates::tf_crop_and_resize)  // the region may be small
+      result.inputs[0].touched = std::min(element_count(x), element_count(y));
+    return result;
   }
 
   /// ONNX Resize: nearest copies; linear and cubic interpolate axis by axis, one multiply-add for each of 2 or 4 taps
   /// along each resized axis, the axes taken one after the other (a lower count than the full stencil), counted at the
-  /// output's size once.
+  /// output's size once; antialiased ones have as many taps at least.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     if (mode == ResizeMode::nearest) return {};
     return {.flops = (mode == ResizeMode::linear ? 4.0 : 8.0) * static_cast<double>(element_count(y))};
   }
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x) && detail::are_sizes(y, x.size()); }
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && !(antialias && mode == ResizeMode::nearest);
+  }
 };
 static_assert(Operator<Resize>, "Resize: fields() must visit every member");
 

@@ -36,37 +36,13 @@ struct Slice {
   constexpr bool operator==(const Slice&) const = default;
 
   /// Dimensions of 1 are dropped, adjacent ones that are taken whole are folded. A slice that takes everything is left
-  /// to View.
+  /// to View. Where it begins at run time, the first elements are taken: none are nearer in memory.
   [[nodiscard]] static std::optional<Slice> from(const Node& node, const Graph& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
-    const auto starts = detail::given_ints(node, graph, "starts", 1), ends = detail::given_ints(node, graph, "ends", 2);
-    const auto axes = detail::given_ints(node, graph, "axes", 3), steps = detail::given_ints(node, graph, "steps", 4);
-    if (!starts.given || !ends.given || !starts.known || !ends.known || !axes.known || !steps.known)
-      return std::nullopt;
-    const std::size_t count = starts.values.size();
-    if (ends.values.size() != count || (axes.given && axes.values.size() != count) ||
-        (steps.given && steps.values.size() != count))
-      return std::nullopt;
-    detail::Dims first(dims.size(), 0), taken = dims, step(dims.size(), 1);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
-      const std::int64_t stride = steps.given ? steps.values[i] : 1;
-      if (!axis || stride == 0 || stride < -most || stride > most) return std::nullopt;
-      // ONNX Slice: negative positions count from the end; then both are clamped to where a walk in this direction can
-      // be.
-      const std::int64_t size = dims[*axis];
-      const auto from_end = [size](std::int64_t at) { return at < 0 ? std::max(at, -size - 1) + size : at; };
-      const bool up = stride > 0;
-      const std::int64_t begin =
-          std::clamp<std::int64_t>(from_end(starts.values[i]), 0, std::max<std::int64_t>(up ? size : size - 1, 0));
-      const std::int64_t end = std::clamp<std::int64_t>(from_end(ends.values[i]), up ? 0 : -1,
-                                                        std::max<std::int64_t>(up ? size : size - 1, -1));
-      const std::int64_t span = up ? end - begin : begin - end, stride_size = up ? stride : -stride;
-      first[*axis] = begin;
-      taken[*axis] = span <= 0 ? 0 : (span + stride_size - 1) / stride_size;
-      step[*axis] = taken[*axis] == 1 ? 1 : stride;
-    }
+    const auto box = taken_box(node, graph);
+    if (!box) return std::nullopt;
+    const auto& [first, taken, step] = *box;
     Slice slice{.type = x_value.type};
     detail::Dims x, y;
     bool whole = false, strided = false, all = true;
@@ -114,6 +90,46 @@ struct Slice {
 
  private:
   static constexpr std::int64_t most = std::int64_t{1} << 62;
+
+  /// Of each axis: where the slice begins, how many elements it takes, and its step.
+  struct Box {
+    detail::Dims first{}, taken{}, step{};
+  };
+  [[nodiscard]] static std::optional<Box> taken_box(const Node& node, const Graph& graph) {
+    const auto& dims = graph.input(node, 0).dims;
+    const auto starts = detail::given_ints(node, graph, "starts", 1), ends = detail::given_ints(node, graph, "ends", 2);
+    const auto axes = detail::given_ints(node, graph, "axes", 3), steps = detail::given_ints(node, graph, "steps", 4);
+    if (!starts.given || !ends.given) return std::nullopt;
+    if (!starts.known || !ends.known || !axes.known || !steps.known) {
+      const auto& y = graph.output(node, 0).dims;
+      if (y.size() != dims.size()) return std::nullopt;
+      return Box{detail::Dims(dims.size(), 0), y, detail::Dims(dims.size(), 1)};
+    }
+    const std::size_t count = starts.values.size();
+    if (ends.values.size() != count || (axes.given && axes.values.size() != count) ||
+        (steps.given && steps.values.size() != count))
+      return std::nullopt;
+    detail::Dims first(dims.size(), 0), taken = dims, step(dims.size(), 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
+      const std::int64_t stride = steps.given ? steps.values[i] : 1;
+      if (!axis || stride == 0 || stride < -most || stride > most) return std::nullopt;
+      // ONNX Slice: negative positions count from the end; then both are clamped to where a walk in this direction can
+      // be.
+      const std::int64_t size = dims[*axis];
+      const auto from_end = [size](std::int64_t at) { return at < 0 ? std::max(at, -size - 1) + size : at; };
+      const bool up = stride > 0;
+      const std::int64_t begin =
+          std::clamp<std::int64_t>(from_end(starts.values[i]), 0, std::max<std::int64_t>(up ? size : size - 1, 0));
+      const std::int64_t end = std::clamp<std::int64_t>(from_end(ends.values[i]), up ? 0 : -1,
+                                                        std::max<std::int64_t>(up ? size : size - 1, -1));
+      const std::int64_t span = up ? end - begin : begin - end, stride_size = up ? stride : -stride;
+      first[*axis] = begin;
+      taken[*axis] = span <= 0 ? 0 : (span + stride_size - 1) / stride_size;
+      step[*axis] = taken[*axis] == 1 ? 1 : stride;
+    }
+    return Box{first, taken, step};
+  }
 };
 static_assert(Operator<Slice>, "Slice: fields() must visit every member");
 

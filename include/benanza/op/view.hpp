@@ -16,20 +16,20 @@
 
 namespace benanza::op {
 
-enum class ViewRule : std::uint8_t { reshape, identity, dropout, no_op };
+enum class ViewRule : std::uint8_t { reshape, identity, dropout, no_op, bits };
 [[nodiscard]] constexpr auto enum_names(ViewRule) {
-  return std::array<std::string_view, 4>{"reshape", "identity", "dropout", "no_op"};
+  return std::array<std::string_view, 5>{"reshape", "identity", "dropout", "no_op", "bits"};
 }
 
 struct View {
   static constexpr std::string_view kind = "View";
   static constexpr Family family = Family::other;
   static constexpr bool transparent = true;
-  static constexpr std::array<std::string_view, 28> onnx_types{
-      "Reshape",      "Flatten",      "Squeeze",    "Unsqueeze", "Identity",  "Dropout",   "Transpose",
-      "DepthToSpace", "SpaceToDepth", "Concat",     "Split",     "Slice",     "Pad",       "Expand",
-      "Tile",         "Resize",       "Upsample",   "Cast",      "CastLike",  "Sum",       "Mean",
-      "Max",          "Min",          "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"};
+  static constexpr std::array<std::string_view, 30> onnx_types{
+      "BitCast",   "CenterCropPad", "Reshape",      "Flatten",   "Squeeze",   "Unsqueeze", "Identity", "Dropout",
+      "Transpose", "DepthToSpace",  "SpaceToDepth", "Concat",    "Split",     "Slice",     "Pad",      "Expand",
+      "Tile",      "Resize",        "Upsample",     "Cast",      "CastLike",  "Sum",       "Mean",     "Max",
+      "Min",       "ReduceMean",    "ReduceSum",    "ReduceMax", "ReduceMin", "ReduceProd"};
   DataType type = DataType::f32;
   ViewRule rule = ViewRule::reshape;  ///< why it is free
   TensorShape x{};                    ///< one flat dimension
@@ -48,6 +48,7 @@ struct View {
     const std::string_view op = node.op_type;
     View view{.type = x_value.type, .rule = ViewRule::no_op, .x = {x_value.elements()}};
     if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze") view.rule = ViewRule::reshape;
+    else if (op == "BitCast") view.rule = ViewRule::bits;
     else if (op == "Identity") view.rule = ViewRule::identity;
     else if (op == "Dropout") view.rule = ViewRule::dropout;
     else if (op == "Concat") return copies_one(node, graph, view);
@@ -89,14 +90,15 @@ struct View {
     if (op == "Sum" || op == "Mean" || op == "Max" || op == "Min") return node.inputs.size() == 1;
     if (op == "Expand" || op == "Tile" || op.starts_with("Reduce")) return x_value.elements() == y_value.elements();
     if (op == "Resize" || op == "Upsample") return x_value.dims == y_value.dims;
-    if (op == "Slice") {
+    if (op == "CenterCropPad") return x_value.dims == y_value.dims;
+    if (op == "Slice") {  // with steps that are computed at run time nothing need move
       const auto steps = detail::given_ints(node, graph, "steps", 4);
-      return x_value.dims == y_value.dims && steps.known &&
+      return x_value.dims == y_value.dims &&
              std::all_of(steps.values.begin(), steps.values.end(), [](auto step) { return step > 0; });
     }
     if (op == "Pad") {
       const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1);
-      return pads.given && pads.known &&
+      return pads.given && x_value.dims == y_value.dims &&
              std::all_of(pads.values.begin(), pads.values.end(), [](auto cells) { return cells == 0; });
     }
     const auto movement = detail::movement(node, graph);  // Transpose, DepthToSpace, SpaceToDepth

@@ -145,6 +145,8 @@ namespace detail {
   const double scale = out / in;
   switch (op.coordinates) {
     case op::ResizeCoordinates::asymmetric: return y / scale;
+    case op::ResizeCoordinates::tf_crop_and_resize:  // of the whole tensor
+      return out == 1 ? (in - 1) / 2 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::align_corners: return out == 1 ? 0 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::pytorch_half_pixel: return out == 1 ? 0 : (y + 0.5) / scale - 0.5;
     default:
@@ -167,7 +169,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The taps of axis `k`: one where it is copied, two of a linear and four of a cubic interpolation.
+/// The taps of axis `k`: one where it is copied, two of a linear and four of a cubic interpolation, as many more as the
+/// axis shrinks where that is antialiased.
 [[nodiscard]] inline ResizeTaps resize_taps(const op::Resize& op, std::size_t k) {
   const std::int64_t in = op.x[k], out = op.y[k];
   const auto clamped = [&](double at) {
@@ -175,7 +178,10 @@ namespace detail {
   };
   ResizeTaps axis;
   const bool copies = in == out || op.mode == op::ResizeMode::nearest;
-  axis.taps = copies ? 1 : op.mode == op::ResizeMode::linear ? 2 : 4;
+  const double reach = op.mode == op::ResizeMode::linear ? 1 : 2;  // of a cell's weights
+  const bool widens = op.antialias && out < in;
+  const double shrink = widens ? static_cast<double>(in) / static_cast<double>(out) : 1;
+  axis.taps = copies ? 1 : static_cast<std::int64_t>(2 * reach * shrink) + (widens ? 1 : 0);
   axis.at.resize(static_cast<std::size_t>(axis.taps * out));
   axis.weight.resize(static_cast<std::size_t>(axis.taps * out), 1.0F);
   for (std::int64_t i = 0; i < out; ++i) {
@@ -186,12 +192,16 @@ namespace detail {
       axis.at[static_cast<std::size_t>(i)] = clamped(in == out ? x : detail::resize_rounded(op.rounding, x));
       continue;
     }
-    const double first = std::floor(x) - static_cast<double>(axis.taps / 2 - 1);
+    const double first = widens ? std::ceil(x - reach * shrink) : std::floor(x) - (reach - 1);
+    const auto weight = [&](std::int64_t t) {
+      const double distance = std::fabs(x - (first + static_cast<double>(t))) / shrink;
+      return distance >= reach ? 0 : reach == 1 ? 1 - distance : detail::cubic_weight(distance);
+    };
+    double sum = widens ? 0 : 1;
+    for (std::int64_t t = 0; widens && t < axis.taps; ++t) sum += weight(t);
     for (std::int64_t t = 0; t < axis.taps; ++t) {
-      const double cell = first + static_cast<double>(t), distance = std::fabs(x - cell);
-      axis.at[static_cast<std::size_t>(t * out + i)] = clamped(cell);
-      axis.weight[static_cast<std::size_t>(t * out + i)] =
-          static_cast<float>(axis.taps == 2 ? 1 - distance : detail::cubic_weight(distance));
+      axis.at[static_cast<std::size_t>(t * out + i)] = clamped(first + static_cast<double>(t));
+      axis.weight[static_cast<std::size_t>(t * out + i)] = static_cast<float>(weight(t) / sum);
     }
   }
   return axis;

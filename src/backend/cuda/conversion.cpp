@@ -30,6 +30,7 @@ Result plans(const op::Cast& op, const Context& context) {
 Result plans(const op::Quantize& op, const Context& context) {
   const auto from = element_of(op.type), to = quantized_element_of(op.to);
   if (!is_wide(from, op.type) || !is_8_bits(to, op.to)) return unsupported(op.kind, op.type);
+  if (op.block > 0) return Unsupported{"no Quantize by blocks in backend cuda"};
   if (op.dynamic)
     return one_plan(
         context, op.operands(), "quantize:dynamic",
@@ -49,6 +50,7 @@ Result plans(const op::Quantize& op, const Context& context) {
 Result plans(const op::Dequantize& op, const Context& context) {
   const auto from = quantized_element_of(op.type), to = element_of(op.to);
   if (!is_8_bits(from, op.type) || !is_wide(to, op.to)) return unsupported(op.kind, op.type);
+  if (op.block > 0) return Unsupported{"no Dequantize by blocks in backend cuda"};
   return one_plan(
       context, op.operands(), "dequantize",
       [shape = shape_of(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {

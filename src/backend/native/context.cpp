@@ -45,6 +45,12 @@ std::optional<Arithmetic> arithmetic(DataType type) {
   }
 }
 
+std::optional<std::size_t> index_class(DataType type) {
+  if (type == DataType::i32) return 0;
+  if (type == DataType::i64) return 1;
+  return std::nullopt;
+}
+
 Unsupported unsupported(std::string_view kind, DataType type) {
   return {"no " + std::string(name(type)) + " " + std::string(kind) + " in backend native"};
 }

@@ -66,6 +66,15 @@ template <class Function>
 [[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
 [[nodiscard]] inline std::size_t bytes_of(DataType type) { return static_cast<std::size_t>(bits(type)) / 8; }
 
+/// Position of an index type in the tables of movement kernels; nothing for others.
+[[nodiscard]] std::optional<std::size_t> index_class(DataType type);
+/// Index `i`, counted from the end if negative.
+[[nodiscard]] inline Index index_at(const void* indices, std::size_t index_class, Index i, Index limit) {
+  const Index at =
+      index_class == 0 ? static_cast<const std::int32_t*>(indices)[i] : static_cast<const std::int64_t*>(indices)[i];
+  return at < 0 ? at + limit : at;
+}
+
 /// "no f64 Softmax in backend native".
 [[nodiscard]] Unsupported unsupported(std::string_view kind, DataType type);
 
@@ -111,6 +120,18 @@ template <class T>
 [[nodiscard]] Result plans(const op::Attention& op, const Context& context);
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Recurrent& op, const Context& context);
+[[nodiscard]] Result plans(const op::Cumulative& op, const Context& context);
+[[nodiscard]] Result plans(const op::AxisNorm& op, const Context& context);
+[[nodiscard]] Result plans(const op::ChannelNorm& op, const Context& context);
+[[nodiscard]] Result plans(const op::Loss& op, const Context& context);
+[[nodiscard]] Result plans(const op::Fourier& op, const Context& context);
+[[nodiscard]] Result plans(const op::GridSample& op, const Context& context);
+[[nodiscard]] Result plans(const op::RoiAlign& op, const Context& context);
+[[nodiscard]] Result plans(const op::DeformConv& op, const Context& context);
+[[nodiscard]] Result plans(const op::TensorScatter& op, const Context& context);
+[[nodiscard]] Result plans(const op::OneHot& op, const Context& context);
+[[nodiscard]] Result plans(const op::Trilu& op, const Context& context);
+[[nodiscard]] Result plans(const op::Generate& op, const Context& context);
 
 /// Layers that libraries do well (convolution, matrix product) or that are not work.
 template <Operator Op>

@@ -42,15 +42,22 @@ std::int32_t zero_point(const void* zero_points, std::size_t sign, Index i) {
                    : static_cast<const std::int8_t*>(zero_points)[i];
 }
 
-/// Calls `run(first, count, channel)` for the parts of [begin, end) that have one scale, or `each(first, count,
-/// channel)` where neighbours have different ones (inner is 1).
+/// Calls `run(first, count, scale)` for the parts of [begin, end) that have one scale, or `each(first, count, scale)`
+/// where neighbours have different ones, from `scale` on; `shared` channels have the scales of one block.
 template <class Run, class Each>
-void by_channel(const TensorShape& x, bool per_tensor, Index begin, Index end, const Run& run, const Each& each) {
+void by_scale(const TensorShape& x, Index shared, Index begin, Index end, const Run& run, const Each& each) {
   const Index channels = x[1], inner = x[2];
+  const bool per_tensor = shared == 0 && x[0] == 1 && inner == 1;
   for (Index at = begin; at < end;) {
     Index n = end - at;
     if (per_tensor) {
       run(at, n, Index{0});
+    } else if (shared > 0) {
+      const Index c = at / inner % channels, i = at % inner;
+      const Index scale = (at / inner / channels * ((channels + shared - 1) / shared) + c / shared) * inner + i;
+      n = std::min(n, inner == 1 ? std::min(shared - c % shared, channels - c) : inner - i);
+      if (inner == 1) run(at, n, scale);
+      else each(at, n, scale);
     } else if (inner == 1) {
       n = std::min(n, channels - at % channels);
       each(at, n, at % channels);
@@ -143,7 +150,6 @@ Result plans(const op::Quantize& op, const Context& context) {
   const auto sign = sign_class(op.to);
   if (op.type != DataType::f32 || !sign) return unsupported(op.kind, op.type != DataType::f32 ? op.type : op.to);
   if (op.dynamic) return dynamic_plans(op, context, *sign);
-  const bool per_tensor = op.x[0] == 1 && op.x[2] == 1;
   return one_plan(
       context, op.operands(), "quantize",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -151,8 +157,8 @@ Result plans(const op::Quantize& op, const Context& context) {
         const auto* zero = input<std::byte>(arguments, 2);
         auto* y = output<std::byte>(arguments);
         pool->split(element_count(op.x), threads, 64, [&](Index begin, Index end) {
-          by_channel(
-              op.x, per_tensor, begin, end,
+          by_scale(
+              op.x, op.block, begin, end,
               [&](Index at, Index n, Index c) {
                 kernels.quantize[*sign](x + at, y + at, n, scale[c], zero_point(zero, *sign, c));
               },
@@ -166,7 +172,6 @@ Result plans(const op::Quantize& op, const Context& context) {
 Result plans(const op::Dequantize& op, const Context& context) {
   const auto sign = sign_class(op.type);
   if (op.to != DataType::f32 || !sign) return unsupported(op.kind, op.to != DataType::f32 ? op.to : op.type);
-  const bool per_tensor = op.x[0] == 1 && op.x[2] == 1;
   return one_plan(
       context, op.operands(), "dequantize",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -174,8 +179,8 @@ Result plans(const op::Dequantize& op, const Context& context) {
         const auto* scale = input<float>(arguments, 1);
         auto* y = output<float>(arguments);
         pool->split(element_count(op.x), threads, 64, [&](Index begin, Index end) {
-          by_channel(
-              op.x, per_tensor, begin, end,
+          by_scale(
+              op.x, op.block, begin, end,
               [&](Index at, Index n, Index c) {
                 kernels.dequantize[*sign](x + at, y + at, n, scale[c], zero_point(zero, *sign, c));
               },

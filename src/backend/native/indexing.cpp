@@ -10,19 +10,6 @@ namespace benanza::native {
 
 namespace {
 
-std::optional<std::size_t> index_class(DataType type) {
-  if (type == DataType::i32) return 0;
-  if (type == DataType::i64) return 1;
-  return std::nullopt;
-}
-
-/// Index `i`, counted from the end if negative.
-Index index_at(const void* indices, std::size_t index_class, Index i, Index limit) {
-  const Index at =
-      index_class == 0 ? static_cast<const std::int32_t*>(indices)[i] : static_cast<const std::int64_t*>(indices)[i];
-  return at < 0 ? at + limit : at;
-}
-
 Index product(const TensorShape& shape, std::size_t begin, std::size_t end) {
   Index result = 1;
   for (std::size_t i = begin; i < end; ++i) result *= shape[i];
@@ -249,6 +236,33 @@ Result plans(const op::ScatterNd& op, const Context& context) {
                       }
                     });
                   });
+}
+
+Result plans(const op::TensorScatter& op, const Context& context) {
+  if (bits(op.type) < 8 || op.type == DataType::string) return unsupported(op.kind, op.type);
+  const Index rows = op.x[2], caches = op.x[0] * op.x[1];
+  const std::size_t row_bytes = static_cast<std::size_t>(op.x[3]) * bytes_of(op.type);
+  return one_plan(
+      context, op.operands(), "scatter:rows",
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        const Index each = op.in_place ? op.length : rows;  // rows of a cache that are written
+        pool->split(caches * each, threads, 1, [&](Index begin, Index end) {
+          for (Index i = begin; i < end; ++i) {
+            const Index cache = i / each, first = op.indices ? input<std::int64_t>(arguments, 2)[cache / op.x[1]] : 0;
+            const Index row = op.in_place ? (first + i % each) % rows : i % each;
+            const Index updated = op.in_place ? i % each : (row - first + rows) % rows;
+            const bool changes = updated < op.length && (op.circular || row >= first);
+            const std::byte* from =
+                changes
+                    ? input<std::byte>(arguments, 1) + static_cast<std::size_t>(cache * op.length + updated) * row_bytes
+                    : input<std::byte>(arguments, 0) + static_cast<std::size_t>(cache * rows + row) * row_bytes;
+            copy_slice(kernels, from,
+                       output<std::byte>(arguments) + static_cast<std::size_t>(cache * rows + row) * row_bytes,
+                       row_bytes);
+          }
+        });
+      },
+      0, 0);
 }
 
 }  // namespace benanza::native

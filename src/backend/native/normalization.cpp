@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, LayerNorm, GroupNorm and Lrn.
+// Softmax, AxisNorm, LayerNorm, GroupNorm, ChannelNorm and Lrn.
 #include "context.hpp"
 
 #include <algorithm>
@@ -144,6 +144,96 @@ Result plans(const op::Lrn& op, const Context& context) {
             kernel(input<float>(arguments, 0) + n * image, output<float>(arguments) + n * image, channels, inner,
                    op.size, static_cast<float>(op.beta), alpha / static_cast<float>(op.size), bias, first, past);
             at += past - first;
+          }
+        });
+      });
+}
+
+namespace {
+
+/// Columns [first, first + n) of one outer index of an AxisNorm, at most `most_columns`.
+constexpr Index most_columns = 256;
+void normalize_columns(const op::AxisNorm& op, const Kernels& kernels, const float* x, float* y, Index n) {
+  const Index length = op.x[1], inner = op.x[2];
+  float factor[most_columns] = {};
+  if (op.fn == op::AxisNormFn::hardmax) {
+    std::int64_t at[most_columns] = {};
+    std::copy_n(x, n, factor);
+    for (Index i = 1; i < length; ++i) kernels.arg_into[0](factor, at, x + i * inner, n, i);
+    for (Index i = 0; i < length; ++i) std::fill_n(y + i * inner, n, 0.0F);
+    for (Index j = 0; j < n; ++j) y[at[j] * inner + j] = 1;
+    return;
+  }
+  const bool squares = op.fn == op::AxisNormFn::l2;
+  kernels.fold_rows[static_cast<std::size_t>(squares ? Fold::sum_square : Fold::l1)](factor, x, inner, length, n);
+  for (Index j = 0; j < n; ++j) factor[j] = factor[j] == 0 ? 0 : 1 / (squares ? std::sqrt(factor[j]) : factor[j]);
+  const auto multiply =
+      kernels.binary[static_cast<std::size_t>(Arithmetic::f32)][static_cast<std::size_t>(Form::vectors)]
+                    [static_cast<std::size_t>(ElementwiseFn::mul)];
+  for (Index i = 0; i < length; ++i) multiply(x + i * inner, factor, y + i * inner, n);
+}
+
+void normalize_row(const op::AxisNorm& op, const Kernels& kernels, const float* x, float* y) {
+  const Index length = op.x[1];
+  const auto fold = [&](Fold fn) { return kernels.fold[static_cast<std::size_t>(fn)](x, length); };
+  if (op.fn == op::AxisNormFn::hardmax) {
+    const Index at = kernels.find(x, length, static_cast<float>(fold(Fold::max)));
+    std::fill_n(y, length, 0.0F);
+    y[at] = 1;
+    return;
+  }
+  const double norm = op.fn == op::AxisNormFn::l1 ? fold(Fold::l1) : std::sqrt(fold(Fold::sum_square));
+  kernels.affine_scalar[0](x, norm == 0 ? 0.0F : static_cast<float>(1 / norm), 0, y, length);
+}
+
+}  // namespace
+
+Result plans(const op::AxisNorm& op, const Context& context) {
+  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  const Index length = op.x[1], inner = op.x[2];
+  return one_plan(
+      context, op.operands(), inner == 1 ? "axis_norm:rows" : "axis_norm:columns",
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        pool->split(op.x[0] * inner, threads, inner == 1 ? 1 : 16, [&](Index begin, Index end) {
+          for (Index at = begin; at < end;) {
+            const Index first = at % inner, n = std::min({end - at, inner - first, most_columns});
+            const Index place = at / inner * length * inner + first;
+            const float* x = input<float>(arguments, 0) + place;
+            if (inner == 1) normalize_row(op, kernels, x, output<float>(arguments) + place);
+            else normalize_columns(op, kernels, x, output<float>(arguments) + place, n);
+            at += n;
+          }
+        });
+      });
+}
+
+Result plans(const op::ChannelNorm& op, const Context& context) {
+  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  const Index outer = op.x[0], channels = op.x[1], inner = op.x[2];
+  constexpr float momentum = 0.9F;  // ONNX BatchNormalization's own
+  return one_plan(
+      context, op.operands(), "channel_norm",
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        pool->split(channels, threads, 1, [&](Index begin, Index end) {
+          for (Index c = begin; c < end; ++c) {
+            const auto* x = input<float>(arguments, 0);
+            Moments moments;
+            for (Index o = 0; o < outer; ++o) kernels.moments(x + (o * channels + c) * inner, inner, moments);
+            const double variance = moments.m2 / moments.count;
+            const double scale = 1 / std::sqrt(variance + static_cast<double>(epsilon)) *
+                                 (op.affine ? static_cast<double>(input<float>(arguments, 1)[c]) : 1);
+            const double shift =
+                (op.affine ? static_cast<double>(input<float>(arguments, 2)[c]) : 0) - moments.mean * scale;
+            for (Index o = 0; o < outer; ++o) {
+              const Index at = (o * channels + c) * inner;
+              kernels.affine_scalar[0](x + at, static_cast<float>(scale), static_cast<float>(shift),
+                                       output<float>(arguments) + at, inner);
+            }
+            if (!op.running) continue;
+            output<float>(arguments, 1)[c] =
+                input<float>(arguments, 3)[c] * momentum + static_cast<float>(moments.mean) * (1 - momentum);
+            output<float>(arguments, 2)[c] =
+                input<float>(arguments, 4)[c] * momentum + static_cast<float>(variance) * (1 - momentum);
           }
         });
       });

@@ -107,7 +107,11 @@ bool widens(const Layer& layer) {
       std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::Lrn>(layer) ||
       std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::Attention>(layer) ||
       std::holds_alternative<op::Rotary>(layer) || std::holds_alternative<op::Einsum>(layer) ||
-      std::holds_alternative<op::TopK>(layer))
+      std::holds_alternative<op::TopK>(layer) || std::holds_alternative<op::Cumulative>(layer) ||
+      std::holds_alternative<op::AxisNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer) ||
+      std::holds_alternative<op::Loss>(layer) || std::holds_alternative<op::Fourier>(layer) ||
+      std::holds_alternative<op::GridSample>(layer) || std::holds_alternative<op::RoiAlign>(layer) ||
+      std::holds_alternative<op::DeformConv>(layer) || std::holds_alternative<op::Generate>(layer))
     return half;
   const bool quantized = is_8_bit(type);
   if (std::holds_alternative<op::Pool>(layer) || std::holds_alternative<op::Resize>(layer)) return half || quantized;

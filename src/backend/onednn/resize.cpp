@@ -14,6 +14,9 @@ double original(const op::Resize& op, std::int64_t in, std::int64_t out, std::in
   switch (op.coordinates) {
     using enum op::ResizeCoordinates;
     case align_corners: return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+    case tf_crop_and_resize:  // of the whole tensor
+      return out == 1 ? static_cast<double>(in - 1) / 2
+                      : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
     case asymmetric: return at / scale;
     case pytorch_half_pixel: return out == 1 ? 0 : (at + 0.5) / scale - 0.5;
     case half_pixel:
@@ -55,6 +58,7 @@ bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
 void add_plans(const op::Resize& op, Candidates& candidates) {
   const std::string none = "oneDNN " + Library::version() + " has no ";
   if (op.mode == op::ResizeMode::cubic) return candidates.refuse(none + "cubic resampling");
+  if (op.antialias) return candidates.refuse(none + "antialiased resampling");
   if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
     return candidates.refuse(none + "resampling of other than one to three spatial dimensions");
   for (std::size_t i = 2; i < op.x.size(); ++i)

@@ -9,6 +9,7 @@
 #include <benanza/model/make_layer.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 using namespace benanza;
@@ -25,27 +26,28 @@ void check(bool holds, const char* what) {
 
 int main() {
   testing::GraphBuilder model;
-  const ValueId x = model.input({2, 3});
-  model.output(model.node("CumSum", {x, model.ints({1})}, {2, 3}));
+  const ValueId x = model.input({2, 2, 2});
+  model.output(model.node("Det", {x}, {2}));
   const Layer layer = make_layer(model.graph().nodes[0], model.graph());
 
   const std::string text = LayerSignature(layer).text();
-  check(text == "CumSum/f32/x=2x3x1", text.c_str());
+  check(text == "Det/f32/x=2x2x2", text.c_str());
   check(parse_layer(text) == layer, "the layer comes back from its signature");
-  check(cost(layer).flops.value == 6, "one addition an element");
+  check(cost(layer).flops.value == 8, "one operation an element");
   check(family(layer) == Family::window && !is_product(layer) && !is_movement(layer), "its family");
 
-  check(codegen::initializer(std::get<op::CumSum>(layer)) == "{.x = {2, 3, 1}}", "its row in a suite");
+  check(codegen::initializer(std::get<op::Det>(layer)) == "{.x = {2, 2, 2}}", "its row in a suite");
 
-  const auto kinds = analysis::kinds_of(ProfileRecord{.name = "node_7", .op = "aten::cumsum"});
-  check(kinds == std::vector<std::string_view>{"CumSum"}, "an engine's word for it");
+  const auto kinds = analysis::kinds_of(ProfileRecord{.name = "node_7", .op = "aten::det"});
+  check(kinds == std::vector<std::string_view>{"Det"}, "an engine's word for it");
 
-  const std::array<float, 6> input{1, 2, 3, 4, 5, 6};
-  const std::array<std::int64_t, 6> all{0, 1, 2, 3, 4, 5};
+  const std::array<float, 8> input{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::array<std::int64_t, 2> all{0, 1};
   const reference::Parameters parameters;
   const reference::Query query{
-      .inputs = {{input.data(), DataType::f32, {2, 3, 1}}}, .indices = all, .parameters = parameters};
-  const auto sums = reference::compute(std::get<op::CumSum>(layer), query);
-  check(sums == reference::Elements{1, 3, 6, 4, 9, 15}, "the reference sums along the axis");
+      .inputs = {{input.data(), DataType::f32, {2, 2, 2}}}, .indices = all, .parameters = parameters};
+  const auto determinants = reference::compute(std::get<op::Det>(layer), query);
+  check(determinants.size() == 2 && std::fabs(determinants[0] + 2) < 1e-12 && std::fabs(determinants[1] + 2) < 1e-12,
+        "the reference: 1 * 4 - 2 * 3 and 5 * 8 - 6 * 7");
   return failed ? 1 : 0;
 }
