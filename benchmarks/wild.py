@@ -50,6 +50,7 @@ SHIPPED = [
 ]
 LEAST_DISK = 4 << 30  # bytes that stay free
 MOST_MODELLED = 0.01  # of a bound's time
+VALUES = {"sr": 16000}  # scalar inputs for which not every number will do: a sampling rate
 
 
 def fetch(folder):
@@ -78,9 +79,9 @@ def program(*arguments):
     return (json.loads(result.stdout) if result.returncode == 0 else None), result.stderr.strip()
 
 
-def sizes_of(summary, said):
-    """What was bound, assumed and proposed."""
-    sizes = dict(summary["dims"])
+def proposed_sizes(said):
+    """The sizes of the command to copy, by symbol; {} where there is none."""
+    sizes = {}
     words = shlex.split(said.splitlines()[-1]) if said.splitlines()[-1:] and said.splitlines()[-1].startswith("try: ") else []
     for option, value in zip(words, words[1:]):
         if option == "--dim":
@@ -90,10 +91,17 @@ def sizes_of(summary, said):
 
 
 def with_fixed_sizes(path, sizes, folder):
-    """A copy of the model in which every dimension of an input is a number."""
+    """A copy of the model in which every dimension of an input is a number, and the inputs of VALUES are constants."""
+    import numpy
     import onnx
 
     model = onnx.load(path)
+    for value in [value for value in model.graph.input if value.name in VALUES]:
+        tensor = value.type.tensor_type
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        number = numpy.full([1] * len(tensor.shape.dim), VALUES[value.name], dtype)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(number, value.name))
+        model.graph.input.remove(value)
     for value in model.graph.input:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             size = sizes.get(dimension.dim_param) or sizes.get(f"{value.name}.{axis}")
@@ -108,7 +116,9 @@ def modelled_share(bound):
     """Of the fused bound's time, what no library was measured for."""
     rows = [row for row in bound["rows"] if row["form"] == "fused" and row["status"] == "modelled"]
     whole = bound["bounds_ms"]["library_fused"]
-    return sum(row["count"] * (row["floor_ms"] or 0) for row in rows) / whole if whole else None
+    if not whole:
+        return 1 if rows else None
+    return sum(row["count"] * (row["floor_ms"] or 0) for row in rows) / whole
 
 
 def examine(path, arguments):
@@ -118,7 +128,7 @@ def examine(path, arguments):
     if document is None:
         return {**row, "refused": said.splitlines()[0] if said else "no reason given"}
     summary = document["models"][0]
-    row |= {"open": summary["open"], "assumed": summary["assumed"], "opaque": summary["opaque"], "sizes": sizes_of(summary, said)}
+    row |= {"open": summary["open"], "assumed": summary["assumed"], "opaque": summary["opaque"], "sizes": {**summary["dims"], **proposed_sizes(said)}}
     with tempfile.TemporaryDirectory() as folder:
         fixed = with_fixed_sizes(path, row["sizes"], folder)
         document, said = program("layers", fixed)

@@ -35,24 +35,30 @@ LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many smal
 
 
 def inputs_of(path):
-    """Random inputs for a model: indices that are in range of any vocabulary for integers, numbers for the rest."""
+    """Random inputs for a model; a dimension without a size is 1."""
+    import onnx
+
+    graph = onnx.load(path, load_external_data=False).graph
+    weights = {initializer.name for initializer in graph.initializer}
+    inputs = [value for value in graph.input if value.name not in weights]
+    return random_inputs(inputs, {value.name: [dimension.dim_value or 1 for dimension in value.type.tensor_type.shape.dim] for value in inputs})
+
+
+def random_inputs(inputs, shapes):
+    """Random arrays of these shapes for inputs of a graph: indices that are in range of any vocabulary for integers, numbers for the rest."""
     import numpy
     import onnx
 
     random = numpy.random.default_rng(2020)
-    graph = onnx.load(path, load_external_data=False).graph
-    weights = {initializer.name for initializer in graph.initializer}
     feed = {}
-    for value in graph.input:
-        if value.name in weights:
-            continue
-        tensor = value.type.tensor_type
-        shape = [dimension.dim_value or 1 for dimension in tensor.shape.dim]
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    for value in inputs:
+        shape, dtype = shapes[value.name], onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         if numpy.issubdtype(dtype, numpy.floating):
             feed[value.name] = random.standard_normal(shape).astype(dtype)
         elif dtype == bool:
             feed[value.name] = numpy.ones(shape, dtype)
+        elif dtype == object:
+            feed[value.name] = numpy.full(shape, "a", dtype)
         else:
             feed[value.name] = random.integers(0, 2, shape).astype(dtype)
     return feed

@@ -190,7 +190,8 @@ void missing(std::ostream& out, const Analysis& a, const TableOptions& options) 
 
 std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
   std::string text = fmt::format("batch {}", batch);
-  for (const auto& [key, value] : dims) text += fmt::format(", {} {}", clipped(key, 30), value);
+  for (const auto& [key, value] : dims)
+    if (key != "batch" || value != batch) text += fmt::format(", {} {}", clipped(key, 30), value);
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "symbolic.hpp"
+#include <benanza/report/tensors_report.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -52,7 +53,7 @@ struct Layers {
 struct LayersCommand {
   ModelOptions models{};
   OutputOptions output{};
-  bool fused = false;
+  bool fused = false, tensors = false;
 };
 
 }  // namespace
@@ -65,8 +66,12 @@ void add_layers(CLI::App& app, int& exit_code) {
   options->models.add_to(*command);
   options->output.add_to(*command);
   command->add_flag("--fused", options->fused, "the groups of fused form instead of ONNX nodes");
+  command->add_flag("--tensors", options->tensors, "every tensor of the graph with its type and shape instead");
   command->callback([options, &exit_code] {
     check_writable(options->output);
+    exit_code = done;
+    if (options->tensors)
+      return emit(TensorsReport{from_each_graph(options->models, options->output.quiet, tensors_of)}, options->output);
     LayersReport report;
     const auto bound = [&](Graph&& graph) {
       const ModelLayers model = make_model_layers(graph);
@@ -89,7 +94,6 @@ void add_layers(CLI::App& app, int& exit_code) {
       report.symbolic.insert(report.symbolic.end(), open.begin(), open.end());
     }
     emit(report, options->output);
-    exit_code = done;
   });
 }
 

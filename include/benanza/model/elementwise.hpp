@@ -174,5 +174,10 @@ static_assert(elementwise_names[static_cast<std::size_t>(ElementwiseFn::add)] ==
     default: return false;
   }
 }
+/// Whether the result is not a finite number for some numbers below or near zero.
+[[nodiscard]] constexpr bool needs_positive(ElementwiseFn fn) {
+  using enum ElementwiseFn;
+  return fn == log || fn == sqrt || fn == reciprocal || fn == acosh;
+}
 
 }  // namespace benanza

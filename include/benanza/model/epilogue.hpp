@@ -7,6 +7,7 @@
 #include <benanza/model/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -70,10 +71,14 @@ class Epilogue {
 
 namespace detail {
 /// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of a quantised
-/// product has 32 bits (ONNX QLinearConv, B).
+/// product has 32 bits (ONNX QLinearConv, B). A root or logarithm in the epilogue makes all operands positive: results
+/// that are not numbers could not be compared.
 inline void append_epilogue_operands(Operands& operands, const Epilogue& post, DataType type, const TensorShape& y,
                                      std::size_t channel_axis, bool quantized = false,
                                      const Magnitudes& magnitudes = {}) {
+  const bool positive = std::any_of(post.begin(), post.end(), [](const PostOp& op) { return needs_positive(op.fn); });
+  for (auto& input : operands.inputs)
+    if (positive && input.contents == Contents::uniform) input.contents = Contents::positive;
   for (const auto& op : post) {
     if (!is_binary(op.fn)) continue;
     TensorShape shape = op.shape.empty() ? y : op.shape;
@@ -90,7 +95,7 @@ inline void append_epilogue_operands(Operands& operands, const Epilogue& post, D
                                .type = wide ? DataType::i32 : type,
                                .shape = shape,
                                .constant = op.channel,
-                               .contents = divides ? Contents::positive : Contents::uniform,
+                               .contents = divides || positive ? Contents::positive : Contents::uniform,
                                .exponent = wide && is_first ? magnitudes.bias
                                            : adds && !wide  ? magnitudes.addend
                                                             : 0});

@@ -164,8 +164,8 @@ struct Unary {
                                 .shape = x,
                                 .contents = type == DataType::boolean ? Contents::boolean : Contents::uniform}},
                     .outputs = {{.name = "y", .type = result_type, .shape = x}}};
-    using enum ElementwiseFn;
-    if (fn == log || fn == sqrt || fn == reciprocal || fn == acosh) result.inputs[0].contents = Contents::positive;
+    if (needs_positive(fn)) result.inputs[0].contents = Contents::positive;
+    if (fn == ElementwiseFn::acosh) result.inputs[0].exponent = 1;  // it is defined from 1 on
     detail::append_epilogue_operands(result, post, result_type, x, 0);
     return result;
   }

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the shape of each tensor of a model as Benanza infers it with the shape that ONNX Runtime computes.
+
+  benchmarks/engines/intermediate_shapes.py [MODEL.onnx...]        default: those of benchmarks/wild.py, examples/models and ONNX's own cases
+
+Runs each model at the sizes that `benanza layers --tensors` assumes or proposes, in ONNX Runtime without its optimisations and with every tensor of the
+graph as an output. A case of ONNX's gets the inputs that are beside it. A shape that depends on data has to be at most what ONNX Runtime computes in
+each dimension. Fetches and installs what lacks, as wild.py does. Ends with 1 where a shape differs.
+"""
+import argparse
+import collections
+import json
+import math
+import pathlib
+import sys
+
+import compare
+
+sys.path.insert(0, str(compare.ROOT / "benchmarks"))
+
+import wild  # noqa: E402
+
+MOST_ELEMENTS = 1 << 28  # of all tensors of a model: larger ones take too much memory
+MOST_OF_A_CONSTANT = 1 << 16  # elements: those of shape arithmetic, not weights
+
+
+def default_models():
+    cases = sorted(str(file) for folder in (compare.CACHE / "deps").glob("onnx-cases-*") for file in folder.rglob("*.onnx"))
+    examples = sorted(str(file) for file in (compare.ROOT / "examples" / "models").rglob("*.onnx"))
+    return wild.fetch(compare.CACHE / "wild") + examples + cases
+
+
+def given_inputs(path, inputs):
+    """The inputs that lie beside a case of ONNX's, by name."""
+    import onnx
+    from onnx import numpy_helper
+
+    feed = {}
+    for i, value in enumerate(inputs):
+        file = path.parent / "test_data_set_0" / f"input_{i}.pb"
+        if not file.exists():
+            continue
+        kind = value.type.WhichOneof("value")
+        message, read = {"tensor_type": (onnx.TensorProto, numpy_helper.to_array), "sequence_type": (onnx.SequenceProto, numpy_helper.to_list),
+                         "optional_type": (onnx.OptionalProto, numpy_helper.to_optional)}[kind]
+        feed[value.name] = read(message.FromString(file.read_bytes()))
+    return feed
+
+
+def tensors_of(path, feed, values):
+    """Benanza's view of the model: (its entry in the JSON document or None, what it said)"""
+    command = ["layers", path, "--tensors"]
+    for name, array in feed.items():
+        if getattr(array, "shape", ()):
+            command += ["--input", f"{name}={'x'.join(map(str, array.shape))}"]
+    for name, value in values.items():
+        command += ["--value", f"{name}={value}"]
+    document, said = wild.program(*command)
+    if document is None and (sizes := wild.proposed_sizes(said)):
+        document, said = wild.program(*command, *(word for symbol, size in sizes.items() for word in ("--dim", f"{symbol}={size}")))
+    return (document["models"][0] if document else None), said
+
+
+def run_in_engine(model, feed, names):
+    """Values of `names` by name; every other output of the graph is dropped."""
+    import onnx
+    import onnxruntime
+
+    del model.graph.output[:]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    wanted = {value.name for value in session.get_inputs()}
+    return dict(zip(names, session.run(names, {name: array for name, array in feed.items() if name in wanted})))
+
+
+def differs(tensor, found):
+    """Whether ONNX Runtime's shape contradicts Benanza's."""
+    shape = tensor["shape"]
+    if tensor["depends_on_data"]:
+        return len(shape) != len(found) or any(least > size for least, size in zip(shape, found))
+    return shape != list(found)
+
+
+def examine(path):
+    """(what became of the model, counts, lines to print)"""
+    import numpy
+    import onnx
+    import onnx.inliner
+
+    model = onnx.load(path, load_external_data=False)
+    weights = {initializer.name for initializer in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in weights]
+    feed = given_inputs(path, inputs)
+    values = {} if feed else {value.name: wild.VALUES[value.name] for value in inputs if value.name in wild.VALUES}
+    entry, said = tensors_of(path, feed, values)
+    if entry is None:
+        return "refused", {}, [said.splitlines()[0] if said else "no reason given"]
+    tensors = {tensor["name"]: tensor for tensor in entry["tensors"]}
+    if sum(math.prod(tensor["shape"]) for tensor in tensors.values()) > MOST_ELEMENTS:
+        return "too large", {}, []
+    try:
+        onnx.load_external_data_for_model(model, str(path.parent))
+        if not feed:
+            shapes = {name: tensor["shape"] for name, tensor in tensors.items()} | {name: [] for name in values}
+            feed = compare.random_inputs(inputs, shapes)
+            feed |= {name: numpy.full_like(feed[name], value) for name, value in values.items()}
+        if model.functions:
+            model = onnx.inliner.inline_local_functions(model)
+        made = {name for node in model.graph.node for name in node.output if name}
+        names = [name for name in made if name in tensors and not (tensors[name]["constant"] and math.prod(tensors[name]["shape"]) > MOST_OF_A_CONSTANT)]
+        found = run_in_engine(model, feed, names) if names else {}
+    except Exception as error:  # what ONNX Runtime raises has no common class
+        return "engine refused", {}, [str(error).splitlines()[0]]
+    counts, lines = collections.Counter(), []
+    for name, array in found.items():
+        if not hasattr(array, "shape"):
+            continue  # a sequence, a map, an optional that is empty
+        tensor = tensors[name]
+        wrong = differs(tensor, array.shape)
+        counts["different" if wrong else "depending on data" if tensor["depends_on_data"] else "equal"] += 1
+        if wrong:
+            lines.append(f"{name}: ONNX Runtime {list(array.shape)}, Benanza {'at least ' if tensor['depends_on_data'] else ''}{tensor['shape']}")
+    return "compared", counts, lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
+    parser.add_argument("--program", type=pathlib.Path, default=compare.PROGRAM, help="(default: build/release/benanza)")
+    parser.add_argument("--all", action="store_true", help="also prints why models were refused, and models that agree")
+    parser.add_argument("--json", metavar="FILE", help="writes what became of each model")
+    arguments = parser.parse_args()
+    if not compare.is_in_environment():
+        compare.in_environment(__file__, wild.PACKAGES)
+    compare.PROGRAM = arguments.program.resolve()
+    outcomes, total, rows = collections.Counter(), collections.Counter(), []
+    for path in map(pathlib.Path, arguments.models or default_models()):
+        outcome, counts, lines = examine(path)
+        outcomes[outcome] += 1
+        total.update(counts)
+        rows.append({"file": str(path), "outcome": outcome, "tensors": counts, "lines": lines})
+        if arguments.all or counts.get("different"):
+            print(f"{path}: {outcome}{''.join(f', {count} {what}' for what, count in counts.items())}", flush=True)
+            print("".join(f"  {line}\n" for line in lines), end="", flush=True)
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
+    print(f"{sum(outcomes.values())} models: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}")
+    print(f"{sum(total.values())} tensors: {', '.join(f'{count} {what}' for what, count in total.items())}")
+    sys.exit(1 if total["different"] else 0)
+
+
+if __name__ == "__main__":
+    main()
