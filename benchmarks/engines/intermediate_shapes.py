@@ -22,6 +22,7 @@ sys.path.insert(0, str(compare.ROOT / "benchmarks"))
 import wild  # noqa: E402
 
 MOST_ELEMENTS = 1 << 28  # of all tensors of a model: larger ones take too much memory
+NEWEST_IR_VERSION, NEWEST_OPSET = 10, 26  # that ONNX Runtime is given: it refuses newer ones than its own, also where no operator is another
 MOST_OF_A_CONSTANT = 1 << 16  # elements: those of shape arithmetic, not weights
 
 
@@ -59,6 +60,9 @@ def tensors_of(path, feed, values):
     document, said = wild.program(*command)
     if document is None and (sizes := wild.proposed_sizes(said)):
         document, said = wild.program(*command, *(word for symbol, size in sizes.items() for word in ("--dim", f"{symbol}={size}")))
+    numbers = {name: int(array) for name, array in feed.items() if getattr(array, "shape", None) == () and array.dtype.kind in "iub"}
+    if document is None and numbers:
+        document, said = wild.program(*command, *(word for name, number in numbers.items() for word in ("--value", f"{name}={number}")))
     return (document["models"][0] if document else None), said
 
 
@@ -67,6 +71,10 @@ def run_in_engine(model, feed, names):
     import onnx
     import onnxruntime
 
+    model.ir_version = min(model.ir_version, NEWEST_IR_VERSION)
+    for opset in model.opset_import:
+        if opset.domain in ("", "ai.onnx"):
+            opset.version = min(opset.version, NEWEST_OPSET)
     del model.graph.output[:]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     options = onnxruntime.SessionOptions()
@@ -100,6 +108,7 @@ def examine(path):
     if entry is None:
         return "refused", {}, [said.splitlines()[0] if said else "no reason given"]
     tensors = {tensor["name"]: tensor for tensor in entry["tensors"]}
+    tensors |= {output.name: tensors[name] for output, name in zip(model.graph.output, entry["outputs"])}
     if sum(math.prod(tensor["shape"]) for tensor in tensors.values()) > MOST_ELEMENTS:
         return "too large", {}, []
     try:

@@ -27,10 +27,12 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
 };
 
-/// Dimensions are not bound, and the model does not tell them. The message names them.
+/// Dimensions are not bound, or shapes depend on the value of a scalar input, and the model does not tell them. The
+/// message names them.
 struct UnboundError : InputError {
   using InputError::InputError;
   std::vector<std::pair<std::string, std::int64_t>> likely{};  ///< a size for each, with which it can be imported
+  std::vector<std::pair<std::string, std::int64_t>> values{};  ///< likewise for scalar inputs
   std::map<std::string, std::int64_t> assumed{};               ///< as in Graph
 };
 

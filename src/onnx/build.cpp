@@ -110,6 +110,7 @@ void Builder::walk(Scope& scope) {
       throw;
     } catch (const std::exception& error) {
       note_sizes(scope, node);
+      note_scalars(scope, node);
       const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
       throw LocatedError("node '" + name + "' (" + node.op_type() + "): " + one_line(error.what()),
                          dynamic_cast<const ShapeError*>(&error) != nullptr);
@@ -127,6 +128,26 @@ void Builder::note_sizes(const Scope& scope, const onnx::NodeProto& proto) {
     sizes_at_error_.insert(sizes_at_error_.end(), value.dims.begin(), value.dims.end());
     if (value.literal)
       sizes_at_error_.insert(sizes_at_error_.end(), value.literal->ints.begin(), value.literal->ints.end());
+  }
+}
+
+void Builder::note_scalars(const Scope& scope, const onnx::NodeProto& proto) {
+  scalars_at_error_.clear();
+  if (&scope.frame != &root_) return;
+  const Graph& graph = root_.graph;
+  std::vector<bool> reached(graph.values.size(), false);
+  for (const auto& name : proto.input())
+    if (const auto id = name.empty() ? std::nullopt : find_value(scope, name)) reached[*id] = true;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node)
+    if (std::any_of(node->outputs.begin(), node->outputs.end(), [&](const auto& id) { return id && reached[*id]; }))
+      for (const auto& id : node->inputs)
+        if (id) reached[*id] = true;
+  for (const auto id : graph.inputs) {
+    const Value& value = graph.values[id];
+    const bool one = std::all_of(value.dims.begin(), value.dims.end(), [](auto size) { return size == 1; });
+    if (reached[id] && one && !is_float(value.type) && value.type != DataType::string &&
+        root_.facts[id].type.has_tensor_type())
+      scalars_at_error_.push_back(value.name);
   }
 }
 
@@ -316,8 +337,15 @@ std::int64_t Builder::channel_block() {
 
 Builder::Types Builder::rule_types(const Step& step) {
   const auto inputs = operands(step);
+  RuleArguments arguments{.node = step.node, .inputs = inputs, .channel_block = channel_block()};
+  for (const auto& attribute : step.proto.attribute()) {
+    onnx::TypeProto type;
+    type.mutable_tensor_type()->set_elem_type(attribute.t().data_type());
+    if (const auto element = element_type(type); attribute.has_t() && element)
+      arguments.tensors[attribute.name()] = *element;
+  }
   Types types;
-  for (const auto& result : step.op.rule({.node = step.node, .inputs = inputs, .channel_block = channel_block()}))
+  for (const auto& result : step.op.rule(arguments))
     types.push_back(result ? make_type(result->type, result->dims) : onnx::TypeProto());
   return types;
 }
@@ -401,7 +429,7 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
     if (!dim.has_dim_value()) {
       if (!may_guess)
         throw InputError("dimension " + std::to_string(i) + " of its output '" + name +
-                         "' is not known: it depends on data (--value NAME=N binds a scalar input)");
+                         "' is not known: it depends on data");
       dim.set_dim_value(0);
       value.data_dependent = value.unknown_size = true;
     }

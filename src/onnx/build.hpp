@@ -44,6 +44,8 @@ class Builder {
   [[nodiscard]] std::size_t visited() const { return visited_; }
   /// Sizes of the constants that the first node read that could not be.
   [[nodiscard]] const std::vector<std::int64_t>& sizes_at_error() const { return sizes_at_error_; }
+  /// Inputs of one integer, without a value, from which that node computes.
+  [[nodiscard]] const std::vector<std::string>& scalars_at_error() const { return scalars_at_error_; }
 
  private:
   using Ids = std::vector<std::optional<ValueId>>;
@@ -75,6 +77,7 @@ class Builder {
   void visit(Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type);
   void note_sizes(const Scope& scope, const onnx::NodeProto& proto);
+  void note_scalars(const Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] int opset_of(const std::string& domain) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
   bool visit_constant(Step& step);
@@ -131,6 +134,7 @@ class Builder {
   std::unordered_map<const onnx::GraphProto*, std::string> impossible_{};  ///< branches whose shapes do not fit, why
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
+  std::vector<std::string> scalars_at_error_{};
   std::map<std::string, int, std::less<>> opsets_{};
   std::unordered_map<std::string, Operator> operators_{};
   std::map<std::pair<const Frame*, ValueId>, Within> within_{};

@@ -77,8 +77,22 @@ class Importer {
 
   [[nodiscard]] Graph run() {
     const importer::Binding binding = importer::bind_inputs(model_.graph(), options_);
-    importer::Trial ignored;
-    return binding.unbound.empty() ? build(binding, options_, ignored) : build_open(binding);
+    if (!binding.unbound.empty()) return build_open(binding);
+    importer::Trial trial;
+    try {
+      return build(binding, options_, trial);
+    } catch (const InputError& error) {
+      if (const auto values = values_that_help(trial.scalars); !values.empty()) {
+        std::string inputs;
+        for (const auto& [name, value] : values)
+          inputs += (inputs.empty() ? "'" : ", '") + name + "' (--value " + name + "=VALUE)";
+        UnboundError asking(std::string(error.what()) + "; the value of an input decides: " + inputs);
+        asking.values = values;
+        asking.assumed = binding.assumed;
+        throw asking;
+      }
+      throw;
+    }
   }
 
  private:
@@ -98,8 +112,25 @@ class Importer {
       trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
       return graph;
     } catch (const Error&) {
-      trial = {.nodes = builder.visited(), .sizes = builder.sizes_at_error()};
+      trial = {.nodes = builder.visited(), .sizes = builder.sizes_at_error(), .scalars = builder.scalars_at_error()};
       throw;
+    }
+  }
+
+  /// Likely values of scalar inputs, where the model can be built with them.
+  [[nodiscard]] importer::Sizes values_that_help(const std::vector<std::string>& scalars) {
+    ImportOptions options = options_;
+    importer::Sizes values;
+    for (const auto& name : scalars) {
+      values.emplace_back(name, importer::likely_value(name));
+      options.values[name] = values.back().second;
+    }
+    try {
+      importer::Trial ignored;
+      if (!values.empty()) (void)build(importer::bind_inputs(model_.graph(), options), options, ignored);
+      return values;
+    } catch (const Error&) {
+      return {};
     }
   }
 
@@ -192,6 +223,7 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
   } catch (UnboundError& error) {
     UnboundError located(where + importer::one_line(error.what()));
     located.likely = std::move(error.likely);
+    located.values = std::move(error.values);
     located.assumed = std::move(error.assumed);
     throw located;
   } catch (const InputError& error) {

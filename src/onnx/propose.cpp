@@ -227,4 +227,11 @@ Proposal propose_sizes(const onnx::GraphProto& graph, const std::vector<std::str
   return Search(graph, open, hints, attempt).run();
 }
 
+std::int64_t likely_value(const std::string& name) {
+  constexpr std::int64_t sampling_rate = 16000, length = 16;
+  if (name == "sr" || contains(name, {"rate"})) return sampling_rate;
+  if (contains(name, {"start"})) return 0;
+  return contains(name, {"delta", "step"}) ? 1 : length;
+}
+
 }  // namespace benanza::importer

@@ -19,9 +19,10 @@ namespace benanza::importer {
 /// What building a model at some sizes came to.
 struct Trial {
   bool fits = false;
-  std::size_t nodes = 0;              ///< walked over before the first one that could not be
-  std::vector<std::int64_t> sizes{};  ///< of the constants that this one reads: what it may want
-  std::size_t outputs = 0;            ///< of the model whose shape is as the file declares it
+  std::size_t nodes = 0;               ///< walked over before the first one that could not be
+  std::vector<std::int64_t> sizes{};   ///< of the constants that this one reads: what it may want
+  std::vector<std::string> scalars{};  ///< inputs of one integer from which it computes
+  std::size_t outputs = 0;             ///< of the model whose shape is as the file declares it
 };
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 using Try = std::function<Trial(const Sizes&)>;
@@ -38,5 +39,8 @@ struct Proposal {
 /// Sizes for `open` symbols of the model; `hints` are the likeliest sizes of images.
 [[nodiscard]] Proposal propose_sizes(const onnx::GraphProto& graph, const std::vector<std::string>& open,
                                      const std::vector<std::int64_t>& hints, const Try& attempt);
+
+/// A value for a scalar input that a model may have been made for: a sampling rate, a start, a step, a length.
+[[nodiscard]] std::int64_t likely_value(const std::string& name);
 
 }  // namespace benanza::importer

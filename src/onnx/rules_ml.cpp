@@ -42,8 +42,9 @@ RuleResult vector_classifier(const RuleArguments& a) {
   return labels_and_scores(a, "classlabels_strings", "classlabels_ints", pairs ? classes * (classes - 1) / 2 : 0);
 }
 
-// Since operator set 4 keys and values may be tensors, of whose types the file's declaration of the output tells.
 RuleResult label_encoder(const RuleArguments& a) {
+  if (const auto values = a.tensors.find("values_tensor"); values != a.tensors.end())
+    return {TypedShape{values->second, a.in(0).dims}};
   DataType type = a.in(0).type == DataType::string ? DataType::i64 : DataType::string;
   if (length<Strings>(a, "values_strings") != 0) type = DataType::string;
   else if (length<Ints>(a, "values_int64s") != 0) type = DataType::i64;

@@ -92,14 +92,20 @@ std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks) {
     if (one.unbound && (lacking.empty() || lacking.back()->file != one.file)) lacking.push_back(&one);
   if (lacking.empty()) return std::nullopt;
   std::string what = lacking.front()->unbound->what();
-  if (lacking.size() > 1) what += "; and " + std::to_string(lacking.size() - 1) + " more models lack sizes";
+  if (lacking.size() == 2) what += "; and 1 more model lacks sizes";
+  if (lacking.size() > 2) what += "; and " + std::to_string(lacking.size() - 1) + " more models lack sizes";
   std::string options;
-  std::map<std::string, std::map<std::string, std::int64_t>> by_model;
-  for (const Remarks* one : lacking)
-    for (const auto& [symbol, size] : one->unbound->likely) {
-      options += " --dim " + detail::shell_word(symbol + "=" + std::to_string(size));
-      by_model[one->file.filename().string()][symbol] = size;
-    }
+  SizesByModel by_model;
+  for (const Remarks* one : lacking) {
+    const auto add = [&](const std::string& key, const std::vector<std::pair<std::string, std::int64_t>>& numbers) {
+      for (const auto& [name, number] : numbers) {
+        options += " --" + key + " " + detail::shell_word(name + "=" + std::to_string(number));
+        by_model[one->file.filename().string()][key][name] = number;
+      }
+    };
+    add("dim", one->unbound->likely);
+    add("value", one->unbound->values);
+  }
   if (options.empty()) return LackingSizes(what, "");
   const bool one_model = std::all_of(remarks.begin(), remarks.end(),
                                      [&](const Remarks& other) { return other.file == lacking.front()->file; });

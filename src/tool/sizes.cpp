@@ -137,11 +137,7 @@ void ShapesFile::check_names(const std::filesystem::path& model, const Graph& gr
   }
 }
 
-std::string shapes_text(const std::map<std::string, std::map<std::string, std::int64_t>>& likely) {
-  Json by_model;
-  for (const auto& [model, sizes] : likely) by_model[model]["dim"] = sizes;
-  return by_model.dump();
-}
+std::string shapes_text(const SizesByModel& likely) { return Json(likely).dump(); }
 
 std::map<std::string, std::vector<Dims>> node_inputs(const EngineProfile& profile) {
   std::map<std::string, std::vector<Dims>> result;

@@ -35,8 +35,10 @@ class ShapesFile {
   std::map<std::string, ImportOptions> entries_{};
 };
 
-/// The text of such a file with likely sizes by symbol for each model, one line.
-[[nodiscard]] std::string shapes_text(const std::map<std::string, std::map<std::string, std::int64_t>>& likely);
+/// Model -> key of its entry (`dim`, `value`) -> name -> number.
+using SizesByModel = std::map<std::string, std::map<std::string, std::map<std::string, std::int64_t>>>;
+/// The text of such a file, one line.
+[[nodiscard]] std::string shapes_text(const SizesByModel& likely);
 
 /// ONNX node, or a value that it computes -> shapes of its inputs, where a profile has them.
 [[nodiscard]] std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs(const EngineProfile& profile);

@@ -283,6 +283,20 @@ class Cli(unittest.TestCase):
         self.assertEqual(document["layers_total"], sum(model["layers"] for model in document["models"]))
         self.assertEqual(document["layers_total"], sum(layer["count"] for layer in document["layers"]))
 
+    def test_tensors_have_types_and_shapes(self):
+        shapes = {tensor["name"]: (tensor["type"], tensor["shape"], tensor["constant"])
+                  for tensor in json.loads(run("layers", MNIST, "--tensors", "--json", "-").stdout)["models"][0]["tensors"]}
+        # A 5x5 convolution whose padding keeps 28x28, then pooling by 2 and by 3, and a product with 10 digits.
+        self.assertEqual(shapes["Input3"], ("f32", [1, 1, 28, 28], False))
+        self.assertEqual(shapes["Parameter5"], ("f32", [8, 1, 5, 5], True))
+        self.assertEqual(shapes["Pooling66_Output_0"], ("f32", [1, 8, 14, 14], False))
+        self.assertEqual(shapes["Pooling160_Output_0"], ("f32", [1, 16, 4, 4], False))
+        self.assertEqual(shapes["Plus214_Output_0"], ("f32", [1, 10], False))
+        rows = list(csv.DictReader(io.StringIO(run("layers", MNIST, "--tensors", "--csv", "-").stdout)))
+        self.assertEqual({row["tensor"]: row["shape"] for row in rows}["Plus214_Output_0"], "1x10")
+        self.assertRegex(run("layers", MNIST, "--tensors").stdout, r"(?m)^  f32 +8x1x5x5 +constant +Parameter5$")
+        self.fails(1, ["'seq'"], "layers", SYMBOLIC, "--tensors", "--batch", "1")
+
     def test_lacking_sizes_are_asked_for_once_as_a_command_to_copy(self):
         command = ["analyze", SYMBOLIC, "--results", MNIST_RESULTS, "--batch", "2"]
         result = run(*command)
@@ -297,7 +311,7 @@ class Cli(unittest.TestCase):
         models = [shutil.copy(SYMBOLIC, self.at / name) for name in ("a.onnx", "it's b.onnx")]
         result = run("bound", *models, MNIST, "--machine", MODELS.parent / "machines" / "h100_sxm5.json", cwd=self.at)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("; and 1 more models lack sizes", result.stderr)
+        self.assertIn("; and 1 more model lacks sizes", result.stderr)
         tried = subprocess.run(self.copied(result.stderr), shell=True, capture_output=True, text=True, check=True, cwd=self.at)
         self.assertEqual(tried.stdout.count("seq 512"), 2)
         self.assertEqual(json.loads((self.at / "shapes.json").read_text()), {name: {"dim": {"seq": 512}} for name in ("a.onnx", "it's b.onnx")})

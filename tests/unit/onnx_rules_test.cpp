@@ -16,6 +16,7 @@ namespace {
 using namespace benanza;
 using testing::import_model;
 using testing::message_of;
+using testing::op_types;
 using testing::parse_model;
 using Dims = std::vector<std::int64_t>;
 
@@ -72,6 +73,49 @@ TEST_CASE("Versions above the newest that is known are read as that one, with a 
   CHECK(graph.nodes.at(0).opset < 999);
   model.mutable_opset_import(0)->set_version(0);
   CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }), Catch::Contains("expected 1 or more"));
+}
+
+TEST_CASE("Old and new opsets and IR versions read a network alike", "[onnx]") {
+  const auto [ir, opset] = GENERATE(values<std::pair<int, int>>({{3, 7}, {3, 8}, {4, 9}, {6, 11}, {8, 17}, {10, 21}}));
+  INFO("IR version " << ir << ", operator set " << opset);
+  const Graph graph = import_model(
+      parse_model(
+          "g (float[N,3,32,32] x, float[8,3,3,3] w) => (float[N,128] y) { c = Conv <pads = [1, 1, 1, 1]> (x, w) "
+          "r = Relu(c) p = MaxPool <kernel_shape = [8, 8], strides = [8, 8]> (r) y = Flatten(p) }",
+          "<ir_version: " + std::to_string(ir) + ", opset_import: [\"\" : " + std::to_string(opset) + "]>"),
+      {.batch = 2});
+  CHECK(op_types(graph) == std::vector<std::string>{"Conv", "Relu", "MaxPool", "Flatten"});
+  CHECK(graph.value(graph.outputs[0]).dims == Dims{2, 8 * 4 * 4});
+  CHECK(graph.warnings.empty());
+}
+
+// Its keys and values are tensors since operator set 4: the type of the values is the output's.
+TEST_CASE("A LabelEncoder whose labels are tensors keeps the shape and takes the type of its values", "[onnx]") {
+  auto model = parse_model("g (int64[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.LabelEncoder(x) }",
+                           R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 4]>)");
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  const auto add = [&node](const std::string& name, onnx::TensorProto::DataType type) {
+    auto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::TENSOR);
+    attribute.mutable_t()->set_data_type(type);
+    attribute.mutable_t()->add_dims(2);
+    return attribute.mutable_t();
+  };
+  auto* keys = add("keys_tensor", onnx::TensorProto::INT64);
+  auto* values = add("values_tensor", onnx::TensorProto::FLOAT);
+  for (const int i : {1, 2}) {
+    keys->add_int64_data(i);
+    values->add_float_data(static_cast<float>(i));
+  }
+  const bool declared = GENERATE(true, false);
+  if (!declared) {
+    model.mutable_graph()->mutable_output(0)->clear_type();
+  }
+  const Graph graph = import_model(model);
+  const Value& y = graph.value(graph.outputs[0]);
+  CHECK(y.dims == Dims{2, 3});
+  CHECK(y.type == DataType::f32);
 }
 
 TEST_CASE("An output that the file gives no shape is not a scalar", "[onnx]") {

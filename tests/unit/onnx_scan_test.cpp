@@ -149,6 +149,35 @@ TEST_CASE("External data outside of the model's folder is refused, absent data i
     CHECK_THAT(message, Catch::Contains("tensor 'w'") && Catch::Contains(location) && Catch::Contains("folder"));
 }
 
+TEST_CASE("External data has the shape that the model says, wherever it lies in its file, also where that is cut off",
+          "[onnx]") {
+  // The file is a hole of more than 4 GiB that no disk holds; the second tensor begins behind it.
+  constexpr std::uint64_t offset = std::uint64_t{5} << 30, bytes = std::uint64_t{64} * 64 * 4;
+  const auto end = GENERATE_COPY(offset + bytes, offset + bytes / 2, std::uint64_t{0});
+  const TemporaryFile data({}, ".data");
+  std::filesystem::resize_file(data.path(), end);
+  auto model = parse_model("g (float[1,64] x) => (float[1,64] y) { h = MatMul(x, v) y = MatMul(h, w) }");
+  for (const std::string name : {"v", "w"}) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor = weight(name, {64, 64});
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    const auto add = [&tensor](const std::string& key, const std::string& value) {
+      auto& entry = *tensor.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    };
+    add("location", data.path().filename().string());
+    add("offset", std::to_string(name == "v" ? 0 : offset));
+    add("length", std::to_string(bytes));
+  }
+  const Graph graph = import_model(model);
+  for (const std::string name : {"v", "w"}) {
+    CHECK(value_named(graph, name).dims == Dims{64, 64});
+    CHECK(value_named(graph, name).constant);
+  }
+}
+
 TEST_CASE("What is not a model is an error of one line that says where", "[onnx]") {
   const std::string good = parse_model("g (float[1,64] x) => (float[1,64] y) { y = Relu(x) }").SerializeAsString();
   for (std::size_t size = 0; size < good.size(); ++size) {

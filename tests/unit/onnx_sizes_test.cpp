@@ -222,6 +222,28 @@ std::string with_targets(char then_target, char else_target) {
   return text;
 }
 
+TEST_CASE("Where a scalar input decides a shape, the error has a value that fits", "[onnx]") {
+  const std::string text =
+      "g (int64 start, int64[1] count, float[2] x, int64 unused) => (float[?] y) <int64 one = {1}> { n = "
+      "Squeeze(count) "
+      "r = Range(start, n, one) y = Cast <to = 1> (r) }";
+  try {
+    (void)import_text(text);
+    FAIL("a length that only data says");
+  } catch (const UnboundError& error) {
+    CHECK(error.values == std::vector<std::pair<std::string, std::int64_t>>{{"start", 0}, {"count", 16}});
+    CHECK(error.likely.empty());
+    CHECK_THAT(
+        error.what(),
+        Catch::Contains("it depends on data; the value of an input decides: 'start' (--value start=VALUE), 'count' "
+                        "(--value count=VALUE)"));
+  }
+  const Graph graph = import_text(text, {.values = {{"start", 4}, {"count", 10}}});
+  CHECK(graph.value(graph.outputs[0]).dims == Dims{6});
+  // A vector of data has no such value.
+  CHECK_THROWS_AS(import_text("g (int64[3] shape) => (float[?, ?, ?] y) { y = ConstantOfShape(shape) }"), InputError);
+}
+
 TEST_CASE("A branch whose shapes do not fit is left out", "[onnx]") {
   const auto [then_target, else_target, label, dims] = GENERATE(values<std::tuple<char, char, std::string, Dims>>(
       {{'t', 'u', "else_branch", {2, 3}}, {'u', 'v', "then_branch", {6, 1}}}));
