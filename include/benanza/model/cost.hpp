@@ -21,10 +21,8 @@ struct Cost {
   [[nodiscard]] constexpr double intensity() const { return bytes().value == 0 ? 0 : flops.value / bytes().value; }
 };
 
-template <Operator Op>
-[[nodiscard]] Cost cost(const Op& op) {
-  const Arithmetic arithmetic = op.arithmetic();
-  const Operands operands = op.operands();
+/// The cost of an operator from what it does.
+[[nodiscard]] inline Cost cost(const Arithmetic& arithmetic, const Operands& operands) {
   Cost result{.macs = arithmetic.macs, .flops = {arithmetic.flops}};
   for (const auto& input : operands.inputs) {
     const Bytes bytes{static_cast<double>(input.touched_bytes())};
@@ -32,6 +30,10 @@ template <Operator Op>
   }
   for (const auto& output : operands.outputs) result.written += {static_cast<double>(output.touched_bytes())};
   return result;
+}
+template <Operator Op>
+[[nodiscard]] Cost cost(const Op& op) {
+  return cost(op.arithmetic(), op.operands());
 }
 
 }  // namespace benanza

@@ -31,7 +31,7 @@ constexpr void for_each_operator(Visit&& visit) {
   return detail::ask<Operands>(layer, [](const auto& op) { return op.operands(); });
 }
 [[nodiscard]] inline Cost cost(const Layer& layer) {
-  return detail::ask<Cost>(layer, [](const auto& op) { return cost(op); });
+  return detail::ask<Cost>(layer, [](const auto& op) { return cost(op.arithmetic(), op.operands()); });
 }
 
 /// Bytes of weights that one call touches: constant operands, but for those that say where to read.

@@ -36,6 +36,7 @@ inline void store_tf32_as_f32(Layer& layer) {
 template <std::size_t I = 0>
 [[nodiscard]] Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
   using Op = std::variant_alternative_t<I, Layer>;
+  static_assert(Operator<Op>, "an operator lacks a part, or its fields() does not visit every member");
   if constexpr (I + 1 == std::variant_size_v<Layer>) {
     static_assert(std::is_same_v<Op, op::Opaque>, "the last operator takes every node");
     return Layer(std::in_place_index<I>, *Op::from(node, graph));

@@ -48,7 +48,7 @@ struct Attention {
 
   /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. ONNX Attention without cache, window, capped
   /// scores or other outputs, its operands as batch, heads, sequence, depth.
-  [[nodiscard]] static std::optional<Attention> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Attention> from(const Node& node, const AnyGraph auto& graph) {
     if (node.op_type != "Attention") return from_tokens(node, graph);
     if (node.inputs.size() < 3 || node.has_input(4) || node.has_input(5) || node.has_input(6)) return std::nullopt;
     if (node.has_output(1) || node.has_output(2) || node.has_output(3) || node.attribute<double>("softcap", 0) != 0)
@@ -109,7 +109,7 @@ struct Attention {
   /// Operands as ONNX Runtime has them: batch, tokens, heads * depth. Keys and values are those of the cache and of the
   /// call; biases, rotations and the copying of the cache are not counted. Tokens behind a cache see all of it, so that
   /// nearly nothing is masked: causal is what sees as many keys as it has tokens.
-  [[nodiscard]] static std::optional<Attention> from_tokens(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Attention> from_tokens(const Node& node, const AnyGraph auto& graph) {
     constexpr std::int64_t most_heads = 1 << 20;  // more is not a model
     const bool grouped = node.op_type == "GroupQueryAttention";
     const Value& q_value = graph.input(node, 0);
@@ -156,6 +156,5 @@ struct Attention {
     return attention;
   }
 };
-static_assert(Operator<Attention>, "Attention: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -89,7 +89,7 @@ struct Binary {
 
   /// Sum, Max and Min of two operands are binary too, and so are a bias before an activation and a Clip whose bounds
   /// are computed at run time.
-  [[nodiscard]] static std::optional<Binary> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Binary> from(const Node& node, const AnyGraph auto& graph) {
     const std::string type = detail::onnx_type(node);
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
                                   [&](const auto& r) { return r.onnx_type == type; });
@@ -145,7 +145,7 @@ struct Binary {
 
  private:
   /// The larger of each element and a scalar, then the smaller of it and another one.
-  [[nodiscard]] static std::optional<Binary> clip(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Binary> clip(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value *lower = detail::optional_input(node, graph, 1), *upper = detail::optional_input(node, graph, 2);
     for (const Value* given : {lower, upper})
@@ -176,6 +176,5 @@ struct Binary {
                : std::lexicographical_compare(right.begin(), right.end(), left.begin(), left.end());
   }
 };
-static_assert(Operator<Binary>, "Binary: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -46,7 +46,7 @@ struct ConvTranspose {
   }
   constexpr bool operator==(const ConvTranspose&) const = default;
 
-  [[nodiscard]] static std::optional<ConvTranspose> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<ConvTranspose> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, 1);
     const Value* b = detail::optional_input(node, graph, 2);
@@ -155,6 +155,5 @@ struct ConvTranspose {
     }
   }
 };
-static_assert(Operator<ConvTranspose>, "ConvTranspose: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -31,7 +31,7 @@ struct Dequantize {
   }
   constexpr bool operator==(const Dequantize&) const = default;
 
-  [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto scaled = detail::scaled_dims(node, graph);
     if (!scaled) return std::nullopt;
@@ -58,6 +58,5 @@ struct Dequantize {
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && block >= 0 && block <= x[1]; }
 };
-static_assert(Operator<Dequantize>, "Dequantize: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -44,7 +44,7 @@ struct Fourier {
   constexpr bool operator==(const Fourier&) const = default;
 
   /// Nothing where the axis, the length or the step of the frames is computed at run time.
-  [[nodiscard]] static std::optional<Fourier> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Fourier> from(const Node& node, const AnyGraph auto& graph) {
     return node.op_type == "STFT" ? of_frames(node, graph) : along_axis(node, graph);
   }
 
@@ -96,12 +96,12 @@ struct Fourier {
 
  private:
   /// A number of the node, from an attribute or an input; nothing where it is computed at run time.
-  [[nodiscard]] static std::optional<std::int64_t> number(const Node& node, const Graph& graph, std::size_t i) {
+  [[nodiscard]] static std::optional<std::int64_t> number(const Node& node, const AnyGraph auto& graph, std::size_t i) {
     const Value* value = detail::optional_input(node, graph, i);
     const auto given = value == nullptr ? std::nullopt : detail::scalar(*value);
     return given ? std::optional(static_cast<std::int64_t>(*given)) : std::nullopt;
   }
-  [[nodiscard]] static std::optional<Fourier> along_axis(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Fourier> along_axis(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto given = node.has_input(2)
@@ -120,7 +120,7 @@ struct Fourier {
     fourier.length = length.value_or(fourier.is_real_result() ? 2 * (dims[*axis] - 1) : dims[*axis]);
     return fourier;
   }
-  [[nodiscard]] static std::optional<Fourier> of_frames(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Fourier> of_frames(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const Value* window = detail::optional_input(node, graph, 2);
@@ -142,6 +142,5 @@ struct Fourier {
     return fourier;
   }
 };
-static_assert(Operator<Fourier>, "Fourier: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -32,7 +32,7 @@ struct Gather {
   }
   constexpr bool operator==(const Gather&) const = default;
 
-  [[nodiscard]] static std::optional<Gather> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Gather> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value& indices = graph.input(node, 1);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", 0), x_value.dims.size());
@@ -56,6 +56,5 @@ struct Gather {
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && detail::is_size(indices); }
 };
-static_assert(Operator<Gather>, "Gather: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -44,7 +44,7 @@ struct GridSample {
   constexpr bool operator==(const GridSample&) const = default;
 
   /// Nothing where the grid has another type than x.
-  [[nodiscard]] static std::optional<GridSample> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<GridSample> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value& grid = graph.input(node, 1);
     const auto x = detail::to_shape(x_value.dims);
@@ -99,6 +99,5 @@ struct GridSample {
     return x.size() >= 3 && x.size() <= 6 && detail::are_sizes(x) && detail::are_sizes(out, x.size() - 2);
   }
 };
-static_assert(Operator<GridSample>, "GridSample: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -69,7 +69,7 @@ struct MatMul {
   constexpr bool operator==(const MatMul&) const = default;
 
   /// A vector is a matrix of one row (a) or column (b).
-  [[nodiscard]] static std::optional<MatMul> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<MatMul> from(const Node& node, const AnyGraph auto& graph) {
     if (node.op_type == "Einsum") return from_einsum(node, graph);
     if (node.op_type == "MatMulNBits") return from_packed(node, graph);
     const Inputs at = inputs_of(node.op_type);
@@ -177,7 +177,7 @@ struct MatMul {
   }
 
   /// Weights of 2, 4 or 8 bits, packed in blocks. With accuracy level 4 the other operand is rounded to 8 bits too.
-  [[nodiscard]] static std::optional<MatMul> from_packed(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<MatMul> from_packed(const Node& node, const AnyGraph auto& graph) {
     const Value& packed = graph.input(node, 1);
     Value a_value = graph.input(node, 0);
     if (a_value.dims.size() < 2) return std::nullopt;
@@ -241,7 +241,7 @@ struct MatMul {
 
   /// An Einsum whose letters are batch, rows, depth and columns, each a run in the same order wherever it occurs, batch
   /// first and rows before columns in the result: `bhid,bhjd->bhij`.
-  [[nodiscard]] static std::optional<MatMul> from_einsum(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<MatMul> from_einsum(const Node& node, const AnyGraph auto& graph) {
     if (node.inputs.size() != 2) return std::nullopt;
     const Value& a_value = graph.input(node, 0);
     const Value& b_value = graph.input(node, 1);
@@ -287,6 +287,5 @@ struct MatMul {
     return canonical(a_value, a_dims, a_transposed, b_value, b_dims, b_transposed);
   }
 };
-static_assert(Operator<MatMul>, "MatMul: fields() must visit every member");
 
 }  // namespace benanza::op

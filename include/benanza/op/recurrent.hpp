@@ -46,7 +46,7 @@ struct Recurrent {
   constexpr bool operator==(const Recurrent&) const = default;
 
   /// Sequences of one length, ONNX's default activations, no peepholes and no clipping.
-  [[nodiscard]] static std::optional<Recurrent> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Recurrent> from(const Node& node, const AnyGraph auto& graph) {
     Recurrent result{.cell = node.op_type == "LSTM" ? Cell::lstm : node.op_type == "GRU" ? Cell::gru : Cell::rnn};
     const Value& x_value = graph.input(node, 0);
     const Value& r_value = graph.input(node, 2);
@@ -125,6 +125,5 @@ struct Recurrent {
            (cell == Cell::gru || !linear_before_reset);
   }
 };
-static_assert(Operator<Recurrent>, "Recurrent: fields() must visit every member");
 
 }  // namespace benanza::op

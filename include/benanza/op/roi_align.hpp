@@ -42,7 +42,7 @@ struct RoiAlign {
   constexpr bool operator==(const RoiAlign&) const = default;
 
   /// Before opset 16 coordinates were not shifted.
-  [[nodiscard]] static std::optional<RoiAlign> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<RoiAlign> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims);
     const auto& boxes = graph.input(node, 1);
@@ -95,6 +95,5 @@ struct RoiAlign {
   /// Samples of a cell that are known to be there.
   [[nodiscard]] constexpr std::int64_t points() const { return samples == 0 ? 1 : samples * samples; }
 };
-static_assert(Operator<RoiAlign>, "RoiAlign: fields() must visit every member");
 
 }  // namespace benanza::op

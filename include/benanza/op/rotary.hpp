@@ -52,7 +52,7 @@ struct Rotary {
 
   /// ONNX RotaryEmbedding whose angles are those of the given positions, and turn whole rows; com.microsoft's, which
   /// picks the angles of its positions from a table.
-  [[nodiscard]] static std::optional<Rotary> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Rotary> from(const Node& node, const AnyGraph auto& graph) {
     if (!node.domain.empty()) return from_table(node, graph);
     if (node.inputs.size() < 3 || node.has_input(3) || node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0)
       return std::nullopt;
@@ -88,7 +88,7 @@ struct Rotary {
  private:
   // x [batch, heads, tokens, depth] or [batch, tokens, heads * depth], position_ids, cosines [positions, depth / 2],
   // sines
-  [[nodiscard]] static std::optional<Rotary> from_table(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Rotary> from_table(const Node& node, const AnyGraph auto& graph) {
     const Value& x = graph.input(node, 0);
     const auto &positions = graph.input(node, 1).dims, &cosines = graph.input(node, 2).dims;
     if (node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0 || cosines.size() != 2 || cosines[1] < 1)
@@ -100,6 +100,5 @@ struct Rotary {
     return of(x.type, {x.dims[0], x.dims[1], x.dims[2] / depth, depth}, {rows, x.dims[1], 1, cosines[1]}, interleaved);
   }
 };
-static_assert(Operator<Rotary>, "Rotary: fields() must visit every member");
 
 }  // namespace benanza::op

@@ -40,7 +40,7 @@ struct ScatterNd {
   constexpr bool operator==(const ScatterNd&) const = default;
 
   /// The dimensions of the indices before the last, and those of a slice, are folded into one each.
-  [[nodiscard]] static std::optional<ScatterNd> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<ScatterNd> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
     const std::span<const std::int64_t> x = x_value.dims, indices = indices_value.dims;
@@ -89,6 +89,5 @@ struct ScatterNd {
     return indices.size() + x.size() - 1 <= TensorShape::capacity + static_cast<std::size_t>(indices.back());
   }
 };
-static_assert(Operator<ScatterNd>, "ScatterNd: fields() must visit every member");
 
 }  // namespace benanza::op

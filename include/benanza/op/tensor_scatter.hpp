@@ -37,7 +37,7 @@ struct TensorScatter {
   }
   constexpr bool operator==(const TensorScatter&) const = default;
 
-  [[nodiscard]] static std::optional<TensorScatter> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<TensorScatter> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -2), dims.size());
@@ -70,6 +70,5 @@ struct TensorScatter {
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 4) && length >= 1 && length <= x[2]; }
 };
-static_assert(Operator<TensorScatter>, "TensorScatter: fields() must visit every member");
 
 }  // namespace benanza::op

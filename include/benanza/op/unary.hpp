@@ -116,7 +116,7 @@ struct Unary {
 
   /// Also Clip with known bounds, Pow with an exponent that has a function of its own, and a product of a tensor with
   /// itself.
-  [[nodiscard]] static std::optional<Unary> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<Unary> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     Unary unary{.type = x_value.type, .x = {x_value.elements()}};
     constexpr std::string_view quantized = "com.microsoft.QLinear";
@@ -182,7 +182,7 @@ struct Unary {
  private:
   /// Clip's bound: attribute (before opset 11) or input; infinite when left out, nothing when it is computed at run
   /// time.
-  [[nodiscard]] static std::optional<double> bound(const Node& node, const Graph& graph, std::string_view key,
+  [[nodiscard]] static std::optional<double> bound(const Node& node, const AnyGraph auto& graph, std::string_view key,
                                                    std::size_t i, std::size_t given) {
     const bool is_lower = i == 1;
     std::optional<double> value =
@@ -197,6 +197,5 @@ struct Unary {
     return detail::decimal(*value);
   }
 };
-static_assert(Operator<Unary>, "Unary: fields() must visit every member");
 
 }  // namespace benanza::op

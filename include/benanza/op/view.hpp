@@ -43,7 +43,7 @@ struct View {
   constexpr bool operator==(const View&) const = default;
 
   /// Reshapes, and whatever the other operators have left because it changes nothing.
-  [[nodiscard]] static std::optional<View> from(const Node& node, const Graph& graph) {
+  [[nodiscard]] static std::optional<View> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const std::string_view op = node.op_type;
     View view{.type = x_value.type, .rule = ViewRule::no_op, .x = {x_value.elements()}};
@@ -69,13 +69,13 @@ struct View {
 
  private:
   /// A Concat of one operand that has elements.
-  [[nodiscard]] static std::optional<View> copies_one(const Node& node, const Graph& graph, View view) {
+  [[nodiscard]] static std::optional<View> copies_one(const Node& node, const AnyGraph auto& graph, View view) {
     view.x = {graph.output(node, 0).elements()};
     int operands = 0;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operands += graph.input(node, i).elements() != 0 ? 1 : 0;
     return operands == 1 ? std::optional(view) : std::nullopt;
   }
-  [[nodiscard]] static bool changes_nothing(const Node& node, const Graph& graph) {
+  [[nodiscard]] static bool changes_nothing(const Node& node, const AnyGraph auto& graph) {
     const std::string_view op = node.op_type;
     const Value& x_value = graph.input(node, 0);
     const auto outputs_with_elements = [&] {
@@ -105,6 +105,5 @@ struct View {
     return movement && movement->perm.size() < 2;
   }
 };
-static_assert(Operator<View>, "View: fields() must visit every member");
 
 }  // namespace benanza::op
