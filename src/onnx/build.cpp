@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build.hpp"
 
+#include "decompose.hpp"
 #include "fold.hpp"
 #include "guard.hpp"
 #include "infer.hpp"
@@ -77,6 +78,7 @@ Graph Builder::build() {
   walk(scope);
   root_.graph.outputs = outputs_of(scope);
   fold_quantization(root_.graph);
+  decompose(root_.graph);
   prune(root_.graph);
   return std::move(root_.graph);
 }

@@ -2,6 +2,7 @@
 // Builder's part for If, Loop and Scan. Their bodies become graphs of their own; shapes inside are those of the first
 // iteration.
 #include "build.hpp"
+#include "decompose.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
 #include <benanza/model/fold_quantization.hpp>
@@ -80,6 +81,7 @@ void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
   graph.batch = binding_.batch;
   graph.outputs = outputs_of(scope);
   fold_quantization(graph);
+  decompose(graph);
   for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
   for (const auto& node : graph.nodes)
     step.constant &= node.domain.empty() && node.bodies.empty() && !node.op_type.starts_with("Random") &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations and no peepholes. Gates lie in
+// Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations. Gates lie in
 // ONNX's order: LSTM input, output, forget, cell; GRU update, reset, hidden.
 #include "evaluate.hpp"
 #include "function.hpp"
@@ -52,18 +52,37 @@ class Recurrence {
     std::size_t next = 3;
     b_ = op.bias ? load_all<double>(query.input(next++)) : std::vector<double>(directions * 2 * rows);
     h_ = op.initial_state ? load_all<double>(query.input(next++)) : std::vector<double>(directions * batch_ * hidden_);
-    c_ = op.initial_state && op.cell == op::Cell::lstm ? load_all<double>(query.input(next))
+    c_ = op.initial_state && op.cell == op::Cell::lstm ? load_all<double>(query.input(next++))
                                                        : std::vector<double>(h_.size());
+    p_ = op.peepholes ? load_all<double>(query.input(next)) : std::vector<double>(directions * 3 * hidden_);
+    if (op.batch_first) {
+      x_ = swapped(x_, batch_, steps_, input_);
+      h_ = swapped(h_, batch_, directions, hidden_);
+      c_ = swapped(c_, batch_, directions, hidden_);
+    }
     y_.resize(steps_ * directions * batch_ * hidden_);
   }
 
   Outputs run() {
     for (std::size_t direction = 0; direction < size(op_.directions); ++direction) run_direction(direction);
-    return {std::move(y_), std::move(h_), std::move(c_)};
+    if (!op_.batch_first) return {std::move(y_), std::move(h_), std::move(c_)};
+    const std::size_t directions = size(op_.directions);
+    // steps, directions, batch, hidden to batch, steps, directions, hidden
+    return {swapped(y_, steps_ * directions, batch_, hidden_), swapped(h_, directions, batch_, hidden_),
+            swapped(c_, directions, batch_, hidden_)};
   }
 
  private:
   static std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+  /// a x b x inner as b x a x inner.
+  static std::vector<double> swapped(const std::vector<double>& from, std::size_t a, std::size_t b, std::size_t inner) {
+    std::vector<double> to(from.size());
+    for (std::size_t i = 0; i < a; ++i)
+      for (std::size_t k = 0; k < b; ++k)
+        std::copy_n(from.data() + (i * b + k) * inner, inner, to.data() + (k * a + i) * inner);
+    return to;
+  }
 
   void run_direction(std::size_t direction) {
     const std::size_t rows = gates_ * hidden_;
@@ -108,9 +127,11 @@ class Recurrence {
         for (std::size_t j = 0; j < hidden_; ++j) h[j] = std::tanh(sum(0, j));
         break;
       case op::Cell::lstm:
-        for (std::size_t j = 0; j < hidden_; ++j) {
-          c[j] = sigmoid(sum(2, j)) * c[j] + sigmoid(sum(0, j)) * std::tanh(sum(3, j));
-          h[j] = sigmoid(sum(1, j)) * std::tanh(c[j]);
+        for (std::size_t j = 0; j < hidden_; ++j) {  // peepholes: input, output, forget
+          const double* p = p_.data() + direction * 3 * hidden_ + j;
+          c[j] = sigmoid(sum(2, j) + p[2 * hidden_] * c[j]) * c[j] +
+                 sigmoid(sum(0, j) + p[0] * c[j]) * std::tanh(sum(3, j));
+          h[j] = sigmoid(sum(1, j) + p[hidden_] * c[j]) * std::tanh(c[j]);
         }
         break;
       case op::Cell::gru: update_gru(sum, wx, rh, wb, rb, r, h); break;
@@ -138,7 +159,7 @@ class Recurrence {
   std::size_t steps_, batch_, input_, hidden_, gates_;
   std::vector<double> x_;
   std::vector<T> w_, r_;
-  std::vector<double> b_{}, h_{}, c_{}, y_{};
+  std::vector<double> b_{}, h_{}, c_{}, p_{}, y_{};
 };
 
 }  // namespace

@@ -319,11 +319,55 @@ TEST_CASE("Einsum and attention agree with the reference", "[native]") {
          op::Attention{.q = {1, 1, 100, 64}, .k = {1, 1, 100, 64}, .v = {1, 1, 100, 64}, .mask = {100, 1}}});
 }
 
+TEST_CASE("Attention with caches, windows, caps and masks of truth values agrees with the reference", "[native]") {
+  using benanza::DataType;
+  const op::Attention attention{.q = {2, 4, 37, 24}, .k = {2, 2, 600, 24}, .v = {2, 2, 600, 20}};
+  const auto with = [&](auto change) {
+    op::Attention op = attention;
+    change(op);
+    return op;
+  };
+  check({with([](auto& op) { op.causal = true, op.past = 563; }),
+         with([](auto& op) { op.causal = true, op.past = 300, op.before = 20; }),
+         with([](auto& op) { op.past = 290, op.before = 3, op.after = 270; }), with([](auto& op) {
+           op.causal = true, op.past = 2, op.before = 0, op.mask = {37, 600};
+         }),
+         with([](auto& op) { op.capped = true; }), with([](auto& op) { op.capped = op.causal = true; }),
+         with([](auto& op) {
+           op.mask = {2, 1, 37, 600}, op.mask_type = DataType::boolean;
+         }),
+         with([](auto& op) {
+           op.mask = {37, 1}, op.mask_type = DataType::boolean, op.causal = true;
+         }),
+         with([](auto& op) {
+           op.q_tokens_first = op.k_tokens_first = op.v_tokens_first = op.y_tokens_first = op.causal = true;
+         }),
+         op::Attention{.q = {1, 8, 1, 64},
+                       .k = {1, 2, 700, 64},
+                       .v = {1, 2, 700, 64},
+                       .q_tokens_first = true,
+                       .y_tokens_first = true,
+                       .past = 699,
+                       .before = 100},
+         op::Attention{.type = DataType::f16,
+                       .q = {1, 2, 9, 16},
+                       .k = {1, 2, 40, 16},
+                       .v = {1, 2, 40, 16},
+                       .mask = {9, 40},
+                       .mask_type = DataType::boolean,
+                       .capped = true}});
+  const auto refused = native::backend()->plans(with([](auto& op) { op.scores = op::Scores::raw; }), 1);
+  REQUIRE(std::holds_alternative<Unsupported>(refused));
+  CHECK(std::get<Unsupported>(refused).reason == "no attention that writes its scores in backend native");
+}
+
 TEST_CASE("Rotary embeddings agree with the reference", "[native]") {
   check({op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 64}}, op::Rotary{.x = {12, 64}, .angles = {1, 64}},
          op::Rotary{.x = {2, 7, 3, 10}, .angles = {1, 7, 1, 5}},
          op::Rotary{.x = {2, 3, 5, 6}, .angles = {2, 1, 5, 6}, .interleaved = true},
          op::Rotary{.x = {3, 5, 70}, .angles = {1, 5, 35}, .interleaved = true},
+         op::Rotary{.x = {3, 5, 70}, .angles = {1, 5, 16}, .turned = 32},
+         op::Rotary{.x = {3, 5, 70}, .angles = {1, 5, 32}, .interleaved = true, .turned = 32},
          op::Rotary{.type = DataType::f16, .x = {4, 9, 32}, .angles = {1, 9, 32}},
          op::Rotary{.type = DataType::bf16, .x = {4, 9, 32}, .angles = {4, 1, 16}}});
 }

@@ -49,6 +49,7 @@ std::vector<std::size_t> operand_inputs(const Node& node, const Graph& graph, co
     std::vector<std::size_t> inputs{0, 1, 2};
     if (recurrent->bias) inputs.push_back(3);
     if (recurrent->initial_state) inputs.insert(inputs.end(), {5, 6});
+    if (recurrent->peepholes) inputs.push_back(7);
     return inputs;
   }
   std::vector<std::size_t> inputs(node.inputs.size());
@@ -114,9 +115,9 @@ reference::Parameters parameters(const Node& node, const Layer& layer, const Ten
     result.lrn_alpha = node.attribute("alpha", result.lrn_alpha);
     result.lrn_bias = node.attribute("bias", result.lrn_bias);
   }
-  if (node.op_type == "Attention") {
-    if (node.attributes.contains("scale")) result.attention_scale = node.attribute("scale", 1.0);
-    result.attention_softcap = node.attribute("softcap", 0.0);
+  if (const auto* attention = std::get_if<op::Attention>(&layer)) {
+    if (const double scale = node.attribute("scale", 0.0); scale != 0) result.attention_scale = scale;
+    if (attention->capped) result.attention_softcap = node.attribute("softcap", 0.0);
   }
   if (node.op_type == "Pad") result.pad_value = scalar(input(node, tensors, 2), node.attribute("value", 0.0));
   if (const auto* resize = std::get_if<op::Resize>(&layer)) {
@@ -184,6 +185,95 @@ Numbers reread(const Numbers& x, const Value& value) {
   return result;
 }
 
+/// Keys or values as a layer has them: those of a cache before those of the call, which may lie in a row of several
+/// operands, `column` elements behind its begin.
+struct Tokens {
+  const Numbers* cache = nullptr;
+  std::int64_t cache_begin = 0;
+  const Numbers* given = nullptr;
+  std::int64_t column = 0;
+
+  /// `shape` is batch, heads, tokens, depth.
+  [[nodiscard]] double at(const TensorShape& shape, std::int64_t b, std::int64_t h, std::int64_t t,
+                          std::int64_t d) const {
+    const auto element = [](const Numbers& numbers, std::int64_t i) {
+      return numbers.values.at(static_cast<std::size_t>(i));
+    };
+    const std::int64_t past = cache == nullptr ? 0 : cache->dims[cache->dims.size() - 2], heads = shape[1];
+    if (t < past) return element(*cache, cache_begin + ((b * heads + h) * past + t) * shape[3] + d);
+    const auto& dims = given->dims;
+    if (dims.size() == 4) return element(*given, ((b * heads + h) * dims[2] + t - past) * shape[3] + d);
+    return element(*given, (b * dims[1] + t - past) * dims[2] + column + h * shape[3] + d);
+  }
+
+  [[nodiscard]] Buffer buffer(DataType type, const TensorShape& shape, bool tokens_first) const {
+    std::vector<double> values;
+    for (std::int64_t b = 0; b < shape[0]; ++b)
+      for (std::int64_t i = 0; i < shape[tokens_first ? 2 : 1]; ++i)
+        for (std::int64_t j = 0; j < shape[tokens_first ? 1 : 2]; ++j)
+          for (std::int64_t d = 0; d < shape[3]; ++d)
+            values.push_back(tokens_first ? at(shape, b, j, i, d) : at(shape, b, i, j, d));
+    return {type, values};
+  }
+};
+
+/// The operands of attention before its mask, of a node of ONNX or of one that has queries, keys and values in one row.
+std::vector<Buffer> attention_operands(const Node& node, const op::Attention& op, const Tensors& tensors) {
+  const Numbers* first = input(node, tensors, 0);
+  const bool packed = !node.has_input(1);
+  const std::int64_t queries = op.q[1] * op.q[3], keys = op.k[1] * op.k[3];
+  Tokens q{.given = first};
+  Tokens k{.cache = input(node, tensors, op::Attention::cached_inputs(node, 1)[0]),
+           .given = packed ? first : input(node, tensors, 1),
+           .column = packed ? queries : 0};
+  Tokens v{.cache = input(node, tensors, op::Attention::cached_inputs(node, 2)[0]),
+           .given = packed ? first : input(node, tensors, 2),
+           .column = packed ? queries + keys : 0};
+  if (k.cache != nullptr && k.cache->dims.size() == 5) {  // stacked
+    v.cache = k.cache;
+    v.cache_begin = element_count(k.cache->dims) / 2;
+  }
+  return {q.buffer(op.type, op.q, op.q_tokens_first), k.buffer(op.type, op.k, op.k_tokens_first),
+          v.buffer(op.type, op.v, op.v_tokens_first)};
+}
+
+/// Angles of the positions that a node picks from a table.
+Numbers picked(const Numbers& table, const Numbers& positions) {
+  const std::int64_t columns = table.dims.back();
+  Numbers result{.type = table.type, .dims = positions.dims};
+  result.dims.push_back(columns);
+  for (const double position : positions.values)
+    for (std::int64_t i = 0; i < columns; ++i)
+      result.values.push_back(
+          table.values.at(static_cast<std::size_t>(static_cast<std::int64_t>(position) * columns + i)));
+  return result;
+}
+
+std::vector<Buffer> operand_buffers(const Graph& graph, const Node& node, const Layer& layer, const Operands& shapes,
+                                    const Tensors& tensors) {
+  std::vector<Buffer> buffers;
+  auto which = operand_inputs(node, graph, layer);
+  if (const auto* attention = std::get_if<op::Attention>(&layer)) {
+    buffers = attention_operands(node, *attention, tensors);
+    which = {0, 1, 2, node.domain.empty() ? 3U : 5U};
+  }
+  for (std::size_t i = buffers.size(); i < shapes.inputs.size(); ++i) {
+    double scale = 1;  // Gemm: alpha A B + beta C
+    if (node.op_type == "Gemm" && i != 1) scale = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
+    const Numbers* numbers = i < which.size() ? input(node, tensors, which[i]) : nullptr;
+    std::optional<Numbers> angles;
+    if (i > 0 && std::holds_alternative<op::Rotary>(layer) && node.domain.empty() && node.has_input(3))
+      angles = picked(*numbers, *input(node, tensors, 3));
+    buffers.push_back(operand_buffer(node, shapes.inputs[i], angles ? &*angles : numbers, scale));
+  }
+  return buffers;
+}
+
+/// Which output of the layer output `i` of attention is; nothing for a cache that is handed on.
+std::optional<std::size_t> attention_output(std::size_t i) {
+  return i == 0 ? std::optional<std::size_t>(0) : i == 3 ? std::optional<std::size_t>(1) : std::nullopt;
+}
+
 /// Operators whose output's size is not a function of the operands' sizes.
 constexpr std::array<std::string_view, 4> data_dependent{"Compress", "NonMaxSuppression", "NonZero", "Unique"};
 
@@ -202,14 +292,7 @@ void run_node(const Graph& graph, const Node& node, Tensors& tensors) {
   }
   Operands shapes = operands(layer);
   if (is_free(layer) && graph.output(node, 0).elements() == 0) shapes = {};  // nothing at all to compute
-  const auto which = operand_inputs(node, graph, layer);
-  std::vector<Buffer> buffers;
-  for (std::size_t i = 0; i < shapes.inputs.size(); ++i) {
-    double scale = 1;  // Gemm: alpha A B + beta C
-    if (node.op_type == "Gemm" && i != 1) scale = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
-    buffers.push_back(
-        operand_buffer(node, shapes.inputs[i], i < which.size() ? input(node, tensors, which[i]) : nullptr, scale));
-  }
+  const std::vector<Buffer> buffers = operand_buffers(graph, node, layer, shapes, tensors);
   const auto given = parameters(node, layer, tensors);
   const auto arguments = pointers(buffers);
   std::size_t next = 0;
@@ -221,15 +304,16 @@ void run_node(const Graph& graph, const Node& node, Tensors& tensors) {
     const Value& value = graph.output(node, i);
     Numbers& numbers = tensors[*node.outputs[i]] = {.type = value.type, .dims = value.dims};
     if (value.elements() == 0) continue;  // Split leaves out what is empty
-    if (next == shapes.outputs.size()) {
+    const auto at = std::holds_alternative<op::Attention>(layer) ? attention_output(i) : std::optional(next++);
+    if (!at || *at >= shapes.outputs.size()) {
       tensors.erase(*node.outputs[i]);
       continue;
     }
-    const Operand& output = shapes.outputs[next];
+    const Operand& output = shapes.outputs[*at];
     if (value.elements() != output.elements() || value.type != output.type)
       throw InputError("node '" + node.name + "': the layer's output " + std::to_string(i) +
                        " has another size or type");
-    numbers.values = reference::evaluate_all(layer, arguments, next++, given);
+    numbers.values = reference::evaluate_all(layer, arguments, *at, given);
     for (double& number : numbers.values) number = round_to(output.type, number);
   }
 }

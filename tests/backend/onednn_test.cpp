@@ -66,6 +66,8 @@ const std::vector<Layer> products{
     op::Attention{
         .q = {2, 4, 13, 16}, .k = {2, 4, 13, 16}, .v = {2, 4, 13, 16}, .mask = {2, 1, 1, 13}, .k_transposed = true},
     op::Attention{.q = {1, 6, 9, 16}, .k = {1, 2, 9, 16}, .v = {1, 2, 9, 16}, .causal = true},
+    op::Attention{
+        .q = {1, 6, 9, 16}, .k = {1, 2, 29, 16}, .v = {1, 2, 29, 16}, .causal = true, .past = 20, .before = 7},
     op::Attention{.q = {2, 6, 1, 16}, .k = {2, 3, 20, 16}, .v = {2, 3, 20, 16}, .mask = {1, 1, 1, 20}},
     op::Attention{.q = {2, 6, 5, 16}, .k = {2, 3, 7, 16}, .v = {2, 3, 7, 16}},
     op::Attention{.q = {2, 6, 5, 16}, .k = {2, 3, 7, 16}, .v = {2, 3, 7, 16}, .mask = {2, 6, 5, 7}},

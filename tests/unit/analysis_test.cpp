@@ -443,6 +443,17 @@ TEST_CASE("a loop of unknown trip count makes every bound partial") {
   CHECK(ms(a[RungName::library]) == Approx(0.010));
 }
 
+TEST_CASE("a product of which the bytes alone are known makes every bound partial") {
+  GraphBuilder g;
+  const auto x = g.input({10, 100});
+  g.output(g.map("MoE", {x, g.weight({8, 100, 100})})).output(g.map("Relu", {x}));
+  Results r(true);
+  r.add(relu, 10 * us);
+  const Analysis a = analyzed(g, r.database(), 1);
+  CHECK(a.partial());
+  CHECK(a.missing == std::vector<std::string>{"'MoE_0' (MoE): known by bytes alone, the arithmetic is not counted"});
+}
+
 TEST_CASE("a size that only data tells makes every bound partial") {
   GraphBuilder g;
   const auto x = g.input({10, 100});

@@ -247,6 +247,48 @@ TEST_CASE("where sizes become unknown is said, and what follows costs at its lea
   CHECK(graph.model_reads.value == 96);
 }
 
+TEST_CASE("operators of which the bytes alone are known are named with their number, unless they move bytes") {
+  GraphBuilder g;
+  const auto x = g.input({64, 64});
+  for (int i = 0; i < 3; ++i) {
+    g.output(g.map("Experts", {x, g.weight({4, 64, 64})}));
+    g.last().domain = "com.microsoft";
+  }
+  g.output(g.map("Conv", {x, g.weight({64, 64})}));                                          // no convolution
+  g.output(g.map("Trilu", {x})).output(g.map("Softmax", {x}, {{"axis", std::int64_t{7}}}));  // no such axis
+  const LayerGraph graph = make_layer_graph(g.graph());
+  for (const auto& at : graph.layers) CHECK(is_opaque(at.layer));
+  CHECK(graph.unknown ==
+        std::vector<std::string>{
+            "'Conv_3' (Conv): known by bytes alone, the arithmetic is not counted",
+            "'Experts_0' and 2 more (com.microsoft.Experts): known by bytes alone, the arithmetic is not counted"});
+}
+
+TEST_CASE("attention reads what of its cache it sees, and hands the cache on without a copy") {
+  GraphBuilder g;
+  const auto token = g.map("Relu", {g.input({1, 1, 64})});
+  const auto cached_k = g.input({1, 2, 99, 16}), cached_v = g.input({1, 2, 99, 16});
+  const auto k = g.map("Exp", {g.input({1, 1, 32})}), v = g.map("Exp", {g.input({1, 1, 32})});
+  const auto y =
+      g.node_of("Attention", {token, k, v, cached_k, cached_v}, {{1, 1, 64}, {1, 2, 100, 16}, {1, 2, 100, 16}},
+                {{"q_num_heads", std::int64_t{4}},
+                 {"kv_num_heads", std::int64_t{2}},
+                 {"is_causal", std::int64_t{1}},
+                 {"left_window_size", std::int64_t{24}}});
+  auto& inputs = g.last().inputs;
+  inputs.insert(inputs.begin() + 3, std::nullopt);  // no mask
+  for (const auto id : y) g.output(id);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  const Occurrence& at = graph.layers.back();
+  CHECK(LayerSignature(at.layer).text() ==
+        "Attention/f32/q=1x4x1x16/k=1x2x100x16/v=1x2x100x16/q_tokens_first=1/y_tokens_first=1/past=99/before=24");
+  // The token, and of 100 keys and values the last 25.
+  CHECK(at.read_activations.value == Approx((64 + 2 * 100 * 32 * 0.25) * 4));
+  CHECK(at.written.value == 64 * 4);
+  // The result, the key and the value; what was cached is there already.
+  CHECK(graph.model_writes.value == (64 + 32 + 32) * 4);
+}
+
 TEST_CASE("a size that comes from constants alone becomes unknown where it is read") {
   GraphBuilder g;
   const auto places = g.weight({2, 0}, DataType::i64);  // a NonZero of weights: no node of the graph

@@ -141,6 +141,30 @@ TEST_CASE("Attention of tokens has as many keys as the cache and the call togeth
            .set("num_heads", 12)
            .set("kv_num_heads", 4),
        "Attention/f32/q=1x12x1x64/k=1x4x512x64/v=1x4x512x64/q_tokens_first=1/y_tokens_first=1"},
+      {"four tokens behind a cache of 508, each with the 127 before it",
+       microsoft("GroupQueryAttention")
+           .in({1, 4, 1280})  // 12 + 4 + 4 heads of 64
+           .none()
+           .none()
+           .in({1, 4, 508, 64})
+           .in({1, 4, 508, 64})
+           .in({1}, DataType::i32)
+           .in({}, DataType::i32)
+           .out({1, 4, 768})
+           .set("num_heads", 12)
+           .set("kv_num_heads", 4)
+           .set("local_window_size", 128)
+           .set("softcap", 50.0),
+       "Attention/f32/q=1x12x4x64/k=1x4x512x64/v=1x4x512x64/causal=1/q_tokens_first=1/y_tokens_first=1/capped=1/"
+       "past=508/before=127"},
+      {"queries, keys and values of a head in one row",
+       microsoft("MultiHeadAttention").in({2, 128, 12, 3, 64}).out({2, 128, 768}).set("num_heads", 12),
+       "Attention/f32/q=2x12x128x64/k=2x12x128x64/v=2x12x128x64/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/"
+       "y_tokens_first=1"},
+      {"keys and values of a head in one row",
+       microsoft("MultiHeadAttention").in({2, 128, 768}).in({2, 64, 12, 2, 64}).out({2, 128, 768}).set("num_heads", 12),
+       "Attention/f32/q=2x12x128x64/k=2x12x64x64/v=2x12x64x64/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/"
+       "y_tokens_first=1"},
       {"angles of a table, at the positions of one sequence",
        microsoft("RotaryEmbedding")
            .in({2, 128, 768})

@@ -144,7 +144,38 @@ TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
            .out({2, 10, 64})
            .set("q_num_heads", 8)
            .set("kv_num_heads", 8),
-       "Opaque/f32/op=Attention/read_bytes=15360/written_bytes=5120"},
+       "Attention/f32/q=2x8x10x8/k=2x8x10x8/v=2x8x10x8/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/"
+       "y_tokens_first=1"},
+      {"a mask of truth values", attention().in({10, 20}, DataType::boolean).out({2, 8, 10, 32}),
+       plain + "/mask=1x1x10x20/mask_type=bool"},
+      {"capped scores", attention().out({2, 8, 10, 32}).set("softcap", 30.0), plain + "/capped=1"},
+      {"scores behind the cap are an output",
+       attention().out({2, 8, 10, 32}).no_out().no_out().out({2, 8, 10, 20}).set("qk_matmul_output_mode", 1),
+       plain + "/scores=capped"},
+      {"a cache of 100 tokens",
+       attention()
+           .none()
+           .in({2, 2, 100, 64})
+           .in({2, 2, 100, 32})
+           .out({2, 8, 10, 32})
+           .out({2, 2, 120, 64})
+           .out({2, 2, 120, 32})
+           .set("is_causal", 1),
+       "Attention/f32/q=2x8x10x64/k=2x2x120x64/v=2x2x120x32/causal=1/past=100"},
+      {"a window of the token and 4 before it",
+       attention().out({2, 8, 10, 32}).set("is_causal", 1).set("left_window_size", 4), plain + "/causal=1/before=4"},
+      {"a window that holds everything", attention().out({2, 8, 10, 32}).set("left_window_size", 9), plain},
+      {"a window to both sides", attention().out({2, 8, 10, 32}).set("left_window_size", 1).set("right_window_size", 2),
+       plain + "/before=1/after=2"},
+      {"the cache is filled as far as data tells",
+       attention().none().none().none().in({2}, DataType::i64).out({2, 8, 10, 32}), plain},
+      {"the cache holds 12 keys",
+       attention().none().none().none().ints({12, 12}).out({2, 8, 10, 32}).set("is_causal", 1),
+       "Attention/f32/q=2x8x10x64/k=2x2x12x64/v=2x2x12x32/causal=1/past=2"},
+      {"sequences of two lengths", attention().none().none().none().ints({12, 13}).out({2, 8, 10, 32}),
+       "Opaque/f32/op=Attention/read_bytes=71696/written_bytes=20480/constant_bytes=16"},
+      {"a mask that ends before the keys", attention().in({10, 12}).out({2, 8, 10, 32}),
+       "Opaque/f32/op=Attention/read_bytes=72160/written_bytes=20480"},
   });
   // 2 * 8 * 10 * 20 scores, each 64 multiply-adds to make and 32 to use; softmax 5, scale 1.
   const auto arithmetic = op::Attention{.q = {2, 8, 10, 64}, .k = {2, 2, 20, 64}, .v = {2, 2, 20, 32}}.arithmetic();
@@ -152,7 +183,37 @@ TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
   CHECK(arithmetic.flops == 3200.0 * (2 * 96 + 6));
 }
 
-TEST_CASE("ONNX RotaryEmbedding is a layer where its angles are those of the given positions", "[op]") {
+TEST_CASE("Attention counts the pairs of queries and keys that its bounds leave", "[op]") {
+  const auto pairs = [](op::Attention op) {
+    op.q = {2, 8, 4, 64};
+    op.k = {2, 2, 10, 64};
+    op.v = {2, 2, 10, 32};
+    // Two products of 64 and 32 multiply-adds, softmax 5 and scale 1 for each pair of each head.
+    return op.arithmetic().flops / (2 * 8 * (2 * 96 + 6));
+  };
+  CHECK(pairs({}) == 4 * 10);
+  CHECK(pairs({.causal = true}) == 1 + 2 + 3 + 4);
+  CHECK(pairs({.causal = true, .past = 3}) == 4 + 5 + 6 + 7);
+  CHECK(pairs({.causal = true, .past = 8}) == 9 + 10 + 10 + 10);  // the last two stand behind all keys
+  CHECK(pairs({.causal = true, .before = 1}) == 1 + 2 + 2 + 2);
+  CHECK(pairs({.causal = true, .past = 3, .before = 2}) == 3 + 3 + 3 + 3);
+  CHECK(pairs({.before = 1, .after = 2}) == 3 + 4 + 4 + 4);
+  CHECK(pairs({.before = 0}) == 10 + 9 + 8 + 7);
+  // Nominal multiply-adds stay those of all pairs; a mask adds 1, a cap 3.
+  const op::Attention causal{.q = {2, 8, 4, 64}, .k = {2, 2, 10, 64}, .v = {2, 2, 10, 32}, .causal = true};
+  CHECK(causal.arithmetic().macs == std::int64_t{2 * 8 * 4 * 10} * 96);
+  op::Attention capped = causal;
+  capped.mask = {4, 10};
+  capped.capped = true;
+  CHECK(capped.arithmetic().flops - causal.arithmetic().flops == 2 * 8 * 10 * (1 + 3));
+  // Queries 0 to 3 at places 5 to 8, each with 2 keys before it: keys 3 to 8 are read, 6 of 10.
+  const op::Attention window{
+      .q = {1, 8, 4, 64}, .k = {1, 2, 10, 64}, .v = {1, 2, 10, 32}, .causal = true, .past = 5, .before = 2};
+  CHECK(window.operands().inputs[1].touched == 2 * 6 * 64);
+  CHECK(window.operands().inputs[2].touched == 2 * 6 * 32);
+}
+
+TEST_CASE("ONNX RotaryEmbedding is a layer", "[op]") {
   const auto rotary = [] {
     return SingleNode("RotaryEmbedding", 23)
         .in({1, 12, 128, 64})
@@ -165,8 +226,20 @@ TEST_CASE("ONNX RotaryEmbedding is a layer where its angles are those of the giv
       {"plain", rotary(), plain},
       {"neighbours", rotary().set("interleaved", 1), plain + "/interleaved=1"},
       {"a part of each row", rotary().set("rotary_embedding_dim", 32),
-       "Opaque/f32/op=RotaryEmbedding/read_bytes=425984/written_bytes=393216"},
+       "Rotary/f32/x=12x128x64/angles=1x128x32/turned=32"},
+      {"heads side by side, angles of a table",
+       SingleNode("RotaryEmbedding", 23)
+           .in({2, 128, 768})
+           .weight({2048, 16})
+           .weight({2048, 16})
+           .in({2, 128}, DataType::i64)
+           .out({2, 128, 768})
+           .set("num_heads", 12)
+           .set("rotary_embedding_dim", 32),
+       "Rotary/f32/x=256x12x64/angles=256x1x16/turned=32"},
   });
+  // The first 32 of the 64 elements of each of 12 * 128 rows.
+  CHECK(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 16}, .turned = 32}.arithmetic().flops == 12 * 128 * 32 * 3.0);
   // 12 * 128 * 64 elements, each two products and a sum.
   CHECK(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 32}}.arithmetic().flops == 98304.0 * 3);
   CHECK_FALSE(op::Rotary{.x = {12, 128, 63}, .angles = {1, 128, 63}}.consistent());
@@ -211,9 +284,37 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
       {"batch first, batch of 1",
        SingleNode("RNN").in({1, 50, 40}).weight({1, 32, 40}).weight({1, 32, 32}).out({1, 50, 1, 32}).set("layout", 1),
        "Recurrent/f32/cell=rnn/x=50x1x40/hidden=32/bias=0"},
+      {"batch first",
+       SingleNode("RNN").in({2, 50, 40}).weight({1, 32, 40}).weight({1, 32, 32}).out({2, 50, 1, 32}).set("layout", 1),
+       "Recurrent/f32/cell=rnn/x=50x2x40/hidden=32/bias=0/batch_first=1"},
+      {"peepholes", with_outputs(lstm().none().none().weight({2, 96})), text + "/peepholes=1"},
+      {"weights of 8 bits",
+       SingleNode("DynamicQuantizeLSTM", 1, "com.microsoft")
+           .in({50, 2, 40})
+           .weight({1, 40, 128}, DataType::i8)
+           .weight({1, 32, 128}, DataType::i8)
+           .weight({1, 256})
+           .none()
+           .none()
+           .none()
+           .none()
+           .weight({1})
+           .weight({1}, DataType::i8)
+           .weight({1})
+           .weight({1}, DataType::i8)
+           .out({50, 1, 2, 32})
+           .set("hidden_size", 32),
+       "Recurrent/u8/x=50x2x40/hidden=32/weight_type=i8"},
   });
+  // 50 * 2 steps of 32 units with 4 gates over 40 inputs and 32 states; element by element 9 and 6 for peepholes.
+  CHECK(op::Recurrent{.x = {50, 2, 40}, .hidden = 32, .peepholes = true}.arithmetic().flops ==
+        50.0 * 2 * 32 * (2 * 4 * 72 + 15));
+  // 128 x 40 and 128 x 32 weights of one byte.
+  const auto quantised =
+      op::Recurrent{.type = DataType::u8, .x = {50, 2, 40}, .hidden = 32, .bias = false, .weight_type = DataType::i8};
+  CHECK(cost(quantised).weights.value == 128 * 72);
+  CHECK(quantised.operands().outputs[0].type == DataType::f32);
   CHECK(is_opaque(with_outputs(lstm()).set("clip", 3.0).layer()));
-  CHECK(is_opaque(with_outputs(lstm().none().none().weight({2, 96})).layer()));  // peepholes
   CHECK(is_opaque(SingleNode("LSTM")
                       .in({50, 2, 40})
                       .weight({1, 128, 40})

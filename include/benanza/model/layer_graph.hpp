@@ -4,9 +4,11 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
+#include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/model/memory_bound.hpp>
 #include <benanza/model/model_layers.hpp>
 
 #include <cstdint>
@@ -36,6 +38,10 @@ class LayerGraphBuilder {
     for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
     connect();
     totals(graph, scope);
+    for (const auto& [type, nodes] : uncounted_)
+      result_.unknown.push_back("'" + nodes.front() + "'" +
+                                (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + " (" +
+                                type + "): known by bytes alone, the arithmetic is not counted");
     return std::move(result_);
   }
 
@@ -96,10 +102,26 @@ class LayerGraphBuilder {
     for (const auto& output : node.outputs)
       if (output) made.outputs.push_back(tensor(graph, scope, *output));
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
+    note_caches(graph, scope, node, made.layer);
+    if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
+        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
+      uncounted_[onnx_type(node)].push_back(node.name);
     if (!knows_sizes(graph, node))
       result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
                                 ") depends on data: counted at its least");
     result_.layers.push_back(std::move(made));
+  }
+
+  /// What a layer of attention hands on of its operands is moved, not computed.
+  void note_caches(const Graph& graph, Scope& scope, const Node& node, const Layer& layer) {
+    if (!std::holds_alternative<op::Attention>(layer)) return;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      for (const std::size_t k : op::Attention::cached_inputs(node, i))
+        if (node.outputs[i] && node.has_input(k))
+          cached_[tensor(graph, scope, *node.outputs[i])].push_back(tensor(graph, scope, *node.inputs[k]));
+    if (op::Attention::is_filled_by_data(node, graph))
+      result_.unknown.push_back("how much of the cache of '" + node.name + "' (" + node.op_type +
+                                ") is filled depends on data: all of it is counted");
   }
 
   /// False where sizes become unknown: at the node that makes such a value, or reads one computed from constants.
@@ -312,54 +334,10 @@ class LayerGraphBuilder {
     TensorId from = 0;
     bool whole = true;  // false for an element of a sequence
   };
+  std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
+  std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
 };
-
-/// Distinct bytes that a set of tensors stands for: no base counts more often than it has bytes.
-class DistinctBytes {
- public:
-  explicit DistinctBytes(const LayerGraph& graph) : graph_(&graph) {}
-  /// Adds what a reader of `tensor` fetches when it touches `touched` bytes of it.
-  void add(TensorId tensor, Bytes touched) {
-    const LayerTensor& t = graph_->tensors[tensor];
-    Bytes behind{};
-    for (const auto& share : t.behind) behind += share.bytes;
-    const double whole = t.constant ? t.bytes().value : behind.value;  // a constant may be stored in fewer bytes
-    const double part = whole > 0 ? std::min(1.0, touched.value / whole) : 0;
-    for (const auto& share : t.behind) {
-      Bytes& sum = bytes_[share.base];
-      sum = std::min(graph_->tensors[share.base].bytes(), sum + share.bytes * part);
-    }
-  }
-  [[nodiscard]] Bytes weights() const { return sum(true); }
-  [[nodiscard]] Bytes activations() const { return sum(false); }
-  [[nodiscard]] const std::map<TensorId, Bytes>& by_base() const { return bytes_; }
-
- private:
-  [[nodiscard]] Bytes sum(bool constant) const {
-    Bytes total{};
-    for (const auto& [base, bytes] : bytes_)
-      if (graph_->tensors[base].constant == constant) total += bytes;
-    return total;
-  }
-  const LayerGraph* graph_;
-  std::map<TensorId, Bytes> bytes_{};
-};
-
-/// Bytes of result `i` that a layer writes: all of it, unless its operator updates what is there.
-[[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
-  const Operands all = operands(layer);
-  if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
-  return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
-}
-/// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
-/// Slice, strides) or reads nothing (EyeLike asks for a shape alone; what has an unknown size may be empty).
-[[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
-  const Operands all = operands(layer);
-  if (all.inputs.empty()) return {};
-  if (i != 0 || !all.inputs[0].touched) return tensor.bytes();
-  return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[0].touched_bytes())});
-}
 
 inline void LayerGraphBuilder::connect() {
   for (std::size_t i = 0; i < result_.layers.size(); ++i)
@@ -384,6 +362,17 @@ inline void LayerGraphBuilder::connect() {
     for (std::size_t k = 0; k < at.outputs.size(); ++k) {
       const TensorId id = at.outputs[k];
       LayerTensor& tensor = result_.tensors[id];
+      if (const auto cached = cached_.find(id); cached != cached_.end()) {
+        DistinctBytes held(result_);
+        Bytes rest = tensor.bytes();
+        for (const TensorId part : cached->second) {
+          const Bytes some = std::min(rest, result_.tensors[part].bytes());
+          held.add(part, some);
+          rest = rest - some;
+        }
+        for (const auto& share : held.by_base()) tensor.behind.push_back({share.first, share.second});
+        continue;
+      }
       const Bytes written = touched_output(tensor, at.layer, k);
       at.written += written;
       if (!is_movement(at.layer)) {

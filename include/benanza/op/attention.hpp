@@ -7,28 +7,53 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace benanza::op {
 
+/// What is written besides the result: a number for each query and key.
+enum class Scores : std::uint8_t {
+  none,
+  raw,      ///< scaled products
+  capped,   ///< after the cap
+  masked,   ///< after the mask
+  weights,  ///< after the softmax
+};
+[[nodiscard]] constexpr auto enum_names(Scores) {
+  return std::array<std::string_view, 5>{"none", "raw", "capped", "masked", "weights"};
+}
+
+/// Query i stands at place `past` + i of the sequence of keys. It sees those that the mask, `causal`, `before` and
+/// `after` all leave.
 struct Attention {
   static constexpr std::string_view kind = "Attention";
   static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 3> onnx_types{"Attention", "com.microsoft.MultiHeadAttention",
                                                               "com.microsoft.GroupQueryAttention"};
+  /// Where capped scores are measured and checked. It does not decide the speed.
+  static constexpr double measured_cap = 1;
   DataType type = DataType::f32;
   TensorShape q{};     ///< batch heads queries depth
   TensorShape k{};     ///< batch kv-heads keys depth
   TensorShape v{};     ///< batch kv-heads keys value-depth
   TensorShape mask{};  ///< added to the scores, broadcasts to batch heads queries keys; empty: none
   bool causal = false;
-  bool k_transposed = false;    ///< k lies in memory as batch kv-heads depth keys
-  bool q_tokens_first = false;  ///< q lies in memory as batch queries heads depth, as a projection leaves it
-  bool k_tokens_first = false;  ///< k as batch keys kv-heads depth
-  bool v_tokens_first = false;  ///< v as batch keys kv-heads value-depth
-  bool y_tokens_first = false;  ///< y as batch queries heads value-depth
+  bool k_transposed = false;            ///< k lies in memory as batch kv-heads depth keys
+  bool q_tokens_first = false;          ///< q lies in memory as batch queries heads depth, as a projection leaves it
+  bool k_tokens_first = false;          ///< k as batch keys kv-heads depth
+  bool v_tokens_first = false;          ///< v as batch keys kv-heads value-depth
+  bool y_tokens_first = false;          ///< y as batch queries heads value-depth
+  std::optional<DataType> mask_type{};  ///< boolean: the mask says which keys are seen, and is not added
+  bool capped = false;                  ///< scores are cap * tanh(score / cap)
+  std::int64_t past = 0;                ///< keys before the place of the first query
+  std::int64_t before = -1;             ///< keys seen before a query's own place; -1: all
+  std::int64_t after = -1;              ///< the same behind it; causal: none
+  Scores scores = Scores::none;         ///< written too
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -43,30 +68,32 @@ struct Attention {
     visit("k_tokens_first", self.k_tokens_first);
     visit("v_tokens_first", self.v_tokens_first);
     visit("y_tokens_first", self.y_tokens_first);
+    visit("mask_type", self.mask_type);
+    visit("capped", self.capped);
+    visit("past", self.past);
+    visit("before", self.before);
+    visit("after", self.after);
+    visit("scores", self.scores);
   }
   constexpr bool operator==(const Attention&) const = default;
 
-  /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. ONNX Attention without cache, window, capped
-  /// scores or other outputs, its operands as batch, heads, sequence, depth.
+  /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. Keys and values are those of a cache and of the
+  /// call together. Biases of queries, keys and values, their rotations, masks of padding and the copying of a cache
+  /// are not counted.
   [[nodiscard]] static std::optional<Attention> from(const Node& node, const AnyGraph auto& graph) {
-    if (node.op_type != "Attention") return from_tokens(node, graph);
-    if (node.inputs.size() < 3 || node.has_input(4) || node.has_input(5) || node.has_input(6)) return std::nullopt;
-    if (node.has_output(1) || node.has_output(2) || node.has_output(3) || node.attribute<double>("softcap", 0) != 0)
-      return std::nullopt;
-    for (const auto* window : {"left_window_size", "right_window_size"})
-      if (node.attribute<std::int64_t>(window, -1) != -1) return std::nullopt;
-    const Value& q_value = graph.input(node, 0);
-    const auto q = detail::to_shape(q_value.dims), k = detail::to_shape(graph.input(node, 1).dims),
-               v = detail::to_shape(graph.input(node, 2).dims);
-    if (!q || !k || !v || q->size() != 4 || k->size() != 4 || v->size() != 4) return std::nullopt;
-    Attention attention{
-        .type = q_value.type, .q = *q, .k = *k, .v = *v, .causal = node.attribute<std::int64_t>("is_causal", 0) != 0};
-    if (const Value* mask = detail::optional_input(node, graph, 3)) {
-      const auto shape = detail::to_shape(detail::padded(mask->dims, 4));
-      if (!shape || mask->type != q_value.type) return std::nullopt;  // a mask of truth values is applied otherwise
-      attention.mask = *shape;
-    }
-    return attention;
+    return node.domain.empty() ? from_onnx(node, graph) : from_microsoft(node, graph);
+  }
+
+  /// Whether only data tells how much of a cache is filled: all of it is counted.
+  [[nodiscard]] static bool is_filled_by_data(const Node& node, const AnyGraph auto& graph) {
+    return node.domain.empty() && node.has_input(6) && !graph.input(node, 6).literal;
+  }
+
+  /// Inputs of a node that its output `i` holds one behind the other, a cache first; none for what is computed.
+  [[nodiscard]] static std::vector<std::size_t> cached_inputs(const Node& node, std::size_t i) {
+    if (i != 1 && i != 2) return {};
+    const bool packed = !node.has_input(i);  // in one tensor with the queries, or values with the keys
+    return {first_cache(node) + i - 1, !packed ? i : node.has_input(1) ? 1 : 0};
   }
 
   [[nodiscard]] constexpr TensorShape y() const { return {q[0], q[1], q[2], v[3]}; }
@@ -74,6 +101,26 @@ struct Attention {
   /// Whether an operand lies otherwise than batch, heads, tokens, depth; `k_transposed` apart.
   [[nodiscard]] constexpr bool tokens_first() const {
     return q_tokens_first || k_tokens_first || v_tokens_first || y_tokens_first;
+  }
+
+  /// The first key that a query sees, and the one behind the last.
+  [[nodiscard]] constexpr std::int64_t first_key(std::int64_t query) const {
+    return before < 0 ? 0 : std::clamp<std::int64_t>(past + query - before, 0, k[2]);
+  }
+  [[nodiscard]] constexpr std::int64_t last_key(std::int64_t query) const {
+    const std::int64_t reach = causal ? 0 : after;
+    return reach < 0 ? k[2] : std::clamp<std::int64_t>(past + query + reach + 1, 0, k[2]);
+  }
+  /// Keys that some query sees.
+  [[nodiscard]] constexpr std::int64_t seen_keys() const { return last_key(q[2] - 1) - first_key(0); }
+  /// Queries see the keys up to a place, or all: no window, no cache before the first query.
+  [[nodiscard]] constexpr bool starts_at_first_key() const { return past == 0 && before < 0 && after < 0; }
+
+  /// What a plan does not do that adds a mask to scores and writes the result alone; empty where it does it all.
+  [[nodiscard]] constexpr std::string_view beyond_added_mask() const {
+    if (capped) return "attention with capped scores";
+    if (mask_type) return "attention with a mask of truth values";
+    return scores != Scores::none ? "attention that writes its scores" : "";
   }
 
   [[nodiscard]] Operands operands() const {
@@ -85,75 +132,210 @@ struct Attention {
                                {.name = "k", .type = type, .shape = stored_k},
                                {.name = "v", .type = type, .shape = stored(v, v_tokens_first)}},
                     .outputs = {{.name = "y", .type = type, .shape = stored(y(), y_tokens_first)}}};
-    if (!mask.empty()) result.inputs.push_back({.name = "mask", .type = type, .shape = mask});
+    if (seen_keys() < k[2])
+      for (std::size_t i = 1; i < 3; ++i) result.inputs[i].touched = result.inputs[i].elements() / k[2] * seen_keys();
+    if (!mask.empty())
+      result.inputs.push_back({.name = "mask",
+                               .type = mask_type.value_or(type),
+                               .shape = mask,
+                               .contents = mask_type ? Contents::boolean : Contents::uniform});
+    if (scores != Scores::none)
+      result.outputs.push_back({.name = "scores", .type = type, .shape = {q[0], q[1], q[2], k[2]}});
     return result;
   }
 
-  /// ONNX Attention: two matrix products a head (queries x keys x depth, queries x keys x value-depth) and a softmax (5
-  /// a score), the scale (1) and the mask (1). A causal mask halves none of it here: the files write it as a tensor.
+  /// Pairs of a query and a key that it sees, of one head.
+  [[nodiscard]] constexpr double pairs() const {
+    const std::int64_t reach = causal ? 0 : after;
+    const double all = static_cast<double>(q[2]) * static_cast<double>(k[2]);
+    const double ends = reach < 0 ? all : clamped_sum(past + reach + 1);
+    return before < 0 ? ends : ends - clamped_sum(past - before);
+  }
+
+  /// ONNX Attention: two matrix products a head (queries x keys x depth, queries x keys x value-depth), a softmax (5 a
+  /// score), the scale (1), the mask (1) and the cap (division, tanh, product). FLOPs are those of the pairs that are
+  /// left by `causal` and the window; a mask that is a tensor may leave any. Nominal multiply-adds are those of all.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const std::int64_t scores = checked_product(checked_product(q[0], q[1]), checked_product(q[2], k[2]));
-    const std::int64_t macs = checked_product(scores, q[3] + v[3]);
-    return {.macs = macs,
-            .flops = 2.0 * static_cast<double>(macs) + (mask.empty() ? 6.0 : 7.0) * static_cast<double>(scores)};
+    const std::int64_t heads = checked_product(q[0], q[1]);
+    const std::int64_t macs = checked_product(checked_product(heads, checked_product(q[2], k[2])), q[3] + v[3]);
+    const double of_pair = 2.0 * static_cast<double>(q[3] + v[3]) + (mask.empty() ? 6.0 : 7.0) + (capped ? 3.0 : 0.0);
+    return {.macs = macs, .flops = static_cast<double>(heads) * pairs() * of_pair};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
     if (!detail::are_sizes(q, 4) || !detail::are_sizes(k, 4) || !detail::are_sizes(v, 4)) return false;
     if (k_transposed && k_tokens_first) return false;
+    if (past < 0 || past > detail::largest_size || before < -1 || before > detail::largest_size || after < -1 ||
+        after > detail::largest_size || (causal && after >= 0))
+      return false;
+    if (mask_type && (mask.empty() || mask_type != DataType::boolean)) return false;
     if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1] || q[1] % k[1] != 0 || k[2] != v[2] || q[3] != k[3]) return false;
     return detail::broadcasts_to(mask, {q[0], q[1], q[2], k[2]});
   }
 
  private:
-  /// Operands as ONNX Runtime has them: batch, tokens, heads * depth. Keys and values are those of the cache and of the
-  /// call; biases, rotations and the copying of the cache are not counted. Tokens behind a cache see all of it, so that
-  /// nearly nothing is masked: causal is what sees as many keys as it has tokens.
-  [[nodiscard]] static std::optional<Attention> from_tokens(const Node& node, const AnyGraph auto& graph) {
-    constexpr std::int64_t most_heads = 1 << 20;  // more is not a model
-    const bool grouped = node.op_type == "GroupQueryAttention";
+  static constexpr std::int64_t most_heads = 1 << 20;  // more is not a model
+
+  /// Where the inputs that hold a cache begin.
+  [[nodiscard]] static std::size_t first_cache(const Node& node) {
+    return node.domain.empty() ? 4 : node.op_type == "GroupQueryAttention" ? 3 : 6;
+  }
+
+  /// Sum of (first + i) over the queries i, each clamped to [0, keys].
+  [[nodiscard]] constexpr double clamped_sum(std::int64_t first) const {
+    const auto below = [keys = static_cast<double>(k[2])](double end) {  // sum over all integers less than end
+      if (end <= 0) return 0.0;
+      return end <= keys ? end * (end - 1) / 2 : keys * (keys - 1) / 2 + (end - keys) * keys;
+    };
+    const auto begin = static_cast<double>(first);
+    return below(begin + static_cast<double>(q[2])) - below(begin);
+  }
+
+  /// One operand: batch, heads, tokens, depth, and whether tokens come first in memory.
+  struct Heads {
+    TensorShape shape{};
+    bool tokens_first = false;
+  };
+  /// Of rank 4 with the heads first, or of rank 3 with those of a token side by side.
+  [[nodiscard]] static std::optional<Heads> heads_of(const Value& value, std::int64_t heads) {
+    const auto& dims = value.dims;
+    if (dims.size() == 4) return Heads{*detail::to_shape(dims)};
+    if (dims.size() != 3 || heads < 1 || heads > most_heads || dims[2] % heads != 0) return std::nullopt;
+    return Heads{{dims[0], heads, dims[1], dims[2] / heads}, true};
+  }
+
+  /// Puts the keys and values of a cache before those of the call. They lie as the cache does.
+  [[nodiscard]] static bool append_to_cache(const Value* cache, DataType type, Heads& k, Heads& v) {
+    if (!cache) return true;
+    const std::size_t rank = cache->dims.size();  // 5: keys and values stacked
+    if ((rank != 4 && rank != 5) || cache->type != type) return false;
+    k.shape[2] += cache->dims[rank - 2];
+    v.shape[2] += cache->dims[rank - 2];
+    k.tokens_first = v.tokens_first = false;
+    return true;
+  }
+
+  [[nodiscard]] static Attention joined(DataType type, const Heads& q, const Heads& k, const Heads& v) {
+    return {.type = type,
+            .q = q.shape,
+            .k = k.shape,
+            .v = v.shape,
+            .q_tokens_first = q.tokens_first,
+            .k_tokens_first = k.tokens_first,
+            .v_tokens_first = v.tokens_first,
+            .y_tokens_first = q.tokens_first};
+  }
+
+  /// False for a mask of another kind.
+  [[nodiscard]] bool add_mask(const Value* value) {
+    if (!value) return true;
+    const auto shape = detail::to_shape(detail::padded(value->dims, 4));
+    if (!shape || (value->type != type && value->type != DataType::boolean)) return false;
+    mask = *shape;
+    mask_type = detail::if_other(value->type, type);
+    return true;
+  }
+
+  /// Bounds that leave everything are none; equal work has equal fields.
+  void drop_idle_bounds() {
+    if (after == 0) causal = true;
+    if (causal) after = -1;
+    if (causal && past + 1 >= k[2]) causal = false;
+    if (after >= 0 && past + after + 1 >= k[2]) after = -1;
+    if (before >= 0 && past + q[2] - 1 - before <= 0) before = -1;
+    if (!causal && before < 0 && after < 0) past = 0;
+  }
+
+  [[nodiscard]] static std::optional<Attention> from_onnx(const Node& node, const AnyGraph auto& graph) {
     const Value& q_value = graph.input(node, 0);
-    const std::int64_t heads = node.attribute<std::int64_t>("num_heads", 0),
-                       kv_heads = grouped ? node.attribute<std::int64_t>("kv_num_heads", 0) : heads;
-    if (q_value.dims.size() != 3 || heads < 1 || heads > most_heads || kv_heads < 1 || kv_heads > most_heads ||
-        node.attribute<double>("softcap", 0) != 0 || node.attribute<std::int64_t>("local_window_size", -1) > 0 ||
-        (!grouped && !node.has_input(1)))
+    const auto q_heads = node.attribute<std::int64_t>("q_num_heads", 0),
+               kv_heads = node.attribute<std::int64_t>("kv_num_heads", 0);
+    const auto q = heads_of(q_value, q_heads);
+    auto k = heads_of(graph.input(node, 1), kv_heads), v = heads_of(graph.input(node, 2), kv_heads);
+    if (!q || !k || !v || !append_to_cache(detail::optional_input(node, graph, 4), q_value.type, *k, *v))
       return std::nullopt;
-    const std::int64_t batch = q_value.dims[0], tokens = q_value.dims[1];
-    const bool packed = !node.has_input(1);  // queries, keys and values of a token in one row
-    const std::int64_t depth = q_value.dims[2] / (packed ? heads + 2 * kv_heads : heads);
-    const Value* k_value = detail::optional_input(node, graph, 1);
-    const Value* v_value = detail::optional_input(node, graph, 2);
-    const Value* past = detail::optional_input(node, graph, grouped ? 3 : 6);
-    if (k_value && !v_value) return std::nullopt;
-    const auto by_heads = [](const Value* value) { return value && value->dims.size() == 4; };
-    if (k_value && v_value->dims.size() != k_value->dims.size()) return std::nullopt;
-    if (k_value && k_value->dims.size() != 3 && !by_heads(k_value)) return std::nullopt;
-    std::int64_t keys = !k_value ? tokens : k_value->dims[by_heads(k_value) ? 2 : 1];
-    const std::int64_t value_depth = !v_value            ? depth
-                                     : by_heads(v_value) ? v_value->dims[3]
-                                                         : v_value->dims[2] / kv_heads;
-    if (past && (past->dims.size() != 4 || past->type != q_value.type)) return std::nullopt;
-    if (past && !by_heads(k_value)) keys += past->dims[2];
-    // The cache may be longer than what is in it: how many tokens there are is a number of its own.
-    if (const Value* total = grouped ? detail::optional_input(node, graph, 6) : nullptr)
-      if (const auto known = detail::scalar(*total)) keys = static_cast<std::int64_t>(*known);
-    const bool flat = !by_heads(k_value) && !past;
-    Attention attention{.type = q_value.type,
-                        .q = {batch, heads, tokens, depth},
-                        .k = {batch, kv_heads, keys, depth},
-                        .v = {batch, kv_heads, keys, value_depth},
-                        .causal = tokens == keys && (grouped || node.attribute<std::int64_t>("unidirectional", 0) != 0),
-                        .q_tokens_first = true,
-                        .k_tokens_first = flat,
-                        .v_tokens_first = flat,
-                        .y_tokens_first = true};
-    if (const Value* mask = detail::optional_input(node, graph, grouped ? 10 : 5)) {
-      const auto shape = detail::to_shape(detail::padded(mask->dims, 4));
-      if (!shape || mask->type != q_value.type) return std::nullopt;
-      attention.mask = *shape;
+    std::int64_t past = node.has_input(4) ? graph.input(node, 4).dims[2] : 0;
+    if (const Value* lengths = detail::optional_input(node, graph, 6)) {
+      const auto keys = filled_keys(*lengths, k->shape[2]);
+      if (!keys) return std::nullopt;
+      k->shape[2] = v->shape[2] = *keys;
+      past = *keys - q->shape[2];
+    }
+    Attention attention = joined(q_value.type, *q, *k, *v);
+    if (!attention.add_mask(detail::optional_input(node, graph, 3))) return std::nullopt;
+    attention.causal = node.attribute<std::int64_t>("is_causal", 0) != 0;
+    attention.capped = node.attribute<double>("softcap", 0) != 0;
+    attention.past = past;
+    attention.before = node.attribute<std::int64_t>("left_window_size", -1);
+    attention.after = node.attribute<std::int64_t>("right_window_size", -1);
+    attention.drop_idle_bounds();
+    if (node.has_output(3)) {
+      const auto mode = node.attribute<std::int64_t>("qk_matmul_output_mode", 0);
+      if (mode < 0 || mode > 3) return std::nullopt;
+      attention.scores = static_cast<Scores>(1 + mode);
     }
     return attention;
+  }
+
+  /// How many keys of a cache of `most` are there: all where only data tells, nothing where sequences differ.
+  [[nodiscard]] static std::optional<std::int64_t> filled_keys(const Value& lengths, std::int64_t most) {
+    if (!lengths.literal || lengths.literal->ints.empty()) return most;
+    const auto& known = lengths.literal->ints;
+    const bool same = std::all_of(known.begin(), known.end(), [&](auto length) { return length == known[0]; });
+    return same && known[0] >= 1 && known[0] <= most ? std::optional(known[0]) : std::nullopt;
+  }
+
+  /// Operands as ONNX Runtime has them: batch, tokens, heads * depth; or queries, keys and values of a token in one
+  /// row, or of a head in one row (rank 5).
+  [[nodiscard]] static std::optional<Attention> from_microsoft(const Node& node, const AnyGraph auto& graph) {
+    const bool grouped = node.op_type == "GroupQueryAttention";
+    const Value& q_value = graph.input(node, 0);
+    const auto heads = node.attribute<std::int64_t>("num_heads", 0),
+               kv_heads = grouped ? node.attribute<std::int64_t>("kv_num_heads", 0) : heads;
+    if (heads < 1 || heads > most_heads || kv_heads < 1 || kv_heads > most_heads || node.has_output(3))
+      return std::nullopt;
+    const Value* k_value = detail::optional_input(node, graph, 1);
+    const Value* v_value = detail::optional_input(node, graph, 2);
+    std::optional<Heads> q, k, v;
+    if (k_value) {
+      q = heads_of(q_value, heads);
+      k = k_value->dims.size() == 5 ? of_packed_heads(*k_value, 2) : heads_of(*k_value, kv_heads);
+      v = v_value ? heads_of(*v_value, kv_heads) : k;
+      if (!v_value && k_value->dims.size() != 5) return std::nullopt;
+    } else if (q_value.dims.size() == 5) {
+      q = k = v = of_packed_heads(q_value, 3);
+    } else if (q_value.dims.size() == 3) {
+      const auto& dims = q_value.dims;
+      const auto sizes = node.attribute<detail::Dims>("qkv_hidden_sizes", {});
+      const std::int64_t all = heads + 2 * kv_heads, depth = sizes.size() == 3 ? sizes[0] / heads : dims[2] / all,
+                         value_depth = sizes.size() == 3 ? sizes[2] / heads : depth;
+      q = Heads{{dims[0], heads, dims[1], depth}, true};
+      k = Heads{{dims[0], kv_heads, dims[1], depth}, true};
+      v = Heads{{dims[0], kv_heads, dims[1], value_depth}, true};
+    }
+    const Value* cache = detail::optional_input(node, graph, first_cache(node));
+    const bool is_whole = k_value && k_value->dims.size() == 4;  // keys of another sequence: the cache is not read
+    if (!q || !k || !v || !append_to_cache(is_whole ? nullptr : cache, q_value.type, *k, *v)) return std::nullopt;
+    // The cache may be longer than what is in it: how many tokens there are is a number of its own.
+    if (const Value* total = grouped ? detail::optional_input(node, graph, 6) : nullptr)
+      if (const auto known = detail::scalar(*total)) k->shape[2] = v->shape[2] = static_cast<std::int64_t>(*known);
+    Attention attention = joined(q_value.type, *q, *k, *v);
+    attention.y_tokens_first = true;
+    if (!attention.add_mask(detail::optional_input(node, graph, grouped ? 10 : 5))) return std::nullopt;
+    attention.causal = grouped || node.attribute<std::int64_t>("unidirectional", 0) != 0;
+    attention.capped = node.attribute<double>("softcap", 0) != 0;
+    attention.past = grouped || (cache && !is_whole) ? attention.k[2] - attention.q[2] : 0;
+    if (const auto window = node.attribute<std::int64_t>("local_window_size", -1); window > 0)
+      attention.before = window - 1;  // the token itself is one of them
+    attention.drop_idle_bounds();
+    return attention;
+  }
+
+  /// batch, tokens, heads, `count` operands, depth.
+  [[nodiscard]] static std::optional<Heads> of_packed_heads(const Value& value, std::int64_t count) {
+    const auto& dims = value.dims;
+    if (dims[3] != count) return std::nullopt;
+    return Heads{{dims[0], dims[2], dims[1], dims[4]}, true};
   }
 };
 

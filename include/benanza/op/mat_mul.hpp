@@ -24,7 +24,7 @@ namespace benanza::op {
 struct MatMul {
   static constexpr std::string_view kind = "MatMul";
   static constexpr Family family = Family::product;
-  static constexpr std::array<std::string_view, 12> onnx_types{"MatMul",
+  static constexpr std::array<std::string_view, 13> onnx_types{"MatMul",
                                                                "Gemm",
                                                                "MatMulInteger",
                                                                "QLinearMatMul",
@@ -35,6 +35,7 @@ struct MatMul {
                                                                "com.microsoft.DynamicQuantizeMatMul",
                                                                "com.microsoft.MatMulIntegerToFloat",
                                                                "com.microsoft.MatMulNBits",
+                                                               "com.microsoft.MatMulBnb4",
                                                                "Einsum"};
   DataType type = DataType::f32;
   TensorShape a{};  ///< batch... M K (logical: after trans_a)
@@ -71,7 +72,7 @@ struct MatMul {
   /// A vector is a matrix of one row (a) or column (b).
   [[nodiscard]] static std::optional<MatMul> from(const Node& node, const AnyGraph auto& graph) {
     if (node.op_type == "Einsum") return from_einsum(node, graph);
-    if (node.op_type == "MatMulNBits") return from_packed(node, graph);
+    if (node.op_type == "MatMulNBits" || node.op_type == "MatMulBnb4") return from_packed(node, graph);
     const Inputs at = inputs_of(node.op_type);
     Value a_value = graph.input(node, 0);
     if (node.op_type == "DynamicQuantizeMatMul") a_value.type = DataType::u8;  // quantised on the way

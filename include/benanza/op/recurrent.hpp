@@ -20,7 +20,8 @@ enum class Cell : std::uint8_t { rnn, gru, lstm };
 struct Recurrent {
   static constexpr std::string_view kind = "Recurrent";
   static constexpr Family family = Family::product;
-  static constexpr std::array<std::string_view, 3> onnx_types{"LSTM", "GRU", "RNN"};
+  static constexpr std::array<std::string_view, 4> onnx_types{"LSTM", "GRU", "RNN",
+                                                              "com.microsoft.DynamicQuantizeLSTM"};
   DataType type = DataType::f32;
   Cell cell = Cell::lstm;
   TensorShape x{};  ///< sequence batch input
@@ -30,6 +31,10 @@ struct Recurrent {
   bool bias = true;
   bool initial_state = false;
   bool linear_before_reset = false;  ///< of GRU
+  bool peepholes = false;            ///< of LSTM: gates see the cell state, each unit its own
+  bool batch_first = false;          ///< in memory, of x, y and the states
+  /// Of weights that are quantised. `type` is then what x is rounded to; states, biases and y are f32.
+  std::optional<DataType> weight_type{};
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -42,29 +47,38 @@ struct Recurrent {
     visit("bias", self.bias);
     visit("initial_state", self.initial_state);
     visit("linear_before_reset", self.linear_before_reset);
+    visit("peepholes", self.peepholes);
+    visit("batch_first", self.batch_first);
+    visit("weight_type", self.weight_type);
   }
   constexpr bool operator==(const Recurrent&) const = default;
 
-  /// Sequences of one length, ONNX's default activations, no peepholes and no clipping.
+  /// Sequences of one length, ONNX's default activations and no clipping. com.microsoft's DynamicQuantizeLSTM rounds x
+  /// to 8 bits; what that costs and scales are not counted.
   [[nodiscard]] static std::optional<Recurrent> from(const Node& node, const AnyGraph auto& graph) {
-    Recurrent result{.cell = node.op_type == "LSTM" ? Cell::lstm : node.op_type == "GRU" ? Cell::gru : Cell::rnn};
+    Recurrent result{.cell = node.op_type.ends_with("LSTM") ? Cell::lstm
+                             : node.op_type == "GRU"        ? Cell::gru
+                                                            : Cell::rnn};
     const Value& x_value = graph.input(node, 0);
     const Value& r_value = graph.input(node, 2);
-    if (x_value.dims.size() != 3 || r_value.dims.size() != 3 || node.has_input(7)) return std::nullopt;
+    if (x_value.dims.size() != 3 || r_value.dims.size() != 3) return std::nullopt;
     if (node.attributes.contains("clip") || node.attribute<std::int64_t>("input_forget", 0) != 0) return std::nullopt;
     const bool batch_first = node.attribute<std::int64_t>("layout", 0) != 0;
     const std::int64_t batch = x_value.dims[batch_first ? 0 : 1], steps = x_value.dims[batch_first ? 1 : 0];
-    if (batch_first && batch != 1) return std::nullopt;  // another order in memory
     if (const Value* lengths = detail::optional_input(node, graph, 4)) {
       if (!lengths->literal) return std::nullopt;
       for (auto length : lengths->literal->ints)
         if (length != steps) return std::nullopt;
     }
     const std::string direction = node.attribute<std::string>("direction", "forward");
-    result.type = x_value.type;
+    const bool quantized = !node.domain.empty();  // its weights lie transposed
+    result.type = quantized ? DataType::u8 : x_value.type;
+    if (quantized) result.weight_type = r_value.type;
     result.x = {steps, batch, x_value.dims[2]};
-    result.hidden = r_value.dims[2];
+    result.hidden = r_value.dims[quantized ? 1 : 2];
     result.directions = direction == "bidirectional" ? 2 : 1;
+    result.batch_first = batch_first && batch != 1 && (steps != 1 || result.directions != 1);  // otherwise the same
+    result.peepholes = node.has_input(7);
     result.reverse = direction == "reverse";
     result.bias = node.has_input(3);
     result.initial_state = node.has_input(5) || node.has_input(6);
@@ -82,47 +96,67 @@ struct Recurrent {
 
   [[nodiscard]] constexpr std::int64_t gates() const { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
 
-  /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c; outputs y, y_h and
-  /// y_c in ONNX's layout 0. Activations are ONNX's defaults. Weights are as PyTorch initialises them (torch.nn.LSTM:
+  /// What most plans lack, in words; empty where it has nothing of the kind.
+  [[nodiscard]] constexpr std::string_view rare_part() const {
+    return peepholes ? "peepholes" : weight_type ? "quantised weights" : batch_first ? "the batch first in memory" : "";
+  }
+
+  /// Of states, biases and results.
+  [[nodiscard]] constexpr DataType state_type() const { return weight_type ? DataType::f32 : type; }
+
+  /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c and peepholes;
+  /// outputs y, y_h and y_c. Activations are ONNX's defaults. Weights are as PyTorch initialises them (torch.nn.LSTM:
   /// uniform within 1 / sqrt(hidden)): with larger ones the recurrence is chaotic, and over a hundred steps the last
   /// bit of a sum decides the result.
   [[nodiscard]] Operands operands() const {
-    const TensorShape state{directions, x[1], hidden};
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}, weights("w", x[2]), weights("r", hidden)},
-                    .outputs = {{.name = "y", .type = type, .shape = {x[0], directions, x[1], hidden}},
-                                {.name = "y_h", .type = type, .shape = state}}};
+    const DataType other = state_type();
+    const TensorShape state =
+        batch_first ? TensorShape{x[1], directions, hidden} : TensorShape{directions, x[1], hidden};
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = batch_first ? TensorShape{x[1], x[0], x[2]} : x},
+                               weights("w", x[2]),
+                               weights("r", hidden)},
+                    .outputs = {{.name = "y",
+                                 .type = other,
+                                 .shape = batch_first ? TensorShape{x[1], x[0], directions, hidden}
+                                                      : TensorShape{x[0], directions, x[1], hidden}},
+                                {.name = "y_h", .type = other, .shape = state}}};
     if (bias)
       result.inputs.push_back(
-          {.name = "b", .type = type, .shape = {directions, 2 * gates() * hidden}, .constant = true});
-    if (initial_state) result.inputs.push_back({.name = "initial_h", .type = type, .shape = state});
+          {.name = "b", .type = other, .shape = {directions, 2 * gates() * hidden}, .constant = true});
+    if (initial_state) result.inputs.push_back({.name = "initial_h", .type = other, .shape = state});
     if (initial_state && cell == Cell::lstm)
-      result.inputs.push_back({.name = "initial_c", .type = type, .shape = state});
-    if (cell == Cell::lstm) result.outputs.push_back({.name = "y_c", .type = type, .shape = state});
+      result.inputs.push_back({.name = "initial_c", .type = other, .shape = state});
+    if (peepholes)
+      result.inputs.push_back(
+          {.name = "peepholes", .type = other, .shape = {directions, 3 * hidden}, .constant = true});
+    if (cell == Cell::lstm) result.outputs.push_back({.name = "y_c", .type = other, .shape = state});
     return result;
   }
 
   /// Weights from this many units to the gates of all hidden ones.
   [[nodiscard]] Operand weights(std::string_view name, std::int64_t units) const {
     return {.name = name,
-            .type = type,
+            .type = weight_type.value_or(type),
             .shape = {directions, gates() * hidden, units},
             .constant = true,
-            .contents = Contents::settling,
-            .limit = hidden};
+            .contents = weight_type ? Contents::uniform : Contents::settling,
+            .limit = weight_type ? 0 : hidden};
   }
 
   /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden; the element-wise part
-  /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations a hidden unit besides the biases.
+  /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations a hidden unit besides the biases; peepholes add a product and a sum to
+  /// three gates.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t cells = checked_product(checked_product(x[0], x[1]), checked_product(directions, hidden));
     const std::int64_t macs = checked_product(checked_product(cells, gates()), x[2] + hidden);
-    const double pointwise = cell == Cell::lstm ? 9.0 : cell == Cell::gru ? 8.0 : 2.0;
+    const double pointwise = (cell == Cell::lstm ? 9.0 : cell == Cell::gru ? 8.0 : 2.0) + (peepholes ? 6.0 : 0.0);
     return {.macs = macs, .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
     return detail::are_sizes(x, 3) && detail::is_size(hidden) && (directions == 1 || (directions == 2 && !reverse)) &&
-           (cell == Cell::gru || !linear_before_reset);
+           (cell == Cell::gru || !linear_before_reset) && (cell == Cell::lstm || !peepholes) &&
+           (!weight_type || (is_8_bit(type) && is_8_bit(*weight_type)));
   }
 };
 

@@ -26,6 +26,7 @@ struct Rotary {
   TensorShape x{};           ///< positions, heads ... in any order, then the depth that is turned
   TensorShape angles{};      ///< of cosines and of sines: broadcasts to x; one for each element, or one for each pair
   bool interleaved = false;  ///< pairs are neighbours; otherwise an element of each half of a row
+  std::int64_t turned = 0;   ///< the first elements of a row, when not all are turned; the rest stays as it is
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -33,37 +34,57 @@ struct Rotary {
     visit("x", self.x);
     visit("angles", self.angles);
     visit("interleaved", self.interleaved);
+    visit("turned", self.turned);
   }
   constexpr bool operator==(const Rotary&) const = default;
 
   /// Leading dimensions folded, the depth left alone; nothing where there are too many.
-  [[nodiscard]] static std::optional<Rotary> of(DataType type, detail::Dims x, detail::Dims angles, bool interleaved) {
+  [[nodiscard]] static std::optional<Rotary> of(DataType type, detail::Dims x, detail::Dims angles, bool interleaved,
+                                                std::int64_t turned = 0) {
     if (x.empty() || angles.empty()) return std::nullopt;
-    const std::int64_t depth = x.back(), turned = angles.back();
+    const std::int64_t depth = x.back(), per_row = angles.back();
     x.pop_back();
     angles.pop_back();
     auto folded = detail::collapse(std::vector<detail::Dims>{std::move(x), std::move(angles)});
     folded[0].push_back(depth);
-    folded[1].push_back(turned);
+    folded[1].push_back(per_row);
     const auto x_shape = detail::to_shape(folded[0]), angles_shape = detail::to_shape(folded[1]);
     if (!x_shape || !angles_shape) return std::nullopt;
-    return Rotary{.type = type, .x = *x_shape, .angles = *angles_shape, .interleaved = interleaved};
+    return Rotary{.type = type,
+                  .x = *x_shape,
+                  .angles = *angles_shape,
+                  .interleaved = interleaved,
+                  .turned = turned == depth ? 0 : turned};
   }
 
-  /// ONNX RotaryEmbedding whose angles are those of the given positions, and turn whole rows; com.microsoft's, which
-  /// picks the angles of its positions from a table.
+  /// ONNX RotaryEmbedding and com.microsoft's, with the angles of the given positions or picked from a table. Picking
+  /// is not counted.
   [[nodiscard]] static std::optional<Rotary> from(const Node& node, const AnyGraph auto& graph) {
-    if (!node.domain.empty()) return from_table(node, graph);
-    if (node.inputs.size() < 3 || node.has_input(3) || node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0)
-      return std::nullopt;
+    const bool own = node.domain.empty();
     const Value& x = graph.input(node, 0);
-    const auto &cosines = graph.input(node, 1).dims, &sines = graph.input(node, 2).dims;
-    if (x.dims.size() != 4 || cosines.size() != 3 || sines != cosines) return std::nullopt;
-    return of(x.type, x.dims, {cosines[0], 1, cosines[1], cosines[2]},
-              node.attribute<std::int64_t>("interleaved", 0) != 0);
+    const Value& cosines = graph.input(node, own ? 1 : 2);
+    const Value* positions = own ? detail::optional_input(node, graph, 3) : &graph.input(node, 1);
+    const std::size_t rank = cosines.dims.size();
+    if (x.dims.size() < 3 || x.dims.size() > 4 || rank != (positions ? 2U : 3U) || cosines.dims.back() < 1)
+      return std::nullopt;
+    // x: batch, heads, tokens, depth or batch, tokens, heads * depth
+    const bool by_heads = x.dims.size() == 4;
+    const std::int64_t pairs = cosines.dims.back(), part = node.attribute<std::int64_t>("rotary_embedding_dim", 0),
+                       heads = node.attribute<std::int64_t>("num_heads", 0), tokens = x.dims[by_heads ? 2 : 1];
+    std::int64_t depth = x.dims.back();
+    if (!by_heads) {
+      depth = heads > 0 ? depth / heads : 2 * pairs;
+      if (depth < 1 || x.dims[2] % depth != 0) return std::nullopt;
+    }
+    const std::int64_t rows = !positions ? cosines.dims[0] : positions->dims.size() == 2 ? positions->dims[0] : 1;
+    const bool interleaved = node.attribute<std::int64_t>("interleaved", 0) != 0;
+    if (by_heads) return of(x.type, x.dims, {rows, 1, tokens, pairs}, interleaved, part);
+    return of(x.type, {x.dims[0], tokens, x.dims[2] / depth, depth}, {rows, tokens, 1, pairs}, interleaved, part);
   }
 
   [[nodiscard]] constexpr std::int64_t depth() const { return x.back(); }
+  /// Elements of a row that are turned.
+  [[nodiscard]] constexpr std::int64_t turned_depth() const { return turned == 0 ? depth() : turned; }
 
   [[nodiscard]] Operands operands() const {
     return {.inputs = {{.name = "x", .type = type, .shape = x},
@@ -72,32 +93,18 @@ struct Rotary {
             .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// Two products and their sum or difference an element.
+  /// Two products and their sum or difference an element that is turned.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 3.0 * static_cast<double>(element_count(x))};
+    return {.flops = 3.0 * static_cast<double>(element_count(x) / depth() * turned_depth())};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
-    if (!detail::are_sizes(x) || !detail::are_sizes(angles, x.size()) || depth() % 2 != 0) return false;
-    if (angles.back() != depth() && angles.back() != depth() / 2) return false;
+    if (!detail::are_sizes(x) || !detail::are_sizes(angles, x.size())) return false;
+    if (turned < 0 || turned > depth() || turned_depth() % 2 != 0) return false;
+    if (angles.back() != turned_depth() && angles.back() != turned_depth() / 2) return false;
     TensorShape whole = angles;
     whole[whole.size() - 1] = depth();
     return detail::broadcasts_to(whole, x);
-  }
-
- private:
-  // x [batch, heads, tokens, depth] or [batch, tokens, heads * depth], position_ids, cosines [positions, depth / 2],
-  // sines
-  [[nodiscard]] static std::optional<Rotary> from_table(const Node& node, const AnyGraph auto& graph) {
-    const Value& x = graph.input(node, 0);
-    const auto &positions = graph.input(node, 1).dims, &cosines = graph.input(node, 2).dims;
-    if (node.attribute<std::int64_t>("rotary_embedding_dim", 0) != 0 || cosines.size() != 2 || cosines[1] < 1)
-      return std::nullopt;
-    const bool interleaved = node.attribute<std::int64_t>("interleaved", 0) != 0;
-    const std::int64_t rows = positions.size() == 2 ? positions[0] : 1, depth = 2 * cosines[1];
-    if (x.dims.size() == 4) return of(x.type, x.dims, {rows, 1, x.dims[2], cosines[1]}, interleaved);
-    if (x.dims.size() != 3 || x.dims[2] % depth != 0) return std::nullopt;
-    return of(x.type, {x.dims[0], x.dims[1], x.dims[2] / depth, depth}, {rows, x.dims[1], 1, cosines[1]}, interleaved);
   }
 };
 

@@ -81,10 +81,10 @@ inline constexpr std::array<std::string_view, 12> quantized_unary_types{
     "com.microsoft.QLinearSoftplus",  "com.microsoft.QLinearSwish",   "com.microsoft.QLinearTanh"};
 
 consteval auto unary_types() {
-  std::array<std::string_view, unary_functions.size() + 3 + quantized_unary_types.size()> types{};
+  std::array<std::string_view, unary_functions.size() + 4 + quantized_unary_types.size()> types{};
   std::size_t count = 0;
   for (const auto& row : unary_functions) types[count++] = row.onnx_type;
-  for (const auto* type : {"Clip", "Pow", "Mul"}) types[count++] = type;
+  for (const auto* type : {"Clip", "Pow", "Mul", "SwiGLU"}) types[count++] = type;
   for (auto type : quantized_unary_types) types[count++] = type;
   return types;
 }
@@ -114,8 +114,8 @@ struct Unary {
   }
   constexpr bool operator==(const Unary&) const = default;
 
-  /// Also Clip with known bounds, Pow with an exponent that has a function of its own, and a product of a tensor with
-  /// itself.
+  /// Also Clip with known bounds, Pow with an exponent that has a function of its own, a product of a tensor with
+  /// itself, and SwiGLU: Swish, times the other operand.
   [[nodiscard]] static std::optional<Unary> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     Unary unary{.type = x_value.type, .x = {x_value.elements()}};
@@ -142,6 +142,12 @@ struct Unary {
       else if (exponent == 0.5) unary.fn = ElementwiseFn::sqrt;
       else if (exponent == -1.0) unary.fn = ElementwiseFn::reciprocal;
       else return std::nullopt;
+      return unary;
+    }
+    if (type == "SwiGLU") {
+      unary.fn = ElementwiseFn::swish;
+      unary.alpha = detail::decimal(node.attribute<double>("alpha", 1));
+      unary.post.push_back({ElementwiseFn::mul});
       return unary;
     }
     if (node.op_type == "FastGelu" && node.has_input(1)) return std::nullopt;  // adds a bias first

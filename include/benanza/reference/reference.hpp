@@ -21,7 +21,7 @@ struct Parameters {
   double lrn_alpha = 1e-4;
   double lrn_bias = 1;
   std::optional<double> attention_scale{};  ///< nothing: 1 / sqrt(depth)
-  double attention_softcap = 0;             ///< 0: none
+  double attention_softcap = op::Attention::measured_cap;
   double pad_value = 0;
   std::vector<double> resize_scales{};  ///< of each axis; empty: output size / input size
   std::vector<double> resize_region{};  ///< of tf_crop_and_resize: starts, then ends; empty: all of x

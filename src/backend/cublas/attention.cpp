@@ -70,6 +70,9 @@ std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
   const bool has_kernel =
       op.type == DataType::f32 || op.type == DataType::tf32 || op.type == DataType::f16 || op.type == DataType::bf16;
   if (!has_kernel) return "attention of this type is not done by products of cuBLAS";
+  if (const auto more = op.beyond_added_mask(); !more.empty())
+    return "no " + std::string(more) + " by products of cuBLAS";
+  if (!op.starts_at_first_key()) return "attention in a window or behind a cache is not done by products of cuBLAS";
   const auto arithmetic = cublas::arithmetic(op.type, op.type);
   if (op.tokens_first() && (op.q[0] != 1 || op.q[1] != op.k[1]))
     return "heads that do not lie one behind the other are one strided batch only if there is one entry, and no two "

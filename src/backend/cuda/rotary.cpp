@@ -7,6 +7,7 @@ namespace benanza::cuda {
 Result plans(const op::Rotary& op, const Context& context) {
   const auto element = element_of(op.type);
   if (!element) return unsupported(op.kind, op.type);
+  if (op.turned != 0) return Unsupported{"no embedding that turns a part of each row in backend cuda"};
   RotaryShape shape{.rank = static_cast<int>(op.x.size()) - 1,
                     .rows = element_count(op.x) / op.depth(),
                     .depth = op.depth(),

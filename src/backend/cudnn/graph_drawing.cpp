@@ -127,6 +127,7 @@ std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order
 
 std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order) {
   if (bits(subject.type) != 16) return std::nullopt;  // what this call of cuDNN's multiplies
+  if (!op.beyond_added_mask().empty() || !op.starts_at_first_key()) return std::nullopt;
   Draw drawing(subject);
   const auto strides = [](const TensorShape& s, bool tokens_first) {
     return tokens_first ? Numbers{s[1] * s[2] * s[3], s[3], s[1] * s[3], 1} : numbers(packed_strides(s));

@@ -192,6 +192,8 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
 }  // namespace
 
 void add_plans(const op::Recurrent& op, Candidates& candidates) {
+  if (const auto part = op.rare_part(); !part.empty())
+    return candidates.refuse("no recurrent call of cuDNN with " + std::string(part));
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse("no recurrent call of cuDNN for " + std::string(name(op.type)));
   if (op.reverse) return candidates.refuse("cuDNN has no recurrence from the end alone");

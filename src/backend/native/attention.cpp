@@ -30,22 +30,37 @@ std::optional<MaskStrides> mask_strides(const op::Attention& op) {
   return MaskStrides{strides[0], strides[1], strides[2], strides[3]};
 }
 
+/// Between heads and between tokens of an operand, in floats; and from one entry of the batch to the next.
+struct HeadStrides {
+  Index batch = 0, head = 0, token = 0;
+};
+HeadStrides head_strides(const TensorShape& shape, bool tokens_first) {
+  const Index heads = shape[1], tokens = shape[2], depth = shape[3];
+  return tokens_first ? HeadStrides{heads * tokens * depth, depth, heads * depth}
+                      : HeadStrides{heads * tokens * depth, tokens * depth, depth};
+}
+
 }  // namespace
 
 Result plans(const op::Attention& op, const Context& context) {
   const auto mask = mask_strides(op);
   if (op.type != DataType::f32 || !mask) return unsupported(op.kind, op.type);
-  if (op.tokens_first()) return Unsupported{"heads are read one behind the other in backend native"};
+  if (op.scores != op::Scores::none)
+    return Unsupported{"no " + std::string(op.beyond_added_mask()) + " in backend native"};
   const Index kv_heads = op.k[1], group = op.q[1] / std::max<Index>(kv_heads, 1);
   if (kv_heads * group != op.q[1])
     return Unsupported{"the number of query heads is not a multiple of that of key heads"};
   const auto& kernels = context.kernels;
   const Index queries = op.q[2], keys = op.k[2], depth = op.q[3], value_depth = op.v[3];
+  const HeadStrides q = head_strides(op.q, op.q_tokens_first), k = head_strides(op.k, op.k_tokens_first),
+                    v = head_strides(op.v, op.v_tokens_first), y = head_strides(op.y(), op.y_tokens_first);
   const Index rows = group * queries, blocks = (rows + rows_of_task - 1) / rows_of_task,
               tasks = op.q[0] * kv_heads * blocks;
   const auto round = [](Index floats) { return (floats + 15) / 16 * 16; };
   const Index scratch = round(kernels.attention_scratch_floats(depth, value_depth)),
               packed = round(kernels.attention_packed_floats(keys, depth));
+
+  const auto cap = op.capped ? static_cast<float>(op::Attention::measured_cap) : 0.0F;
 
   const auto runner = [&](bool few_rows) {
     return [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -56,23 +71,35 @@ Result plans(const op::Attention& op, const Context& context) {
         for (Index task = mine.begin; task < mine.end; ++task) {
           const Index head = task / blocks, first = task % blocks * rows_of_task;  // of all batches
           const Index batch = head / kv_heads, first_head = head % kv_heads * group;
-          AttentionArguments a{.q = input<float>(arguments, 0) + (head * rows + first) * depth,
-                               .k = input<float>(arguments, 1) + head * keys * depth,
-                               .v = input<float>(arguments, 2) + head * keys * value_depth,
-                               .y = output<float>(arguments) + (head * rows + first) * value_depth,
+          const Index kv_head = head % kv_heads;
+          AttentionArguments a{.q = input<float>(arguments, 0) + batch * q.batch + first_head * q.head,
+                               .k = input<float>(arguments, 1) + batch * k.batch + kv_head * k.head,
+                               .v = input<float>(arguments, 2) + batch * v.batch + kv_head * v.head,
+                               .y = output<float>(arguments) + batch * y.batch + first_head * y.head,
                                .rows = std::min(rows_of_task, rows - first),
                                .keys = keys,
                                .depth = depth,
                                .value_depth = value_depth,
                                .queries = queries,
                                .first_row = first,
-                               .causal = op.causal,
+                               .q_head_stride = q.head,
+                               .q_query_stride = q.token,
+                               .k_stride = k.token,
+                               .v_stride = v.token,
+                               .y_head_stride = y.head,
+                               .y_query_stride = y.token,
+                               .past = op.past,
+                               .before = op.before,
+                               .after = op.causal ? 0 : op.after,
                                .k_transposed = op.k_transposed,
                                .scale = 1.0F / std::sqrt(static_cast<float>(depth)),
+                               .cap = cap,
                                .packed_k = workspace + scratch,
                                .scratch = workspace};
           if (!op.mask.empty()) {
-            a.mask = input<float>(arguments, 3) + batch * mask->batch + first_head * mask->head;
+            const Index of_head = batch * mask->batch + first_head * mask->head;
+            if (op.mask_type) a.seen = input<std::uint8_t>(arguments, 3) + of_head;
+            else a.mask = input<float>(arguments, 3) + of_head;
             a.mask_head_stride = mask->head;
             a.mask_query_stride = mask->query;
             a.mask_key_stride = mask->key;

@@ -49,20 +49,44 @@ using TransposeKernel = void (*)(const void* x, Index x_stride, void* y, Index y
 enum class Fold : std::uint8_t { sum, max, min, prod, l1, sum_square };
 inline constexpr std::size_t folds = 6;
 
+/// Query heads that share a key head are rows one behind the other: row r is query (first_row + r) % queries of head
+/// (first_row + r) / queries.
 struct AttentionArguments {
-  const float* q = nullptr;     ///< rows x depth
-  const float* k = nullptr;     ///< keys x depth, or depth x keys
-  const float* v = nullptr;     ///< keys x value_depth
-  float* y = nullptr;           ///< rows x value_depth
-  const float* mask = nullptr;  ///< of the first row, or none
+  const float* q = nullptr;            ///< of the first head and query
+  const float* k = nullptr;            ///< keys x depth, or depth x keys
+  const float* v = nullptr;            ///< keys x value_depth
+  float* y = nullptr;                  ///< as q
+  const float* mask = nullptr;         ///< of the first head and query, or none
+  const std::uint8_t* seen = nullptr;  ///< a mask that says which keys are seen, or none
   Index rows = 0, keys = 0, depth = 0, value_depth = 0;
-  Index queries = 0;  ///< rows of one head; row r is query (first_row + r) % queries
+  Index queries = 0;
   Index first_row = 0;
-  Index mask_head_stride = 0, mask_query_stride = 0, mask_key_stride = 0;
-  bool causal = false, k_transposed = false;
+  Index q_head_stride = 0, q_query_stride = 0, k_stride = 0, v_stride = 0, y_head_stride = 0, y_query_stride = 0;
+  Index mask_head_stride = 0, mask_query_stride = 0, mask_key_stride = 0;  ///< of either mask
+  Index past = 0, before = -1, after = -1;                                 ///< as of op::Attention; causal: none after
+  bool k_transposed = false;
   float scale = 1;
+  float cap = 0;              ///< 0: none
   float* packed_k = nullptr;  ///< filled by attention_pack
   float* scratch = nullptr;   ///< attention_scratch() floats
+
+  [[nodiscard]] Index query_of(Index row) const { return (first_row + row) % queries; }
+  [[nodiscard]] Index head_of(Index row) const { return (first_row + row) / queries; }
+  [[nodiscard]] const float* q_of(Index row) const {
+    return q + head_of(row) * q_head_stride + query_of(row) * q_query_stride;
+  }
+  [[nodiscard]] float* y_of(Index row) const {
+    return y + head_of(row) * y_head_stride + query_of(row) * y_query_stride;
+  }
+  /// The first key that a query sees, and the one behind the last.
+  [[nodiscard]] Index first_key(Index query) const {
+    const Index first = past + query - before;
+    return before < 0 || first < 0 ? 0 : first < keys ? first : keys;
+  }
+  [[nodiscard]] Index last_key(Index query) const {
+    const Index last = past + query + after + 1;
+    return after < 0 || last > keys ? keys : last;
+  }
 };
 
 /// Products of rows x units with the gates of the hidden units of some panels: w[panel][unit][gate][lane],

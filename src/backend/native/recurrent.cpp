@@ -163,6 +163,8 @@ class RecurrentPlan final : public Plan {
 
 Result plans(const op::Recurrent& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  if (const auto part = op.rare_part(); !part.empty())
+    return Unsupported{"no recurrence with " + std::string(part) + " in backend native"};
   if (op.cell == op::Cell::gru && !op.linear_before_reset)
     return Unsupported{"no GRU that resets the state before its product in backend native"};
   Plans plans;

@@ -2,11 +2,14 @@
 // Rotary position embeddings: threads take rows.
 #include "context.hpp"
 
+#include <algorithm>
+
 namespace benanza::native {
 
 Result plans(const op::Rotary& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
-  const Index depth = op.depth(), pairs = depth / 2, turned = op.angles.back(), rows = element_count(op.x) / depth;
+  const Index depth = op.depth(), turned_depth = op.turned_depth(), pairs = turned_depth / 2, turned = op.angles.back(),
+              rows = element_count(op.x) / depth;
   const Index second = turned == pairs ? 0 : op.interleaved ? 1 : pairs;
   const auto kernel = context.kernels.rotary[op.interleaved ? 1 : 0];
   return one_plan(context, op.operands(), "rotary",
@@ -19,8 +22,10 @@ Result plans(const op::Rotary& op, const Context& context) {
                           rest /= op.x[k];
                           stride *= op.angles[k];
                         }
-                        kernel(input<float>(arguments, 0) + row * depth, input<float>(arguments, 1) + at,
-                               input<float>(arguments, 2) + at, output<float>(arguments) + row * depth, pairs, second);
+                        const float* const x = input<float>(arguments, 0) + row * depth;
+                        float* const y = output<float>(arguments) + row * depth;
+                        kernel(x, input<float>(arguments, 1) + at, input<float>(arguments, 2) + at, y, pairs, second);
+                        std::copy(x + turned_depth, x + depth, y + turned_depth);
                       }
                     });
                   });

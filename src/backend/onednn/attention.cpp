@@ -12,18 +12,21 @@
 namespace benanza::onednn {
 namespace {
 
-/// -inf where a key is behind the query; the first query stands at the first key, as ONNX Attention has it.
-std::vector<std::byte> causal_mask(std::int64_t queries, std::int64_t keys, DataType type) {
-  std::vector<std::byte> mask(static_cast<std::size_t>(queries * keys * bits(type) / 8));
+/// -inf where a query does not see a key.
+std::vector<std::byte> bounds_mask(const op::Attention& op) {
+  const std::int64_t queries = op.q[2], keys = op.k[2];
+  std::vector<std::byte> mask(static_cast<std::size_t>(queries * keys * bits(op.type) / 8));
   for (std::int64_t q = 0; q < queries; ++q)
     for (std::int64_t k = 0; k < keys; ++k)
-      store(mask.data(), type, q * keys + k, k > q ? -std::numeric_limits<double>::infinity() : 0.0);
+      store(mask.data(), op.type, q * keys + k,
+            k < op.first_key(q) || k >= op.last_key(q) ? -std::numeric_limits<double>::infinity() : 0.0);
   return mask;
 }
 
 }  // namespace
 
 void add_plans(const op::Attention& op, Candidates& candidates) {
+  if (const auto more = op.beyond_added_mask(); !more.empty()) return candidates.refuse(std::string(more));
   if (op.tokens_first()) return candidates.refuse("attention on heads that do not lie one behind the other");
   const std::int64_t heads = op.q[1], kv_heads = op.k[1], queries = op.q[2], keys = op.k[2], depth = op.q[3];
   const Type type = *element_type(op.type);
@@ -32,7 +35,8 @@ void add_plans(const op::Attention& op, Candidates& candidates) {
   // Query heads that share keys and values: more rows of one product where the mask allows it, otherwise a dimension
   // over which k and v broadcast.
   const std::int64_t mask_heads = op.mask.size() < 3 ? 1 : op.mask[op.mask.size() - 3];
-  const bool as_rows = !op.causal && (op.mask.empty() || (queries == 1 && mask_heads == 1));
+  const bool is_bounded = op.causal || op.before >= 0 || op.after >= 0;
+  const bool as_rows = !is_bounded && (op.mask.empty() || (queries == 1 && mask_heads == 1));
   const std::int64_t repeats = as_rows ? 1 : heads / kv_heads, rows = queries * (heads / kv_heads / repeats);
   Dims q{op.q[0], kv_heads, repeats, rows, depth}, y{op.q[0], kv_heads, repeats, rows, op.v[3]};
   Dims k{op.k[0], kv_heads, 1, depth, keys}, v{op.v[0], kv_heads, 1, keys, op.v[3]},
@@ -51,11 +55,11 @@ void add_plans(const op::Attention& op, Candidates& candidates) {
   std::vector<std::pair<Slot, Dims>> added;
   if (!mask.empty()) added.emplace_back(input(3), mask);
   Draft base;
-  if (op.causal) {
-    Dims triangle(scores.size(), 1);
-    triangle[triangle.size() - 2] = queries;
-    triangle.back() = keys;
-    added.emplace_back(base.hold(causal_mask(queries, keys, op.type)), triangle);
+  if (is_bounded) {
+    Dims bounds(scores.size(), 1);
+    bounds[bounds.size() - 2] = queries;
+    bounds.back() = keys;
+    added.emplace_back(base.hold(bounds_mask(op)), bounds);
   }
   const Desc plain_scores = row_major(scores, type),
              plain_k = op.k_transposed ? row_major(k, type) : transposed(k, type);

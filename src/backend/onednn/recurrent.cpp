@@ -62,6 +62,8 @@ struct Descs {
 }  // namespace
 
 void add_plans(const op::Recurrent& op, Candidates& candidates) {
+  if (const auto part = op.rare_part(); !part.empty())
+    return candidates.refuse("a recurrence with " + std::string(part));
   const std::int64_t steps = op.x[0], batch = op.x[1], in = op.x[2], hidden = op.hidden, ways = op.directions,
                      gates = op.gates();
   const bool apart = op.cell == op::Cell::gru && op.linear_before_reset;

@@ -36,22 +36,22 @@ void pack(const AttentionArguments& a) {
           panel[d * panel_keys + j] = j < some ? a.k[d * a.keys + first + j] : 0.0F;
       continue;
     }
-    const float* k = a.k + first * a.depth;
+    const float* k = a.k + first * a.k_stride;
     Index d = 0;
     if (some == panel_keys) {
       for (; d + lanes <= a.depth; d += lanes)
         for (int half = 0; half < 2; ++half)
-          transpose_block(reinterpret_cast<const std::uint32_t*>(k + half * lanes * a.depth + d), a.depth,
+          transpose_block(reinterpret_cast<const std::uint32_t*>(k + half * lanes * a.k_stride + d), a.k_stride,
                           reinterpret_cast<std::uint32_t*>(panel + d * panel_keys + half * lanes), panel_keys);
     }
     for (; d < a.depth; ++d)
-      for (Index j = 0; j < panel_keys; ++j) panel[d * panel_keys + j] = j < some ? k[j * a.depth + d] : 0.0F;
+      for (Index j = 0; j < panel_keys; ++j) panel[d * panel_keys + j] = j < some ? k[j * a.k_stride + d] : 0.0F;
   }
 }
 
 /// Rows of probabilities times values; y has whole vectors in each row.
-void weigh(Index rows, const float* p, Index p_stride, const float* v, Index value_depth, Index n, float* y,
-           Index y_stride, bool add) {
+void weigh(Index rows, const float* p, Index p_stride, const float* v, Index v_stride, Index value_depth, Index n,
+           float* y, Index y_stride, bool add) {
   for (Index r = 0; r < rows; r += panel_rows) {
     const Index some = rows - r < panel_rows ? rows - r : panel_rows;
     const float* x = p + r * p_stride;
@@ -59,35 +59,43 @@ void weigh(Index rows, const float* p, Index p_stride, const float* v, Index val
     Index c = 0;
     if (some == 1)
       for (; c + 8 * lanes <= value_depth; c += 8 * lanes)
-        product<1, 8>(x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+        product<1, 8>(x, p_stride, v + c, v_stride, n, out + c, y_stride, add);
     for (; c + 2 * lanes <= value_depth; c += 2 * lanes)
-      product_of_rows<2>(some, x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+      product_of_rows<2>(some, x, p_stride, v + c, v_stride, n, out + c, y_stride, add);
     for (; c + lanes <= value_depth; c += lanes)
-      product_of_rows<1>(some, x, p_stride, v + c, value_depth, n, out + c, y_stride, add);
+      product_of_rows<1>(some, x, p_stride, v + c, v_stride, n, out + c, y_stride, add);
     if (c < value_depth)
       for (Index i = 0; i < some; ++i)
-        product_tail(x + i * p_stride, v + c, value_depth, n, out + i * y_stride + c, value_depth - c, add);
+        product_tail(x + i * p_stride, v + c, v_stride, n, out + i * y_stride + c, value_depth - c, add);
   }
 }
 
 struct Running {
   float largest = lowest, total = 0;
+
+  /// By what the row's results are scaled. The largest weight of a row is 1, but one that sees no key has none.
+  [[nodiscard]] float factor() const { return total < 0.5F ? 0.0F : 1.0F / total; }
 };
 
-/// Scores of keys [first, first + n) of one row become exp(score + mask - largest); absent keys up to `padded` become
-/// 0. Returns by what earlier results of the row are to be scaled.
+constexpr Index least(Index a, Index b) { return a < b ? a : b; }
+constexpr Index most(Index a, Index b) { return a < b ? b : a; }
+
+/// Scores of keys [first, first + n) of one row become exp(score + mask - largest); keys that are not seen and absent
+/// ones up to `padded` become 0. Returns by what earlier results of the row are to be scaled.
 inline float soften(const AttentionArguments& a, Index row, float* s, Index first, Index n, Index padded,
                     Running& running) {
-  const Index query = (a.first_row + row) % a.queries, head = (a.first_row + row) / a.queries;
-  Index valid = n;
-  if (a.causal) {  // as ONNX Attention has it: query i sees key j if j <= i
-    valid = query + 1 - first;
-    valid = valid < 0 ? 0 : valid < n ? valid : n;
-  }
+  const Index query = a.query_of(row), head = a.head_of(row);
+  const Index begin = most(0, least(n, a.first_key(query) - first)),
+              valid = most(0, least(n, a.last_key(query) - first));
+  if (a.cap != 0)
+    for (Index j = 0; j < padded; j += lanes) store(s + j, tanh(load(s + j) * (1.0F / a.cap)) * a.cap);
+  for (Index j = 0; j < begin; ++j) s[j] = -__builtin_inff();
   for (Index j = valid; j < padded; ++j) s[j] = -__builtin_inff();
-  const float* mask =
-      a.mask == nullptr ? nullptr
-                        : a.mask + head * a.mask_head_stride + query * a.mask_query_stride + first * a.mask_key_stride;
+  const Index of_mask = head * a.mask_head_stride + query * a.mask_query_stride + first * a.mask_key_stride;
+  const float* mask = a.mask == nullptr ? nullptr : a.mask + of_mask;
+  if (a.seen != nullptr)
+    for (Index j = begin; j < valid; ++j)
+      if (a.seen[of_mask + j * a.mask_key_stride] == 0) s[j] = -__builtin_inff();
   F largest = splat(running.largest);
   Index i = 0;
   if (mask != nullptr && a.mask_key_stride == 1) {
@@ -118,25 +126,38 @@ inline float soften(const AttentionArguments& a, Index row, float* s, Index firs
   return change;
 }
 
+/// Queries times the scale, one row behind the other.
+void scale_rows(const AttentionArguments& a, Index first_row, Index rows, float* q) {
+  for (Index r = 0; r < rows; ++r) {
+    const float* from = a.q_of(first_row + r);
+    for (Index d = 0; d < a.depth; ++d) q[r * a.depth + d] = from[d] * a.scale;
+  }
+}
+
+struct Keys {
+  Index begin = 0, end = 0;
+};
+/// Keys that some of the rows see; at least one.
+Keys seen_keys(const AttentionArguments& a, Index first_row, Index rows) {
+  Keys range{a.keys, 1};
+  for (Index r = 0; r < rows; ++r) {
+    const Index query = a.query_of(first_row + r);
+    range = {least(range.begin, a.first_key(query)), most(range.end, a.last_key(query))};
+  }
+  return {least(range.begin, range.end - 1), range.end};
+}
+
 /// One block of at most `block_rows` rows.
 void attend(const AttentionArguments& a, Index first_row, Index rows) {
   float* q = a.scratch;
   float* s = q + block_rows * a.depth;
   float* o = s + block_rows * chunk_keys;
   const Index o_stride = round_up(a.value_depth, lanes);
-  for (Index i = 0; i < rows * a.depth; ++i) q[i] = a.q[first_row * a.depth + i] * a.scale;
-
-  Index keys = a.keys;
-  if (a.causal) {  // what the last query of the block may see
-    Index last = 0;
-    for (Index r = 0; r < rows; ++r) {
-      const Index query = (a.first_row + first_row + r) % a.queries;
-      last = query > last ? query : last;
-    }
-    keys = last + 1 < keys ? last + 1 : keys;
-  }
+  scale_rows(a, first_row, rows, q);
+  const Keys some = seen_keys(a, first_row, rows);
+  const Index begin = some.begin / panel_keys * panel_keys, keys = some.end;
   Running running[block_rows];
-  for (Index first = 0; first < keys; first += chunk_keys) {
+  for (Index first = begin; first < keys; first += chunk_keys) {
     const Index n = keys - first < chunk_keys ? keys - first : chunk_keys;
     const Index padded = round_up(n, panel_keys);
     for (Index j = 0; j < padded; j += panel_keys)
@@ -146,14 +167,14 @@ void attend(const AttentionArguments& a, Index first_row, Index rows) {
                            false);
     for (Index r = 0; r < rows; ++r) {
       const float change = soften(a, first_row + r, s + r * chunk_keys, first, n, padded, running[r]);
-      if (first == 0 || change == 1.0F) continue;
+      if (first == begin || change == 1.0F) continue;
       for (Index c = 0; c < o_stride; c += lanes) store(o + r * o_stride + c, load(o + r * o_stride + c) * change);
     }
-    weigh(rows, s, chunk_keys, a.v + first * a.value_depth, a.value_depth, n, o, o_stride, first != 0);
+    weigh(rows, s, chunk_keys, a.v + first * a.v_stride, a.v_stride, a.value_depth, n, o, o_stride, first != begin);
   }
   for (Index r = 0; r < rows; ++r) {
-    const F factor = splat(1.0F / running[r].total);
-    float* y = a.y + (first_row + r) * a.value_depth;
+    const F factor = splat(running[r].factor());
+    float* y = a.y_of(first_row + r);
     for (Index c = 0; c < a.value_depth; c += lanes) {
       const F v = load(o + r * o_stride + c) * factor;
       if (c + lanes <= a.value_depth) store(y + c, v);
@@ -181,7 +202,7 @@ void scores_in_place(const AttentionArguments& a, const float* q, Index first, I
     const Index some = n - j < lanes ? n - j : lanes;
     float partial[lanes * lanes];
     for (Index i = 0; i < some; ++i) {
-      const float* k = a.k + (first + j + i) * a.depth;
+      const float* k = a.k + (first + j + i) * a.k_stride;
       F acc[2] = {};
       Index d = 0;
       for (; d + 2 * lanes <= whole; d += 2 * lanes) {
@@ -211,21 +232,24 @@ void attention_few_rows(const AttentionArguments& a) {
   for (Index begin = 0; begin < a.rows;
        begin += few_rows) {  // rows that share the keys and values of a chunk while it is in the caches
     const Index rows = a.rows - begin < few_rows ? a.rows - begin : few_rows;
-    for (Index i = 0; i < rows * a.depth; ++i) q[i] = a.q[begin * a.depth + i] * a.scale;
+    scale_rows(a, begin, rows, q);
+    const Keys keys = seen_keys(a, begin, rows);
     Running running[few_rows];
-    for (Index first = 0; first < a.keys; first += chunk_keys) {
-      const Index n = a.keys - first < chunk_keys ? a.keys - first : chunk_keys;
+    for (Index first = keys.begin; first < keys.end; first += chunk_keys) {
+      const Index n = keys.end - first < chunk_keys ? keys.end - first : chunk_keys;
       for (Index r = 0; r < rows; ++r) {
         scores_in_place(a, q + r * a.depth, first, n, s + r * chunk_keys);
         const float change = soften(a, begin + r, s + r * chunk_keys, first, n, round_up(n, panel_keys), running[r]);
-        if (first == 0 || change == 1.0F) continue;
+        if (first == keys.begin || change == 1.0F) continue;
         for (Index c = 0; c < o_stride; c += lanes) store(o + r * o_stride + c, load(o + r * o_stride + c) * change);
       }
-      weigh(rows, s, chunk_keys, a.v + first * a.value_depth, a.value_depth, n, o, o_stride, first != 0);
+      weigh(rows, s, chunk_keys, a.v + first * a.v_stride, a.v_stride, a.value_depth, n, o, o_stride,
+            first != keys.begin);
     }
     for (Index r = 0; r < rows; ++r) {
-      const float factor = 1.0F / running[r].total;
-      for (Index c = 0; c < a.value_depth; ++c) a.y[(begin + r) * a.value_depth + c] = o[r * o_stride + c] * factor;
+      const float factor = running[r].factor();
+      float* y = a.y_of(begin + r);
+      for (Index c = 0; c < a.value_depth; ++c) y[c] = o[r * o_stride + c] * factor;
     }
   }
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// is_memory_bound: whether its bytes say what an operator costs that no kind describes.
+#pragma once
+
+#include <benanza/op/ops.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <variant>
+
+namespace benanza {
+
+namespace detail {
+
+/// Operators without a kind that move, compare, count or draw elements, or do a few operations on each.
+inline constexpr std::array<std::string_view, 57> moving_operators{"Bernoulli",
+                                                                   "BitCast",
+                                                                   "CenterCropPad",
+                                                                   "Compress",
+                                                                   "ConcatFromSequence",
+                                                                   "ConstantOfShape",
+                                                                   "EyeLike",
+                                                                   "ImageDecoder",
+                                                                   "MaxUnpool",
+                                                                   "Multinomial",
+                                                                   "NonZero",
+                                                                   "OneHot",
+                                                                   "Optional",
+                                                                   "OptionalGetElement",
+                                                                   "OptionalHasElement",
+                                                                   "RandomNormal",
+                                                                   "RandomNormalLike",
+                                                                   "RandomUniform",
+                                                                   "RandomUniformLike",
+                                                                   "Range",
+                                                                   "RegexFullMatch",
+                                                                   "ReverseSequence",
+                                                                   "SequenceAt",
+                                                                   "SequenceConstruct",
+                                                                   "SequenceEmpty",
+                                                                   "SequenceErase",
+                                                                   "SequenceInsert",
+                                                                   "SequenceLength",
+                                                                   "Shape",
+                                                                   "Size",
+                                                                   "SplitToSequence",
+                                                                   "StringConcat",
+                                                                   "StringNormalizer",
+                                                                   "StringSplit",
+                                                                   "TensorScatter",
+                                                                   "TfIdfVectorizer",
+                                                                   "Trilu",
+                                                                   "Unique",
+                                                                   "ai.onnx.ml.ArrayFeatureExtractor",
+                                                                   "ai.onnx.ml.Binarizer",
+                                                                   "ai.onnx.ml.CastMap",
+                                                                   "ai.onnx.ml.CategoryMapper",
+                                                                   "ai.onnx.ml.DictVectorizer",
+                                                                   "ai.onnx.ml.FeatureVectorizer",
+                                                                   "ai.onnx.ml.Imputer",
+                                                                   "ai.onnx.ml.LabelEncoder",
+                                                                   "ai.onnx.ml.Normalizer",
+                                                                   "ai.onnx.ml.OneHotEncoder",
+                                                                   "ai.onnx.ml.Scaler",
+                                                                   "ai.onnx.ml.ZipMap",
+                                                                   "com.microsoft.EmbedLayerNormalization",
+                                                                   "com.microsoft.ExpandDims",
+                                                                   "com.microsoft.Pad",
+                                                                   "com.microsoft.Trilu",
+                                                                   "com.microsoft.Unique",
+                                                                   "com.microsoft.nchwc.ReorderInput",
+                                                                   "com.microsoft.nchwc.ReorderOutput"};
+
+/// Whether a kind that has no products lists the type: it does a few operations on each element at the most.
+template <class... Ops>
+[[nodiscard]] constexpr bool is_elementwise_at_most(std::string_view onnx_type, const std::variant<Ops...>*) {
+  const auto lists = [&]<class Op>(const Op*) {
+    return Op::family != Family::convolution && Op::family != Family::product &&
+           std::find(Op::onnx_types.begin(), Op::onnx_types.end(), onnx_type) != Op::onnx_types.end();
+  };
+  return (lists(static_cast<const Ops*>(nullptr)) || ...);
+}
+
+}  // namespace detail
+
+/// Whether its bytes say what an operator costs, also where no kind describes it: it moves elements, or is a form of
+/// what does a few operations on each. Of all others the arithmetic is unknown, so that their bytes are a part of the
+/// cost alone. `onnx_type` has the domain before it, unless that is ai.onnx.
+[[nodiscard]] constexpr bool is_memory_bound(std::string_view onnx_type) {
+  return std::find(detail::moving_operators.begin(), detail::moving_operators.end(), onnx_type) !=
+             detail::moving_operators.end() ||
+         detail::is_elementwise_at_most(onnx_type, static_cast<const Layer*>(nullptr));
+}
+
+}  // namespace benanza

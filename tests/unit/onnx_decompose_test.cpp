@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that project and attend in one become those that do each.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/onnx.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using Parts = std::vector<std::pair<std::string, std::string>>;
+
+/// Names of nodes and signatures of their layers.
+Parts parts(const std::string& model) {
+  const LayerGraph graph = make_layer_graph(testing::import_text(model));
+  CHECK(graph.unknown.empty());
+  Parts result;
+  for (const auto& at : graph.layers) result.emplace_back(at.nodes.at(0), LayerSignature(at.layer).text());
+  return result;
+}
+
+TEST_CASE("Attention of com.microsoft is a product, its bias and attention", "[onnx]") {
+  CHECK(parts(R"(g (float[2,128,768] x, float[768,2304] w, float[2304] b, int32[2] padding)
+                   => (float[2,128,768] y)
+                 { [attention] y = com.microsoft.Attention <num_heads = 12> (x, w, b, padding) })") ==
+        Parts{{"attention/product", "MatMul/f32/a=256x768/b=768x2304"},
+              {"attention/bias", "Binary/f32/a=256x2304/b=1x2304"},
+              {"attention",
+               "Attention/f32/q=2x12x128x64/k=2x12x128x64/v=2x12x128x64/q_tokens_first=1/k_tokens_first=1/"
+               "v_tokens_first=1/y_tokens_first=1"}});
+}
+
+TEST_CASE("Sizes of queries, keys and values, a cache and earlier tokens alone are told to the attention", "[onnx]") {
+  // Queries and keys of 12 x 64, values of 12 x 32: 768 + 768 + 384 columns. 28 tokens behind 100.
+  const Parts made = parts(R"(g (float[2,28,768] x, float[768,1920] w, float[2,2,12,100,64] past)
+                                => (float[2,28,384] y, float[2,2,12,128,64] present)
+                              { y, present = com.microsoft.Attention <num_heads = 12, unidirectional = 1,
+                                  qkv_hidden_sizes = [768, 768, 384]> (x, w, , , past) })");
+  REQUIRE(made.size() == 2);
+  CHECK(made[0].second == "MatMul/f32/a=56x768/b=768x1920");
+  CHECK(made[1].second ==
+        "Attention/f32/q=2x12x28x64/k=2x12x128x64/v=2x12x128x32/causal=1/q_tokens_first=1/y_tokens_first=1/past=100");
+}
+
+TEST_CASE("QAttention multiplies integers", "[onnx]") {
+  CHECK(parts(R"(g (uint8[2,128,768] x, int8[768,2304] w, float[2304] b, float s, float ws, uint8 z)
+                   => (float[2,128,768] y)
+                 <int8 wz = {0}>
+                 { [attention] y = com.microsoft.QAttention <num_heads = 12> (x, w, b, s, ws, , z, wz) })") ==
+        Parts{{"attention/product", "MatMul/u8/a=256x768/b=768x2304/b_type=i8/y_type=f32/a_zero=1/post=add:1x2304"},
+              {"attention",
+               "Attention/f32/q=2x12x128x64/k=2x12x128x64/v=2x12x128x64/q_tokens_first=1/k_tokens_first=1/"
+               "v_tokens_first=1/y_tokens_first=1"}});
+}
+
+TEST_CASE("A cache that is shared with the caller says nothing of what is in it: the node stays one", "[onnx]") {
+  const Graph graph =
+      testing::import_text(R"(g (float[1,1,64] x, float[64,192] w, float[2,1,4,256,16] past, int32 before)
+                                => (float[1,1,64] y, float[2,1,4,256,16] present)
+                              { [attention] y, present = com.microsoft.Attention
+                                  <num_heads = 4, unidirectional = 1, past_present_share_buffer = 1>
+                                  (x, w, , , past, , before) })");
+  CHECK(make_layer_graph(graph).unknown ==
+        std::vector<std::string>{
+            "'attention' (com.microsoft.Attention): known by bytes alone, the arithmetic is not counted"});
+}
+
+}  // namespace
