@@ -6,6 +6,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -32,12 +33,12 @@ struct Cumulative {
   }
   constexpr bool operator==(const Cumulative&) const = default;
 
-  /// Nothing where the axis is computed at run time, unless there is only one.
+  /// An axis that is computed at run time is taken for the shortest one: no other has fewer operations.
   [[nodiscard]] static std::optional<Cumulative> from(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const auto given = detail::scalar(graph.input(node, 1));
-    if (!given && x_value.dims.size() != 1) return std::nullopt;
-    const auto axis = detail::to_axis(static_cast<std::int64_t>(given.value_or(0)), x_value.dims.size());
+    const auto shortest = std::min_element(x_value.dims.begin(), x_value.dims.end()) - x_value.dims.begin();
+    const auto axis = detail::to_axis(given ? static_cast<std::int64_t>(*given) : shortest, x_value.dims.size());
     if (!axis) return std::nullopt;
     return Cumulative{.type = x_value.type,
                       .x = detail::around(x_value.dims, *axis),

@@ -5,8 +5,9 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/detail/window.hpp>
-#include <benanza/op/conv.hpp>
+#include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -71,18 +72,11 @@ struct DeformConv {
                       .w_constant = w_value.constant};
   }
 
-  /// The convolution that it is where nothing is shifted.
-  [[nodiscard]] constexpr Conv convolution() const {
-    return {.type = type,
-            .x = x,
-            .w = w,
-            .pads = pads,
-            .strides = strides,
-            .dilations = dilations,
-            .group = group,
-            .w_constant = w_constant};
+  /// Positions of the kernel along height (0) or width (1), where its taps are not shifted.
+  [[nodiscard]] constexpr detail::Window window(std::size_t axis) const {
+    return detail::window(x, axis, w[axis + 2], pads, strides, dilations);
   }
-  [[nodiscard]] constexpr TensorShape y() const { return convolution().y(); }
+  [[nodiscard]] constexpr TensorShape y() const { return {x[0], w[0], window(0).outputs(), window(1).outputs()}; }
   [[nodiscard]] constexpr std::int64_t kernel() const { return checked_product(w[2], w[3]); }
 
   [[nodiscard]] Operands operands() const {
@@ -101,13 +95,19 @@ struct DeformConv {
   /// ONNX DeformConv: the multiply-adds of the convolution whose taps are not shifted, one addition an element for a
   /// bias. The interpolation of the taps is not counted: shifts may be whole numbers.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    Arithmetic result = convolution().arithmetic();
-    if (bias) result.flops += static_cast<double>(element_count(y()));
-    return result;
+    const std::int64_t in_range = checked_product(window(0).in_range_taps(), window(1).in_range_taps());
+    const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
+    return {.macs = checked_product(element_count(y()), checked_product(w[1], kernel())),
+            .flops = 2.0 * static_cast<double>(channels) * static_cast<double>(in_range) +
+                     (bias ? static_cast<double>(element_count(y())) : 0.0)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
-    return x.size() == 4 && convolution().consistent() && detail::is_size(offset_group) && x[1] % offset_group == 0;
+    if (!detail::are_sizes(x, 4) || !detail::are_sizes(w, 4) || !detail::is_size(group) ||
+        !detail::is_size(offset_group) || x[1] % group != 0 || x[1] / group != w[1] || w[0] % group != 0 ||
+        x[1] % offset_group != 0 || !detail::are_windows(2, pads, strides, dilations))
+      return false;
+    return detail::is_window(window(0)) && detail::is_window(window(1));
   }
 };
 

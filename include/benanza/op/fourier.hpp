@@ -43,7 +43,8 @@ struct Fourier {
   }
   constexpr bool operator==(const Fourier&) const = default;
 
-  /// Nothing where the axis, the length or the step of the frames is computed at run time.
+  /// Nothing where the length or the step of the frames is computed at run time. An axis that is, is taken for the one
+  /// that fits the result and has the fewest operations.
   [[nodiscard]] static std::optional<Fourier> from(const Node& node, const AnyGraph auto& graph) {
     return node.op_type == "STFT" ? of_frames(node, graph) : along_axis(node, graph);
   }
@@ -107,18 +108,31 @@ struct Fourier {
     const auto given = node.has_input(2)
                            ? number(node, graph, 2)
                            : std::optional(node.attribute<std::int64_t>("axis", node.opset < 20 ? 1 : -2));
-    if (!given || dims.size() < 2) return std::nullopt;
-    const auto axis = detail::to_axis(*given, dims.size());
-    if (!axis || *axis + 1 == dims.size()) return std::nullopt;
-    Fourier fourier{.type = x_value.type,
-                    .x = detail::around(std::span<const std::int64_t>(dims).first(dims.size() - 1), *axis),
-                    .real = dims.back() == 1,
-                    .inverse = node.attribute<std::int64_t>("inverse", 0) != 0,
-                    .one_sided = node.attribute<std::int64_t>("onesided", 0) != 0};
     const auto length = number(node, graph, 1);
-    if (node.has_input(1) && !length) return std::nullopt;
-    fourier.length = length.value_or(fourier.is_real_result() ? 2 * (dims[*axis] - 1) : dims[*axis]);
-    return fourier;
+    if (dims.size() < 2 || (node.has_input(1) && !length)) return std::nullopt;
+    const auto along = [&](std::size_t axis) {
+      Fourier fourier{.type = x_value.type,
+                      .x = detail::around(std::span<const std::int64_t>(dims).first(dims.size() - 1), axis),
+                      .real = dims.back() == 1,
+                      .inverse = node.attribute<std::int64_t>("inverse", 0) != 0,
+                      .one_sided = node.attribute<std::int64_t>("onesided", 0) != 0};
+      fourier.length = length.value_or(fourier.is_real_result() ? 2 * (dims[axis] - 1) : dims[axis]);
+      return fourier;
+    };
+    if (given) {
+      const auto axis = detail::to_axis(*given, dims.size());
+      return axis && *axis + 1 < dims.size() ? std::optional(along(*axis)) : std::nullopt;
+    }
+    std::optional<Fourier> least;
+    for (std::size_t axis = 0; axis + 1 < dims.size(); ++axis) {
+      const Fourier fourier = along(axis);
+      detail::Dims y = dims;
+      y[axis] = fourier.bins();
+      y.back() = fourier.is_real_result() ? 1 : 2;
+      if (y != graph.output(node, 0).dims || !fourier.consistent()) continue;
+      if (!least || fourier.arithmetic().flops < least->arithmetic().flops) least = fourier;
+    }
+    return least;
   }
   [[nodiscard]] static std::optional<Fourier> of_frames(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);

@@ -6,7 +6,7 @@
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
-#include <benanza/op/resize.hpp>
+#include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
 #include <array>

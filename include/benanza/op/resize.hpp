@@ -6,6 +6,7 @@
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
+#include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,10 +16,6 @@
 
 namespace benanza::op {
 
-enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
-[[nodiscard]] constexpr auto enum_names(ResizeMode) {
-  return std::array<std::string_view, 3>{"nearest", "linear", "cubic"};
-}
 enum class ResizeCoordinates : std::uint8_t {
   half_pixel,
   align_corners,
