@@ -56,7 +56,6 @@ SHIPPED = [
 ]
 LEAST_DISK = 4 << 30  # bytes that stay free
 MOST_MODELLED = 0.01  # of a bound's time
-VALUES = {"sr": 16000}  # scalar inputs for which not every number will do: a sampling rate
 
 
 def fetch(folder):
@@ -97,17 +96,10 @@ def proposed_sizes(said):
 
 
 def with_fixed_sizes(path, sizes, folder):
-    """A copy of the model in which every dimension of an input is a number, and the inputs of VALUES are constants."""
-    import numpy
+    """A copy of the model in which every dimension of an input is a number, and the options for the inputs whose value decides a branch."""
     import onnx
 
     model = onnx.load(path)
-    for value in [value for value in model.graph.input if value.name in VALUES]:
-        tensor = value.type.tensor_type
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-        number = numpy.full([1] * len(tensor.shape.dim), VALUES[value.name], dtype)
-        model.graph.initializer.append(onnx.numpy_helper.from_array(number, value.name))
-        model.graph.input.remove(value)
     for value in model.graph.input:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             size = sizes.get(dimension.dim_param) or sizes.get(f"{value.name}.{axis}")
@@ -115,7 +107,8 @@ def with_fixed_sizes(path, sizes, folder):
                 dimension.dim_value = size
     copy = str(pathlib.Path(folder) / pathlib.Path(path).name)
     onnx.save(model, copy)
-    return copy
+    names = {value.name for value in model.graph.input}
+    return copy, [word for name, value in compare.VALUES.items() if name in names for word in ("--value", f"{name}={value}")]
 
 
 def modelled_share(bound):
@@ -136,14 +129,14 @@ def examine(path, arguments):
     summary = document["models"][0]
     row |= {"open": summary["open"], "assumed": summary["assumed"], "opaque": summary["opaque"], "sizes": {**summary["dims"], **proposed_sizes(said)}}
     with tempfile.TemporaryDirectory() as folder:
-        fixed = with_fixed_sizes(path, row["sizes"], folder)
-        document, said = program("layers", fixed)
+        fixed, values = with_fixed_sizes(path, row["sizes"], folder)
+        document, said = program("layers", fixed, *values)
         if document is None:
             return {**row, "refused": said.splitlines()[0]}
         row["complete"] = not document["models"][0]["partial"]
         if arguments.layers_only:
             return row
-        document, said = program("bound", fixed, "--threads", arguments.threads, "--budget", arguments.budget,
+        document, said = program("bound", fixed, *values, "--threads", arguments.threads, "--budget", arguments.budget,
                                  *(["--database", arguments.database] if arguments.database else []))
         if document is None:
             return {**row, "refused": said.splitlines()[-1]}
@@ -164,7 +157,8 @@ def text_of(row):
     number = lambda value, form: format(value, form) if value is not None else "-"
     ratio = row["bound_ms"] / row["engine_ms"] if row.get("bound_ms") and row.get("engine_ms") else None
     return (f"{name:34}{'symbols' if row['open'] else 'yes':>9}{'yes' if row['complete'] else 'no':>9}"
-            f"{number(row.get('modelled'), '.1%'):>9}{number(row.get('bound_ms'), '.3f'):>10}{number(row.get('engine_ms'), '.3f'):>10}{number(ratio, '.2f'):>7}")
+            f"{number(row.get('modelled'), '.1%'):>9}{number(row.get('bound_ms'), '.3f'):>10}{number(row.get('engine_ms'), '.3f'):>10}{number(ratio, '.2f'):>7}"
+            + (f"  ONNX Runtime: {row['engine_failed'][-100:]}" if "engine_failed" in row else ""))
 
 
 def report(models, arguments):

@@ -14,6 +14,7 @@ import json
 import math
 import pathlib
 import sys
+import tempfile
 
 import compare
 
@@ -23,6 +24,7 @@ import wild  # noqa: E402
 
 MOST_ELEMENTS = 1 << 28  # of all tensors of a model: larger ones take too much memory
 NEWEST_IR_VERSION, NEWEST_OPSET = 10, 26  # that ONNX Runtime is given: it refuses newer ones than its own, also where no operator is another
+LEVELS = ["ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL"]
 MOST_OF_A_CONSTANT = 1 << 16  # elements: those of shape arithmetic, not weights
 
 
@@ -93,9 +95,32 @@ def differs(tensor, found):
     return shape != list(found)
 
 
+def optimized(path, level, folder):
+    """The file that ONNX Runtime's optimisations of that level make of a model; None where it refuses the model or the file."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    options.optimized_model_filepath = str(pathlib.Path(folder) / f"{path.stem}.{level}.onnx")
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception:  # what ONNX Runtime raises has no common class
+        return None
+    return pathlib.Path(options.optimized_model_filepath)
+
+
+def models_of(path, arguments, folder):
+    """The model, and with --optimized what ONNX Runtime makes of it."""
+    yield path
+    for level in LEVELS if arguments.optimized else []:
+        if (file := optimized(path, level, folder)) and file.stat().st_size:
+            yield file
+            file.unlink()
+
+
 def examine(path):
     """(what became of the model, counts, lines to print)"""
-    import numpy
     import onnx
     import onnx.inliner
 
@@ -103,7 +128,7 @@ def examine(path):
     weights = {initializer.name for initializer in model.graph.initializer}
     inputs = [value for value in model.graph.input if value.name not in weights]
     feed = given_inputs(path, inputs)
-    values = {} if feed else {value.name: wild.VALUES[value.name] for value in inputs if value.name in wild.VALUES}
+    values = {} if feed else {value.name: compare.VALUES[value.name] for value in inputs if value.name in compare.VALUES}
     entry, said = tensors_of(path, feed, values)
     if entry is None:
         return "refused", {}, [said.splitlines()[0] if said else "no reason given"]
@@ -116,7 +141,6 @@ def examine(path):
         if not feed:
             shapes = {name: tensor["shape"] for name, tensor in tensors.items()} | {name: [] for name in values}
             feed = compare.random_inputs(inputs, shapes)
-            feed |= {name: numpy.full_like(feed[name], value) for name, value in values.items()}
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         made = {name for node in model.graph.node for name in node.output if name}
@@ -140,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     parser.add_argument("--program", type=pathlib.Path, default=compare.PROGRAM, help="(default: build/release/benanza)")
+    parser.add_argument("--optimized", action="store_true", help="also the files that ONNX Runtime's optimisations of each level write")
     parser.add_argument("--all", action="store_true", help="also prints why models were refused, and models that agree")
     parser.add_argument("--json", metavar="FILE", help="writes what became of each model")
     arguments = parser.parse_args()
@@ -147,14 +172,15 @@ def main():
         compare.in_environment(__file__, wild.PACKAGES)
     compare.PROGRAM = arguments.program.resolve()
     outcomes, total, rows = collections.Counter(), collections.Counter(), []
-    for path in map(pathlib.Path, arguments.models or default_models()):
-        outcome, counts, lines = examine(path)
-        outcomes[outcome] += 1
-        total.update(counts)
-        rows.append({"file": str(path), "outcome": outcome, "tensors": counts, "lines": lines})
-        if arguments.all or counts.get("different"):
-            print(f"{path}: {outcome}{''.join(f', {count} {what}' for what, count in counts.items())}", flush=True)
-            print("".join(f"  {line}\n" for line in lines), end="", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (model for file in arguments.models or default_models() for model in models_of(pathlib.Path(file), arguments, folder)):
+            outcome, counts, lines = examine(path)
+            outcomes[outcome] += 1
+            total.update(counts)
+            rows.append({"file": str(path), "outcome": outcome, "tensors": counts, "lines": lines})
+            if arguments.all or counts.get("different"):
+                print(f"{path}: {outcome}{''.join(f', {count} {what}' for what, count in counts.items())}", flush=True)
+                print("".join(f"  {line}\n" for line in lines), end="", flush=True)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
     print(f"{sum(outcomes.values())} models: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}")

@@ -161,7 +161,9 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
       if (!row.measured()) {
         if (row.status != RowStatus::unsupported) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
-        if (reason.empty() || row.backend != "reference") reason += (reason.empty() ? "" : "; ") + row.reason;
+        const bool is_said = reason.find(row.reason) != std::string::npos;
+        if (reason.empty() || (row.backend != "reference" && !is_said))
+          reason += (reason.empty() ? "" : "; ") + row.reason;
         continue;
       }
       all[row.signature].push_back(&row);
