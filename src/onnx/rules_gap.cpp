@@ -28,13 +28,36 @@ RuleResult concat_1(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
+// y, mean, inverse standard deviation; the simplified one has no mean
+RuleResult normalization_from(const RuleArguments& a) {
+  Ints rows = a.in(0).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", -1), rows.size());
+  std::fill(rows.begin() + static_cast<std::ptrdiff_t>(axis), rows.end(), 1);
+  return {TypedShape{a.in(0).type, a.in(0).dims}, TypedShape{DataType::f32, rows}, TypedShape{DataType::f32, rows}};
+}
+
+// An experimental operator of the first sets: what is cut off at the left, the top, the right and the bottom, or the
+// size that stays.
+RuleResult crop(const RuleArguments& a) {
+  Ints dims = of_rank(a, 0, 4);
+  const Ints border = a.node.attribute<Ints>("border", {}), scale = a.node.attribute<Ints>("scale", {});
+  if (border.size() != 4)
+    throw InputError("attribute 'border' has " + std::to_string(border.size()) + " numbers, expected 4");
+  dims[2] = scale.size() == 2 ? scale[0] : dims[2] - border[1] - border[3];
+  dims[3] = scale.size() == 2 ? scale[1] : dims[3] - border[0] - border[2];
+  if (dims[2] < 0 || dims[3] < 0) throw InputError("more is cut off than there is");
+  return {TypedShape{a.in(0).type, dims}};
+}
+
 constexpr RuleEntry gap_table[] = {
     {"Abs", like<0>},
     {"Add", like<0>},
+    {"Affine", like<0>},
     {"Ceil", like<0>},
     {"Clip", like<0>},
     {"Compress", compress},
     {"Concat", concat_1},
+    {"Crop", crop},
     {"Div", like<0>},
     {"Elu", like<0>},
     {"Exp", like<0>},
@@ -43,7 +66,9 @@ constexpr RuleEntry gap_table[] = {
     {"GreaterOrEqual", boolean_broadcast},
     {"GroupNormalization", like<0>},
     {"HardSigmoid", like<0>},
+    {"ImageScaler", like<0>},
     {"InstanceNormalization", like<0>},
+    {"LayerNormalization", normalization_from},
     {"LeakyRelu", like<0>},
     {"LessOrEqual", boolean_broadcast},
     {"Log", like<0>},
@@ -55,14 +80,19 @@ constexpr RuleEntry gap_table[] = {
     {"Mul", like<0>},
     {"Neg", like<0>},
     {"PRelu", like<0>},
+    {"ParametricSoftplus", like<0>},
     {"Reciprocal", like<0>},
     {"Relu", like<0>},
+    {"Scale", like<0>},
+    {"ScaledTanh", like<0>},
     {"Selu", like<0>},
     {"Sigmoid", like<0>},
+    {"SimplifiedLayerNormalization", normalization_from},
     {"Sqrt", like<0>},
     {"Sub", like<0>},
     {"Sum", like<0>},
     {"Tanh", like<0>},
+    {"ThresholdedRelu", like<0>},
 };
 
 }  // namespace
