@@ -5,6 +5,7 @@
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
+#include <benanza/model/node_parts.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -116,15 +117,21 @@ class Matcher {
     taken_[layer] = true;
   }
 
-  void by_nodes(std::size_t r) {
-    for (const auto& node : records_[r].nodes)
-      if (const auto found = by_name_.find(node); found != by_name_.end()) claim(r, MatchedBy::nodes, found->second);
+  /// The layer of that name and what the importer has split off from it.
+  void claim_named(std::size_t r, MatchedBy by, const std::string& name) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    if (kinds_[found->second] == op::Attention::kind)
+      for (const auto part : node_parts)
+        if (const auto split = by_name_.find(name + std::string(part)); split != by_name_.end())
+          claim(r, by, split->second);
+    claim(r, by, found->second);
   }
 
-  void by_exact_name(std::size_t r) {
-    if (const auto found = by_name_.find(records_[r].name); found != by_name_.end())
-      claim(r, MatchedBy::name, found->second);
+  void by_nodes(std::size_t r) {
+    for (const auto& node : records_[r].nodes) claim_named(r, MatchedBy::nodes, node);
   }
+  void by_exact_name(std::size_t r) { claim_named(r, MatchedBy::name, records_[r].name); }
 
   /// Whether the operator that the engine names may be this node, or one of those that fuse with it.
   [[nodiscard]] bool fits(std::size_t r, std::size_t layer) const {

@@ -3,6 +3,7 @@
 #include "decompose.hpp"
 
 #include <benanza/detail/node.hpp>
+#include <benanza/model/node_parts.hpp>
 
 #include <algorithm>
 #include <array>
@@ -63,7 +64,7 @@ bool append_parts(Graph& graph, const Node& node, const Projection& row, std::ve
   Ids operands;
   for (const std::size_t i : row.operands) operands.push_back(given(node, i));
   ValueId all = made("/qkv");
-  nodes.push_back({.name = node.name + "/product",
+  nodes.push_back({.name = node.name + std::string(product_part),
                    .domain = std::string(row.domain),
                    .op_type = std::string(row.product),
                    .inputs = std::move(operands),
@@ -71,8 +72,11 @@ bool append_parts(Graph& graph, const Node& node, const Projection& row, std::ve
                    .bodies = {}});
   if (const auto bias = given(node, 2); bias && !row.adds_bias) {
     const ValueId sum = made("/qkv_bias");
-    nodes.push_back(
-        {.name = node.name + "/bias", .op_type = "Add", .inputs = {all, bias}, .outputs = {sum}, .bodies = {}});
+    nodes.push_back({.name = node.name + std::string(bias_part),
+                     .op_type = "Add",
+                     .inputs = {all, bias},
+                     .outputs = {sum},
+                     .bodies = {}});
     all = sum;
   }
 

@@ -57,6 +57,23 @@ TEST_CASE("nodes that the engine names come before the record's own name") {
   CHECK(gap.records[0].layers == Layers{0, 1});
 }
 
+TEST_CASE("a call that projects and attends serves the product, the bias and the attention") {
+  GraphBuilder g;
+  const auto all = g.node("MatMul", {g.input({1, 16, 32}), g.weight({32, 96})}, {1, 16, 96});
+  g.last().name = "attention/product";
+  const auto sum = g.node("Add", {all, g.weight({96})}, {1, 16, 96});
+  g.last().name = "attention/bias";
+  const auto y = g.node("MultiHeadAttention", {sum}, {1, 16, 32}, {{"num_heads", std::int64_t{4}}});
+  g.last().name = "attention";
+  g.last().domain = "com.microsoft";
+  g.output(g.map("Softmax", {y}));
+  const Case c = make_case(g);
+  ProfileRecord by_node = record("attention_kernel_time", 100, "Attention");
+  by_node.nodes = {"attention"};
+  for (const auto& made : {record("attention", 100, "Attention"), by_node})
+    CHECK(gap_of(c, {made, record("Softmax_3", 10)}).records[0].layers == Layers{0, 1, 2});
+}
+
 TEST_CASE("one call of the engine for a whole group is a fusion that it did") {
   const Gap gap = gap_of(three_layers(), {record("Relu_1_nchwc", 110, "Conv"), record("Softmax_2", 30)});
   CHECK(gap.part(Cause::not_fused) == nullptr);

@@ -34,6 +34,8 @@ TEST_CASE("Functions of one tensor are named by the function and the number of e
       {"selu", unary("Selu"), "Unary/f32/fn=selu/x=24/alpha=1.6732632/beta=1.050701"},
       {"shrink", unary("Shrink"), "Unary/f32/fn=shrink/x=24/beta=0.5"},
       {"swish", unary("Swish", 24), "Unary/f32/fn=swish/x=24/alpha=1"},
+      {"swish times another tensor", SingleNode("SwiGLU", 28).in({4, 6}).in({4, 6}).out({4, 6}).set("alpha", 0.5),
+       "Unary/f32/fn=swish/x=24/alpha=0.5/post=mul"},
       {"gelu", unary("Gelu", 20), "Unary/f32/fn=gelu/x=24"},
       {"gelu of ONNX Runtime", unary("Gelu", 1, "com.microsoft"), "Unary/f32/fn=gelu/x=24"},
       {"gelu, tanh", unary("Gelu", 20).set("approximate", "tanh"), "Unary/f32/fn=gelu_tanh/x=24"},

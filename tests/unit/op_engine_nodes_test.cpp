@@ -91,6 +91,16 @@ TEST_CASE("Fused and quantised products are products", "[op]") {
            .set("bits", 4)
            .set("block_size", 32),
        "MatMul/f32/a=128x64/b=64x32/b_constant=1/b_type=u4"},
+      {"weights of 4 bits of another kind",
+       microsoft("MatMulBnb4")
+           .in({1, 128, 64})
+           .weight({1024}, DataType::u8)
+           .weight({32})
+           .out({1, 128, 32})
+           .set("K", 64)
+           .set("N", 32)
+           .set("block_size", 64),
+       "MatMul/f32/a=128x64/b=64x32/b_constant=1/b_type=u4"},
       {"and the other operand of 8",
        microsoft("MatMulNBits")
            .in({1, 128, 64})
