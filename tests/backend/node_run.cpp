@@ -219,6 +219,7 @@ struct Tokens {
 
 /// The operands of attention before its mask, of a node of ONNX or of one that has queries, keys and values in one row.
 std::vector<Buffer> attention_operands(const Node& node, const op::Attention& op, const Tensors& tensors) {
+  if (node.domain.empty() && node.has_input(6)) throw Skip{"a cache of which data tells how much is filled"};
   const Numbers* first = input(node, tensors, 0);
   const bool packed = !node.has_input(1);
   const std::int64_t queries = op.q[1] * op.q[3], keys = op.k[1] * op.k[3];

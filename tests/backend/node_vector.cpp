@@ -55,8 +55,7 @@ Numbers to_numbers(const onnx::TensorProto& tensor) {
 /// Inputs that decide an operator's shape or are not tensors of a layer: models have them as constants, the vectors as
 /// inputs.
 std::set<int> parameter_inputs(const std::string& op_type) {
-  static const std::map<std::string, std::set<int>> table{{"Attention", {6}},
-                                                          {"CenterCropPad", {1}},
+  static const std::map<std::string, std::set<int>> table{{"CenterCropPad", {1}},
                                                           {"Clip", {1, 2}},
                                                           {"ConstantOfShape", {0}},
                                                           {"ConvInteger", {2, 3}},
