@@ -2,10 +2,10 @@
 #include "match.hpp"
 
 #include "engine_words.hpp"
+#include <benanza/detail/node_parts.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
-#include <benanza/model/node_parts.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -3,7 +3,7 @@
 #include "decompose.hpp"
 
 #include <benanza/detail/node.hpp>
-#include <benanza/model/node_parts.hpp>
+#include <benanza/detail/node_parts.hpp>
 
 #include <algorithm>
 #include <array>
