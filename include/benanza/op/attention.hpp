@@ -196,7 +196,7 @@ struct Attention {
     TensorShape shape{};
     bool tokens_first = false;
   };
-  /// Of rank 4 with the heads first, or of rank 3 with those of a token side by side.
+  /// Rank 4 has the heads first. Rank 3 has the heads of a token side by side.
   [[nodiscard]] static std::optional<Heads> heads_of(const Value& value, std::int64_t heads) {
     const auto& dims = value.dims;
     if (dims.size() == 4) return Heads{*detail::to_shape(dims)};

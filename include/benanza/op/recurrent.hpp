@@ -33,7 +33,7 @@ struct Recurrent {
   bool linear_before_reset = false;  ///< of GRU
   bool peepholes = false;            ///< of LSTM: gates see the cell state, each unit its own
   bool batch_first = false;          ///< in memory, of x, y and the states
-  /// Of weights that are quantised. `type` is then what x is rounded to; states, biases and y are f32.
+  /// The type of quantised weights. `type` is then what x is rounded to; states, biases and y are f32.
   std::optional<DataType> weight_type{};
 
   template <class Self, class Visit>
@@ -101,7 +101,7 @@ struct Recurrent {
     return peepholes ? "peepholes" : weight_type ? "quantised weights" : batch_first ? "the batch first in memory" : "";
   }
 
-  /// Of states, biases and results.
+  /// The type of states, biases and results.
   [[nodiscard]] constexpr DataType state_type() const { return weight_type ? DataType::f32 : type; }
 
   /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c and peepholes;

@@ -91,7 +91,7 @@ struct Slice {
  private:
   static constexpr std::int64_t most = std::int64_t{1} << 62;
 
-  /// Of each axis: where the slice begins, how many elements it takes, and its step.
+  /// Where the slice begins on each axis, how many elements it takes, and its step.
   struct Box {
     detail::Dims first{}, taken{}, step{};
   };
