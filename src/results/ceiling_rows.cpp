@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 namespace benanza {
 
@@ -40,6 +43,25 @@ Seconds least_counted(const Measurement& row) {
   return std::isfinite(low) ? std::min(row.p10, Seconds{low}) : row.p10;
 }
 
+/// Whether it is what a model's layer reached. Loops have no cache state in their names; the square products that
+/// stand in for loops (`product_peaks`) are layers, but nobody counts their FLOPs wrongly.
+bool is_of_layer(const CeilingRow& row) {
+  constexpr auto states = enum_names(CacheState{});
+  for (const auto state : states) {
+    const std::string part = "/" + std::string(state) + "/";
+    const auto at = row.algorithm.find(part);
+    if (at == std::string::npos) continue;
+    try {
+      const Layer layer = parse_layer(row.algorithm.substr(at + part.size()));
+      const auto* product = std::get_if<op::MatMul>(&layer);
+      return product == nullptr || product->a != product->b || product->a.size() != 2 || product->a[0] != product->a[1];
+    } catch (const InputError&) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void take(Ceilings& ceilings, const CeilingRow& row) {
   if (const auto type = row.quantity.type()) {
     auto& peak = ceilings.peaks[*type];
@@ -59,7 +81,10 @@ void take(Ceilings& ceilings, const CeilingRow& row) {
 
 }  // namespace
 
-std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
+namespace {
+
+/// The highest row of each quantity at each thread count, the least row of a timer; ordered by both.
+std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
   std::map<std::pair<CeilingQuantity, int>, CeilingRow> best;
   for (const auto& row : rows) {
     auto [at, added] = best.try_emplace({row.quantity, row.threads}, row);
@@ -74,6 +99,35 @@ std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
   return result;
 }
 
+/// What loops and products reached.
+std::vector<CeilingRow> reached_by_loops(std::span<const CeilingRow> rows) {
+  std::vector<CeilingRow> reached;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(reached),
+               [](const CeilingRow& row) { return !is_of_layer(row); });
+  return best_of(reached);
+}
+
+/// What a layer may raise a row's ceiling to. Infinite where no loop measured the quantity.
+double limit(std::span<const CeilingRow> reached, const CeilingRow& row) {
+  double highest = 0;
+  for (const auto& each : reached)
+    if (each.quantity == row.quantity && each.threads <= row.threads) highest = std::max(highest, each.value);
+  return highest > 0 ? CeilingCheck::most_raise * highest : std::numeric_limits<double>::infinity();
+}
+
+/// Without the rows of layers that raise a ceiling further than they may.
+std::vector<CeilingRow> credible(std::span<const CeilingRow> rows) {
+  const auto reached = reached_by_loops(rows);
+  std::vector<CeilingRow> result;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
+               [&](const CeilingRow& row) { return !is_of_layer(row) || row.value <= limit(reached, row); });
+  return result;
+}
+
+}  // namespace
+
+std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) { return best_of(credible(rows)); }
+
 Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
   const CeilingQuantity floor = CeilingQuantity::timer("floor");
   std::set<CeilingQuantity> measured;
@@ -83,7 +137,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
     if (row.quantity == floor) timer_floor = std::min(timer_floor.value_or(row.value), row.value);
   }
   Ceilings ceilings;
-  for (const auto& row : rows)
+  for (const auto& row : credible(rows))
     if (row.threads <= threads && measured.contains(row.quantity)) take(ceilings, row);
   if (timer_floor) ceilings.timer_floor.value = *timer_floor;
   std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
@@ -93,7 +147,8 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
 
 struct CeilingCheck::State {
   std::vector<CeilingRow> rows{};
-  std::map<int, Ceilings> at{};  ///< by threads
+  std::vector<CeilingRow> reached{};  ///< of them what loops and products reached
+  std::map<int, Ceilings> at{};       ///< by threads
   std::unordered_map<std::string, std::optional<Demand>> demands{};
 
   Ceilings& ceilings(int threads) {
@@ -105,10 +160,41 @@ struct CeilingCheck::State {
     if (added) entry->second = demand_of(signature);
     return entry->second;
   }
+  /// The ceilings that a trustworthy row beats, with what it reached.
+  std::vector<CeilingRow> beaten(const Measurement& row);
 };
 
+std::vector<CeilingRow> CeilingCheck::State::beaten(const Measurement& row) {
+  std::vector<CeilingRow> result;
+  if (row.contended || !row.measured() || !(row.p10.value > 0)) return result;
+  const auto& asked = demand(row.signature);
+  if (!asked) return result;
+  const Ceilings& known = ceilings(row.threads);
+  const Seconds time = least_counted(row);
+  const auto add = [&](CeilingQuantity quantity, double value, double in_front) {
+    result.push_back({.quantity = std::move(quantity),
+                      .algorithm = row.name(),
+                      .threads = row.threads,
+                      .value = value,
+                      .in_front_bytes = in_front});
+  };
+  const auto peak = known.peaks.find(asked->type);
+  const double reached_flops = asked->flops.value / time.value;
+  if (!row.saves_multiplications && peak != known.peaks.end() && reached_flops > peak->second.value)
+    add(CeilingQuantity::peak(asked->type), reached_flops, 0);
+  for (const auto& level : known.levels) {
+    const double crossing = std::max(0.0, asked->read.value - level.in_front.value) +
+                            std::max(0.0, asked->written.value - level.in_front.value);
+    if (crossing / time.value > level.bandwidth.value)
+      add(CeilingQuantity::bandwidth(level.name), crossing / time.value, level.in_front.value);
+  }
+  return result;
+}
+
 CeilingCheck::CeilingCheck(std::span<const CeilingRow> rows) : state_(std::make_unique<State>()) {
+  state_->reached = reached_by_loops(rows);
   state_->rows = highest_ceilings(rows);
+  state_->rows.insert(state_->rows.end(), state_->reached.begin(), state_->reached.end());
 }
 CeilingCheck::~CeilingCheck() = default;
 
@@ -128,34 +214,30 @@ std::string CeilingCheck::damage(const Measurement& row) {
 }
 
 std::vector<CeilingRow> CeilingCheck::raise(const Measurement& row) {
-  std::vector<CeilingRow> raised;
-  if (row.contended || !row.measured() || !(row.p10.value > 0) || !damage(row).empty()) return raised;
-  const auto& demand = state_->demand(row.signature);
-  if (!demand) return raised;
-  Ceilings& ceilings = state_->ceilings(row.threads);
-  const Seconds time = least_counted(row);
-  const auto add = [&](CeilingQuantity quantity, double value, double in_front) {
-    raised.push_back({.quantity = std::move(quantity),
-                      .algorithm = row.name(),
-                      .threads = row.threads,
-                      .value = value,
-                      .in_front_bytes = in_front});
-  };
-  const auto peak = ceilings.peaks.find(demand->type);
-  const double reached = demand->flops.value / time.value;
-  if (!row.saves_multiplications && peak != ceilings.peaks.end() && reached > peak->second.value)
-    add(CeilingQuantity::peak(demand->type), reached, 0);
-  for (const auto& level : ceilings.levels) {
-    const double crossing = std::max(0.0, demand->read.value - level.in_front.value) +
-                            std::max(0.0, demand->written.value - level.in_front.value);
-    if (crossing / time.value > level.bandwidth.value)
-      add(CeilingQuantity::bandwidth(level.name), crossing / time.value, level.in_front.value);
-  }
+  if (!damage(row).empty()) return {};
+  std::vector<CeilingRow> raised = state_->beaten(row);
+  const auto too_high = [&](const CeilingRow& each) { return each.value > limit(state_->reached, each); };
+  if (std::any_of(raised.begin(), raised.end(), too_high)) return {};
   for (const auto& each : raised)
     for (auto& [threads, higher] : state_->at)
       if (threads >= row.threads) take(higher, each);
   state_->rows.insert(state_->rows.end(), raised.begin(), raised.end());
   return raised;
+}
+
+std::vector<std::string> CeilingCheck::contradictions(const Measurement& row) {
+  std::vector<std::string> lines;
+  if (!damage(row).empty()) return lines;
+  for (const auto& beaten : state_->beaten(row)) {
+    const double most = limit(state_->reached, beaten);
+    if (!(beaten.value > most)) continue;
+    char times[32];
+    std::snprintf(times, sizeof times, "%.3g", beaten.value / most * most_raise);
+    const bool peak = beaten.quantity.type().has_value();
+    lines.push_back(std::string(times) + " times " + beaten.quantity.text() + ", as measured: its " +
+                    (peak ? "FLOPs" : "bytes") + " are counted too high, or the ceiling was measured too low");
+  }
+  return lines;
 }
 
 void raise_ceilings(std::vector<CeilingRow>& ceilings, std::span<const Measurement> rows) {

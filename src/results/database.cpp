@@ -55,7 +55,8 @@ std::vector<CeilingRow> all_ceilings(const std::vector<Run>& runs) {
   return all;
 }
 
-/// Raises ceilings to what rows reached, and excludes those that beat one too often to be true.
+/// Raises ceilings to what rows reached, names rows that contradict one, and excludes those that beat one too often to
+/// be true.
 void hold_against_ceilings(std::vector<Run>& runs) {
   CeilingCheck check(all_ceilings(runs));
   for (auto& run : runs)
@@ -64,6 +65,7 @@ void hold_against_ceilings(std::vector<Run>& runs) {
         run.faults.push_back(row.name() + ": " + damage);
         row.exclude_for(std::move(damage));
       }
+      for (const auto& line : check.contradictions(row)) run.contradictions.push_back(row.name() + " reaches " + line);
       const auto raised = check.raise(row);
       run.ceilings.insert(run.ceilings.end(), raised.begin(), raised.end());
     }

@@ -115,8 +115,12 @@ std::vector<Finding> damaged_rows(const ResultDatabase& results) {
     CeilingCheck check(ceilings);
     for (const auto* run : runs)
       for (const auto& row : run->rows)
-        if (const std::string damage = check.damage(row); !damage.empty())
+        if (const std::string damage = check.damage(row); !damage.empty()) {
           findings.push_back({run->file, row.name() + ": " + damage});
+        } else {
+          for (const auto& line : check.contradictions(row))
+            findings.push_back({run->file, row.name() + " reaches " + line});
+        }
   }
   return findings;
 }
@@ -141,6 +145,12 @@ std::vector<std::string> left_out(const ResultDatabase& results) {
       lines.push_back(run.file + ": left out what cannot be true, " + std::to_string(run.faults.size()) +
                       (run.faults.size() == 1 ? " row: " : " rows, first ") + run.faults.front() +
                       "; `benanza db verify` shows all");
+  std::vector<std::string> contradictions;
+  for (const auto& run : results.runs())
+    contradictions.insert(contradictions.end(), run.contradictions.begin(), run.contradictions.end());
+  if (!contradictions.empty())
+    lines.push_back("rows that contradict a ceiling and do not raise it: " + std::to_string(contradictions.size()) +
+                    ", first " + contradictions.front() + "; `benanza db verify` shows all");
   return lines;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From measured ceilings, kept as rows, to those that an analysis takes. Ceilings are running maxima: a layer's row
-// that beats one shows that the ceiling was measured too low, and raises it; one that exceeds it many times over is
-// damaged.
+// that beats one by a little shows that the ceiling was measured too low, and raises it. A row that beats one by more
+// contradicts it: its FLOPs or bytes are counted too high. One that exceeds it many times over is damaged.
 #pragma once
 
 #include <benanza/results/ceiling_row.hpp>
@@ -21,8 +21,9 @@ namespace benanza {
 [[nodiscard]] std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows);
 
 /// What this many threads can reach: for each quantity that was measured with them, the highest row at any count up to
-/// theirs, since more threads can do what fewer did. A quantity that was not measured with them has no ceiling.
-/// `timer_floor` is the least seen at any count.
+/// theirs, since more threads can do what fewer did. A quantity that was not measured with them has no ceiling. A row
+/// that a layer raised counts up to `CeilingCheck::most_raise` times what loops and products reached. `timer_floor` is
+/// the least seen at any count.
 [[nodiscard]] Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads);
 
 /// Checks rows of layers against ceilings.
@@ -33,12 +34,16 @@ class CeilingCheck {
 
   /// Why a row cannot be true: it beats a ceiling `too_often` times. Empty if it can.
   [[nodiscard]] std::string damage(const Measurement& row);
-  /// A row, named after the layer's, for each ceiling that it beats; they count from now on. Rows that save
-  /// multiplications raise no peak; excluded, contended and damaged ones raise nothing. A type whose peak was not
-  /// measured gets none from a layer.
+  /// A row, named after the layer's, for each ceiling that it beats, up to `most_raise` times what loops and products
+  /// reached; they count from now on. Rows that save multiplications raise no peak; excluded, contended and damaged
+  /// ones raise nothing. A type whose peak was not measured gets none from a layer.
   [[nodiscard]] std::vector<CeilingRow> raise(const Measurement& row);
+  /// Which ceilings a row contradicts, a line each: it beats them by more than it may raise them. Of such a row nothing
+  /// is raised. Rows that raise nothing contradict nothing.
+  [[nodiscard]] std::vector<std::string> contradictions(const Measurement& row);
 
   static constexpr double too_often = 10;
+  static constexpr double most_raise = 1.03;
 
  private:
   struct State;

@@ -35,10 +35,12 @@ struct Finding {
 /// true, a ceiling that is not a positive number.
 [[nodiscard]] std::vector<Finding> check(const Run& run);
 
-/// Rows that beat the ceilings of their machine, over all its runs, too often to be true (`CeilingCheck`).
+/// Rows that beat the ceilings of their machine, over all its runs, too often to be true, or by more than they may
+/// raise them (`CeilingCheck`).
 [[nodiscard]] std::vector<Finding> damaged_rows(const ResultDatabase& results);
 
-/// One line for each file of which rows were left out since they cannot be true.
+/// One line for each file of which rows were left out since they cannot be true, and one for all rows that contradict a
+/// ceiling.
 [[nodiscard]] std::vector<std::string> left_out(const ResultDatabase& results);
 
 /// Temporary files in a folder, of writers that were killed or are at work.

@@ -36,6 +36,8 @@ struct Run {
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
   std::vector<std::string> faults{};  ///< rows and ceilings left out since they cannot be true, a line each
+  /// Rows that beat a ceiling by more than they may raise it (`CeilingCheck`), a line each. They count.
+  std::vector<std::string> contradictions{};
 };
 
 /// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; none if it does not exist; a file
@@ -84,8 +86,8 @@ class ResultDatabase {
 
   /// The part that belongs to one machine and these backend versions: rows of a run count only for backends whose
   /// version there is the one wanted. A backend that is not listed contributes nothing. Ceilings are raised to what its
-  /// rows reached; a row that beats one too often to be true (`CeilingCheck`) is excluded and named in its run's
-  /// `faults`.
+  /// rows reached (`CeilingCheck`); a row that beats one by more than it may raise it is named in its run's
+  /// `contradictions`; one that beats one too often to be true is excluded and named in its run's `faults`.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
   /// What the run of a file says by itself: times of other runs are kept only for layers of which it timed no row in
