@@ -8,11 +8,6 @@ namespace {
 
 using namespace gap_support;
 
-EngineProfile three_records(double latency_us = 200) {
-  return one_after_another(profile(
-      latency_us, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax")}));
-}
-
 Gap on(Machine machine, const std::string& device, Activity activity, const std::string& provider = "") {
   Case c = three_layers();
   c.analysis.machine = std::move(machine);

@@ -17,11 +17,6 @@ Gap gap_of(const Case& c, const EngineProfile& p, RungName rung = RungName::libr
   return gap;
 }
 
-EngineProfile three_records() {
-  return one_after_another(
-      profile(200, {record("Conv_0", 140, "Conv"), record("Relu_1", 25, "Relu"), record("Softmax_2", 28, "Softmax")}));
-}
-
 }  // namespace
 
 TEST_CASE("a gap is split into slower, not fused, faster and between layers") {
