@@ -244,8 +244,10 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
       return stop.stop_requested();
     };
     if (stopped()) return rows;
-    for (const auto& each : multiply_adds)
-      rows.push_back(peak(pool, threads, each, std::min(slot, 0.3) / static_cast<double>(multiply_adds.size())));
+    for (const auto& each : multiply_adds) {
+      CeilingRow row = peak(pool, threads, each, std::min(slot, 0.3) / static_cast<double>(multiply_adds.size()));
+      if (row.value > 0) rows.push_back(std::move(row));
+    }
     std::optional<CeilingRow> inner;
     for (const auto& level : levels) {
       if (stopped()) return rows;

@@ -36,12 +36,15 @@ extern const PeakKernels peak_kernels_avx512;
 /// Independent multiply-adds in one element type, on registers only.
 struct MultiplyAdd {
   DataType type = DataType::f32;
-  std::string name{};                             ///< instruction and extension: `fma:avx2`
-  double (*run)(std::int64_t repeats) = nullptr;  ///< returns the FLOPs that were done
+  std::string name{};  ///< instruction and extension: `fma:avx2`
+  /// Returns the FLOPs that were done; 0 where the system does not let the process use the registers.
+  double (*run)(std::int64_t repeats) = nullptr;
 };
 /// The loops for a processor with this instruction set (Machine::isa): f32 first, then the other types that it
-/// multiplies. AMX is left out: libraries use its tiles, and their products raise the peaks.
+/// multiplies. With AMX a type may have two, of vectors and of tiles.
 [[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
+/// Those of AMX's tiles: i8 and bf16.
+[[nodiscard]] std::vector<MultiplyAdd> tile_multiply_adds();
 
 /// The widest that this processor has.
 [[nodiscard]] const PeakKernels& peak_kernels();

@@ -3,6 +3,8 @@
 // compiler would compute the same product once.
 #include "peak_kernels.hpp"
 
+#include <utility>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -76,6 +78,8 @@ std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   if (wide && level >= 1) result.push_back({DataType::i8, "dpbusd:avx512_core_vnni", bytes_avx512_vnni});
   if (wide && level >= 2) result.push_back({DataType::bf16, "dpbf16:avx512_core_bf16", bf16_avx512});
   if (wide && level >= 3) result.push_back({DataType::f16, "fma:avx512_core_fp16", f16_avx512});
+  if (wide && level >= 4)
+    for (auto& each : tile_multiply_adds()) result.push_back(std::move(each));
 #else
   static_cast<void>(isa);
 #endif

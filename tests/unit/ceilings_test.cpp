@@ -181,8 +181,13 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
   CHECK(types("avx2") == std::vector{f32, i8});
   CHECK(types("avx512_core_vnni") == std::vector{f32, i8});
   CHECK(types("avx512_core_bf16") == std::vector{f32, i8, bf16});
-  CHECK(types("avx512_core_amx") == std::vector{f32, i8, bf16, f16});
+  CHECK(types("avx512_core_amx") == std::vector{f32, i8, bf16, f16, i8, bf16});  // of vectors, then of tiles
   // 12 chains of 32 byte products with an addition each, ten times.
   if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[1].run(10) == 2.0 * 12 * 32 * 10);
+  // 4 pairs of tiles, 16 x 16 sums of 64 byte products or 32 of bf16 each, ten times; nothing where Linux refuses
+  // tiles.
+  const bool has_tiles = this_machine().isa == "avx512_core_amx";
+  CHECK(tile_multiply_adds()[0].run(10) == (has_tiles ? 2.0 * 4 * 16 * 16 * 64 * 10 : 0));
+  CHECK(tile_multiply_adds()[1].run(10) == (has_tiles ? 2.0 * 4 * 16 * 16 * 32 * 10 : 0));
 }
 #endif
