@@ -3,16 +3,11 @@
 
 #include "decompose.hpp"
 #include "fold.hpp"
-#include "guard.hpp"
-#include "infer.hpp"
 #include "proto.hpp"
 #include <benanza/model/fold_quantization.hpp>
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <numeric>
-#include <unordered_set>
 
 namespace benanza::importer {
 namespace {
@@ -20,15 +15,6 @@ namespace {
 // Each draws anew: two of them are two values, and none is a constant.
 constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "RandomNormal",
                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-
-// Output sizes that only the data says.
-constexpr std::array data_sized_operators{
-    "Compress", "DynamicTimeWarping", "NonMaxSuppression", "NonZero", "StringSplit", "Tokenizer", "Unique"};
-
-template <std::size_t n>
-bool one_of(const std::array<const char*, n>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
@@ -172,7 +158,8 @@ Builder::Operator Builder::find_operator(const std::string& domain, const std::s
 
 bool Builder::deterministic(const Step& step) const {
   if (!step.node.domain.empty()) return step.op.schema != nullptr || step.op.rule != nullptr;
-  if (one_of(random_operators, step.node.op_type)) return false;
+  if (std::find(random_operators.begin(), random_operators.end(), step.node.op_type) != random_operators.end())
+    return false;
   if (step.node.op_type != "Dropout" || step.inputs.size() < 3 || !step.inputs[2]) return true;
   const auto& training = step.scope.frame.graph.values[*step.inputs[2]].literal;
   return training && training->ints == std::vector<std::int64_t>{0};
@@ -312,140 +299,6 @@ bool Builder::visit_folded(Step& step) {
     define_value(step, step.proto.output(i), std::move(value), std::move(type));
   }
   return true;
-}
-
-std::vector<const Value*> Builder::operands(const Step& step) {
-  std::vector<const Value*> inputs;
-  for (const auto& id : step.inputs) inputs.push_back(id ? &step.scope.frame.graph.values[*id] : nullptr);
-  return inputs;
-}
-
-/// ONNX Runtime writes models for a machine whose registers hold 4, 8 or 16 numbers. How many, the weights tell that it
-/// filled up.
-std::int64_t Builder::channel_block() {
-  if (channel_block_ != 0) return channel_block_;
-  std::unordered_set<std::string_view> weights;
-  for (const auto& node : model_.graph().node())
-    if (node.domain() == "com.microsoft.nchwc" && node.op_type() == "Conv") weights.insert(node.input(1));
-  channel_block_ = 16;
-  if (weights.empty()) return channel_block_;
-  for (const auto& initializer : model_.graph().initializer()) {
-    if (!weights.contains(initializer.name())) continue;
-    const Dims dims = decode(initializer).dims;
-    if (!dims.empty()) channel_block_ = std::gcd(channel_block_, dims.front());
-  }
-  return channel_block_;
-}
-
-Builder::Types Builder::rule_types(const Step& step) {
-  const auto inputs = operands(step);
-  RuleArguments arguments{.node = step.node, .inputs = inputs, .channel_block = channel_block()};
-  for (const auto& attribute : step.proto.attribute()) {
-    onnx::TypeProto type;
-    type.mutable_tensor_type()->set_elem_type(attribute.t().data_type());
-    if (const auto element = element_type(type); attribute.has_t() && element)
-      arguments.tensors[attribute.name()] = *element;
-  }
-  Types types;
-  for (const auto& result : step.op.rule(arguments))
-    types.push_back(result ? make_type(result->type, result->dims) : onnx::TypeProto());
-  return types;
-}
-
-Builder::Types Builder::inferred_types(Step& step) {
-  try {
-    if (step.op.rule != nullptr) return rule_types(step);
-    if (step.op.schema == nullptr || !step.op.schema->has_type_and_shape_inference_function()) return {};
-    return infer_types(*step.op.schema, step.proto, step.scope.frame, step.inputs);
-  } catch (const std::exception&) {
-    // Where the least size that data can have is 0, a rule may find too few elements: what the file declares decides.
-    if (!step.data_dependent) throw;
-    return {};
-  }
-}
-
-Builder::Types Builder::types_of(Step& step) {
-  guard_node(step.node, operands(step));
-  const bool own = step.node.domain.empty();
-  if (own && step.node.op_type == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
-  if (own && step.node.op_type == "Expand") return expand_types(step);
-  return inferred_types(step);
-}
-
-std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const std::string& name) {
-  Scope& scope = step.scope;
-  if (scope.declared.empty())
-    for (const auto* list : {&scope.source.value_info(), &scope.source.output()})
-      for (const auto& info : *list) scope.declared[info.name()] = &info;
-  const auto found = scope.declared.find(name);
-  if (found == scope.declared.end() || !found->second->has_type()) return std::nullopt;
-  onnx::TypeProto type = found->second->type();
-  if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return type;
-  auto& shape = *type.mutable_tensor_type()->mutable_shape();
-  for (int i = 0; i < shape.dim_size(); ++i) {
-    auto& dim = *shape.mutable_dim(i);
-    if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_value();  // an exporter's word for unknown
-    if (const auto bound = binding_.dims.find(dim.dim_param()); dim.has_dim_param() && bound != binding_.dims.end())
-      dim.set_dim_value(bound->second);
-    else if (i == 0 && binding_.old_batch && dim.has_dim_value() && dim.dim_value() == *binding_.old_batch)
-      dim.set_dim_value(binding_.batch);
-  }
-  return type;
-}
-
-/// The value that an output becomes. A size that stays unknown is an error, but where only data can tell it is the
-/// least one: 0.
-Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& type) {
-  const auto complete = [](const onnx::TypeProto& t) {
-    if (!element_type(t)) return false;
-    if (!t.has_tensor_type()) return true;
-    if (!t.tensor_type().has_shape()) return false;
-    const auto& dims = t.tensor_type().shape().dim();
-    return std::all_of(dims.begin(), dims.end(), [](const auto& dim) { return dim.has_dim_value(); });
-  };
-  const bool data_sized = one_of(data_sized_operators, step.node.op_type);
-  const bool may_guess = data_sized || step.data_dependent || step.scope.frame.inside_loop;
-  Value value{.name = name, .data_dependent = step.data_dependent || data_sized};
-  if (!complete(type))
-    if (auto declared = declared_type(step, name);
-        declared && (complete(*declared) || !element_type(type) || (may_guess && !type.tensor_type().has_shape()))) {
-      if (!data_sized || !type.tensor_type().has_shape()) type = std::move(*declared);
-    }
-  const auto element = element_type(type);
-  if (step.op.schema == nullptr && step.op.rule == nullptr && !complete(type) && !may_guess)
-    throw InputError("unknown operator of domain '" + step.node.domain +
-                     "', and value_info does not give the shape of its output '" + name +
-                     "': add its type and shape to the file's value_info");
-  if (!element) throw InputError("the type of its output '" + name + "' is not known");
-  value.type = *element;
-  if (!type.has_tensor_type()) {
-    value.dims = {0};
-    value.data_dependent = true;
-    return value;
-  }
-  if (!type.tensor_type().has_shape())
-    throw InputError("the shape of its output '" + name + "' is not known, not even its rank: it depends on data");
-  auto& shape = *type.mutable_tensor_type()->mutable_shape();
-  for (int i = 0; i < shape.dim_size(); ++i) {
-    auto& dim = *shape.mutable_dim(i);
-    if (!dim.has_dim_value()) {
-      if (!may_guess)
-        throw InputError("dimension " + std::to_string(i) + " of its output '" + name +
-                         "' is not known: it depends on data");
-      dim.set_dim_value(0);
-      value.data_dependent = value.unknown_size = true;
-    }
-    if (dim.dim_value() < 0 || dim.dim_value() > std::int64_t{1} << 48)
-      throw ShapeError("dimension " + std::to_string(i) + " of its output '" + name + "' is " +
-                       std::to_string(dim.dim_value()) + ", expected 0 to 2^48");
-    value.dims.push_back(dim.dim_value());
-  }
-  try {
-    (void)value.elements();
-  } catch (const InputError& error) {
-    throw InputError("output '" + name + "' of shape " + shape_text(value.dims) + ": " + error.what());
-  }
-  return value;
 }
 
 void Builder::define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type) {
