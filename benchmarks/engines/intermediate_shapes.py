@@ -5,7 +5,8 @@
   benchmarks/engines/intermediate_shapes.py [MODEL.onnx...]        default: those of benchmarks/wild.py, examples/models and ONNX's own cases
 
 Runs each model at the sizes that `benanza layers --tensors` assumes or proposes, in ONNX Runtime without its optimisations and with every tensor of the
-graph as an output. A case of ONNX's gets the inputs that are beside it. A shape that depends on data has to be at most what ONNX Runtime computes in
+graph as an output. A model with symbolic sizes is run a second time at others, the first of these that both accept: all sizes doubled, 32 more each, one
+more each, only those that were assumed doubled. A case of ONNX's gets the inputs that are beside it. A shape that depends on data has to be at most what ONNX Runtime computes in
 each dimension. Fetches and installs what lacks, as wild.py does. Ends with 1 where a shape differs.
 """
 import argparse
@@ -51,9 +52,11 @@ def given_inputs(path, inputs):
     return feed
 
 
-def tensors_of(path, feed, values):
-    """Benanza's view of the model: (its entry in the JSON document or None, what it said)"""
+def tensors_of(path, feed, values, dims=None):
+    """Benanza's view of the model, at the sizes `dims`: (its entry in the JSON document or None, what it said)"""
     command = ["layers", path, "--tensors"]
+    for symbol, size in (dims or {}).items():
+        command += ["--dim", f"{symbol}={size}"]
     for name, array in feed.items():
         if getattr(array, "shape", ()):
             command += ["--input", f"{name}={'x'.join(map(str, array.shape))}"]
@@ -119,8 +122,32 @@ def models_of(path, arguments, folder):
             file.unlink()
 
 
+def other_sizes(entry):
+    """Sizes to try for a model that was compared at those of `entry`."""
+    dims, assumed = entry.get("dims", {}), entry.get("assumed", {})
+    changed = [{symbol: change(size) for symbol, size in dims.items()} for change in (lambda n: 2 * n, lambda n: n + 32, lambda n: n + 1)]
+    if assumed:
+        changed.append(dims | {symbol: 2 * size for symbol, size in assumed.items()})
+    return [sizes for sizes in changed if sizes]
+
+
 def examine(path):
-    """(what became of the model, counts, lines to print)"""
+    """For each set of sizes: (what became of the model, counts, lines to print)"""
+    entry, result = examine_at(path)
+    yield result
+    if result[0] != "compared" or (path.parent / "test_data_set_0").exists():
+        return
+    for sizes in other_sizes(entry):
+        _, (outcome, counts, lines) = examine_at(path, sizes)
+        if outcome == "compared":
+            yield "compared at other sizes", counts, [f"at {sizes}", *lines]
+            return
+    if other_sizes(entry):
+        yield "no other sizes fit", {}, []
+
+
+def examine_at(path, dims=None):
+    """(Benanza's entry, (what became of the model, counts, lines to print))"""
     import onnx
     import onnx.inliner
 
@@ -129,13 +156,13 @@ def examine(path):
     inputs = [value for value in model.graph.input if value.name not in weights]
     feed = given_inputs(path, inputs)
     values = {} if feed else {value.name: compare.VALUES[value.name] for value in inputs if value.name in compare.VALUES}
-    entry, said = tensors_of(path, feed, values)
+    entry, said = tensors_of(path, feed, values, dims)
     if entry is None:
-        return "refused", {}, [said.splitlines()[0] if said else "no reason given"]
+        return None, ("refused", {}, [said.splitlines()[0] if said else "no reason given"])
     tensors = {tensor["name"]: tensor for tensor in entry["tensors"]}
     tensors |= {output.name: tensors[name] for output, name in zip(model.graph.output, entry["outputs"])}
     if sum(math.prod(tensor["shape"]) for tensor in tensors.values()) > MOST_ELEMENTS:
-        return "too large", {}, []
+        return entry, ("too large", {}, [])
     try:
         onnx.load_external_data_for_model(model, str(path.parent))
         if not feed:
@@ -147,7 +174,7 @@ def examine(path):
         names = [name for name in made if name in tensors and not (tensors[name]["constant"] and math.prod(tensors[name]["shape"]) > MOST_OF_A_CONSTANT)]
         found = run_in_engine(model, feed, names) if names else {}
     except Exception as error:  # what ONNX Runtime raises has no common class
-        return "engine refused", {}, [str(error).splitlines()[0]]
+        return entry, ("engine refused", {}, [str(error).splitlines()[0]])
     counts, lines = collections.Counter(), []
     for name, array in found.items():
         if not hasattr(array, "shape"):
@@ -157,7 +184,7 @@ def examine(path):
         counts["different" if wrong else "depending on data" if tensor["depends_on_data"] else "equal"] += 1
         if wrong:
             lines.append(f"{name}: ONNX Runtime {list(array.shape)}, Benanza {'at least ' if tensor['depends_on_data'] else ''}{tensor['shape']}")
-    return "compared", counts, lines
+    return entry, ("compared", counts, lines)
 
 
 def main():
@@ -174,16 +201,16 @@ def main():
     outcomes, total, rows = collections.Counter(), collections.Counter(), []
     with tempfile.TemporaryDirectory() as folder:
         for path in (model for file in arguments.models or default_models() for model in models_of(pathlib.Path(file), arguments, folder)):
-            outcome, counts, lines = examine(path)
-            outcomes[outcome] += 1
-            total.update(counts)
-            rows.append({"file": str(path), "outcome": outcome, "tensors": counts, "lines": lines})
-            if arguments.all or counts.get("different"):
-                print(f"{path}: {outcome}{''.join(f', {count} {what}' for what, count in counts.items())}", flush=True)
-                print("".join(f"  {line}\n" for line in lines), end="", flush=True)
+            for outcome, counts, lines in examine(path):
+                outcomes[outcome] += 1
+                total.update(counts)
+                rows.append({"file": str(path), "outcome": outcome, "tensors": counts, "lines": lines})
+                if arguments.all or counts.get("different"):
+                    print(f"{path}: {outcome}{''.join(f', {count} {what}' for what, count in counts.items())}", flush=True)
+                    print("".join(f"  {line}\n" for line in lines), end="", flush=True)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
-    print(f"{sum(outcomes.values())} models: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}")
+    print(f"{sum(outcomes.values())} runs: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}")
     print(f"{sum(total.values())} tensors: {', '.join(f'{count} {what}' for what, count in total.items())}")
     sys.exit(1 if total["different"] else 0)
 
