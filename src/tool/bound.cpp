@@ -53,15 +53,11 @@ Analyses analyze_all(const std::vector<ModelLayers>& models, const ResultDatabas
   return result;
 }
 
-/// Whether two sessions agree within what each prints of its own uncertainty.
-bool agree(const Analyses& a, const Analyses& b) {
+/// Whether two sessions agree on every model.
+bool all_agree(const Analyses& a, const Analyses& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    for (const auto name : {RungName::library, RungName::library_fused, RungName::library_fused_resident}) {
-      const Rung &before = a[i][name], &after = b[i][name];
-      if (!before.bound || !after.bound) continue;
-      const double apart = std::abs(before.bound->value - after.bound->value);
-      if (apart > before.uncertainty * before.bound->value + after.uncertainty * after.bound->value) return false;
-    }
+    for (const auto name : {RungName::library, RungName::library_fused, RungName::library_fused_resident})
+      if (!agree(a[i][name], b[i][name])) return false;
   return true;
 }
 
@@ -84,7 +80,7 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
     if (total.not_kept.empty()) total.not_kept = result.not_kept;
     // On its own rows: with those of all sessions, each would take the least of more and agree with the one before.
     Analyses after = analyze_all(models, session.database().of_run(result.run), session.analysis_options());
-    if (agree(before, after)) return after;
+    if (all_agree(before, after)) return after;
     before = std::move(after);
   }
   if (total.interrupted == 0)  // an answer to what was asked for, which --quiet does not silence

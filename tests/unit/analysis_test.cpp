@@ -154,7 +154,8 @@ TEST_CASE("what the selection saw long before the rounds is a part of the uncert
   r.add(softmax, 20 * us).visits_s = {24 * us, 23 * us};
   const Analysis a = analyzed(g, r.database());
   CHECK(ms(a[RungName::library]) == Approx(0.030));
-  CHECK(a[RungName::library].uncertainty == Approx(0.1));  // 30 to 36 us: half of that in 30
+  // Four groups at 30 us, and 36 and 33: t of five degrees, 2.571, times sqrt((6^2 + 3^2) / (4 * 5)) = 1.5, in 30.
+  CHECK(a[RungName::library].uncertainty == Approx(2.571 * 1.5 / 30).epsilon(0.0015));
 }
 
 TEST_CASE("how far the processor's speed wandered in its session is a part of a bound's uncertainty") {
@@ -163,8 +164,8 @@ TEST_CASE("how far the processor's speed wandered in its session is a part of a 
   r.add(relu, 10 * us).wander = 0.02;
   r.add(softmax, 20 * us).wander = 0.02;
   CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.02));
-  r.run.rows.back().visits_s = {29 * us};  // 30 to 39 us: half of that in 30
-  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.15 + 0.02));
+  r.run.rows.back().visits_s = {29 * us};  // 39 us: t of four degrees, 2.776, times sqrt(9^2 / (4 * 4)) = 2.25, in 30
+  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(2.776 * 2.25 / 30 + 0.02).epsilon(0.0015));
 }
 
 TEST_CASE("bound and expected figure are p10 and median over rounds") {
@@ -176,20 +177,6 @@ TEST_CASE("bound and expected figure are p10 and median over rounds") {
   const Analysis a = analyzed(g, r.database());
   CHECK(a[RungName::library].bound->value == Approx(12 * us));
   CHECK(a[RungName::library].median->value == Approx(16 * us));
-}
-
-TEST_CASE("without common rounds a total is the sum of p10, and says so") {
-  GraphBuilder g = relu_exp();
-  Results first, second;
-  first.add(relu, {10 * us, 10 * us, 12 * us, 12 * us});      // p10 10, median 11
-  second.add(softmax, {20 * us, 20 * us, 24 * us, 24 * us});  // p10 20, median 22
-  ResultDatabase database = first.database();
-  database.add(second.run);
-  const Analysis a = analyzed(g, database);
-  CHECK_FALSE(a[RungName::library].common_rounds);
-  CHECK(ms(a[RungName::library]) == Approx(0.030));
-  CHECK(a[RungName::library].median->value == Approx(33 * us));
-  CHECK(a[RungName::library].uncertainty == Approx(0.1));  // (33 - 30) / 30
 }
 
 TEST_CASE("a row of few samples is believed to spread as the others do") {

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include <benanza/results/comparison.hpp>
 
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -55,13 +56,15 @@ TEST_CASE("what has no time or no spread is unknown, with the reason") {
   CHECK(compare(single, timing(1, 1, 0)).verdict == Verdict::unknown);
 }
 
-TEST_CASE("the noise of a row in rounds is half the range over four groups") {
-  // Medians and p10 of the groups: 100, 102, 98, 100; half the range is 2. All: 98 98 100 100 100 100 102 102: median
-  // 100, p10 at position 0.7: 98. So 2 / 98 of p10 and 2 / 100 of the median.
+TEST_CASE("the noise of a row in rounds is half its interval over four groups") {
+  // Medians and p10 of the groups: 100, 102, 98, 100. All: 98 98 100 100 100 100 102 102: median 100, p10 at position
+  // 0.7: 98. Squared distances from p10: 4 + 16 + 0 + 4 = 24, over 4 * 3: 2. Without one group the p10 is at position
+  // 0.5: 98, 98, 100, 98: mean 98.5, squares 0.25 * 3 + 2.25 = 3, times 3 / 4: 2.25. Half the interval of p10 is 3.182
+  // * sqrt(4.25) = 6.56, of the median less: 8 / 12 and nothing.
   const Timing found = timing_of(in_rounds(100, 102, 98, 100));
   CHECK(found.median.value == 100);
   CHECK(found.p10.value == 98);
-  CHECK(found.noise.value() == Approx(2.0 / 98));
+  CHECK(found.noise.value() == Approx(3.182 * std::sqrt(4.25) / 98).epsilon(0.0015));
 }
 
 TEST_CASE("the noise of a row without rounds is its spread") {
@@ -81,7 +84,7 @@ TEST_CASE("between sessions the wander of a processor's speed is a part of the n
   Measurement row = in_rounds(100, 102, 98, 100);
   row.wander = 0.03;
   row.noisy = true;  // but eight rounds tell by how much
-  CHECK(timing_of_session(row).noise.value() == Approx(2.0 / 98 + 0.03));
+  CHECK(timing_of_session(row).noise.value() == Approx(timing_of(row).noise.value() + 0.03));
 }
 
 TEST_CASE("the noise of a row that the budget left uncertain after a few rounds is not known") {

@@ -23,9 +23,9 @@ namespace benanza {
 struct Rung {
   std::optional<Seconds> bound{};   ///< p10 of rounds; nothing when it cannot be given
   std::optional<Seconds> median{};  ///< of rounds: the expected figure; measured rungs only
-  double uncertainty =
-      0;             ///< of the bound, relative: half the range over groups of rounds, plus the timer's resolution
-  Seconds raised{};  ///< how much the rung was raised to the model floor
+  double uncertainty = 0;     ///< of the bound, relative: half of its 95 % interval over groups of rounds, plus the
+                              ///< timer's resolution and the wander of the processor's speed
+  Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10, since no run timed all rows together
 };
 

@@ -6,6 +6,7 @@
 #include <benanza/results/result_diff.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,18 @@ inline Comparison compare_rungs(const Rung& before, const Rung& after, double to
 }
 
 }  // namespace detail
+
+/// The most, relative to the lower one, that two bounds which agree differ by: intervals that are wider tell nothing.
+inline constexpr double most_apart = 0.1;
+
+/// Whether two sessions agree on a rung: both lack it, or both have it and differ by at most `most_apart` and by at
+/// most the half intervals of both, added in quadrature, since sessions err independently.
+[[nodiscard]] inline bool agree(const Rung& a, const Rung& b) {
+  if (!a.bound || !b.bound) return !a.bound && !b.bound;
+  const double apart = std::abs((*a.bound - *b.bound).value);
+  return apart <= std::hypot(a.uncertainty * a.bound->value, b.uncertainty * b.bound->value) &&
+         apart <= most_apart * std::min(*a.bound, *b.bound).value;
+}
 
 /// Compares the measured rungs, p10 and median of rounds, by the uncertainty that each has. A rung that is absent on
 /// both sides is left out; one that misses layers is unknown.

@@ -4,6 +4,7 @@
 // than the tolerance and the noise. The errors of two sessions are independent, so they add in quadrature.
 #pragma once
 
+#include <benanza/detail/confidence_interval.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/results/measurement.hpp>
@@ -33,19 +34,19 @@ struct Timing {
 /// The least number of rounds that show a spread: two in each of four groups.
 inline constexpr std::size_t rounds_for_spread = 8;
 
-/// Noise of a row that was timed in rounds: half the range of its p10 or of its median over four groups of rounds, the
-/// greater one (docs/measuring.md, "Uncertainty"). Of one that was not: half of p10..p90 over the median, or cv if that
-/// is more. The noise of a row of a single sample, or of a contended one, is not known.
+/// Noise of a row that was timed in rounds: half of the 95 % interval of its p10 or of its median over groups of
+/// rounds, the greater one (docs/measuring.md, "Uncertainty"). Of one that was not: half of p10..p90 over the median,
+/// or cv if that is more. The noise of a row of a single sample, or of a contended one, is not known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
-  constexpr std::size_t groups = 4;
   Timing result{.p10 = row.p10, .median = row.median};
   if (row.contended) {
     result.doubt = "the machine was contended";
   } else if (detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread) {
     result.p10 = {detail::quantile(row.rounds_s, 0.1)};
     result.median = {detail::quantile(row.rounds_s, 0.5)};
-    result.noise = std::max(detail::group_uncertainty(row.rounds_s, 0.1, groups),
-                            detail::group_uncertainty(row.rounds_s, 0.5, groups));
+    const std::size_t groups = detail::round_groups(row.rounds_s.size());
+    result.noise = std::max(detail::half_interval(row.rounds_s, 0.1, groups) / result.p10.value,
+                            detail::half_interval(row.rounds_s, 0.5, groups) / result.median.value);
     if (!std::isfinite(*result.noise)) {
       result.noise.reset();
       result.doubt = "the machine was contended during a part of the rounds";

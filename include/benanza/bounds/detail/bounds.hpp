@@ -8,6 +8,7 @@
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/resident.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
+#include <benanza/detail/confidence_interval.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
@@ -75,26 +76,11 @@ class Bounds {
   bool device_;  ///< an accelerator, whose branches overlap
 };
 
-/// The values of a statistic over at least four consecutive groups of rounds; none for fewer rounds.
-template <class Statistic>
-std::vector<double> over_groups(const std::vector<double>& totals, Statistic statistic) {
-  constexpr std::size_t groups = 4;
-  std::vector<double> values;
-  for (std::size_t g = 0; g < groups && totals.size() >= groups; ++g) {
-    const auto begin = totals.begin() + static_cast<std::ptrdiff_t>(g * totals.size() / groups);
-    const auto end = totals.begin() + static_cast<std::ptrdiff_t>((g + 1) * totals.size() / groups);
-    values.push_back(statistic(std::vector<double>(begin, end)));
-  }
-  return values;
-}
-
 inline double half_range(const std::vector<double>& values) {
   if (values.empty()) return 0;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return (*most - *least) / 2;
 }
-
-inline double low(const std::vector<double>& values) { return detail::quantile(values, 0.1); }
 
 /// Share of an occurrence's weights that none before it read; `seen` grows by them.
 inline double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
@@ -218,19 +204,19 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
     totals.push_back(bound_by(for_bound).value);
     expected_totals.push_back(device_ ? expected_by(in_round).value : totals.back());
   }
-  rung.bound = Seconds{low(totals)};
+  rung.bound = Seconds{detail::quantile(totals, 0.1)};
   rung.median = Seconds{detail::quantile(expected_totals, 0.5)};
   // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
   const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
-  std::vector<double> seen = over_groups(totals, low);
-  for (const double value : observations) seen.push_back(value * decile);
+  for (double& value : observations) value *= decile;
   PartTimes ticks = by_row(Figure::bound, [this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
   // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
-  const Seconds doubt{half_range(seen) + total(bound, ticks).value};
+  const Seconds doubt{half_interval(totals, 0.1, round_groups(totals.size()), observations) +
+                      total(bound, ticks).value};
   rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
   return rung;
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interval behind `±`: by hand, and how often it holds the truth of simulated databases.
+#include "support/catch.hpp"
+#include "support/graph_builder.hpp"
+#include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/model_diff.hpp>
+#include <benanza/detail/confidence_interval.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
+
+#include <array>
+#include <cmath>
+#include <random>
+
+namespace {
+
+using namespace benanza;
+using benanza::testing::GraphBuilder;
+
+/// Times of two layers on a machine that differs between groups of rounds by the same factor for both.
+struct Population {
+  double group_sd = 0;                   ///< of what a group shares, relative
+  double round_sd = 0.01;                ///< of one round of one layer, relative
+  double contaminated = 0.05;            ///< share of the rounds, of each layer
+  double contamination = 0.1;            ///< mean of what is added then, relative
+  std::array<double, 2> times{1, 0.25};  ///< undisturbed, in ms
+
+  double group(std::mt19937& random) const { return 1 + group_sd * std::normal_distribution(0.0, 1.0)(random); }
+  double layer(double time, double group, std::mt19937& random) const {
+    double factor = group + round_sd * std::normal_distribution(0.0, 1.0)(random);
+    if (std::uniform_real_distribution(0.0, 1.0)(random) < contaminated)
+      factor += std::exponential_distribution(1 / contamination)(random);
+    return 1e-3 * time * factor;
+  }
+  /// The first decile of the totals of all rounds that could be, each in a group of its own.
+  double first_decile() const {
+    std::mt19937 random(1);
+    std::vector<double> totals(200'000);
+    for (double& total : totals) {
+      const double shared = group(random);
+      for (const double time : times) total += layer(time, shared, random);
+    }
+    return detail::quantile(totals, 0.1);
+  }
+  Run run(std::size_t groups, std::size_t rounds, std::mt19937& random) const {
+    Run run{.machine = {.device = "simulated", .isa = "none", .cores = 1}, .backends = {{"lib", "1"}}};
+    for (const char* signature : {"Unary/f32/fn=relu/x=1000", "Softmax/f32/x=10x100x1"})
+      run.rows.push_back({.backend = "lib",
+                          .algorithm = "a,threads=1",
+                          .signature = LayerSignature::parse(signature).text(),
+                          .samples = static_cast<std::int64_t>(rounds)});
+    for (std::size_t g = 0; g < groups; ++g) {
+      const double shared = group(random);
+      for (std::size_t r = 0; r < rounds / groups; ++r)
+        for (std::size_t i = 0; i < times.size(); ++i) run.rows[i].rounds_s.push_back(layer(times[i], shared, random));
+    }
+    for (auto& row : run.rows) {
+      row.p10 = {detail::quantile(row.rounds_s, 0.1)};
+      row.median = {detail::quantile(row.rounds_s, 0.5)};
+    }
+    return run;
+  }
+};
+
+Rung rung(double bound, double uncertainty) { return {.bound = Seconds{bound}, .uncertainty = uncertainty}; }
+
+}  // namespace
+
+TEST_CASE("Student's t at 95 % is that of the tables") {
+  // Two-sided, as in any statistics text: 3, 4, 7, 15 and 30 degrees of freedom.
+  CHECK(detail::student_t(3) == Approx(3.182).epsilon(0.0015));
+  CHECK(detail::student_t(4) == Approx(2.776).epsilon(0.0015));
+  CHECK(detail::student_t(7) == Approx(2.365).epsilon(0.0015));
+  CHECK(detail::student_t(15) == Approx(2.131).epsilon(0.0015));
+  CHECK(detail::student_t(30) == Approx(2.042).epsilon(0.0015));
+  CHECK(std::isinf(detail::student_t(0)));
+}
+
+TEST_CASE("the half interval is that of sections and of the jackknife together") {
+  // Medians of four groups of one: 1 2 3 6, of all 2.5. Squared distances 2.25 + 0.25 + 0.25 + 12.25 = 15, over
+  // 4 * 3: 1.25. Without one group the medians are 3 3 2 2: mean 2.5, squares 4 * 0.25 = 1, times 3 / 4: 0.75. The
+  // variance is 2, t is 3.182.
+  const std::vector<double> values{1, 2, 3, 6};
+  CHECK(detail::half_interval(values, 0.5, 4) == Approx(3.182 * std::sqrt(2.0)).epsilon(0.0015));
+  // A fifth group with 2.5 adds nothing but a degree of freedom: 15 / (4 * 4) + 0.75, t 2.776.
+  CHECK(detail::half_interval(values, 0.5, 4, std::vector<double>{2.5}) ==
+        Approx(2.776 * std::sqrt(15.0 / 16 + 0.75)).epsilon(0.0015));
+  CHECK(detail::half_interval(std::vector<double>(8, 5.0), 0.1, 4) == 0);
+  CHECK(std::isinf(detail::half_interval(std::vector<double>{1, std::nan(""), 3, 6}, 0.5, 4)));
+  CHECK(detail::round_groups(8) == 4);
+  CHECK(detail::round_groups(40) == 4);
+  CHECK(detail::round_groups(90) == 9);
+  CHECK(detail::round_groups(160) == 16);
+}
+
+TEST_CASE("of 1,000 simulated databases the interval holds the truth as often as it claims") {
+  const std::size_t groups = GENERATE(4, 8, 16);
+  const double group_sd = GENERATE(0.0, 0.01, 0.02);
+  constexpr int databases = 1000;
+  GraphBuilder g;
+  g.output(g.map("Softmax", {g.map("Relu", {g.input({10, 100})})}));
+  const ModelLayers model = make_model_layers(g.graph());
+  const Population population{.group_sd = group_sd};
+  const double truth = population.first_decile();
+  std::mt19937 random(static_cast<unsigned>(groups));
+  int held = 0;
+  for (int i = 0; i < databases; ++i) {
+    ResultDatabase database;
+    database.add(population.run(groups, 10 * groups, random));
+    const Rung library = analyze(model, database, {.threads = 1})[RungName::library];
+    held += std::abs(library.bound->value - truth) <= library.uncertainty * library.bound->value ? 1 : 0;
+  }
+  const double standard_error =
+      std::sqrt(detail::confidence_level * (1 - detail::confidence_level) / databases);  // 0.0069
+  INFO(groups << " groups, standard deviation of groups " << group_sd << ": held " << held);
+  CHECK(held >= databases * (detail::confidence_level - 3 * standard_error));
+  CHECK(held < databases * 0.99);  // no wider than it has to be
+}
+
+TEST_CASE("sessions agree within their intervals in quadrature, and never beyond 10 %") {
+  CHECK(agree(rung(1, 0.03), rung(1.04, 0.03)));        // 0.04 < hypot(0.03, 0.0312) = 0.0433
+  CHECK_FALSE(agree(rung(1, 0.03), rung(1.05, 0.03)));  // 0.05 > hypot(0.03, 0.0315) = 0.0435
+  CHECK_FALSE(agree(rung(1, 0.24), rung(1.3, 0.24)));   // 0.30 < hypot(0.24, 0.312), but 30 %
+  CHECK(agree(rung(1, 0.24), rung(1.09, 0.24)));
+  CHECK(agree(Rung{}, Rung{}));
+  CHECK_FALSE(agree(rung(1, 0.03), Rung{}));
+}
