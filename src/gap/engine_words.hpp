@@ -13,6 +13,8 @@ namespace benanza::analysis {
 [[nodiscard]] std::vector<std::string_view> kinds_of(const ProfileRecord& record);
 /// Changes a layout or a type and computes nothing: by its activity, or by what reorders are called.
 [[nodiscard]] bool is_conversion(const ProfileRecord& record);
+/// A convolution by Winograd's algorithm or by FFT, or a step of one.
+[[nodiscard]] bool saves_multiplications(const ProfileRecord& record);
 /// Copies or sets bytes.
 [[nodiscard]] bool is_copy(const ProfileRecord& record);
 

@@ -195,6 +195,7 @@ Json sweeps_json(const std::vector<Sweep>& sweeps) {
 Json summary_json(const Analysis& a) {
   // Rungs that this program does not measure are null: a rung that cannot be given is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
+  Json saving = Json::array();
   for (std::size_t i = 0; i < rung_count; ++i) {
     const std::string key(enum_names(RungName{})[i]);
     const Rung& rung = a.rungs[i];
@@ -203,33 +204,36 @@ Json summary_json(const Analysis& a) {
     medians[key] = ms(rung.median);
     uncertainty[key] = number(rung.uncertainty);
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
+    if (rung.saves_multiplications) saving.push_back(key);
   }
   bounds["witness"] = nullptr;
-  return {{"model", a.model},
-          {"file", a.file},
-          {"batch", a.batch},
-          {"dims", a.dims},
-          {"assumed", a.assumed},
-          {"type", name(a.type)},
-          {"threads", a.threads},
-          {"partial", a.partial()},
-          {"layers", a.layers},
-          {"unique_layers", a.unique_layers},
-          {"groups", a.groups},
-          {"flops", number(a.flops.value)},
-          {"macs", a.macs},
-          {"bytes", number(a.bytes.value)},
-          {"weight_bytes", number(a.weights.value)},
-          {"coverage", coverage_json(a.coverage)},
-          {"coverage_fused", coverage_json(a.coverage_fused)},
-          {"missing", a.missing},
-          {"choices", a.choices},
-          {"exempt", a.exempt},
-          {"bounds_ms", bounds},
-          {"median_ms", medians},
-          {"uncertainty", uncertainty},
-          {"raised_ms", raised},
-          {"common_rounds", a[RungName::library].common_rounds}};
+  Json summary{{"model", a.model},
+               {"file", a.file},
+               {"batch", a.batch},
+               {"dims", a.dims},
+               {"assumed", a.assumed},
+               {"type", name(a.type)},
+               {"threads", a.threads},
+               {"partial", a.partial()},
+               {"layers", a.layers},
+               {"unique_layers", a.unique_layers},
+               {"groups", a.groups},
+               {"flops", number(a.flops.value)},
+               {"macs", a.macs},
+               {"bytes", number(a.bytes.value)},
+               {"weight_bytes", number(a.weights.value)},
+               {"coverage", coverage_json(a.coverage)},
+               {"coverage_fused", coverage_json(a.coverage_fused)},
+               {"missing", a.missing},
+               {"choices", a.choices},
+               {"exempt", a.exempt},
+               {"bounds_ms", bounds},
+               {"median_ms", medians},
+               {"uncertainty", uncertainty},
+               {"raised_ms", raised},
+               {"common_rounds", a[RungName::library].common_rounds}};
+  if (!saving.empty()) summary["exempt_rungs"] = std::move(saving);
+  return summary;
 }
 
 }  // namespace report

@@ -74,6 +74,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
       line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') +
               fmt::format(" ± {:.1f} %", rung.uncertainty * 100);
       if (!rung.common_rounds) line += " *";
+      if (rung.saves_multiplications) line += " W";
     }
     out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
   }
@@ -81,6 +82,9 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     if (a.rungs[i].raised.value > 0)
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
                          time_text(a.rungs[i].raised));
+  if (std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; }))
+    out << "  W plans of it save multiplications (Winograd, FFT): the floor and the rooflines assume direct "
+           "algorithms\n";
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 

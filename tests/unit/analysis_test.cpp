@@ -544,6 +544,9 @@ TEST_CASE("a plan that saves multiplications is raised to the memory part only, 
   CHECK(ms(a[RungName::library]) == Approx((8192 + 8192 + 2304) * 1e-6));  // bytes at 1 GB/s, in ms
   REQUIRE(a.exempt.size() == 2);                                           // in single and in fused form
   CHECK_THAT(a.exempt[0], Catch::Contains("lib/a,threads=1/hot/Conv"));
+  CHECK(a[RungName::library].saves_multiplications);
+  CHECK(a[RungName::library_fused].saves_multiplications);
+  CHECK_FALSE(a[RungName::roofline].saves_multiplications);
 }
 
 TEST_CASE("views and movement are free in analytic rungs, and bytes are those that they refer to") {

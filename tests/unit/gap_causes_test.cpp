@@ -137,6 +137,14 @@ TEST_CASE("an engine below the model floor has no gap") {
   CHECK(gap.parts.empty());
   CHECK(gap.advice.empty());
   CHECK(gap.outside.find("below the model floor") != std::string::npos);
+
+  // The floor counts direct algorithms; oneDNN's name of a Winograd implementation says that this was none.
+  ProfileRecord winograd = record("Conv_0", 0.01);
+  winograd.algorithm = "jit_avx512_core_fp32_wino_4x3";
+  CHECK(compare(c.analysis, c.model, profile(0.01, {winograd})).outside.empty());
+  Case bounded = three_layers(true);
+  bounded.analysis.exempt = {"onednn/wino:avx512,threads=1/hot/Conv"};
+  CHECK(compare(bounded.analysis, bounded.model, profile(0.01, {record("Conv_0", 0.01)})).outside.empty());
 }
 
 TEST_CASE("layers faster than their roofline are doubtful, and many of them are times in another unit") {

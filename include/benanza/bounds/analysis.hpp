@@ -27,6 +27,7 @@ struct Rung {
                               ///< timer's resolution and the wander of the processor's speed
   Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10, since no run timed all rows together
+  bool saves_multiplications = false;  ///< a plan of it does (Winograd, FFT): direct algorithms take longer
 };
 
 enum class Status : std::uint8_t { measured, modelled, free, missing };
@@ -92,6 +93,9 @@ struct Analysis {
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
+  /// The part of the model floor that an engine cannot beat that saves multiplications; nothing where there is no
+  /// floor.
+  std::optional<Seconds> memory_floor{};
   /// Totals by other accounting, to compare with published ones (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure

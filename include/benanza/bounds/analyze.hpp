@@ -152,6 +152,7 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
 
   const Bounds bounds{model, bound_plans, plans, times, result.ceilings, result.threads, device};
   result.rungs = bounds.ladder();
+  if (result[RungName::model_floor].bound) result.memory_floor = bounds.model_memory_floor();
   if (options.analytic)
     for (auto& rung : result.rungs)
       if (rung.median) rung = {};  // only measured ones have a median

@@ -42,6 +42,8 @@ class Bounds {
   [[nodiscard]] CriticalPath path(const LayerGraph& graph, const FormPlan& plan) const;
   /// Critical path of a form at analytic times without weights: of `roofline_parallel`, for the fused one.
   [[nodiscard]] CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) const;
+  /// What the bytes of the model take at least.
+  [[nodiscard]] Seconds model_memory_floor() const;
 
  private:
   /// Time of one part: of a measured one by the given statistic, of a modelled one its floor.
@@ -60,7 +62,6 @@ class Bounds {
   [[nodiscard]] Rung measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const;
   [[nodiscard]] bool knows_arithmetic() const;
   [[nodiscard]] Seconds model_floor() const;
-  [[nodiscard]] Seconds model_memory_floor() const;
   /// What no total of these calls may lie below.
   [[nodiscard]] Seconds floor_of(const FormPlan& plan, Figure figure) const;
   void raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const;
@@ -253,17 +254,21 @@ inline bool Bounds::knows_arithmetic() const {
   return unknown <= most_unknown * all;
 }
 
-/// The model floor; of plans that save multiplications its memory part.
-inline Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
+inline bool saves_multiplications(const FormPlan& plan, Figure figure) {
   const auto saves = [figure](const Part& part) {
     return part.best && part.best->of(figure).fastest->saves_multiplications;
   };
-  const bool any = std::any_of(plan.parts.begin(), plan.parts.end(),
-                               [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), saves); });
-  return any ? model_memory_floor() : model_floor();
+  return std::any_of(plan.parts.begin(), plan.parts.end(),
+                     [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), saves); });
+}
+
+/// The model floor; of plans that save multiplications its memory part.
+inline Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
+  return saves_multiplications(plan, figure) ? model_memory_floor() : model_floor();
 }
 
 inline void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const {
+  rung.saves_multiplications = saves_multiplications(bound, Figure::bound);
   const Seconds floor = floor_of(bound, Figure::bound);
   if (!rung.bound || *rung.bound >= floor) return;
   constexpr double rounding = 1e-9;  // the same floors summed in another order
