@@ -55,6 +55,8 @@ std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Withi
   const auto axis = changed_axis(old_x, x);
   const std::int64_t old_elements = product(old_x);
   if (!axis || target.size() != old_y.size() || old_elements == 0 || old_batch <= 0) return {};
+  if (*axis < target.size() && target[*axis] == 0)  // copied: the file itself says where the batch goes
+    return {{.dims = resolved_target(x, target, false), .within = within}};
   // Row-major: `before` elements lie outside of the batch, `after` inside.
   const std::int64_t before = checked_product(product(std::span(old_x).first(*axis)), within);
   if (old_elements % checked_product(before, old_batch) != 0) return {};

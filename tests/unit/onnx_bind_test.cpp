@@ -94,6 +94,13 @@ TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[
       {"an own axis behind",
        "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[4] {6, 1, 2, 2}> () y = Reshape(p, t)",
        {6, 3, 2, 2}},
+      {"an axis that is copied, before -1",
+       "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[4] {0, 0, 2, -1}> () y = Reshape(p, t)",
+       {6, 3, 2, 2}},
+      {"an axis that is copied, and all behind it joined by -1",
+       "p = Transpose <perm = [1, 0, 2]> (x) r = Unsqueeze(p, a) s = Transpose <perm = [0, 2, 1, 3]> (r)"
+       " t = Constant <value = int64[3] {0, 0, -1}> () y = Reshape(s, t)",
+       {6, 3, 4}},
       {"joined to what is split",
        "p = Transpose <perm = [1, 0, 2]> (x) t = Constant <value = int64[3] {6, 2, 2}> () y = Reshape(p, t)",
        {6, 6, 2}},
