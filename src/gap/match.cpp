@@ -121,10 +121,12 @@ class Matcher {
   void claim_named(std::size_t r, MatchedBy by, const std::string& name) {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return;
+    const auto claim_part = [&](const std::string& part) {
+      if (const auto split = by_name_.find(name + part); split != by_name_.end()) claim(r, by, split->second);
+    };
     if (kinds_[found->second] == op::Attention::kind)
-      for (const auto part : node_parts)
-        if (const auto split = by_name_.find(name + std::string(part)); split != by_name_.end())
-          claim(r, by, split->second);
+      for (const auto part : attention_parts) claim_part(std::string(part));
+    for (std::size_t i = 1; i < most_parts; ++i) claim_part(numbered_part(i));
     claim(r, by, found->second);
   }
 

@@ -4,10 +4,17 @@
 
 #include <benanza/model/graph.hpp>
 
+#include <vector>
+
 namespace benanza::importer {
 
-/// Puts products, and the attention to their results, in the place of com.microsoft's Attention and QAttention. What a
-/// node has beyond that stays as it is. Bodies of control flow are left alone.
+/// Appends ONNX's own nodes that do what a node of ai.onnx.ml does; false where there are none, and nothing is
+/// appended. The numbers of its attributes are not kept: they become constants of which only the shape is known.
+bool append_ml_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
+
+/// Puts products, and the attention to their results, in the place of com.microsoft's Attention and QAttention, and
+/// ONNX's own operators in that of ai.onnx.ml's. What a node has beyond that stays as it is. Bodies of control flow are
+/// left alone.
 void decompose(Graph& graph);
 
 }  // namespace benanza::importer

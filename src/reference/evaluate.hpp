@@ -17,6 +17,8 @@ Elements compute(const op::ConvTranspose& conv, const Query& query);
 Elements compute(const op::Fourier& fourier, const Query& query);
 // loss.cpp
 Elements compute(const op::Loss& loss, const Query& query);
+// tree_ensemble.cpp
+Elements compute(const op::TreeEnsemble& forest, const Query& query);
 // sampling.cpp
 Elements compute(const op::GridSample& sample, const Query& query);
 Elements compute(const op::RoiAlign& align, const Query& query);

@@ -66,6 +66,31 @@ TEST_CASE("Normalisations by statistics of their own agree with the reference", 
                  op::ChannelNorm{.type = DataType::bf16, .x = {3, 5, 37}, .running = true}});
 }
 
+TEST_CASE("Tree ensembles agree with the reference", "[native]") {
+  for (const auto aggregate :
+       {op::TreeAggregate::sum, op::TreeAggregate::average, op::TreeAggregate::min, op::TreeAggregate::max})
+    check_special({op::TreeEnsemble{.x = {37, 9},
+                                    .trees = 50,
+                                    .comparisons = 170,
+                                    .targets = 3,
+                                    .leaf_weights = 3,
+                                    .aggregate = aggregate,
+                                    .transform = op::TreeTransform::softmax,
+                                    .labels = true},
+                   op::TreeEnsemble{.x = {1, 300}, .trees = 50, .comparisons = 170, .aggregate = aggregate},
+                   op::TreeEnsemble{.type = DataType::f64,
+                                    .x = {2, 70000},
+                                    .trees = 7,
+                                    .comparisons = 5,
+                                    .targets = 300,
+                                    .leaf_weights = 2,
+                                    .aggregate = aggregate,
+                                    .transform = op::TreeTransform::logistic}});
+  for (const auto type : {DataType::f64, DataType::i64, DataType::i32})
+    check_special({op::TreeEnsemble{
+        .type = type, .x = {19, 4}, .trees = 20, .comparisons = 65, .targets = 2, .score_type = DataType::f32}});
+}
+
 TEST_CASE("Losses agree with the reference", "[native]") {
   for (const auto reduction : {op::LossReduction::none, op::LossReduction::sum, op::LossReduction::mean})
     for (const bool weighted : {false, true})

@@ -2,6 +2,7 @@
 #include "backend/node_run.hpp"
 
 #include "backend/reference_support.hpp"
+#include "backend/tree_operands.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 
@@ -252,6 +253,8 @@ Numbers picked(const Numbers& table, const Numbers& positions) {
 
 std::vector<Buffer> operand_buffers(const Graph& graph, const Node& node, const Layer& layer, const Operands& shapes,
                                     const Tensors& tensors) {
+  if (const auto* forest = std::get_if<op::TreeEnsemble>(&layer))
+    return tree_operands(node, *forest, *input(node, tensors, 0));
   std::vector<Buffer> buffers;
   auto which = operand_inputs(node, graph, layer);
   if (const auto* attention = std::get_if<op::Attention>(&layer)) {

@@ -83,7 +83,6 @@ std::string skipped_by_name(const std::string& name) {
   for (const char* prefix : {"test_adagrad", "test_adam", "test_momentum", "test_nesterov", "test_gradient",
                              "test_training_", "test_bernoulli"})
     if (name.starts_with(prefix)) return "training or random numbers";
-  if (name.find("_ai_onnx_ml_") != std::string::npos) return "ai.onnx.ml";
   return {};
 }
 

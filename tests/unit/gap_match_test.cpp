@@ -74,6 +74,18 @@ TEST_CASE("a call that projects and attends serves the product, the bias and the
     CHECK(gap_of(c, {made, record("Softmax_3", 10)}).records[0].layers == Layers{0, 1, 2});
 }
 
+TEST_CASE("a call of an operator that became several serves them all") {
+  GraphBuilder g;
+  const auto product = g.node("MatMul", {g.input({16, 32}), g.weight({32, 96})}, {16, 96});
+  g.last().name = "linear";
+  const auto sum = g.node("Add", {product, g.weight({96})}, {16, 96});
+  g.last().name = "linear/part.1";
+  g.output(g.map("Softmax", {sum}));
+  const Case c = make_case(g);
+  CHECK(gap_of(c, {record("linear", 100, "LinearClassifier"), record("Softmax_2", 10)}).records[0].layers ==
+        Layers{0, 1});
+}
+
 TEST_CASE("one call of the engine for a whole group is a fusion that it did") {
   const Gap gap = gap_of(three_layers(), {record("Relu_1_nchwc", 110, "Conv"), record("Softmax_2", 30)});
   CHECK(gap.part(Cause::not_fused) == nullptr);

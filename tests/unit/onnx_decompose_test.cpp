@@ -17,7 +17,8 @@ using Parts = std::vector<std::pair<std::string, std::string>>;
 
 /// Names of nodes and signatures of their layers.
 Parts parts(const std::string& model) {
-  const LayerGraph graph = make_layer_graph(testing::import_text(model));
+  const std::string header = R"(<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1, "ai.onnx.ml" : 3]>)";
+  const LayerGraph graph = make_layer_graph(testing::import_model(testing::parse_model(model, header)));
   CHECK(graph.unknown.empty());
   Parts result;
   for (const auto& at : graph.layers) result.emplace_back(at.nodes.at(0), LayerSignature(at.layer).text());
@@ -68,6 +69,37 @@ TEST_CASE("A cache that is shared with the caller says nothing of what is in it:
   CHECK(make_layer_graph(graph).unknown ==
         std::vector<std::string>{
             "'attention' (com.microsoft.Attention): known by bytes alone, the arithmetic is not counted"});
+}
+
+TEST_CASE("A linear classifier is a product, a bias and what finds the label; ZipMap is a view", "[onnx]") {
+  CHECK(parts(R"(g (int64[9,2] x) => (int64[9] l, float[9,3] p)
+                 { [linear] l, s = ai.onnx.ml.LinearClassifier <coefficients = [0.5, -1.0, 0.25, 0.75, -0.5, 1.5],
+                       intercepts = [0.1, -0.2, 0.3], classlabels_ints = [4, 1, 2], post_transform = "LOGISTIC"> (x)
+                   [norm] p = ai.onnx.ml.Normalizer <norm = "L1"> (s) })") ==
+        Parts{{"linear", "Cast/i64/x=18"},
+              {"linear/part.1", "MatMul/f32/a=9x2/b=2x3/b_constant=1"},
+              {"linear/part.2", "Binary/f32/a=9x3/b=1x3"},
+              {"linear/part.3", "Unary/f32/fn=sigmoid/x=27"},
+              {"linear/part.4", "Reduce/f32/fn=arg_max/x=9x3/axes=1"},
+              {"linear/part.5", "Gather/i64/x=1x3x1/indices=9/constant=1"},
+              {"norm", "AxisNorm/f32/fn=l1/x=9x3x1"}});
+  const Graph graph = testing::import_model(testing::parse_model(
+      R"(g (float[9,3] x) => (seq(map(int64, float)) y)
+         { [zip] y = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1, 2]> (x) })",
+      R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 1]>)"));
+  CHECK(LayerSignature(make_layer_graph(graph).layers.at(0).layer).text() == "View/f32/x=27");
+}
+
+TEST_CASE("A machine that votes in pairs of classes stays one node", "[onnx]") {
+  const Graph graph = testing::import_model(testing::parse_model(
+      R"(g (float[9,2] x) => (int64[9] l, float[9,3] s)
+         { [votes] l, s = ai.onnx.ml.SVMClassifier <kernel_type = "LINEAR", vectors_per_class = [1, 1, 1],
+               support_vectors = [0.5, -0.25, 0.75, 0.1, -0.6, 0.9], rho = [0.3, 0.1, 0.2],
+               coefficients = [0.8, -1.2, 0.4, 0.1, 0.2, 0.3], classlabels_ints = [0, 1, 2]> (x) })",
+      R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 1]>)"));
+  CHECK(make_layer_graph(graph).unknown ==
+        std::vector<std::string>{
+            "'votes' (ai.onnx.ml.SVMClassifier): known by bytes alone, the arithmetic is not counted"});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace benanza {
 namespace detail {
 
 /// Operators without a kind that move, compare, count or draw elements, or do a few operations on each.
-inline constexpr std::array<std::string_view, 49> moving_operators{"Bernoulli",
+inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "Compress",
                                                                    "ConcatFromSequence",
                                                                    "ImageDecoder",
@@ -55,7 +55,6 @@ inline constexpr std::array<std::string_view, 49> moving_operators{"Bernoulli",
                                                                    "ai.onnx.ml.Normalizer",
                                                                    "ai.onnx.ml.OneHotEncoder",
                                                                    "ai.onnx.ml.Scaler",
-                                                                   "ai.onnx.ml.ZipMap",
                                                                    "com.microsoft.EmbedLayerNormalization",
                                                                    "com.microsoft.ExpandDims",
                                                                    "com.microsoft.Pad",

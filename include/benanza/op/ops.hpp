@@ -47,6 +47,7 @@
 #include <benanza/op/tile.hpp>
 #include <benanza/op/top_k.hpp>
 #include <benanza/op/transpose.hpp>
+#include <benanza/op/tree_ensemble.hpp>
 #include <benanza/op/trilu.hpp>
 #include <benanza/op/unary.hpp>
 #include <benanza/op/view.hpp>
@@ -64,10 +65,10 @@ using Layer =
     std::variant<op::Conv, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention, op::Rotary, op::Recurrent,
                  op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm, op::LayerNorm, op::GroupNorm,
                  op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
-                 op::Cumulative, op::TopK, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu,
-                 op::Gather, op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd,
-                 op::TensorScatter, op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign, op::Generate,
-                 op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
+                 op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad,
+                 op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements,
+                 op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign,
+                 op::Generate, op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
 
 namespace detail {
 

@@ -25,11 +25,14 @@ struct View {
   static constexpr std::string_view kind = "View";
   static constexpr Family family = Family::other;
   static constexpr bool transparent = true;
-  static constexpr std::array<std::string_view, 30> onnx_types{
-      "BitCast",   "CenterCropPad", "Reshape",      "Flatten",   "Squeeze",   "Unsqueeze", "Identity", "Dropout",
-      "Transpose", "DepthToSpace",  "SpaceToDepth", "Concat",    "Split",     "Slice",     "Pad",      "Expand",
-      "Tile",      "Resize",        "Upsample",     "Cast",      "CastLike",  "Sum",       "Mean",     "Max",
-      "Min",       "ReduceMean",    "ReduceSum",    "ReduceMax", "ReduceMin", "ReduceProd"};
+  static constexpr std::array<std::string_view, 31> onnx_types{
+      "BitCast",          "CenterCropPad", "Reshape",   "Flatten",   "Squeeze",
+      "Unsqueeze",        "Identity",      "Dropout",   "Transpose", "DepthToSpace",
+      "SpaceToDepth",     "Concat",        "Split",     "Slice",     "Pad",
+      "Expand",           "Tile",          "Resize",    "Upsample",  "Cast",
+      "CastLike",         "Sum",           "Mean",      "Max",       "Min",
+      "ReduceMean",       "ReduceSum",     "ReduceMax", "ReduceMin", "ReduceProd",
+      "ai.onnx.ml.ZipMap"};
   DataType type = DataType::f32;
   ViewRule rule = ViewRule::reshape;  ///< why it is free
   TensorShape x{};                    ///< one flat dimension
@@ -48,6 +51,7 @@ struct View {
     const std::string_view op = node.op_type;
     View view{.type = x_value.type, .rule = ViewRule::no_op, .x = {x_value.elements()}};
     if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze") view.rule = ViewRule::reshape;
+    else if (op == "ZipMap") view.rule = ViewRule::reshape;  // the same numbers under names
     else if (op == "BitCast") view.rule = ViewRule::bits;
     else if (op == "Identity") view.rule = ViewRule::identity;
     else if (op == "Dropout") view.rule = ViewRule::dropout;

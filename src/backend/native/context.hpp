@@ -111,6 +111,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Lrn& op, const Context& context);
 [[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
 [[nodiscard]] Result plans(const op::TopK& op, const Context& context);
+[[nodiscard]] Result plans(const op::TreeEnsemble& op, const Context& context);
 [[nodiscard]] Result plans(const op::Pool& op, const Context& context);
 [[nodiscard]] Result plans(const op::Resize& op, const Context& context);
 [[nodiscard]] Result plans(const op::Cast& op, const Context& context);
