@@ -247,6 +247,8 @@ OneDnnProblem problem_of(const op::MatMul& op, const PlanName& plan) {
   }
   add_post_ops(problem, op.post, operands, y, "row_major(y, dst)");
   const int columns = inner ? 1 : 1 << (y.size() - 1);  // an inner product has them as the rows of w
+  if (types_of(op).quantised() && types_of(op).wei == DataType::u8)
+    refuse_onednn("weights of u8, which a plan shifts to s8");
   add_scaling(problem, types_of(op), quantization(op), op.n(), op.b_constant ? columns : 0);
   return problem;
 }

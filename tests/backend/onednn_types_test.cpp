@@ -39,6 +39,11 @@ const std::vector<Layer> quantized{
                .post = {PostOp{mul, TensorShape{1, 1}}, per_channel(add)}},
     op::MatMul{.type = i8, .a = {1, 70}, .b = {70, 33}, .b_constant = true, .post = {bias}},
     op::MatMul{.type = i8, .a = {3, 17, 16}, .b = {3, 16, 19}},
+    op::MatMul{.type = u8, .a = {37, 64}, .b = {64, 48}, .b_constant = true},
+    op::MatMul{
+        .type = u8, .a = {37, 64}, .b = {64, 48}, .b_constant = true, .a_zero = true, .b_zero = true, .post = {bias}},
+    op::MatMul{.type = u8, .a = {3, 17, 16}, .b = {3, 16, 19}, .b_zero = true},
+    op::MatMul{.type = u8, .a = {3, 17, 16}, .b = {3, 16, 19}, .trans_b = true, .y_type = i32, .a_zero = true},
     op::Pool{.type = i8, .x = {1, 16, 17, 17}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
     op::Binary{.type = i8, .a = {1001}, .b = {1001}, .scaled = true},
     op::Binary{.type = u8, .fn = mul, .a = {2, 16, 49}, .b = {2, 16, 1}, .scaled = true},
@@ -98,4 +103,18 @@ TEST_CASE("oneDNN's quantised layers agree with the reference") {
 TEST_CASE("oneDNN's bf16 and f16 layers agree with the reference where the processor has them") {
   check_offered(floats(bf16));
   check_offered(floats(f16));
+}
+
+TEST_CASE("oneDNN's weights of u8 are shifted exactly, whatever their values") {
+  const auto backend = onednn::backend();
+  for (const bool constant : {true, false})
+    for (const bool zero : {true, false}) {
+      const op::MatMul product{
+          .type = u8, .a = {9, 40}, .b = {40, 33}, .b_constant = constant, .y_type = i32, .b_zero = zero};
+      INFO(LayerSignature(Layer(product)).text());
+      const Operands shapes = product.operands();
+      const auto plain = test::filled_inputs(shapes);
+      test::fill_with_all_bytes(shapes.inputs[1], plain[1]);
+      CHECK(test::check_plans(*backend, product, 1, plain) > 0);
+    }
 }

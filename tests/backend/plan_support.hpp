@@ -84,9 +84,16 @@ inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& o
   return unpacked;
 }
 
+/// Fills one 8-bit operand with all values of its type.
+inline void fill_with_all_bytes(const Operand& operand, const AlignedBuffer& buffer) {
+  auto* const bytes = static_cast<std::uint8_t*>(buffer.data());
+  for (std::int64_t i = 0; i < operand.elements(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 163 + i / 256);
+}
+
 /// All plans for the layer agree with the reference at sampled elements, in two calls with different buffers. Returns
-/// their number.
-inline std::size_t check_plans(const Backend& backend, const Layer& layer, int threads) {
+/// their number. `plain`: the inputs.
+inline std::size_t check_plans(const Backend& backend, const Layer& layer, int threads,
+                               const std::vector<AlignedBuffer>& plain) {
   const Operands shapes = operands(layer);
   auto result = backend.plans(layer, threads);
   if (const auto* unsupported = std::get_if<Unsupported>(&result)) {
@@ -94,7 +101,6 @@ inline std::size_t check_plans(const Backend& backend, const Layer& layer, int t
     CHECK(unsupported->reason.empty());
     return 0;
   }
-  const auto plain = filled_inputs(shapes);
   std::vector<const void*> pointers;
   for (const auto& buffer : plain) pointers.push_back(buffer.data());
   std::vector<std::vector<std::int64_t>> samples;
@@ -125,6 +131,9 @@ inline std::size_t check_plans(const Backend& backend, const Layer& layer, int t
     }
   }
   return plans.size();
+}
+inline std::size_t check_plans(const Backend& backend, const Layer& layer, int threads) {
+  return check_plans(backend, layer, threads, filled_inputs(operands(layer)));
 }
 
 }  // namespace benanza::test

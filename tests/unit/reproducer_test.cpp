@@ -67,6 +67,7 @@ TEST_CASE("a quantised layer has its scales and zero points in the reproducer") 
   const std::string sums = emitted("MatMul/u8/a=128x768/b=768x3072/b_type=i8/y_type=i32", "brgemm,threads=1");
   CHECK(has(sums, "dst = memory::data_type::s32"));
   CHECK_FALSE(has(sums, "add_numbers"));
+  CHECK_THROWS_WITH(emitted("MatMul/u8/a=8x8/b=8x8", "gemm:jit,threads=1"), Catch::Contains("weights of u8"));
 }
 
 TEST_CASE("a reproducer of cuBLASLt looks for the plan's configuration") {

@@ -88,6 +88,8 @@ template <class T>
 }
 
 // One for each operator that has native kernels, in the file of its family.
+[[nodiscard]] Result plans(const op::Conv& op, const Context& context);
+[[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 [[nodiscard]] Result plans(const op::Unary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Nary& op, const Context& context);
@@ -134,7 +136,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Trilu& op, const Context& context);
 [[nodiscard]] Result plans(const op::Generate& op, const Context& context);
 
-/// Layers that libraries do well (convolution, matrix product) or that are not work.
+/// Layers that libraries do well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend native"};

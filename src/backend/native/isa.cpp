@@ -8,34 +8,36 @@
 namespace benanza::native {
 
 // One line for each kernel file: it adds its functions to the table.
-#define BENANZA_DECLARE_KERNELS(isa) \
-  namespace isa {                    \
-  void add_unary(Kernels&);          \
-  void add_binary(Kernels&);         \
-  void add_integer(Kernels&);        \
-  void add_convert(Kernels&);        \
-  void add_move(Kernels&);           \
-  void add_transpose(Kernels&);      \
-  void add_softmax(Kernels&);        \
-  void add_normalize(Kernels&);      \
-  void add_reduce(Kernels&);         \
-  void add_attention(Kernels&);      \
-  void add_recurrent(Kernels&);      \
-  inline Kernels table() {           \
-    Kernels k;                       \
-    add_unary(k);                    \
-    add_binary(k);                   \
-    add_integer(k);                  \
-    add_convert(k);                  \
-    add_move(k);                     \
-    add_transpose(k);                \
-    add_softmax(k);                  \
-    add_normalize(k);                \
-    add_reduce(k);                   \
-    add_attention(k);                \
-    add_recurrent(k);                \
-    return k;                        \
-  }                                  \
+#define BENANZA_DECLARE_KERNELS(isa)  \
+  namespace isa {                     \
+  void add_unary(Kernels&);           \
+  void add_binary(Kernels&);          \
+  void add_integer(Kernels&);         \
+  void add_integer_product(Kernels&); \
+  void add_convert(Kernels&);         \
+  void add_move(Kernels&);            \
+  void add_transpose(Kernels&);       \
+  void add_softmax(Kernels&);         \
+  void add_normalize(Kernels&);       \
+  void add_reduce(Kernels&);          \
+  void add_attention(Kernels&);       \
+  void add_recurrent(Kernels&);       \
+  inline Kernels table() {            \
+    Kernels k;                        \
+    add_unary(k);                     \
+    add_binary(k);                    \
+    add_integer(k);                   \
+    add_integer_product(k);           \
+    add_convert(k);                   \
+    add_move(k);                      \
+    add_transpose(k);                 \
+    add_softmax(k);                   \
+    add_normalize(k);                 \
+    add_reduce(k);                    \
+    add_attention(k);                 \
+    add_recurrent(k);                 \
+    return k;                         \
+  }                                   \
   }
 
 BENANZA_DECLARE_KERNELS(baseline)
@@ -68,7 +70,11 @@ const Kernels& kernels(Isa isa) {
     throw UsageError("this machine lacks the instruction set " + std::string(isa_names[static_cast<std::size_t>(isa)]));
 #if defined(__x86_64__)
   if (isa == Isa::avx512) {
-    static const Kernels wide = avx512::table();
+    static const Kernels wide = [] {
+      Kernels table = avx512::table();
+      if (!__builtin_cpu_supports("avx512vnni")) table.integer_bytes = {};
+      return table;
+    }();
     return wide;
   }
   if (isa == Isa::avx2) {

@@ -113,6 +113,42 @@ struct RecurrentStep {
   bool back = false;  ///< from the last panel to the first
 };
 
+/// Rows of 8-bit integers, packed into units of 32 bits, one row behind the other; behind each row the term that all
+/// of its results get. An element is stored as `value - subtract`.
+struct IntegerRows {
+  const std::uint8_t* x = nullptr;
+  Index row_stride = 0, stride = 1;  ///< between rows, and between the elements of one
+  Index rows = 0, depth = 0;
+  bool has_sign = false;
+  std::int32_t subtract = 0;
+  std::int32_t zero = 0, other_zero = 0;  ///< zero points as they are stored, of these and of the columns
+  std::int32_t* packed = nullptr;         ///< rows x (units + 1)
+};
+/// A panel of columns, likewise; behind the units the term of each column.
+struct IntegerColumns {
+  const std::uint8_t* x = nullptr;  ///< depth x columns, of which all can be read
+  Index stride = 0;                 ///< between rows
+  Index depth = 0;
+  bool has_sign = false;
+  std::int32_t subtract = 0;
+  std::int32_t other_zero = 0;     ///< of the rows
+  std::int32_t* packed = nullptr;  ///< (units + 1) x columns
+};
+/// Products of packed rows with a panel, terms included. All sums are exact modulo 2^32.
+struct IntegerTile {
+  const std::int32_t *rows = nullptr, *columns = nullptr;
+  Index row_count = 0, units = 0;
+  std::int32_t* y = nullptr;  ///< row_count x y_stride, whole panels wide
+  Index y_stride = 0;
+};
+struct IntegerProduct {
+  Index elements = 0;  ///< of a unit: 4 bytes or 2 words; 0: not on this processor
+  Index columns = 0;   ///< of a panel
+  void (*pack_rows)(const IntegerRows& a) = nullptr;
+  void (*pack_columns)(const IntegerColumns& a) = nullptr;
+  void (*multiply)(const IntegerTile& a) = nullptr;
+};
+
 struct Kernels {
   Index lanes = 0;  ///< floats of a vector
   UnaryKernel unary[arithmetic_types][elementwise_fns]{};
@@ -193,6 +229,9 @@ struct Kernels {
   // RNN, GRU (linear before its reset), LSTM.
   void (*recurrent_input[3])(const RecurrentInput& a){};
   void (*recurrent_step[3])(const RecurrentStep& a){};
+
+  /// Words that have the zero point taken off (16 x 16 bits), and bytes, unsigned columns times signed rows.
+  IntegerProduct integer_words{}, integer_bytes{};
 };
 
 }  // namespace benanza::native

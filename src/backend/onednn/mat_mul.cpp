@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: the matmul primitive with b in its own layout or plain, and the inner product where b is a matrix of
-// weights.
+// weights. A b of u8 is shifted to s8: a constant beforehand, another one by a step of the call.
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
@@ -9,8 +9,8 @@
 namespace benanza::onednn {
 namespace {
 
-std::vector<Use> all_uses(const PostOps& post, const Desc& a, const Desc& b, const Desc& y, bool has_bias) {
-  std::vector<Use> uses{{DNNL_ARG_SRC, input(0), a}, {DNNL_ARG_WEIGHTS, input(1), b}, {DNNL_ARG_DST, output(), y}};
+std::vector<Use> all_uses(const PostOps& post, const Desc& a, const Use& b, const Desc& y, bool has_bias) {
+  std::vector<Use> uses{{DNNL_ARG_SRC, input(0), a}, b, {DNNL_ARG_DST, output(), y}};
   if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
   uses.insert(uses.end(), post.uses.begin(), post.uses.end());
   return uses;
@@ -28,7 +28,8 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   const auto a_known = element_type(op.type), b_known = element_type(op.b_type.value_or(op.type)),
              y_known = element_type(op.y_type.value_or(op.type));
   if (!a_known || !b_known || !y_known) return;
-  const Type a_type = *a_known, b_type = *b_known, y_type = *y_known;
+  const bool shifts = Scaling::shifts_weights(op);
+  const Type a_type = *a_known, b_type = shifts ? Type::s8 : *b_known, y_type = *y_known;
   const TensorShape shape = op.y();
   const bool has_bias = starts_with_bias(op.post);
   auto operands = epilogue_dims(op.post, shape, shape.size() - 1);
@@ -52,9 +53,14 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   scaling.set(attributes);
   const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w) {
     Draft draft{.algorithm = name, .tolerance = candidates.tolerance()};
-    std::vector<Use> uses = all_uses(post_ops, plain_a, w, plain_y, has_bias);
+    Use weights{DNNL_ARG_WEIGHTS, input(1), w};
+    if (shifts && !op.b_constant)
+      weights = {DNNL_ARG_WEIGHTS, Scaling::shift_input(draft, candidates.engine(), 1, plain_b)};
+    std::vector<Use> uses = all_uses(post_ops, plain_a, weights, plain_y, has_bias);
     scaling.add(draft, uses);
     draft.step(descriptor, std::move(uses));
+    if (shifts && op.b_constant)
+      Scaling::shift_constant(draft, 1, w, descriptor.query_md(dnnl::query::exec_arg_md, DNNL_ARG_WEIGHTS));
     if (has_bias) scaling.add_bias(draft, 2, op.n());
     candidates.add(std::move(draft));
   };

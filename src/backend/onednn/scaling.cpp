@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scaling.hpp"
 
+#include "candidates.hpp"
+
+#include <algorithm>
 #include <cstring>
 
 namespace benanza::onednn {
+namespace {
+
+constexpr std::int32_t shift = 128;  // from the range of u8 to that of s8
+
+Desc with_type(const Desc& plain, Type type) { return strided(plain.get_dims(), plain.get_strides(), type); }
+
+}  // namespace
 
 Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask)
     : numbers_(quantization(layer)), active_(is_8_bit(type(layer))), channels_(mask == 0 ? 1 : channels), mask_(mask) {
   const DataType y = operands(layer).outputs[0].type;
+  if (shifts_weights(layer)) numbers_.w_zero -= shift;
   scales_ = active_ && y != DataType::i32;  // the sums themselves
   y_ = element_type(y).value_or(Type::f32);
 }
@@ -53,6 +64,35 @@ void Scaling::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
                            return result;
                          }};
   draft.transform(i, row_major({count}), row_major({count}), scaled);
+}
+
+bool Scaling::shifts_weights(const Layer& layer) {
+  return type(layer) == DataType::u8 && operands(layer).inputs.at(1).type == DataType::u8;
+}
+
+void Scaling::shift_constant(Draft& draft, std::size_t i, const Desc& plain, const Desc& packed) {
+  const std::size_t count = with_type(plain, Type::u8).get_size();
+  const Transform shifted{"shifted", [count](const void* weights) {
+                            const auto* const bytes = static_cast<const std::uint8_t*>(weights);
+                            std::vector<float> result(count);
+                            std::transform(bytes, bytes + count, result.begin(),
+                                           [](std::uint8_t w) { return static_cast<float>(w - shift); });
+                            return result;
+                          }};
+  draft.transform(i, with_type(plain, Type::f32), packed, shifted);
+}
+
+Slot Scaling::shift_input(Draft& draft, const dnnl::engine& engine, std::size_t i, const Desc& plain) {
+  auto attributes = common_attributes();
+  attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
+  const Desc from = with_type(plain, Type::u8), to = with_type(plain, Type::s8);
+  const Slot result = draft.reserve(to.get_size());
+  draft.step(dnnl::reorder::primitive_desc(engine, from, engine, to, attributes),
+             {{DNNL_ARG_SRC, input(i)},
+              {DNNL_ARG_DST, result},
+              {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, draft.hold(std::vector<std::int32_t>{-shift}), std::nullopt,
+               row_major({1}, Type::s32)}});
+  return result;
 }
 
 }  // namespace benanza::onednn

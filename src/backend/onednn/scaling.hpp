@@ -24,6 +24,16 @@ class Scaling {
   /// beforehand. To be called behind the step that uses it.
   void add_bias(Draft& draft, std::size_t i, std::int64_t count) const;
   [[nodiscard]] bool active() const { return active_; }
+  /// Whether both operands are u8: oneDNN takes no such weights, but gets them less 128, as s8, with a zero point that
+  /// is less by as much. Not with s8 on the other side: oneDNN shifts that to u8 in turn, and where the processor lacks
+  /// VNNI the sum of two such products overflows 16 bits.
+  [[nodiscard]] static bool shifts_weights(const Layer& layer);
+  /// Takes input `i`, constant weights that a step reads as `packed`, shifted. `plain`: their row-major memory in the
+  /// step's dimensions. To be called behind the step.
+  static void shift_constant(Draft& draft, std::size_t i, const Desc& plain, const Desc& packed);
+  /// Appends a step that shifts input `i`, which has the memory `plain`, in each call; returns where the result lies,
+  /// as `plain` does.
+  [[nodiscard]] static Slot shift_input(Draft& draft, const dnnl::engine& engine, std::size_t i, const Desc& plain);
 
  private:
   Quantization numbers_;
