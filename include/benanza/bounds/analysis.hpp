@@ -26,8 +26,10 @@ struct Rung {
   double uncertainty = 0;     ///< of the bound, relative: half of its 95 % interval over groups of rounds, plus the
                               ///< timer's resolution and the wander of the processor's speed
   Seconds raised{};           ///< how much the rung was raised to the model floor
-  bool common_rounds = true;  ///< false: a sum of per-row p10, since no run timed all rows together
+  bool common_rounds = true;  ///< false: a sum of per-row p10 of a database without rounds
   bool saves_multiplications = false;  ///< a plan of it does (Winograd, FFT): direct algorithms take longer
+  /// What a measured rung lacks so that it is not given although its layers have times; empty if it is given.
+  std::string withheld{};
 };
 
 enum class Status : std::uint8_t { measured, modelled, free, missing };

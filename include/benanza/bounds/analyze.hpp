@@ -185,6 +185,8 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
   }
   for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);
+  if (const auto& withheld = result[RungName::library].withheld; !withheld.empty())
+    result.missing.push_back(withheld + ": measure again");
   return result;
 }
 

@@ -35,6 +35,10 @@ enum class RungName : std::uint8_t {
           "library_resident", "roofline_memory"};
 }
 inline constexpr std::size_t rung_count = 10;
+/// Those that are made of measured times; the others are analytic.
+inline constexpr std::array measured_rungs{RungName::library_fused_parallel, RungName::library_parallel,
+                                           RungName::library_fused,          RungName::library,
+                                           RungName::library_fused_resident, RungName::library_resident};
 
 struct Bound {
   std::string model{};

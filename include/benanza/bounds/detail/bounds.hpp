@@ -77,12 +77,6 @@ class Bounds {
   bool device_;  ///< an accelerator, whose branches overlap
 };
 
-inline double half_range(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return (*most - *least) / 2;
-}
-
 /// Share of an occurrence's weights that none before it read; `seen` grows by them.
 inline double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
   double all = 0, fresh = 0;
@@ -181,21 +175,20 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
   };
   const auto bound_by = [&](const TimeOfRow& of_row) { return total(bound, by_row(Figure::bound, of_row)); };
   const auto expected_by = [&](const TimeOfRow& of_row) { return total(expected, by_row(Figure::expected, of_row)); };
-  // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
-  std::vector<double> observations;
-  for (std::size_t i = 0; i < times_.observations(); ++i) {
-    const auto seen = [this, i](const Measurement& row) { return without_launch(row, times_.in_observation(row, i)); };
-    observations.push_back(bound_by(seen).value);
-  }
   Rung rung;
   const auto& rounds = times_.rounds();
+  const Seconds summed = bound_by([](const Measurement& row) { return p10(row); });
   if (rounds.empty()) {
-    rung.bound = bound_by([](const Measurement& row) { return p10(row); });
+    rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
+    if (!rung.common_rounds && times_.of_sessions()) {
+      rung.withheld = std::to_string(RowTimes::least_rounds) + " quiet rounds of all layers together (there are " +
+                      std::to_string(times_.most_rounds()) + ")";
+      return rung;
+    }
+    rung.bound = summed;
     rung.median = expected_by([](const Measurement& row) { return expected_time(row); });
     const Seconds most = bound_by([this](const Measurement& row) { return without_launch(row, times_.doubtful(row)); });
-    const double doubt = std::max((most - *rung.bound).value, half_range(observations));
-    rung.uncertainty = rung.bound->value > 0 ? doubt / rung.bound->value + times_.wander() : 0;
-    rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
+    rung.uncertainty = rung.bound->value > 0 ? (most - *rung.bound) / *rung.bound : 0;
     return rung;
   }
   std::vector<double> totals, expected_totals;
@@ -209,16 +202,27 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
   rung.median = Seconds{detail::quantile(expected_totals, 0.5)};
   // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
   const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
-  for (double& value : observations) value *= decile;
+  // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
+  std::vector<double> visits;
+  for (std::size_t i = 0; i < times_.visits(); ++i) {
+    const auto in_visit = [this, i](const Measurement& row) { return without_launch(row, times_.in_visit(row, i)); };
+    visits.push_back(decile * bound_by(in_visit).value);
+  }
   PartTimes ticks = by_row(Figure::bound, [this](const Measurement& row) {
     return ceilings_.timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
   // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
-  const Seconds doubt{half_interval(totals, 0.1, round_groups(totals.size()), observations) +
-                      total(bound, ticks).value};
+  const Seconds doubt{half_interval(totals, 0.1, round_groups(totals.size()), visits) + total(bound, ticks).value};
   rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
+  // Models that share layers share their times: the same sum, of what the rows took in the quietest session of each.
+  const Seconds quiet = bound_by([this](const Measurement& row) { return times_.quietest(row); });
+  const Seconds at_most = bound_by([this](const Measurement& row) { return times_.quietest_at_most(row); });
+  if (summed > quiet * (1 + default_tolerance) && summed * (1 - rung.uncertainty) > at_most)
+    rung.withheld = "quiet rounds: all layers took " + std::to_string(summed.value * 1e3) +
+                    " ms when they were timed together, and " + std::to_string(quiet.value * 1e3) +
+                    " ms in the quietest session of each";
   return rung;
 }
 
@@ -311,18 +315,31 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
     if (ceilings_.memory_bandwidth().value > 0)
       at(RungName::roofline_memory).bound = bytes / ceilings_.memory_bandwidth();
   }
+  std::string withheld;
   const auto rung_of = [&](const LayerGraph& graph, FormPlan FormPlans::*form, auto member) {
     const FormPlan &bound = bound_.*form, &expected = expected_.*form;
     Rung rung = measured(bound, expected, [&](const FormPlan& plan, const PartTimes& times) {
       return (this->*member)(graph, plan, times);
     });
+    if (withheld.empty()) withheld = rung.withheld;
     raise(rung, bound, expected);
-    return rung.bound->value > 0 || !lacks_rows(bound) ? rung : Rung{};  // nothing is known of anything
+    const bool is_known = !rung.bound || rung.bound->value > 0 || !lacks_rows(bound);
+    return is_known ? rung : Rung{};  // nothing is known of anything
   };
   Rung library = rung_of(model_.single, &FormPlans::single, &Bounds::sequential);
   Rung library_parallel = rung_of(model_.single, &FormPlans::single, &Bounds::parallel);
   Rung fused = rung_of(model_.fused, &FormPlans::fused, &Bounds::sequential);
   Rung fused_parallel = rung_of(model_.fused, &FormPlans::fused, &Bounds::parallel);
+  const bool has_resident = !ceilings_.levels.empty() && !lacks_cold(bound_.single) && !lacks_cold(bound_.resident);
+  Rung resident, fused_resident;
+  if (has_resident) {
+    resident = rung_of(model_.single, &FormPlans::single, &Bounds::resident);
+    fused_resident = rung_of(model_.fused, &FormPlans::resident, &Bounds::resident);
+  }
+  if (!withheld.empty()) {  // all are of the same rounds
+    for (const auto name : measured_rungs) at(name) = {.withheld = withheld};
+    return rungs;
+  }
   // Not to fuse is a partition too, and one layer after the other a schedule.
   fused = lower(fused, library);
   fused_parallel = lower(fused_parallel, library_parallel);
@@ -332,9 +349,7 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
   at(RungName::library_fused) = fused;
   at(RungName::library_parallel) = library_parallel;
   at(RungName::library_fused_parallel) = fused_parallel;
-  if (ceilings_.levels.empty() || lacks_cold(bound_.single) || lacks_cold(bound_.resident)) return rungs;
-  Rung resident = rung_of(model_.single, &FormPlans::single, &Bounds::resident);
-  Rung fused_resident = rung_of(model_.fused, &FormPlans::resident, &Bounds::resident);
+  if (!has_resident) return rungs;
   fused_resident = lower(fused_resident, resident);
   // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
   if (fused_resident.bound && fused.bound && *fused_resident.bound < *fused.bound) fused_resident = fused;

@@ -4,6 +4,7 @@
 
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/results/comparison.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>
 
@@ -16,6 +17,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace benanza::detail {
@@ -46,7 +49,8 @@ struct BestRows {
 class RowTimes {
  public:
   /// Rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed over;
-  /// the run that timed all of them that have rows at all in common rounds is used, if there is one.
+  /// a run that timed all of them that have rows at all in `least_rounds` common rounds is used, if there is one. Of
+  /// several the latest counts whose rows take at most `default_tolerance` more than those of the quietest run.
   RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
            std::span<const std::string> backends);
   /// No rows at all, and every signature has that reason.
@@ -64,15 +68,25 @@ class RowTimes {
   /// Whether nothing was to be measured.
   [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
 
-  /// Indices of the rounds that count; empty without common rounds.
+  /// Fewer common rounds than these are no total.
+  static constexpr std::size_t least_rounds = 4;
+  /// Indices of the rounds that count: `least_rounds` or more, or none.
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
   /// Time of a row in a common round; the row's median where that one sample was contended.
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
-  /// How often the rows were seen in addition to the common rounds: in visits of the selection, long before, and in
-  /// rounds that are too few to count.
-  [[nodiscard]] std::size_t observations() const { return visits_ + few_rounds_; }
-  /// Time of a row in such an observation; its expected one where none of it counts.
-  [[nodiscard]] Seconds in_observation(const Measurement& row, std::size_t observation) const;
+  /// The most common rounds that some run has; those that count in it.
+  [[nodiscard]] std::size_t most_rounds() const { return most_rounds_; }
+  /// Whether any row is of a session, which times rounds; rows of 2019 and of other programs are not.
+  [[nodiscard]] bool of_sessions() const { return of_sessions_; }
+  /// The least p10 that any run saw in rounds of the row's layer in its cache state with as many threads, without
+  /// launches; the row's own where none saw it.
+  [[nodiscard]] Seconds quietest(const Measurement& row) const;
+  /// The same at the upper end of its interval.
+  [[nodiscard]] Seconds quietest_at_most(const Measurement& row) const;
+  /// How often the selection saw the rows, long before the common rounds.
+  [[nodiscard]] std::size_t visits() const { return visits_; }
+  /// Time of a row in such a visit; its expected one where none of it counts.
+  [[nodiscard]] Seconds in_visit(const Measurement& row, std::size_t visit) const;
   /// How far the processor's speed wandered in the sessions of the rows, relative.
   [[nodiscard]] double wander() const { return wander_; }
   /// The expected time of one call. Where the row has too few samples to show a spread, it is at least the p10 plus the
@@ -80,7 +94,19 @@ class RowTimes {
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
 
  private:
-  void count_observations();
+  using Place = std::tuple<std::string, CacheState, int>;  // a layer's signature, its cache state, threads
+  struct Quiet {
+    Seconds p10{}, at_most{};
+  };
+  /// One run that timed all layers together.
+  struct Together {
+    std::map<std::string, BestRows> best{};
+    std::vector<std::size_t> rounds{};
+    Seconds p10{};  ///< of the best rows, summed
+  };
+
+  void note_quiet(const Measurement& row);
+  void count_visits();
 
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
@@ -88,8 +114,11 @@ class RowTimes {
   std::map<std::string, std::int64_t> untried_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
+  std::size_t most_rounds_ = 0;
+  bool of_sessions_ = false;
+  std::map<Place, Quiet> quiet_{};
   double wander_ = 0;
-  std::size_t visits_ = 0, few_rounds_ = 0;
+  std::size_t visits_ = 0;
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
 };
 
@@ -108,6 +137,9 @@ inline constexpr double least_spread = 0.05;
 inline bool has_spread(const Measurement& row) { return row.samples >= 4 || !row.rounds_s.empty(); }
 
 inline bool has_rounds(const Measurement& row) { return !row.rounds_s.empty(); }
+
+/// Only sessions write these.
+inline bool is_of_session(const Measurement& row) { return has_rounds(row) || !row.visits_s.empty() || row.noisy; }
 
 inline BestRows best_of(const std::vector<const Measurement*>& rows) {
   BestRows best;
@@ -148,12 +180,11 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   RowsOfLayers all;
   std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
   std::map<std::string, const Measurement*> had_none;
-  const Run* common = nullptr;
   using State = std::pair<std::string, CacheState>;  // a layer's signature and its cache state
   std::set<State> states;                            // those that some run has rounds of
-  std::size_t most = 0;
+  std::map<const Run*, std::set<State>> timed_in;
   for (const auto& run : results.runs()) {
-    std::set<State> timed;
+    std::set<State>& timed = timed_in[&run];
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
       if (row.status == RowStatus::out_of_time) had_none[row.name()] = &row;
@@ -167,34 +198,44 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
         continue;
       }
       all[row.signature].push_back(&row);
+      of_sessions_ = of_sessions_ || is_of_session(row);
+      note_quiet(row);
       if (has_rounds(row)) timed.emplace(row.signature, row.cache);
     }
     states.insert(timed.begin(), timed.end());
-    if (timed.size() >= most && !timed.empty()) {  // of equals the later run
-      most = timed.size();
-      common = &run;
-    }
   }
   for (const auto& [name, row] : had_none)
     if (!had_time.contains(name)) ++untried_[row->signature];
-  RowsOfLayers together;
-  if (common && most == states.size())
-    for (const auto& row : common->rows)
+  std::vector<Together> candidates;
+  for (const auto& run : results.runs()) {
+    if (timed_in[&run].empty() || timed_in[&run].size() != states.size()) continue;
+    RowsOfLayers rows;
+    for (const auto& row : run.rows)
       if (needed.contains(row.signature) && usable(row, threads, backends) && row.measured() && has_rounds(row))
-        together[row.signature].push_back(&row);
-  if (!together.empty() && together.size() == all.size()) {
-    for (const auto& [signature, rows] : together) best_[signature] = best_of(rows);
+        rows[row.signature].push_back(&row);
+    if (rows.size() != all.size()) continue;
+    Together together;
     std::size_t count = static_cast<std::size_t>(-1);
-    for (const auto& [signature, best] : best_)
+    for (const auto& [signature, of_layer] : rows) {
+      const BestRows& best = together.best[signature] = best_of(of_layer);
+      together.p10 += without_launch(*best.bound.fastest, best.bound.fastest->p10);
       for (const auto* row : best.all())
         if (row) count = std::min(count, row->rounds_s.size());
-    for (std::size_t r = 0; r < count && !best_.empty(); ++r)
-      if (counts(best_, r)) rounds_.push_back(r);
-    if (rounds_.size() >= 4) {
-      count_observations();
-      return;
     }
-    rounds_.clear();
+    for (std::size_t r = 0; r < count; ++r)
+      if (counts(together.best, r)) together.rounds.push_back(r);
+    most_rounds_ = std::max(most_rounds_, together.rounds.size());
+    if (together.rounds.size() >= least_rounds) candidates.push_back(std::move(together));
+  }
+  if (!candidates.empty()) {
+    Seconds least = candidates.front().p10;
+    for (const auto& each : candidates) least = std::min(least, each.p10);
+    const auto latest = std::find_if(candidates.rbegin(), candidates.rend(),
+                                     [&](const Together& each) { return each.p10 <= least * (1 + default_tolerance); });
+    best_ = std::move(latest->best);
+    rounds_ = std::move(latest->rounds);
+    count_visits();
+    return;
   }
   Seconds p10{}, median{};
   for (const auto& [signature, rows] : all) {
@@ -204,16 +245,35 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     median += row.median;
   }
   if (p10.value > 0) spread_ = std::max(least_spread, (median - p10) / p10);
-  count_observations();
 }
 
-inline void RowTimes::count_observations() {
+inline void RowTimes::note_quiet(const Measurement& row) {
+  if (row.contended || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
+  const Timing timing = timing_of_session(row);
+  const Seconds p10 = without_launch(row, timing.p10);
+  const Quiet quiet{.p10 = p10, .at_most = p10 * (1 + timing.noise.value_or(0))};
+  auto [at, added] = quiet_.try_emplace({row.signature, row.cache, row.threads}, quiet);
+  if (!added && p10 < at->second.p10) at->second = quiet;
+}
+
+inline Seconds RowTimes::quietest(const Measurement& row) const {
+  const auto found = quiet_.find({row.signature, row.cache, row.threads});
+  const Seconds own = without_launch(row, row.p10);
+  return found == quiet_.end() ? own : std::min(own, found->second.p10);
+}
+
+inline Seconds RowTimes::quietest_at_most(const Measurement& row) const {
+  const auto found = quiet_.find({row.signature, row.cache, row.threads});
+  const Seconds own = without_launch(row, row.p10);
+  return found == quiet_.end() ? own : std::min(own, found->second.at_most);
+}
+
+inline void RowTimes::count_visits() {
   for (const auto& [signature, best] : best_) {
     for (const auto* row : best.all()) {
       if (!row) continue;
       wander_ = std::max(wander_, row->wander);
       visits_ = std::max(visits_, row->visits_s.size());
-      if (rounds_.empty()) few_rounds_ = std::max(few_rounds_, row->rounds_s.size());
     }
   }
 }
@@ -226,10 +286,9 @@ inline Seconds RowTimes::in_round(const Measurement& row, std::size_t round) con
   return std::isfinite(row.rounds_s[round]) ? Seconds{row.rounds_s[round]} : expected_time(row);
 }
 
-inline Seconds RowTimes::in_observation(const Measurement& row, std::size_t observation) const {
-  const auto& times = observation < visits_ ? row.visits_s : row.rounds_s;
-  const std::size_t i = observation < visits_ ? observation : observation - visits_;
-  return i < times.size() && std::isfinite(times[i]) ? Seconds{times[i]} : expected_time(row);
+inline Seconds RowTimes::in_visit(const Measurement& row, std::size_t visit) const {
+  const bool counts = visit < row.visits_s.size() && std::isfinite(row.visits_s[visit]);
+  return counts ? Seconds{row.visits_s[visit]} : expected_time(row);
 }
 
 inline const BestRows* RowTimes::find(const std::string& signature) const {
