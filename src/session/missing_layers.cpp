@@ -1,36 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "missing_layers.hpp"
 
+#include <benanza/bounds/analyze.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <set>
 
 namespace benanza {
 
 namespace {
 
-using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
+/// Whether the model has totals, of rounds that one run took of all its layers, and quiet ones.
+bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
+  const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
+  const Rung& library = analysis[RungName::library];
+  return library.withheld.empty() && library.common_rounds;
+}
 
-/// Whether one run gave rounds to every layer that runs at all. They may all have been contended: then this machine is
-/// not quiet, and to measure again at each call would not make it so.
-bool timed_together(const ResultDatabase& database, const RowsOfLayers& known, const LayerSet& layers) {
-  const auto runs = [&](const std::string& signature) {
-    const auto& rows = known.at(signature);
-    return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return row.measured(); });
-  };
-  const auto whole = [&](const Run& run) {
-    std::set<std::string> timed;
-    for (const auto& row : run.rows)
-      if (!row.rounds_s.empty()) timed.insert(row.signature);
-    return std::all_of(layers.layers().begin(), layers.layers().end(), [&](const auto& entry) {
-      const std::string& signature = entry.first.text();
-      return timed.contains(signature) || !runs(signature);
-    });
-  };
-  return std::any_of(database.runs().begin(), database.runs().end(), whole);
+/// Whether the best plan of the layer in one of the states moved between groups of rounds: another one may be the best.
+bool has_noisy_winner(std::span<const Measurement> rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) {
+    return row.measured() && row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread;
+  });
 }
 
 /// Where the budget is spent: calls in the form that has more of them, and ways to run a part of a group.
@@ -59,7 +53,7 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
       needed.insert(layer_signature.text());
       complete = complete && is_known(layer_signature.text(), unique.layer);
     }
-    if (complete && timed_together(database, rows, layers) && again != Again::all) continue;
+    if (complete && again != Again::all && has_totals(database, model, question)) continue;
     add_measurable(model, wanted);
     name += (name.empty() ? "" : "-") + model.single.model;
   }
@@ -68,9 +62,10 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   for (const auto& [layer_signature, unique] : wanted.layers()) {
     bench::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
     const auto found = rows.find(layer_signature.text());
-    if (is_known(layer_signature.text(), unique.layer)) {
+    const bool contest = found != rows.end() && again != Again::all && has_noisy_winner(found->second);
+    if (!contest && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
-    } else if (question.certain && found != rows.end()) {
+    } else if ((question.certain || contest) && found != rows.end()) {
       std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(missing.earlier),
                    [&](const Measurement& row) { return row.threads <= question.threads; });
     }

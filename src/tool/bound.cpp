@@ -8,6 +8,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
+#include <benanza/bounds/model_diff.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
