@@ -47,6 +47,7 @@ class Adviser {
     types();
     layouts();
     algorithms();
+    dead_work();
     const double least = least_share * (gap_.latency ? gap_.latency->value : 0);
     std::erase_if(result_, [&](const Advice& advice) { return advice.gain.value <= least; });
     std::stable_sort(result_.begin(), result_.end(), [](const Advice& a, const Advice& b) {
@@ -252,6 +253,37 @@ class Adviser {
       advice.replaced = *choice.chosen_time * count;
       advice.reproduce = how_to_reproduce(advice.calls);
     }
+  }
+
+  /// What no output of the model needs of a group, as a part of its time in the engine; no more than what it takes
+  /// above the floor of the rest.
+  [[nodiscard]] Seconds dead_time(const GapGroup& group) const {
+    Seconds all{}, dead{}, floor{};
+    for (const auto index : group.layers) {
+      const TimedLayer& layer = timed_->layers[index];
+      const Seconds time = layer.time() * static_cast<double>(layer.repeat);
+      all += time;
+      dead += time * layer.dead;
+      floor += layer.needed_floor * static_cast<double>(layer.repeat);
+    }
+    if (dead.value <= 0) return {};
+    return std::min(group.engine * (dead / all), group.engine - floor);
+  }
+
+  void dead_work() {
+    std::vector<const GapGroup*> groups;
+    for (const auto& group : gap_.groups)
+      if (!group.doubtful && dead_time(group).value > 0) groups.push_back(&group);
+    if (groups.empty() || analysis_.dead.empty()) return;
+    const DeadWork& most = analysis_.dead.front();
+    std::string proof;
+    for (const auto& reader : most.readers) proof += (proof.empty() ? ": " : "; ") + reader;
+    Seconds gain{};
+    for (const auto* group : groups) gain += dead_time(*group);
+    Advice& advice =
+        add(Change::dead_work, "compute in " + counted(groups.size(), "layer") + " what is read" + proof, gain, {});
+    for (const auto* group : groups) advice.layers.push_back(group->name);
+    advice.reproduce = commands_.bound;
   }
 
   const Analysis& analysis_;

@@ -240,10 +240,18 @@ Json summary_json(const Analysis& a) {
 
 namespace {
 
+Json dead_work_json(const Analysis& a) {
+  Json result = Json::array();
+  for (const auto& work : a.dead)
+    result.push_back({{"flops", number(work.flops.value)}, {"readers", work.readers}, {"nodes", work.nodes}});
+  return result;
+}
+
 Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   result["rows"] = rows;
+  if (!a.dead.empty()) result["dead_work"] = dead_work_json(a);
   for (const auto& row : a.bound_rows) result["bound_rows"].push_back(row_json(row));
   for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;

@@ -41,6 +41,12 @@ std::string strong(const std::string& text, const TableOptions& options) {
   return options.color ? "\033[1m" + text + "\033[0m" : text;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 void coverage_line(std::ostream& out, const Analysis& a) {
   const auto counts = [](const Coverage& c) {
     return fmt::format("measured {}  free {}  modelled {}  missing {}", c[Status::measured], c[Status::free],
@@ -86,6 +92,24 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << "  W plans of it save multiplications (Winograd, FFT): the floor and the rooflines assume direct "
            "algorithms\n";
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+}
+
+/// What the floors lack and the rungs of libraries have, with who reads a part alone.
+void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  constexpr double least_shown = 5e-4;  // 0.1 % when rounded
+  constexpr std::size_t few = 3;
+  if (a.dead_share() < least_shown) return;
+  out << fmt::format("  dead work {:.1f} %: no output needs it, the rungs of libraries have it\n",
+                     100 * a.dead_share());
+  const std::size_t shown = options.all ? a.dead.size() : std::min(a.dead.size(), few);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DeadWork& work = a.dead[i];
+    out << fmt::format("    {}: {}FLOP less in {} layer{}, first '{}'\n",
+                       work.readers.empty() ? "nothing reads it" : clipped(listed(work.readers), 300),
+                       scaled(work.flops.value), work.nodes.size(), work.nodes.size() == 1 ? "" : "s",
+                       clipped(work.nodes.front(), 60));
+  }
+  if (shown < a.dead.size()) out << fmt::format("    ({} more: --all)\n", a.dead.size() - shown);
 }
 
 /// The name of a row, backend/algorithm/cache state/signature, and not of a loop that measures ceilings.
@@ -199,12 +223,6 @@ std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>&
   return text;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 void write_layers(std::ostream& out, const LayerSet& layers, const TableOptions& options, std::size_t width) {
   std::vector<const UniqueLayer*> unique;
   for (const auto& [signature, layer] : layers.layers()) unique.push_back(&layer);
@@ -265,6 +283,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     coverage_line(out, a);
     out << '\n';
     ladder(out, a, options);
+    dead_work(out, a, options);
     raised_ceilings(out, a);
     out << '\n';
     rows(out, a, options);

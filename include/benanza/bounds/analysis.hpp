@@ -6,6 +6,7 @@
 #include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/timed_graph.hpp>
 #include <benanza/model/cost.hpp>
+#include <benanza/model/dead_work.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 
@@ -89,6 +90,8 @@ struct Analysis {
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t macs = 0;
   Flops flops{};
+  std::vector<DeadWork>
+      dead{};  ///< the part of `flops` that no output needs; the floors lack it, the rungs of libraries do not
   Bytes bytes{}, weights{};
   Coverage coverage{}, coverage_fused{};
   std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes
@@ -106,6 +109,12 @@ struct Analysis {
   std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};
 
+  /// Share of `flops` that no output needs.
+  [[nodiscard]] double dead_share() const {
+    Flops total{};
+    for (const auto& work : dead) total += work.flops;
+    return flops.value > 0 ? total / flops : 0;
+  }
   [[nodiscard]] bool partial() const { return !missing.empty(); }
   [[nodiscard]] const Rung& operator[](RungName name) const { return rungs[static_cast<std::size_t>(name)]; }
   [[nodiscard]] Rung& operator[](RungName name) { return rungs[static_cast<std::size_t>(name)]; }

@@ -147,6 +147,7 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
   result.groups = std::count_if(model.fused.layers.begin(), model.fused.layers.end(),
                                 [](const auto& at) { return !is_free(at.layer); });
   result.weights = model.single.weights;
+  result.dead = model.single.dead;
   result.coverage = coverage(model.single, plans.single);
   result.coverage_fused = coverage(model.fused, plans.fused);
 

@@ -39,6 +39,8 @@ struct TimedLayer {
   bool runs = true;                         ///< false in a branch that the cheapest execution does not take
   bool critical = false;                    ///< on the critical path of the library's parallel rung
   Seconds floor{};                          ///< analytic, without weights: what `roofline_parallel` takes it to have
+  double dead = 0;                          ///< share of its arithmetic that no output of the model needs
+  Seconds needed_floor{};                   ///< analytic, of the rest, with weights
   bool critical_floor = false;              ///< on the critical path of `roofline_parallel`; fused form only
   /// Expected time of one pass, its calls at their fastest.
   [[nodiscard]] Seconds time() const {

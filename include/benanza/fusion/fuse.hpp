@@ -194,31 +194,50 @@ namespace detail {
   return graph;
 }
 
-/// Compulsory bytes of the groups, from the nodes that they cover.
+/// Compulsory bytes of the groups, and what is needed of them, from the nodes that they cover.
 inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
   for (auto& group : fused.layers) {
     if (group.members.size() < 2) continue;
-    DistinctBytes reads(single);
+    DistinctBytes reads(single), needed(single);
     const auto inside = [&](std::size_t layer) {
       return std::find(group.members.begin(), group.members.end(), layer) != group.members.end();
     };
+    const auto leaves = [&](TensorId id) {
+      return std::find(group.outputs.begin(), group.outputs.end(), id) != group.outputs.end();
+    };
     group.written = {};
+    group.needed = {};
+    Flops all{};
     for (auto member : group.members) {
       const auto& part = single.layers[member];
+      all += cost(part.layer).flops;
+      group.needed.flops += part.needed.flops;
+      for (std::size_t k = 0; k < part.outputs.size(); ++k)
+        if (leaves(part.outputs[k]))
+          group.needed.written += single.tensors[part.outputs[k]].bytes() * part.live.output(k);
       for (std::size_t k = 0; k < part.inputs.size(); ++k) {
         if (!part.inputs[k]) continue;
         const auto& tensor = single.tensors[*part.inputs[k]];
         if (!tensor.producers.empty() && std::all_of(tensor.producers.begin(), tensor.producers.end(), inside))
           continue;
-        reads.add(*part.inputs[k], touched_input(tensor, part.layer, k));
+        const Bytes touched = touched_input(tensor, part.layer, k);
+        reads.add(*part.inputs[k], touched);
+        needed.add(*part.inputs[k], touched, part.live.input(k));
       }
     }
     for (auto output : group.outputs) group.written += single.tensors[output].bytes();
     group.read_activations = reads.activations();
     group.read_weights = reads.weights();
+    group.needed.activations = needed.activations();
+    group.needed.weights = needed.weights();
     const Cost whole = cost(group.layer);  // a folded batch norm is one vector, not four
     const Bytes excess = reads.weights() + reads.activations() - whole.weights - whole.activations;
-    if (excess.value > 0) group.read_weights = std::max(Bytes{}, group.read_weights - excess);
+    if (excess.value > 0) {
+      group.read_weights = std::max(Bytes{}, group.read_weights - excess);
+      group.needed.weights = std::max(Bytes{}, group.needed.weights - excess);
+    }
+    group.live = {.flops = all.value > 0 ? group.needed.flops / all : 1};
+    group.needed.flops = whole.flops * group.live.flops;
   }
 }
 

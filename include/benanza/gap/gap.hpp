@@ -204,9 +204,22 @@ struct BackendGain {
 };
 
 /// What an advice changes.
-enum class Change : std::uint8_t { layout, copy, wait, algorithm, fusion, overhead, parallel, type, extra, view };
-[[nodiscard]] constexpr std::array<std::string_view, 10> enum_names(Change) {
-  return {"layout", "copy", "wait", "algorithm", "fusion", "overhead", "parallel", "type", "extra", "view"};
+enum class Change : std::uint8_t {
+  layout,
+  copy,
+  wait,
+  algorithm,
+  fusion,
+  overhead,
+  parallel,
+  type,
+  extra,
+  view,
+  dead_work
+};
+[[nodiscard]] constexpr std::array<std::string_view, 11> enum_names(Change) {
+  return {"layout",   "copy", "wait",  "algorithm", "fusion",   "overhead",
+          "parallel", "type", "extra", "view",      "dead_work"};
 }
 
 /// A library call that would take the place of what the engine does.

@@ -16,13 +16,13 @@ namespace benanza::detail {
 class DistinctBytes {
  public:
   explicit DistinctBytes(const LayerGraph& graph) : graph_(&graph) {}
-  /// Adds what a reader of `tensor` fetches when it touches `touched` bytes of it.
-  void add(TensorId tensor, Bytes touched) {
+  /// Adds what a reader of `tensor` fetches when it touches `touched` bytes of it and needs a share of them.
+  void add(TensorId tensor, Bytes touched, double needed = 1) {
     const LayerTensor& t = graph_->tensors[tensor];
     Bytes behind{};
     for (const auto& share : t.behind) behind += share.bytes;
     const double whole = t.constant ? t.bytes().value : behind.value;  // a constant may be stored in fewer bytes
-    const double part = whole > 0 ? std::min(1.0, touched.value / whole) : 0;
+    const double part = whole > 0 ? needed * std::min(1.0, touched.value / whole) : 0;
     for (const auto& share : t.behind) {
       Bytes& sum = bytes_[share.base];
       sum = std::min(graph_->tensors[share.base].bytes(), sum + share.bytes * part);

@@ -7,6 +7,7 @@
 #include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/model/live_elements.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/model/memory_bound.hpp>
 #include <benanza/model/model_layers.hpp>
@@ -33,11 +34,13 @@ class LayerGraphBuilder {
     result_.batch = graph.batch;
     result_.dims = graph.dims;
     result_.assumed = graph.assumed;
+    live_.emplace(graph);
     Scope scope(graph.values.size());
     walk(graph, scope, {});
     for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
     connect();
     totals(graph, scope);
+    result_.dead = dead_work(result_.layers);
     for (const auto& [type, nodes] : uncounted_)
       result_.unknown.push_back("'" + nodes.front() + "'" +
                                 (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + " (" +
@@ -96,7 +99,8 @@ class LayerGraphBuilder {
                     .nodes = {node.name},
                     .members = {result_.layers.size()},
                     .repeat = context.repeat,
-                    .branches = context.branches};
+                    .branches = context.branches,
+                    .live = live_->of(node)};
     for (const auto& input : node.inputs)
       made.inputs.push_back(input ? std::optional(tensor(graph, scope, *input)) : std::nullopt);
     for (const auto& output : node.outputs)
@@ -330,6 +334,7 @@ class LayerGraphBuilder {
   void totals(const Graph& graph, Scope& scope);
 
   LayerGraph result_{};
+  std::optional<LiveElements> live_{};
   struct Received {
     TensorId from = 0;
     bool whole = true;  // false for an element of a sequence
@@ -345,12 +350,16 @@ inline void LayerGraphBuilder::connect() {
       if (input) result_.tensors[*input].consumers.push_back(i);
   for (std::size_t i = 0; i < result_.layers.size(); ++i) {
     Occurrence& at = result_.layers[i];
-    DistinctBytes reads(result_);
+    DistinctBytes reads(result_), needed(result_);
     for (std::size_t k = 0; k < at.inputs.size(); ++k) {
       if (!at.inputs[k]) continue;
       settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
       const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
-      if (!is_movement(at.layer) || is_moved(at, k)) reads.add(*at.inputs[k], touched_input(tensor, at.layer, k));
+      if (!is_movement(at.layer) || is_moved(at, k)) {
+        const Bytes touched = touched_input(tensor, at.layer, k);
+        reads.add(*at.inputs[k], touched);
+        needed.add(*at.inputs[k], touched, at.live.input(k));
+      }
       for (auto producer : tensor.producers) {
         const Predecessor edge{producer, false};
         if (producer < i && std::find(at.predecessors.begin(), at.predecessors.end(), edge) == at.predecessors.end())
@@ -359,6 +368,9 @@ inline void LayerGraphBuilder::connect() {
     }
     at.read_weights = reads.weights();
     at.read_activations = reads.activations();
+    at.needed = {.flops = cost(at.layer).flops * at.live.flops,
+                 .weights = needed.weights(),
+                 .activations = needed.activations()};
     for (std::size_t k = 0; k < at.outputs.size(); ++k) {
       const TensorId id = at.outputs[k];
       LayerTensor& tensor = result_.tensors[id];
@@ -375,6 +387,7 @@ inline void LayerGraphBuilder::connect() {
       }
       const Bytes written = touched_output(tensor, at.layer, k);
       at.written += written;
+      at.needed.written += written * at.live.output(k);
       if (!is_movement(at.layer)) {
         tensor.behind = {{id, written}};
         if (written < tensor.bytes())  // the rest is the first input's
@@ -414,11 +427,11 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       for (const auto& share : reads.by_base()) {
         const LayerTensor& base = result_.tensors[share.first];
         if (!base.producers.empty()) continue;
-        const auto raise = [&](std::map<TensorId, Bytes>& most) {
-          most[share.first] = std::max(most[share.first], share.second);
+        const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
+          most[share.first] = std::max(most[share.first], bytes);
         };
-        if (base.constant) raise(weights_that_may_run);
-        if (certain) raise(base.constant ? weights : inputs);
+        if (base.constant) raise(weights_that_may_run, share.second);
+        if (certain) raise(base.constant ? weights : inputs, share.second * layer.live.input(k));
       }
     }
   }

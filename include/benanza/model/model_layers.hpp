@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
+#include <benanza/model/dead_work.hpp>
 #include <benanza/model/form.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/op/ops.hpp>
@@ -58,6 +59,22 @@ struct Choice {
   std::vector<Branch> within{};       ///< the branches that enclose it
 };
 
+/// How much of an occurrence some output of the model needs, as shares (live_elements.hpp).
+struct LiveShare {
+  double flops = 1;
+  std::vector<double> inputs{};        ///< of what it touches of each; none: all of all
+  std::vector<double> outputs{};       ///< the same
+  std::vector<std::string> readers{};  ///< who reads no more than a part of its results
+  [[nodiscard]] double input(std::size_t k) const { return k < inputs.size() ? inputs[k] : 1; }
+  [[nodiscard]] double output(std::size_t k) const { return k < outputs.size() ? outputs[k] : 1; }
+};
+
+/// Arithmetic and compulsory bytes, distinct elements of what views refer to.
+struct Work {
+  Flops flops{};
+  Bytes weights{}, activations{}, written{};
+};
+
 struct Occurrence {
   Layer layer{};
   std::vector<std::string> nodes{};    ///< ONNX node names, in order
@@ -70,6 +87,8 @@ struct Occurrence {
   std::int64_t serial_repeat = 1;  ///< the part of it that a loop-carried value forces into sequence
   std::vector<Branch> branches{};  ///< that enclose it, outermost first
   Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
+  LiveShare live{};
+  Work needed{};  ///< what is left without what no output needs
 };
 
 struct LayerGraph {
@@ -82,8 +101,9 @@ struct LayerGraph {
   std::vector<Occurrence> layers{};  ///< topological order
   std::vector<Choice> choices{};
   std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
-  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run touches, once each; outputs
+  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, once each; outputs
   Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
+  std::vector<DeadWork> dead{};         ///< of the single form, the most first
 };
 
 struct ModelLayers {

@@ -88,10 +88,7 @@ struct Slice {
     return true;
   }
 
- private:
-  static constexpr std::int64_t most = std::int64_t{1} << 62;
-
-  /// Where the slice begins on each axis, how many elements it takes, and its step.
+  /// Where a slice begins on each axis, how many elements it takes, and its step.
   struct Box {
     detail::Dims first{}, taken{}, step{};
   };
@@ -130,6 +127,9 @@ struct Slice {
     }
     return Box{first, taken, step};
   }
+
+ private:
+  static constexpr std::int64_t most = std::int64_t{1} << 62;
 };
 
 }  // namespace benanza::op

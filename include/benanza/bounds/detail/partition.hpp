@@ -40,9 +40,10 @@ using PartTime = Seconds (Part::*)(Figure) const;
 struct FormPlan {
   std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
   std::vector<Status> status{};            ///< worst of the parts
-  std::vector<Seconds> floors{};           ///< analytic time of the whole occurrence: the least over its partitions
-  std::vector<Seconds> floors_without_weights{};
-  std::vector<double> flops{};         ///< the least over its partitions
+  std::vector<Seconds> whole_floors{};     ///< analytic time of the whole occurrence: the least over its partitions
+  // Of what is needed of the occurrence, the least over its partitions:
+  std::vector<Seconds> floors{}, floors_without_weights{};
+  std::vector<double> flops{};
   std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet
 };
 
@@ -66,12 +67,19 @@ struct FormPlans {
 [[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings,
                                    Figure figure);
 
-/// Analytic time of an occurrence: movement is free, since a consumer could have read through it.
-inline Seconds occurrence_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+/// Analytic time of an occurrence that does that work: movement is free, since a consumer could have read through it.
+inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ceilings& ceilings) {
   if (is_movement(at.layer)) return {};
-  const Bytes read = with_weights ? at.read_weights + at.read_activations : at.read_activations;
-  return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), cost(at.layer).flops),
-                  ceilings.memory_floor(read, at.written));
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), work.flops),
+                  ceilings.memory_floor(work.weights + work.activations, work.written));
+}
+inline Seconds whole_floor(const Occurrence& at, const Ceilings& ceilings) {
+  return occurrence_floor(at, {cost(at.layer).flops, at.read_weights, at.read_activations, at.written}, ceilings);
+}
+inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+  Work work = at.needed;
+  if (!with_weights) work.weights = {};
+  return occurrence_floor(at, work, ceilings);
 }
 
 /// Modelled are layers that nothing runs and whose floor is one: without a peak it would be a bound of nothing.
@@ -131,13 +139,14 @@ inline Seconds p10(const Measurement& row) {
 inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
   FormPlan plan;
   for (const auto& at : graph.layers) {
-    const Seconds floor = occurrence_floor(at, ceilings, true);
+    const Seconds floor = whole_floor(at, ceilings);
     plan.parts.emplace_back();
     if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
     plan.status.push_back(worst(plan.parts.back()));
-    plan.floors.push_back(floor);
-    plan.floors_without_weights.push_back(occurrence_floor(at, ceilings, false));
-    plan.flops.push_back(cost(at.layer).flops.value);
+    plan.whole_floors.push_back(floor);
+    plan.floors.push_back(needed_floor(at, ceilings, true));
+    plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
+    plan.flops.push_back(at.needed.flops.value);
   }
   return plan;
 }
@@ -149,17 +158,19 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
   for (const auto& at : fused.layers) {
     std::vector<Prefix> done(at.members.size() + 1);
     done[0].reachable = true;
-    Seconds floor{}, floor_without{};
+    Seconds whole{}, floor{}, floor_without{};
     double flops = 0;
     for (auto member : at.members) {
+      whole += single_plan.whole_floors[member];
       floor += single_plan.floors[member];
       floor_without += single_plan.floors_without_weights[member];
       flops += single_plan.flops[member];
     }
     if (at.members.size() > 1) {
-      floor = std::min(floor, occurrence_floor(at, ceilings, true));
-      floor_without = std::min(floor_without, occurrence_floor(at, ceilings, false));
-      flops = std::min(flops, cost(at.layer).flops.value);
+      whole = std::min(whole, whole_floor(at, ceilings));
+      floor = std::min(floor, needed_floor(at, ceilings, true));
+      floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
+      flops = std::min(flops, at.needed.flops.value);
     }
     bool untried = false;
     std::size_t node = 0;
@@ -168,7 +179,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
         for (const auto& piece : at.pieces) {
           if (piece.first != i) continue;
           Part part = make_part(piece.layer, times, ceilings,
-                                piece.count == at.members.size() ? floor : layer_floor(piece.layer, ceilings));
+                                piece.count == at.members.size() ? whole : layer_floor(piece.layer, ceilings));
           part.node = node;
           if (part.status == Status::missing) {
             untried = true;
@@ -188,6 +199,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
     }
     plan.parts.push_back(done.back().parts);
     plan.status.push_back(untried ? Status::missing : worst(plan.parts.back()));
+    plan.whole_floors.push_back(whole);
     plan.floors.push_back(floor);
     plan.floors_without_weights.push_back(floor_without);
     plan.flops.push_back(flops);

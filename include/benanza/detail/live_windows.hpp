@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What convolutions, pools and attention need of their operands for a part of their results.
+#pragma once
+
+#include <benanza/detail/live_rules.hpp>
+#include <benanza/detail/window_axes.hpp>
+#include <benanza/model/fused_node.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::detail {
+
+/// What the windows at some positions read.
+[[nodiscard]] inline Positions read_by(const Window& window, const Positions& at) {
+  std::vector<Positions::Run> runs;
+  const bool adjoin = window.dilation == 1 && window.stride <= window.kernel;
+  const bool each = at.count() <= static_cast<std::int64_t>(Positions::most_runs) / window.kernel;
+  const std::int64_t reach = window.dilation * (window.kernel - 1) + 1;
+  for (const auto& run : at.runs()) {
+    const std::int64_t first = run.begin * window.stride - window.pad_begin,
+                       last = (run.end - 1) * window.stride - window.pad_begin;
+    if (adjoin || !each) {
+      runs.push_back({first, last + reach});
+      continue;
+    }
+    for (std::int64_t p = first; p <= last; p += window.stride)
+      for (std::int64_t tap = 0; tap < window.kernel; ++tap)
+        runs.push_back({p + tap * window.dilation, p + tap * window.dilation + 1});
+  }
+  return common(Positions(std::move(runs)), Positions::whole(window.size));
+}
+
+/// The steps o of a tap that reads o * stride + offset, for which it reads within a run.
+[[nodiscard]] inline Positions::Run steps_within(const Positions::Run& run, std::int64_t stride, std::int64_t offset) {
+  const auto rounded_up = [stride](std::int64_t n) { return n <= 0 ? -(-n / stride) : (n - 1) / stride + 1; };
+  return {rounded_up(run.begin - offset), rounded_up(run.end - offset)};
+}
+/// Pairs of a position and a tap that reads a real element.
+[[nodiscard]] inline double taps(const Window& window, const Positions& at) {
+  double total = 0;
+  for (std::int64_t tap = 0; tap < window.kernel; ++tap) {
+    const auto inside = steps_within({0, window.size}, window.stride, tap * window.dilation - window.pad_begin);
+    total += static_cast<double>(common(at, Positions::run(inside.begin, inside.end)).count());
+  }
+  return total;
+}
+/// The same of a transposed convolution: the window slides over the result, over which `at` tells what is needed, and
+/// its steps are elements of x.
+struct TransposedTaps {
+  Positions x{};
+  double count = 0;
+};
+[[nodiscard]] inline TransposedTaps transposed_taps(const Window& window, const Positions& at, std::int64_t x_size) {
+  TransposedTaps result;
+  std::vector<Positions::Run> runs;
+  for (std::int64_t tap = 0; tap < window.kernel; ++tap)
+    for (const auto& run : at.runs()) {
+      auto steps = steps_within(run, window.stride, tap * window.dilation - window.pad_begin);
+      steps = {std::max<std::int64_t>(0, steps.begin), std::min(steps.end, x_size)};
+      runs.push_back(steps);
+      result.count += static_cast<double>(std::max<std::int64_t>(0, steps.end - steps.begin));
+    }
+  result.x = Positions(std::move(runs));
+  return result;
+}
+
+/// Channels of x that channels of y are computed from.
+[[nodiscard]] inline Positions channels_read(const Positions& at, std::int64_t y_each, std::int64_t x_each) {
+  std::vector<Positions::Run> runs;
+  for (const auto& run : at.runs())
+    runs.push_back({run.begin / y_each * x_each, ((run.end - 1) / y_each + 1) * x_each});
+  return Positions(std::move(runs));
+}
+
+/// The part of a measure of all that a region has.
+template <class Weight>
+[[nodiscard]] double part_of(const Region& region, const Weight& weight) {
+  const double all = Region::whole(region.dims()).measure(weight);
+  return region.is_whole() || all <= 0 ? 1 : region.measure(weight) / all;
+}
+
+/// A scale or bias of each channel, a tensor that is added, or what is needed whole.
+[[nodiscard]] inline Box beside_window(const Dims& x, const Dims& y, const Box& box) {
+  if (x == y) return box;
+  return x.size() == 1 ? follow({1}, x, y, box) : whole_box(x);
+}
+
+[[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
+  const auto& node = at.node;
+  const std::size_t w = node.op_type == "QLinearConv" ? 3 : 1;
+  const Dims &x_dims = at.x(0), &w_dims = at.x(w), &y_dims = at.y();
+  if (channels_first(node, x_dims) != x_dims || node.domain == "com.microsoft.nchwc" ||
+      w_dims.size() != x_dims.size() || x_dims.size() < 3 || y_dims.size() != x_dims.size())
+    return std::nullopt;
+  auto read = WindowAxes::read(node, std::span(x_dims).subspan(2), std::span(w_dims).subspan(2));
+  if (!read) return std::nullopt;
+  read->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
+  const std::int64_t group = node.attribute<std::int64_t>("group", 1);
+  if (group < 1 || y_dims[1] % group != 0 || x_dims[1] % group != 0) return std::nullopt;
+  std::vector<Window> windows;
+  for (const auto& axis : read->axes) {
+    if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
+    windows.push_back(axis.window);
+  }
+  return LiveRule{.operand = [at, w, windows, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                    if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
+                    Box result = whole_box(at.x(k));
+                    if (k == w) {
+                      result[0] = y[1];
+                      return {result};
+                    }
+                    result[0] = y[0];
+                    result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
+                    for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+                    return {result};
+                  },
+                  .flops =
+                      [windows](std::span<const Region> y, const Region&) {
+                        return part_of(y[0], [&](std::size_t i, const Positions& p) {
+                          return i < 2 ? static_cast<double>(p.count()) : taps(windows[i - 2], p);
+                        });
+                      }};
+}
+
+/// Of explicit pads alone.
+[[nodiscard]] inline std::optional<LiveRule> transposed_convolution(const SizedNode& at) {
+  const auto& node = at.node;
+  const Dims &x_dims = at.x(0), &w_dims = at.x(1), &y_dims = at.y();
+  const std::string auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
+  if ((auto_pad != "NOTSET" && !auto_pad.empty()) || !node.attribute<Dims>("output_shape", {}).empty() ||
+      x_dims.size() < 3 || w_dims.size() != x_dims.size() || y_dims.size() != x_dims.size())
+    return std::nullopt;
+  const auto read = WindowAxes::read(node, std::span(y_dims).subspan(2), std::span(w_dims).subspan(2));
+  const std::int64_t group = node.attribute<std::int64_t>("group", 1);
+  if (!read || group < 1 || y_dims[1] % group != 0 || x_dims[1] % group != 0) return std::nullopt;
+  std::vector<Window> windows;
+  for (const auto& axis : read->axes) windows.push_back(axis.window);
+  return LiveRule{.operand = [at, windows, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                    if (k > 1) return {beside_window(at.x(k), at.y(j), y)};
+                    Box result = whole_box(at.x(k));
+                    if (k == 1) {
+                      if (group == 1) result[1] = y[1];
+                      return {result};
+                    }
+                    result[0] = y[0];
+                    result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
+                    for (std::size_t i = 0; i < windows.size(); ++i)
+                      result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).x;
+                    return {result};
+                  },
+                  .flops =
+                      [at, windows](std::span<const Region> y, const Region&) {
+                        return part_of(y[0], [&](std::size_t i, const Positions& p) {
+                          return i < 2 ? static_cast<double>(p.count())
+                                       : transposed_taps(windows[i - 2], p, at.x(0)[i]).count;
+                        });
+                      }};
+}
+
+[[nodiscard]] inline std::optional<LiveRule> pool(const SizedNode& at) {
+  const auto& node = at.node;
+  const Dims &x_dims = at.x(0), &y_dims = at.y();
+  if (channels_first(node, x_dims) != x_dims || x_dims.size() < 3 || y_dims.size() != x_dims.size())
+    return std::nullopt;
+  const bool global = node.op_type.find("Global") != std::string::npos;
+  const Dims kernel = global ? Dims(x_dims.begin() + 2, x_dims.end()) : node.attribute<Dims>("kernel_shape", {});
+  auto read = WindowAxes::read(node, std::span(x_dims).subspan(2), kernel);
+  if (!read) return std::nullopt;
+  const std::string auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
+  read->resolve_same_padding(auto_pad);
+  if (node.attribute<std::int64_t>("ceil_mode", 0) != 0 && !auto_pad.starts_with("SAME")) read->resolve_ceil_mode();
+  std::vector<Window> windows;
+  for (const auto& axis : read->axes) {
+    if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
+    windows.push_back(axis.window);
+  }
+  return LiveRule{.operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+                    Box result = whole_box(at.x(k));
+                    if (k > 0) return {result};
+                    result[0] = y[0];
+                    result[1] = y[1];
+                    for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+                    return {result};
+                  },
+                  .flops =
+                      [windows](std::span<const Region> y, const Region&) {
+                        Region both = y[0];  // and the places of maxima
+                        for (const auto& each : y) both.add(each);
+                        return part_of(both, [&](std::size_t i, const Positions& p) {
+                          return i < 2 ? static_cast<double>(p.count()) : taps(windows[i - 2], p);
+                        });
+                      }};
+}
+
+/// Queries follow the result; of the keys and values those that these queries see. Further results take everything.
+[[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
+  const auto& node = at.node;
+  const auto& layer = std::get<op::Attention>(at.layer);
+  if (!node.has_input(1) || !node.has_input(2)) return std::nullopt;
+  const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
+  if ((rank != 3 && rank != 4) || q_rank != rank) return std::nullopt;
+  const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
+  const auto operand = [at, &layer, rank, tokens, mask](std::size_t k, std::size_t j,
+                                                        const Box& y) -> std::vector<Box> {
+    const Dims& x = at.x(k);
+    Box result = whole_box(x);
+    if (j > 0) return {result};
+    if (k == 0) {
+      FollowedAxes axes(rank, whole_axis);
+      for (std::size_t i = 0; i + 1 < rank; ++i) axes[i] = i;
+      return {follow(axes, x, at.y(), y)};
+    }
+    if (k == mask && x.size() <= 4) {  // batch heads queries keys
+      const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
+      return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
+    }
+    if ((k != 1 && k != 2) || (x.size() != 3 && x.size() != 4)) return {result};
+    result[0] = y[0];
+    if (rank == 4 && x.size() == 4 && x[1] == at.y()[1]) result[1] = y[1];
+    if (Positions& keys = result[x.size() - 2]; x[x.size() - 2] == layer.k[2]) {  // no cache before them
+      std::vector<Positions::Run> runs;
+      for (const auto& run : y[tokens].runs())
+        if (run.begin < run.end) runs.push_back({layer.first_key(run.begin), layer.last_key(run.end - 1)});
+      keys = Positions(std::move(runs));
+    }
+    return {result};
+  };
+  const auto flops = [&layer, tokens, rank](std::span<const Region> y, const Region&) {
+    const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0;
+    return part_of(y[0], [&](std::size_t i, const Positions& p) -> double {
+      if (i + 1 == rank) return p.empty() ? 0 : 1;  // any part of a head takes all pairs
+      if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
+      double pairs = 0;
+      for (const auto& run : p.runs())
+        for (auto q = run.begin; q < run.end; ++q) pairs += static_cast<double>(layer.last_key(q) - layer.first_key(q));
+      return pairs;
+    });
+  };
+  return LiveRule{.operand = operand, .flops = flops};
+}
+
+}  // namespace benanza::detail

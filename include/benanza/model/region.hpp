@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis.
+#pragma once
+
+#include <benanza/detail/collapse.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+/// Positions along one axis, as sorted runs with a gap between any two. More than `most_runs` become one run from the
+/// first to the last.
+class Positions {
+ public:
+  static constexpr std::size_t most_runs = 4096;
+  struct Run {
+    std::int64_t begin = 0, end = 0;
+    auto operator<=>(const Run&) const = default;
+  };
+
+  Positions() = default;
+  [[nodiscard]] static Positions run(std::int64_t begin, std::int64_t end) {
+    return Positions(std::vector<Run>{{begin, end}});
+  }
+  [[nodiscard]] static Positions whole(std::int64_t size) { return run(0, size); }
+  /// In any order; those that overlap are joined, empty ones are dropped.
+  explicit Positions(std::vector<Run> runs) {
+    std::erase_if(runs, [](const Run& run) { return run.begin >= run.end; });
+    std::sort(runs.begin(), runs.end());
+    for (const Run& run : runs)
+      if (!runs_.empty() && run.begin <= runs_.back().end) runs_.back().end = std::max(runs_.back().end, run.end);
+      else runs_.push_back(run);
+    if (runs_.size() > most_runs) runs_ = {{runs_.front().begin, runs_.back().end}};
+  }
+
+  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t total = 0;
+    for (const Run& run : runs_) total += run.end - run.begin;
+    return total;
+  }
+  bool operator==(const Positions&) const = default;
+
+ private:
+  std::vector<Run> runs_{};
+};
+
+[[nodiscard]] inline Positions unite(const Positions& a, const Positions& b) {
+  std::vector<Positions::Run> runs(a.runs().begin(), a.runs().end());
+  runs.insert(runs.end(), b.runs().begin(), b.runs().end());
+  return Positions(std::move(runs));
+}
+[[nodiscard]] inline Positions common(const Positions& a, const Positions& b) {
+  std::vector<Positions::Run> runs;
+  for (std::size_t i = 0, j = 0; i < a.runs().size() && j < b.runs().size();) {
+    runs.push_back({std::max(a.runs()[i].begin, b.runs()[j].begin), std::min(a.runs()[i].end, b.runs()[j].end)});
+    ++(a.runs()[i].end < b.runs()[j].end ? i : j);
+  }
+  return Positions(std::move(runs));
+}
+[[nodiscard]] inline bool contains(const Positions& outer, const Positions& inner) {
+  return common(outer, inner) == inner;
+}
+/// `first + step * p` for each position, those outside of [0, size) left out.
+[[nodiscard]] inline Positions stepped(const Positions& from, std::int64_t first, std::int64_t step,
+                                       std::int64_t size) {
+  std::vector<Positions::Run> runs;
+  const bool each = step != 1 && from.count() <= static_cast<std::int64_t>(Positions::most_runs);
+  for (const auto& run : from.runs()) {
+    if (each) {
+      for (std::int64_t p = run.begin; p < run.end; ++p) runs.push_back({first + step * p, first + step * p + 1});
+    } else {
+      const auto [least, most] = std::minmax(first + step * run.begin, first + step * (run.end - 1));
+      runs.push_back({least, most + 1});
+    }
+  }
+  return common(Positions(std::move(runs)), Positions::whole(size));
+}
+
+/// A set of positions for each axis.
+using Box = std::vector<Positions>;
+
+[[nodiscard]] inline Box whole_box(std::span<const std::int64_t> dims) {
+  Box box;
+  for (const auto dim : dims) box.push_back(Positions::whole(dim));
+  return box;
+}
+
+/// Boxes may overlap. More than `most_boxes` become the one box around them.
+class Region {
+ public:
+  static constexpr std::size_t most_boxes = 8;
+
+  Region() = default;
+  /// None of a tensor of these dimensions.
+  explicit Region(std::span<const std::int64_t> dims) : dims_(dims.begin(), dims.end()) {}
+  [[nodiscard]] static Region whole(std::span<const std::int64_t> dims) {
+    Region region(dims);
+    region.boxes_.push_back(whole_box(dims));
+    return region;
+  }
+
+  [[nodiscard]] const detail::Dims& dims() const { return dims_; }
+  [[nodiscard]] std::span<const Box> boxes() const { return boxes_; }
+  [[nodiscard]] bool empty() const { return boxes_.empty(); }
+  [[nodiscard]] bool is_whole() const { return boxes_.size() == 1 && boxes_[0] == whole_box(dims_); }
+  bool operator==(const Region&) const = default;
+
+  /// A box without a position along some axis adds nothing, unless the tensor has no element at all.
+  void add(Box box) {
+    for (std::size_t i = 0; i < box.size(); ++i)
+      if (box[i].empty() && dims_[i] > 0) return;
+    for (std::size_t e = 0; e < boxes_.size();) {
+      std::size_t different = 0, axis = 0, inside = 0, around = 0;
+      for (std::size_t i = 0; i < box.size(); ++i) {
+        if (!(box[i] == boxes_[e][i])) ++different, axis = i;
+        inside += contains(boxes_[e][i], box[i]) ? 1 : 0;
+        around += contains(box[i], boxes_[e][i]) ? 1 : 0;
+      }
+      if (inside == box.size()) return;
+      if (around != box.size() && different != 1) {
+        ++e;
+        continue;
+      }
+      if (different == 1) box[axis] = unite(box[axis], boxes_[e][axis]);
+      boxes_.erase(boxes_.begin() + static_cast<std::ptrdiff_t>(e));
+      e = 0;
+    }
+    boxes_.push_back(std::move(box));
+    if (boxes_.size() <= most_boxes) return;
+    Box hull = std::move(boxes_.back());
+    for (const auto& each : boxes_)
+      for (std::size_t i = 0; i < each.size(); ++i) hull[i] = unite(hull[i], each[i]);
+    boxes_ = {std::move(hull)};
+  }
+  void add(const Region& other) {
+    for (const auto& box : other.boxes_) add(box);
+  }
+
+  /// Sum over the elements of the product of their weights along the axes: `weight(axis, positions)` sums those of some
+  /// positions.
+  template <class Weight>
+  [[nodiscard]] double measure(const Weight& weight) const {
+    return measure(weight, 0, nullptr);
+  }
+  /// Elements, as a share of all; of a tensor without elements all.
+  [[nodiscard]] double share() const {
+    const auto count = [](std::size_t, const Positions& at) { return static_cast<double>(at.count()); };
+    const double all = whole(dims_).measure(count);
+    return is_whole() ? 1 : all > 0 ? measure(count) / all : empty() ? 0 : 1;
+  }
+
+ private:
+  /// Of a union: what each box has that none behind it has.
+  template <class Weight>
+  [[nodiscard]] double measure(const Weight& weight, std::size_t from, const Box* within) const {
+    double total = 0;
+    for (std::size_t b = from; b < boxes_.size(); ++b) {
+      Box part = boxes_[b];
+      double product = 1;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        if (within) part[i] = common((*within)[i], part[i]);
+        product *= weight(i, part[i]);
+      }
+      if (product != 0) total += product - measure(weight, b + 1, &part);
+    }
+    return total;
+  }
+
+  detail::Dims dims_{};
+  std::vector<Box> boxes_{};
+};
+
+namespace detail {
+
+/// Positions of a box's axes as positions of the one axis that they fold into.
+[[nodiscard]] inline Positions folded(std::span<const Positions> axes, std::span<const std::int64_t> dims) {
+  Positions inner = Positions::whole(1);
+  std::int64_t size = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    std::vector<Positions::Run> runs;
+    const bool whole = inner == Positions::whole(size);
+    const bool each = axes[i].count() * static_cast<std::int64_t>(inner.runs().size()) <=
+                      static_cast<std::int64_t>(Positions::most_runs);
+    for (const auto& run : axes[i].runs()) {
+      if (whole || !each) {
+        runs.push_back({run.begin * size, run.end * size});
+        continue;
+      }
+      for (std::int64_t p = run.begin; p < run.end; ++p)
+        for (const auto& in : inner.runs()) runs.push_back({p * size + in.begin, p * size + in.end});
+    }
+    inner = Positions(std::move(runs));
+    size *= dims[i];
+  }
+  return inner;
+}
+
+/// The boxes that positions of a folded axis are of the axes it is folded from.
+[[nodiscard]] inline std::vector<Box> unfolded(const Positions& flat, std::span<const std::int64_t> dims) {
+  if (dims.empty()) return {Box{}};
+  const std::int64_t inner = element_count(dims.subspan(1));
+  std::map<std::int64_t, std::vector<Positions::Run>> parts;  // of rows that are not taken whole
+  std::vector<Positions::Run> whole_rows;
+  for (const auto& run : flat.runs()) {
+    std::int64_t at = run.begin;
+    while (at < run.end) {
+      const std::int64_t row = at / inner;
+      if (at == row * inner && run.end - at >= inner) {
+        whole_rows.push_back({row, run.end / inner});
+        at = run.end / inner * inner;
+      } else {
+        const std::int64_t end = std::min(run.end, (row + 1) * inner);
+        parts[row].push_back({at - row * inner, end - row * inner});
+        at = end;
+      }
+    }
+  }
+  std::map<std::vector<Positions::Run>, std::vector<Positions::Run>> rows_of;  // rows that have the same part
+  if (!whole_rows.empty()) rows_of[{{0, inner}}] = whole_rows;
+  for (const auto& [row, part] : parts) rows_of[part].push_back({row, row + 1});
+  if (rows_of.size() > Region::most_boxes) return {whole_box(dims)};
+  std::vector<Box> boxes;
+  for (const auto& [part, rows] : rows_of)
+    for (const auto& rest : unfolded(Positions(part), dims.subspan(1))) {
+      boxes.push_back({Positions(rows)});
+      boxes.back().insert(boxes.back().end(), rest.begin(), rest.end());
+    }
+  return boxes;
+}
+
+/// The boxes of a tensor `x` that make up a box of its reshaped form `y`.
+[[nodiscard]] inline std::vector<Box> reshaped(const Box& box, std::span<const std::int64_t> y,
+                                               std::span<const std::int64_t> x) {
+  if (element_count(x) != element_count(y) || element_count(x) == 0 || x.empty() || y.empty()) return {whole_box(x)};
+  std::vector<Box> result{Box{}};
+  for (std::size_t i = 0, j = 0; i < x.size();) {
+    std::size_t x_end = i + 1, y_end = j + 1;  // the next axes of both that fold into one
+    std::int64_t x_size = x[i], y_size = y[j];
+    while (x_size != y_size)
+      if (x_size < y_size) x_size *= x[x_end++];
+      else y_size *= y[y_end++];
+    if (std::all_of(x.begin() + static_cast<std::ptrdiff_t>(x_end), x.end(), [](auto d) { return d == 1; }) ||
+        y_end == y.size()) {  // ones at the end belong to the last of the other
+      x_end = x.size();
+      y_end = y.size();
+    }
+    const auto parts =
+        unfolded(folded(std::span(box).subspan(j, y_end - j), y.subspan(j, y_end - j)), x.subspan(i, x_end - i));
+    std::vector<Box> longer;
+    for (const auto& head : result)
+      for (const auto& part : parts) {
+        longer.push_back(head);
+        longer.back().insert(longer.back().end(), part.begin(), part.end());
+      }
+    result = std::move(longer);
+    i = x_end;
+    j = y_end;
+  }
+  return result;
+}
+
+}  // namespace detail
+
+}  // namespace benanza
