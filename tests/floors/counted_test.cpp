@@ -126,3 +126,30 @@ TEST_CASE("zeros that a Pad adds in front of a convolution are not multiplied", 
   CHECK(flops(padded("Pad(x, p, one)")) == 2.0 * 4 * 8 * 48 * 48);
   CHECK(flops(padded("Pad<mode = \"reflect\">(x, p)")) == 2.0 * 4 * 8 * 48 * 48);
 }
+
+TEST_CASE("a Resize that shrinks reads the cells that its results are made of", "[floors]") {
+  const auto reads = [](const std::string& attributes) {
+    const auto model = layers_of(
+        "g (float[1, 4, 64, 64] x) => (float[1, 4, 16, 16] y) <float[4] s = {1, 1, 0.25, 0.25}> "
+        "{ y = Resize<" +
+            attributes + ">(x, , s) }",
+        {});
+    return model.single.model_reads.value - 4 * 4;  // the scales
+  };
+  // One cell in four along each axis; results that lie halfway between two cells need two, by cubic functions four.
+  CHECK(reads(R"(mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor")") ==
+        4 * 16 * 16 * 4);
+  CHECK(reads(R"(mode = "linear", coordinate_transformation_mode = "asymmetric")") == 4 * 16 * 16 * 4);
+  CHECK(reads(R"(mode = "linear")") == 4 * 32 * 32 * 4);
+  CHECK(reads(R"(mode = "cubic")") == 4 * 64 * 64 * 4);
+  CHECK(reads(R"(mode = "linear", antialias = 1)") == 4 * 64 * 64 * 4);
+}
+
+TEST_CASE("of the two operands of a Where only the smaller one is certain to be read", "[floors]") {
+  const auto model =
+      layers_of("g (bool[1] c, float[1] x, float[64000] z) => (float[64000] y) { y = Where(c, x, z) }", {});
+  CHECK(model.single.model_reads.value == 1 + 4);
+  const auto swapped =
+      layers_of("g (bool[1] c, float[1] x, float[64000] z) => (float[64000] y) { y = Where(c, z, x) }", {});
+  CHECK(swapped.single.model_reads.value == 1 + 4);
+}

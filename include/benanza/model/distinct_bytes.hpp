@@ -58,6 +58,8 @@ class DistinctBytes {
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer))
       return tensor.bytes() * (static_cast<double>(attention->seen_keys()) / static_cast<double>(attention->k[2]));
+    if (std::holds_alternative<op::Where>(layer))
+      return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[i].touched_bytes())});
     if (std::holds_alternative<op::Rotary>(layer))
       return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[1].bytes())});
     return tensor.bytes();

@@ -78,11 +78,8 @@ struct Resize {
   }
 
   [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
-                    .outputs = {{.name = "y", .type = type, .shape = y}}};
-    if (coordinates == ResizeCoordinates::tf_crop_and_resize)  // the region may be small
-      result.inputs[0].touched = std::min(element_count(x), element_count(y));
-    return result;
+    return {.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched()}},
+            .outputs = {{.name = "y", .type = type, .shape = y}}};
   }
 
   /// ONNX Resize: nearest copies; linear and cubic interpolate axis by axis, one multiply-add for each of 2 or 4 taps
@@ -95,6 +92,24 @@ struct Resize {
 
   [[nodiscard]] constexpr bool consistent() const {
     return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && !(antialias && mode == ResizeMode::nearest);
+  }
+
+ private:
+  /// Cells of an axis that one result needs at least: one where it lies on a cell, and halfway between two all taps.
+  /// Coordinates of half pixels lie halfway where the axis shrinks by an even factor.
+  [[nodiscard]] constexpr std::int64_t least_taps(std::size_t axis) const {
+    const bool half = coordinates == ResizeCoordinates::half_pixel ||
+                      (coordinates == ResizeCoordinates::pytorch_half_pixel && y[axis] > 1);
+    if (mode == ResizeMode::nearest || !half || x[axis] % (2 * y[axis]) != 0) return 1;
+    return mode == ResizeMode::linear ? 2 : 4;
+  }
+  /// Cells of x that some result needs. Antialiasing needs all, unless a region is cut out, which may be small.
+  [[nodiscard]] constexpr std::int64_t touched() const {
+    if (antialias && coordinates != ResizeCoordinates::tf_crop_and_resize) return element_count(x);
+    std::int64_t cells = 1;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      cells = checked_product(cells, x[i] == y[i] ? x[i] : std::min(x[i], checked_product(least_taps(i), y[i])));
+    return cells;
   }
 };
 

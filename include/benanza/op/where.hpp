@@ -43,11 +43,15 @@ struct Where {
 
   [[nodiscard]] constexpr TensorShape output() const { return broadcast(broadcast(c, x), y); }
 
+  /// The condition may choose the smaller of x and y everywhere: of the other no element is certain to be read.
   [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "condition", .type = DataType::boolean, .shape = c, .contents = Contents::boolean},
-                       {.name = "x", .type = type, .shape = x},
-                       {.name = "y", .type = type, .shape = y}},
-            .outputs = {{.name = "output", .type = type, .shape = output()}}};
+    Operands result{
+        .inputs = {{.name = "condition", .type = DataType::boolean, .shape = c, .contents = Contents::boolean},
+                   {.name = "x", .type = type, .shape = x},
+                   {.name = "y", .type = type, .shape = y}},
+        .outputs = {{.name = "output", .type = type, .shape = output()}}};
+    result.inputs[element_count(x) > element_count(y) ? 1 : 2].touched = 0;
+    return result;
   }
 
   /// ONNX Where: one choice an element.
