@@ -287,3 +287,28 @@ TEST_CASE("floors lack dead work, and rungs keep their order", "[floors]") {
   CHECK(analysis.flops.value == 2.0 * 64 * 256 * 256);
   CHECK(analysis.dead_share() == Approx(63.0 / 64));
 }
+
+TEST_CASE("a recurrent layer computes the steps up to the last one that is read", "[floors]") {
+  // 100 steps of 64 inputs and 64 units in both directions; a step of one multiplies 4 x 64 rows of 128.
+  const auto read = [](const std::string& readers, const std::string& result, const std::string& constants) {
+    return layers_of("(float[100, 1, 64] x, float[2, 256, 64] w, float[2, 256, 64] r) => (float[" + result + "] y) <" +
+                     constants + "> { s, h, c = LSTM<direction = \"bidirectional\", hidden_size = 64>(x, w, r) " +
+                     readers + " }");
+  };
+  const auto model = read("y = Identity(s)", "100, 2, 1, 64", "");
+  const double all = needed_flops(model.single), step = all / 200;
+  CHECK(step >= 2.0 * 256 * 128);
+  const double x = 64 * 4, weights = 2 * 256 * 64 * 4;  // a step's inputs, one direction's weights
+  // The last step of the backward direction is the first that it computes.
+  check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {99}, int64 d = {1}"), step,
+        x + weights + 16);
+  check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {99}, int64 d = {0}"),
+        100 * step, 100 * x + weights + 16);
+  check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {9}, int64 d = {0}"),
+        10 * step, 10 * x + weights + 16);
+  // Both directions of the last step: all forward, one backward.
+  check(read("y = Gather<axis = 0>(s, i)", "2, 1, 64", "int64 i = {99}"), 101 * step, 100 * x + 2 * weights + 8);
+  // The last states are those behind all steps.
+  check(read("y = Identity(h)", "2, 1, 64", ""), all, 100 * x + 2 * weights);
+  check(read("y = Gather<axis = 0>(h, d)", "1, 64", "int64 d = {1}"), 100 * step, 100 * x + weights + 8);
+}

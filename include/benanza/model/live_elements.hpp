@@ -4,6 +4,7 @@
 // is needed.
 #pragma once
 
+#include <benanza/detail/live_recurrent.hpp>
 #include <benanza/detail/live_rules.hpp>
 #include <benanza/detail/live_windows.hpp>
 #include <benanza/model/graph.hpp>
@@ -29,6 +30,8 @@ namespace detail {
 [[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
+  if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
+  if (!at.node.has_output(0)) return std::nullopt;
   if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze") return reshape(at);
   if (type == "Transpose") return transposition(at);
   if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
@@ -150,7 +153,7 @@ class LiveElements {
     LiveShare& share = shares_[&node] = {};
     std::vector<Region> parts, all;
     std::set<std::string> readers;
-    bool any = node.outputs.empty(), whole = true, has_rule = node.has_input(0) && node.has_output(0);
+    bool any = node.outputs.empty(), whole = true, has_rule = node.has_input(0);
     const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are the least
       if (id && (graph.value(*id).data_dependent || graph.value(*id).elements() == 0)) has_rule = false;
     };
