@@ -18,14 +18,14 @@ namespace benanza::importer {
 namespace {
 
 /// x times constant weights, plus a constant bias where there is one. The weights of a column lie beside each other in
-/// the attributes. Nothing where the lists have other sizes.
+/// the attributes. Surplus weights are left alone, as ONNX Runtime does; nothing where there are too few.
 std::optional<ValueId> linear(Parts& parts, ValueId x, const Floats& weights, std::int64_t columns,
                               const Floats& bias) {
   const std::int64_t rows = parts.value(x).dims[0], features = parts.value(x).dims[1];
-  if (features == 0 || columns == 0 || count(weights) != checked_product(features, columns)) return std::nullopt;
+  if (features < 1 || columns < 1 || count(weights) < checked_product(features, columns)) return std::nullopt;
   if (count(bias) > 1 && count(bias) != columns) return std::nullopt;
   Floats transposed;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(features * columns); ++i) {
     const auto column = i % static_cast<std::size_t>(columns), feature = i / static_cast<std::size_t>(columns);
     transposed.push_back(weights[column * static_cast<std::size_t>(features) + feature]);
   }
@@ -87,7 +87,8 @@ bool linear_classifier(Parts& parts) {
   const auto x = parts.rows(0);
   const auto weights = node.attribute<Floats>("coefficients", {}), bias = node.attribute<Floats>("intercepts", {});
   if (!x || parts.value(*x).dims[1] == 0) return false;
-  auto scores = linear(parts, *x, weights, count(weights) / parts.value(*x).dims[1], bias);
+  const std::int64_t columns = bias.empty() ? count(weights) / parts.value(*x).dims[1] : count(bias);
+  auto scores = linear(parts, *x, weights, columns, bias);
   if (!scores) return false;
   const bool second_alone = parts.value(*scores).dims[1] == 1 && classes_of(node, "classlabels_ints") == 2;
   const bool softmax = node.attribute<std::string>("post_transform", "NONE").starts_with("SOFTMAX");
