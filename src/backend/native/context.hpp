@@ -88,8 +88,6 @@ template <class T>
 }
 
 // One for each operator that has native kernels, in the file of its family.
-[[nodiscard]] Result plans(const op::Conv& op, const Context& context);
-[[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 [[nodiscard]] Result plans(const op::Unary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Nary& op, const Context& context);
@@ -135,6 +133,12 @@ template <class T>
 [[nodiscard]] Result plans(const op::OneHot& op, const Context& context);
 [[nodiscard]] Result plans(const op::Trilu& op, const Context& context);
 [[nodiscard]] Result plans(const op::Generate& op, const Context& context);
+[[nodiscard]] Result plans(const op::Conv& op, const Context& context);
+[[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
+
+// Plans of 8-bit integers, in a file of their own.
+[[nodiscard]] Result integer_plans(const op::Conv& op, const Context& context);
+[[nodiscard]] Result integer_plans(const op::MatMul& op, const Context& context);
 
 /// Layers that libraries do well, or that are not work.
 template <Operator Op>

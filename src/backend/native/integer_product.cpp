@@ -264,7 +264,6 @@ Result plan_of(const Op& op, Problem problem, bool weights_are_rows, const Conte
 
 template <class Op>
 std::optional<Unsupported> refused(const Op& op, std::optional<DataType> weights) {
-  if (!is_8_bit(op.type)) return Unsupported{"no " + std::string(Op::kind) + " in backend native"};
   const DataType w = weights.value_or(op.type), y = op.y_type.value_or(op.type);
   if (!is_8_bit(w)) return unsupported(Op::kind, w);
   if (y != DataType::i32 && y != DataType::f32 && !is_8_bit(y)) return unsupported(Op::kind, y);
@@ -275,7 +274,7 @@ std::optional<Unsupported> refused(const Op& op, std::optional<DataType> weights
 
 }  // namespace
 
-Result plans(const op::MatMul& op, const Context& context) {
+Result integer_plans(const op::MatMul& op, const Context& context) {
   if (auto why = refused(op, op.b_type)) return *std::move(why);
   const Index m = op.m(), k = op.k(), n = op.n();
   Problem problem{.rows = m,
@@ -295,7 +294,7 @@ Result plans(const op::MatMul& op, const Context& context) {
                  [&](Index width, const Quantization&) { return matrix_columns(k, n, width, op.trans_b); });
 }
 
-Result plans(const op::Conv& op, const Context& context) {
+Result integer_plans(const op::Conv& op, const Context& context) {
   if (auto why = refused(op, op.w_type)) return *std::move(why);
   const TensorShape y = op.y();
   const Index plane = element_count(op.x) / (op.x[0] * op.x[1]), y_plane = element_count(y) / (y[0] * y[1]);

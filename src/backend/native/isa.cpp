@@ -22,6 +22,7 @@ namespace benanza::native {
   void add_reduce(Kernels&);          \
   void add_attention(Kernels&);       \
   void add_recurrent(Kernels&);       \
+  void add_tile(Kernels&);            \
   inline Kernels table() {            \
     Kernels k;                        \
     add_unary(k);                     \
@@ -36,6 +37,7 @@ namespace benanza::native {
     add_reduce(k);                    \
     add_attention(k);                 \
     add_recurrent(k);                 \
+    add_tile(k);                      \
     return k;                         \
   }                                   \
   }

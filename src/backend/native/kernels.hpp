@@ -149,8 +149,43 @@ struct IntegerProduct {
   void (*multiply)(const IntegerTile& a) = nullptr;
 };
 
+/// Where a tile of products takes its factors from. A tile has some positions and some vectors; each of its sums is
+/// that of a position and a lane.
+enum class TileKind : std::uint8_t {
+  blocked,    ///< elements of x in blocks of `lanes` channels; vectors of w
+  planar,     ///< elements of x where positions are neighbours; vectors of w
+  rows,       ///< elements of rows of x, `x_position` apart; vectors of w
+  depthwise,  ///< vectors of x in blocks of channels, each lane with its own weight: one vector of w
+  grouped,    ///< the same where `inner` channels make a group: each lane takes those of its group in turn
+  lines,      ///< vectors of x along a line; elements of w: positions are channels
+};
+inline constexpr std::size_t tile_kinds = 6, most_tile_vectors = 4, most_tile_positions = 14;
+
+/// Sums over blocks, window rows, taps and inner channels of x times w. Strides count floats.
+struct TileArguments {
+  const float* x = nullptr;
+  Index x_block = 0, x_row = 0, x_position = 0;
+  const Index* taps = nullptr;  ///< offsets of the taps of a window row in x
+  Index blocks = 1, rows = 1, first_tap = 0, last_tap = 1, inner = 1;
+  const float* w = nullptr;  ///< at row 0, tap 0
+  Index w_block = 0, w_row = 0, w_tap = 0;
+  float* y = nullptr;
+  Index y_position = 0, y_vector = 0;
+  Index last = 0;                 ///< lanes of the last vector that are there, 1 ... `lanes`
+  bool more = false;              ///< y holds sums already
+  const float* bias = nullptr;    ///< one for each lane, of `lines` for each position; or none
+  const float* addend = nullptr;  ///< lies like y; or none
+  float least = -__builtin_inff(), most = __builtin_inff();  ///< bounds of the result
+};
+using TileKernel = void (*)(const TileArguments& a);
+
 struct Kernels {
   Index lanes = 0;  ///< floats of a vector
+  /// By kind, vectors - 1 and positions - 1; null where the sums would not fit the registers, all on narrow machines.
+  TileKernel tile[tile_kinds][most_tile_vectors][most_tile_positions]{};
+  /// y = `before` zeros, `count` elements of x a `stride` apart, `after` zeros; elements are floats, or vectors of
+  /// them.
+  void (*frame[2])(const float* x, Index stride, Index before, Index count, Index after, float* y){};
   UnaryKernel unary[arithmetic_types][elementwise_fns]{};
   BinaryKernel binary[arithmetic_types][forms][elementwise_fns]{};
   BinaryKernel add_relu[forms]{};  ///< max(a + b, 0) of f32

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocked: activations N C H W in blocks of as many channels as a vector has lanes, N C/lanes H W lanes. The last block
+// is filled up with zeros.
+#pragma once
+
+#include "kernels.hpp"
+#include <benanza/model/tensor_shape.hpp>
+#include <benanza/plan/backend.hpp>
+
+namespace benanza::native {
+
+struct Blocked {
+  Index images = 1, channels = 1, plane = 1, lanes = 1;
+
+  /// Of a tensor N C H W, or of what broadcasts to one.
+  Blocked(const TensorShape& shape, Index lanes_of_vector);
+  [[nodiscard]] Index blocks() const { return (channels + lanes - 1) / lanes; }
+  [[nodiscard]] Layout layout() const;
+  /// Where an element of the row-major tensor lies.
+  [[nodiscard]] Index position(Index index) const;
+  void pack(const float* plain, float* packed) const;
+  void unpack(const float* packed, float* plain) const;
+};
+
+/// The shape N C/lanes H W lanes; an operand of one channel broadcasts to all: N 1 H W 1.
+[[nodiscard]] TensorShape blocked_shape(const TensorShape& shape, Index lanes);
+
+}  // namespace benanza::native

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Direct convolution. Each task takes some rows and columns of the result. It brings the part of x that they see into a
+// strip: zeros stand for the padding, and what a stride separates becomes neighbours. So all tiles are alike.
+#include "blocked.hpp"
+#include "convolution_shape.hpp"
+#include "tile_epilogue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace benanza::native {
+
+namespace {
+
+constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked",   "planar",  "rows",
+                                                              "depthwise", "grouped", "lines"};
+constexpr Index few_channels = 4;          // too few for a vector
+constexpr Index large_window = 25;         // taps
+constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
+constexpr Index least_rows = 16;           // that make up for reading the weights
+constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
+constexpr Index tasks_of_thread = 4;       // enough to share them evenly
+
+constexpr Index parts_of(Index n, Index most) { return (n + most - 1) / most; }
+constexpr Index round_up(Index n, Index to) { return parts_of(n, to) * to; }
+/// The size of equal parts, none above `most`.
+constexpr Index even(Index n, Index most) { return parts_of(n, parts_of(n, most)); }
+
+/// The positions and vectors of the largest tile.
+struct TileShape {
+  Index positions = 1, vectors = 1;
+};
+
+/// How a convolution is cut into tasks, and a task's strip of x: [block][row of x][phase][column].
+struct Cut {
+  bool in_place = false;                    ///< x is read where it lies
+  Index panel = 1;                          ///< vectors of y that a panel of weights serves; channels of `lines`
+  Index panels = 1, rows = 1, columns = 1;  ///< of a task
+  Index blocks = 1;                         ///< that a strip holds; sums of more pass through y
+  Index slots = 1;                          ///< rows of x in a strip
+  Index reach = 0;                          ///< columns of a phase behind those of y
+  Index phase = 0, line = 0, all = 0;       ///< floats of a phase, a slot, a strip
+  std::vector<Index> taps{};                ///< their offsets in a slot
+
+  Cut(const ConvolutionShape& shape, TileShape tile, int threads);
+  [[nodiscard]] Index row_tasks(const ConvolutionShape& shape) const { return parts_of(shape.rows.outputs(), rows); }
+  [[nodiscard]] Index column_tasks(const ConvolutionShape& shape) const {
+    return parts_of(shape.columns.outputs(), columns);
+  }
+  [[nodiscard]] Index panel_tasks(const ConvolutionShape& shape) const {
+    return parts_of(parts_of(shape.vectors, panel), panels);
+  }
+  [[nodiscard]] Index tasks(const ConvolutionShape& shape) const {
+    return shape.images * shape.parts * panel_tasks(shape) * row_tasks(shape) * column_tasks(shape);
+  }
+};
+
+Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
+  const auto &h = shape.rows, &w = shape.columns;
+  const bool lines = shape.kind == TileKind::lines;
+  const Index step = lines ? tile.vectors * shape.lanes : tile.positions;  // columns of a tile
+  in_place = !lines && w.stride == 1 && w.pad_begin == 0 && w.pad_end <= 0;
+  panel = lines ? tile.positions : tile.vectors;
+  panels = parts_of(shape.vectors, panel);
+  reach = (w.kernel - 1) * w.dilation / w.stride;
+
+  const auto cut_columns = [&](Index most) {
+    columns = round_up(even(w.outputs(), most), lines ? shape.lanes : 1);
+    phase = (columns + reach + 1) * shape.x_unit();
+    line = in_place ? w.size * shape.x_unit() : w.stride * phase;
+  };
+  const auto seen = [&](Index of_rows) {
+    return std::min(h.size, (of_rows - 1) * h.stride + (h.kernel - 1) * h.dilation + 1);
+  };
+  cut_columns(w.outputs());
+  while (h.kernel * line > strip_floats && columns > 2 * step) cut_columns(columns / 2);
+  // Rows share the weights of a task, blocks the sums in registers.
+  rows = std::min(h.outputs(), least_rows);
+  const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
+  blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * line), least, shape.blocks));
+  while (rows < h.outputs() && blocks * seen(rows + 1) * line <= strip_floats) ++rows;
+  rows = even(h.outputs(), rows);
+  while (tasks(shape) % threads != 0 && tasks(shape) < tasks_of_thread * threads) {
+    if (panels > 2) panels = (panels + 1) / 2;
+    else if (rows > 1) rows = even(h.outputs(), rows - 1);
+    else if (columns > 2 * step) cut_columns(columns / 2);
+    else if (panels > 1) panels = 1;
+    else break;
+  }
+  slots = seen(rows);
+  all = in_place ? 0 : round_up(blocks * slots * line, 16);
+  for (Index tap = 0; tap < w.kernel; ++tap) {
+    const Index at = tap * w.dilation;
+    taps.push_back(in_place ? at * shape.x_unit() : at % w.stride * phase + at / w.stride * shape.x_unit());
+  }
+}
+
+/// What a task computes.
+struct Task {
+  Index image = 0, part = 0, first_panel = 0, last_panel = 0;
+  Range rows{}, columns{};
+};
+
+class ConvolutionPlan final : public Plan {
+ public:
+  ConvolutionPlan(const op::Conv& op, const Context& context, const ConvolutionShape& shape, TileShape tile,
+                  const Cut& cut, const TileEpilogue& epilogue)
+      : Plan({.algorithm = "direct:" + std::string(kind_names[static_cast<std::size_t>(shape.kind)]) +
+                           std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
+                           ",threads=" + std::to_string(context.threads),
+              .threads = context.threads,
+              .inputs = layouts(op, shape, cut),
+              .outputs = {layout(op.y(), shape.y_blocked(), shape.lanes)},
+              .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(cut, epilogue)}),
+        operands_(op.operands()),
+        shape_(shape),
+        tile_(tile),
+        cut_(cut),
+        epilogue_(epilogue),
+        kernels_(context.kernels),
+        pool_(context.pool) {}
+
+ private:
+  static std::size_t workspace(const Cut& cut, const TileEpilogue& epilogue) {
+    return static_cast<std::size_t>(cut.all) * sizeof(float) + (epilogue.scratch_bytes() + 63) / 64 * 64;
+  }
+  static Layout layout(const TensorShape& shape, bool in_blocks, Index lanes) {
+    if (in_blocks) return Blocked(shape, lanes).layout();
+    return {.bytes = static_cast<std::size_t>(element_count(shape)) * sizeof(float)};
+  }
+  /// Operands of the epilogue lie as y does, those of one channel plainly.
+  static bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
+    return shape.y_blocked() && operand.size() == 4 && operand[1] != 1;
+  }
+  static std::vector<Layout> layouts(const op::Conv& op, const ConvolutionShape& shape, const Cut& cut) {
+    const Operands operands = op.operands();
+    auto result = plain_layouts(operands.inputs);
+    result[0] = layout(op.x, shape.x_blocked(), shape.lanes);
+    result[1] = {.name = std::string(kind_names[static_cast<std::size_t>(shape.kind)]) + std::to_string(cut.panel) +
+                         "x" + std::to_string(shape.y_unit()),
+                 .bytes = static_cast<std::size_t>(shape.parts * shape.part_floats()) * sizeof(float)};
+    for (std::size_t i = 2; i < result.size(); ++i)
+      result[i] = layout(operands.inputs[i].shape, in_blocks(shape, operands.inputs[i].shape), shape.lanes);
+    return result;
+  }
+
+  void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
+    const auto* const from = static_cast<const float*>(plain);
+    auto* const to = static_cast<float*>(packed);
+    const TensorShape& operand = operands_.inputs[i].shape;
+    if (i == 1) shape_.pack_weights(cut_.panel, from, to);
+    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand)) Blocked(operand, shape_.lanes).pack(from, to);
+    else std::copy_n(from, element_count(operand), to);
+  }
+  void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
+    if (!shape_.y_blocked()) {
+      std::memcpy(plain, packed, outputs()[i].bytes);
+      return;
+    }
+    Blocked(operands_.outputs[0].shape, shape_.lanes)
+        .unpack(static_cast<const float*>(packed), static_cast<float*>(plain));
+  }
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
+    return shape_.y_blocked() ? Blocked(operands_.outputs[0].shape, shape_.lanes).position(index) : index;
+  }
+
+  void do_execute(const Arguments& arguments) const override {
+    const std::size_t bytes = workspace_bytes() / static_cast<std::size_t>(threads());
+    pool_->parallel(threads(), [&](int thread) {
+      auto* const strip = reinterpret_cast<float*>(static_cast<std::byte*>(arguments.workspace) +
+                                                   static_cast<std::size_t>(thread) * bytes);
+      const Range mine = share(cut_.tasks(shape_), threads(), thread);
+      for (Index i = mine.begin; i < mine.end; ++i) run(task(i), arguments, strip);
+    });
+  }
+
+  [[nodiscard]] Task task(Index i) const {
+    const auto next = [&i](Index count) {
+      const Index at = i % count;
+      i /= count;
+      return at;
+    };
+    const Index column = next(cut_.column_tasks(shape_)) * cut_.columns;
+    const Index row = next(cut_.row_tasks(shape_)) * cut_.rows;
+    const Index panel = next(cut_.panel_tasks(shape_)) * cut_.panels, part = next(shape_.parts);
+    return {.image = i,
+            .part = part,
+            .first_panel = panel,
+            .last_panel = std::min(panel + cut_.panels, parts_of(shape_.vectors, cut_.panel)),
+            .rows = {row, std::min(row + cut_.rows, shape_.rows.outputs())},
+            .columns = {column, std::min(column + cut_.columns, shape_.columns.outputs())}};
+  }
+
+  void run(const Task& task, const Arguments& arguments, float* strip) const {
+    for (Index block = 0; block < shape_.blocks; block += cut_.blocks) {
+      const Index some = std::min(cut_.blocks, shape_.blocks - block);
+      if (!cut_.in_place) fill(task, block, some, input<float>(arguments, 0), strip);
+      for (Index panel = task.first_panel; panel < task.last_panel; ++panel)
+        for (Index row = task.rows.begin; row < task.rows.end; ++row)
+          multiply(task, block, some, panel, row, arguments, strip);
+    }
+    if (!epilogue_.finishes()) return;
+    const Index end = std::min(task.last_panel * cut_.panel, shape_.vectors);
+    for (Index vector = task.first_panel * cut_.panel; vector < end; ++vector)
+      for (Index row = task.rows.begin; row < task.rows.end; ++row)
+        epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin), task.columns.size() * shape_.y_unit(),
+                         reinterpret_cast<std::byte*>(strip + cut_.all));
+  }
+
+  /// The first row of x in a task's strip.
+  [[nodiscard]] Index first_slot(const Task& task) const {
+    return std::max<Index>(0, task.rows.begin * shape_.rows.stride - shape_.rows.pad_begin);
+  }
+  [[nodiscard]] Index x_block(const Task& task, Index block) const {
+    return ((task.image * shape_.parts + task.part) * shape_.blocks + block) * shape_.rows.size * shape_.columns.size *
+           shape_.x_unit();
+  }
+  [[nodiscard]] Index y_at(const Task& task, Index vector, Index row, Index column) const {
+    const Index at = row * shape_.columns.outputs() + column;
+    return (((task.image * shape_.parts + task.part) * shape_.vectors + vector) * shape_.y_plane() + at) *
+           shape_.y_unit();
+  }
+
+  void fill(const Task& task, Index first_block, Index blocks, const float* x, float* strip) const {
+    const auto &h = shape_.rows, &w = shape_.columns;
+    const Index begin_row = first_slot(task), end_row = std::min(h.size, (task.rows.end - 1) * h.stride - h.pad_begin +
+                                                                             (h.kernel - 1) * h.dilation + 1);
+    const Index count = task.columns.size() + cut_.reach + 1;
+    const auto frame = kernels_.frame[shape_.x_blocked() ? 1 : 0];
+    for (Index block = 0; block < blocks; ++block)
+      for (Index row = begin_row; row < end_row; ++row) {
+        const float* const from = x + x_block(task, first_block + block) + row * w.size * shape_.x_unit();
+        for (Index phase = 0; phase < std::min(w.stride, (w.kernel - 1) * w.dilation + 1); ++phase) {
+          const Index first = task.columns.begin * w.stride - w.pad_begin + phase;
+          const Index begin = std::clamp<Index>(parts_of(std::max<Index>(-first, 0), w.stride), 0, count),
+                      end = std::clamp<Index>(parts_of(std::max<Index>(w.size - first, 0), w.stride), begin, count);
+          frame(from + (first + begin * w.stride) * shape_.x_unit(), w.stride, begin, end - begin, count - end,
+                strip + (block * cut_.slots + row - begin_row) * cut_.line + phase * cut_.phase);
+        }
+      }
+  }
+
+  /// One row of a panel.
+  void multiply(const Task& task, Index first_block, Index blocks, Index panel, Index row, const Arguments& arguments,
+                const float* strip) const {
+    const bool lines = shape_.kind == TileKind::lines;
+    const Index first = panel * cut_.panel, some = std::min(cut_.panel, shape_.vectors - first);
+    const Range window = shape_.window_rows(row);
+    TileArguments tile{.taps = cut_.taps.data(),
+                       .blocks = blocks,
+                       .rows = window.size(),
+                       .inner = shape_.inner,
+                       .y_position = lines ? shape_.y_plane() : shape_.lanes,
+                       .y_vector = lines ? shape_.lanes : shape_.y_plane() * shape_.lanes,
+                       .last = shape_.lanes,
+                       .more = first_block > 0};
+    const Index x_row = row * shape_.rows.stride - shape_.rows.pad_begin + window.begin * shape_.rows.dilation;
+    const float* x = nullptr;
+    if (cut_.in_place) {
+      x = input<float>(arguments, 0) + x_block(task, first_block) + x_row * cut_.line +
+          task.columns.begin * shape_.x_unit();
+      tile.x_block = x_block(task, 1) - x_block(task, 0);
+    } else {
+      x = strip + (x_row - first_slot(task)) * cut_.line;
+      tile.x_block = cut_.slots * cut_.line;
+    }
+    tile.x_row = shape_.rows.dilation * cut_.line;
+    tile.w_tap = shape_.tap_floats(some);
+    tile.w_row = shape_.columns.kernel * tile.w_tap;
+    tile.w_block = shape_.rows.kernel * tile.w_row;
+    tile.w = input<float>(arguments, 1) + task.part * shape_.part_floats() +
+             shape_.blocks * shape_.taps() * shape_.tap_floats(first) + first_block * tile.w_block +
+             window.begin * tile.w_row;
+
+    const Index bias = (task.part * shape_.vectors + first) * shape_.y_unit();
+    const bool whole = first_block + blocks == shape_.blocks;
+    const Index width = lines ? round_up(even(task.columns.size(), tile_.vectors * shape_.lanes), shape_.lanes)
+                              : even(task.columns.size(), tile_.positions);
+    for (Index column = task.columns.begin; column < task.columns.end; column += width) {
+      const Index end = std::min(column + width, task.columns.end), columns = end - column;
+      const Range taps = shape_.column_taps(column, end);
+      tile.x = x + (column - task.columns.begin) * shape_.x_unit();
+      tile.first_tap = taps.begin;
+      tile.last_tap = taps.end;
+      const Index y = y_at(task, first, row, column);
+      tile.y = output<float>(arguments) + y;
+      epilogue_.set(tile, arguments, bias, y, whole);
+      const Index vectors = lines ? parts_of(columns, shape_.lanes) : some, positions = lines ? some : columns;
+      if (lines) tile.last = columns - (vectors - 1) * shape_.lanes;
+      kernels_.tile[static_cast<std::size_t>(shape_.kind)][vectors - 1][positions - 1](tile);
+    }
+  }
+
+  Operands operands_;
+  ConvolutionShape shape_;
+  TileShape tile_;
+  Cut cut_;
+  TileEpilogue epilogue_;
+  const Kernels& kernels_;
+  std::shared_ptr<const ThreadPool> pool_;
+};
+
+/// Kinds that win somewhere against the libraries' convolutions.
+std::vector<TileKind> kinds_for(const op::Conv& op) {
+  const bool dilated = std::any_of(op.dilations.begin(), op.dilations.end(), [](auto step) { return step != 1; });
+  const bool depthwise = op.group > 1 && op.x[1] == op.group && op.w[0] == op.group;
+  if (depthwise) return dilated ? std::vector{TileKind::depthwise} : std::vector<TileKind>{};
+  std::vector<TileKind> kinds;
+  if (op.group > 1) kinds = {TileKind::blocked, TileKind::grouped};
+  else if (op.x[1] <= few_channels && op.w[2] * op.w[3] >= large_window) kinds = {TileKind::planar};
+  if (op.w[0] / op.group <= few_channels) kinds.push_back(TileKind::lines);
+  return kinds;
+}
+
+/// The largest tiles of a kind: those of few vectors have more positions.
+std::vector<TileShape> tiles_for(const ConvolutionShape& shape, const Kernels& kernels) {
+  std::vector<TileShape> tiles;
+  const auto& table = kernels.tile[static_cast<std::size_t>(shape.kind)];
+  const bool lines = shape.kind == TileKind::lines;
+  for (Index vectors = 1; vectors <= static_cast<Index>(most_tile_vectors); ++vectors) {
+    const auto& of_vectors = table[vectors - 1];
+    const Index positions = std::find(std::begin(of_vectors), std::end(of_vectors), nullptr) - std::begin(of_vectors);
+    if (lines && positions >= shape.vectors) tiles = {{.positions = shape.vectors, .vectors = vectors}};
+    if (!lines && positions > 0 && vectors <= shape.vectors && (vectors > 1 || shape.vectors == 1))
+      tiles.push_back({.positions = positions, .vectors = vectors});
+  }
+  return tiles;
+}
+
+}  // namespace
+
+Result plans(const op::Conv& op, const Context& context) {
+  if (is_8_bit(op.type)) return integer_plans(op, context);
+  if (op.type != DataType::f32 || op.w_type || op.y_type) return unsupported(op.kind, op.type);
+  if (context.kernels.tile[0][0][0] == nullptr) return Unsupported{"no Conv without AVX2 in backend native"};
+  if (op.x.size() != 4) return Unsupported{"no Conv of three axes in backend native"};
+  if (!op.w_constant) return Unsupported{"no Conv with weights that are computed in backend native"};
+  const Index lanes = context.kernels.lanes;
+  Plans plans;
+  for (const TileKind kind : kinds_for(op)) {
+    const auto shape = ConvolutionShape::make(op, kind, lanes);
+    if (!shape) continue;
+    const TensorShape y = op.y(), one{1, y[1], 1, 1};
+    const bool blocked = shape->y_blocked();
+    const auto in_memory = [&](const TensorShape& operand) {
+      TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
+      for (const auto dim : operand) padded.push_back(dim);
+      return blocked ? blocked_shape(padded, lanes) : padded;
+    };
+    const auto epilogue = TileEpilogue::make(op.post, context.kernels, in_memory(y), in_memory(one), in_memory);
+    if (!epilogue) return Unsupported{"no Conv with this epilogue in backend native"};
+    for (const TileShape tile : tiles_for(*shape, context.kernels))
+      plans.push_back(
+          std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
+  }
+  if (plans.empty())
+    return Unsupported{"backend native runs a Conv in groups or of few channels: libraries do others well"};
+  return plans;
+}
+
+}  // namespace benanza::native

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products with weights: b lies in panels of some vectors of columns. A block of rows of a stays in the
+// second-level cache while panel after panel passes.
+#include "tile_epilogue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace benanza::native {
+
+namespace {
+
+constexpr Index block_rows = 96, block_depth = 512;
+
+constexpr Index parts_of_product(Index n, Index most) { return (n + most - 1) / most; }
+/// The size of equal parts, none above `most`.
+constexpr Index even_part(Index n, Index most) { return parts_of_product(n, parts_of_product(n, most)); }
+
+class ProductPlan final : public Plan {
+ public:
+  ProductPlan(const op::MatMul& op, const Context& context, Index positions, Index vectors,
+              const TileEpilogue& epilogue)
+      : Plan({.algorithm = "product:" + std::to_string(positions) + "x" + std::to_string(vectors) +
+                           ",threads=" + std::to_string(context.threads),
+              .threads = context.threads,
+              .inputs = layouts(op, vectors, context.kernels.lanes),
+              .outputs = plain_layouts(op.operands().outputs),
+              .workspace_bytes = static_cast<std::size_t>(context.threads) * scratch(epilogue)}),
+        m_(element_count(op.a) / op.k()),
+        n_(op.n()),
+        k_(op.k()),
+        lanes_(context.kernels.lanes),
+        positions_(positions),
+        vectors_(vectors),
+        epilogue_(epilogue),
+        kernels_(context.kernels),
+        pool_(context.pool) {}
+
+ private:
+  static std::size_t scratch(const TileEpilogue& epilogue) { return (epilogue.scratch_bytes() + 63) / 64 * 64; }
+  static std::vector<Layout> layouts(const op::MatMul& op, Index vectors, Index lanes) {
+    auto result = plain_layouts(op.operands().inputs);
+    result[1] = {.name = "panels" + std::to_string(vectors) + "x" + std::to_string(lanes),
+                 .bytes = static_cast<std::size_t>(parts_of_product(op.n(), lanes) * lanes * op.k()) * sizeof(float)};
+    return result;
+  }
+  /// Columns of a panel.
+  [[nodiscard]] Index width() const { return vectors_ * lanes_; }
+  [[nodiscard]] Index vectors_of(Index panel) const {
+    return std::min(vectors_, parts_of_product(n_, lanes_) - panel * vectors_);
+  }
+
+  void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
+    if (i != 1) {
+      std::memcpy(packed, plain, inputs()[i].bytes);
+      return;
+    }
+    const auto* const b = static_cast<const float*>(plain);
+    auto* to = static_cast<float*>(packed);
+    for (Index panel = 0; panel * width() < n_; ++panel)
+      for (Index k = 0; k < k_; ++k)
+        for (Index lane = 0; lane < vectors_of(panel) * lanes_; ++lane) {
+          const Index column = panel * width() + lane;
+          *to++ = column < n_ ? b[k * n_ + column] : 0.0F;
+        }
+  }
+
+  void do_execute(const Arguments& arguments) const override {
+    const Index panels = parts_of_product(n_, width());
+    const bool by_rows = m_ >= 2 * positions_ * threads() || panels < threads();
+    pool_->parallel(threads(), [&](int thread) {
+      const Range rows = by_rows ? share(m_, threads(), thread) : Range{0, m_},
+                  mine = by_rows ? Range{0, panels} : share(panels, threads(), thread);
+      auto* const workspace =
+          static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch(epilogue_);
+      const Index step = rows.size() > 0 ? even_part(rows.size(), block_rows) : 1;
+      for (Index row = rows.begin; row < rows.end; row += step)
+        multiply({row, std::min(row + step, rows.end)}, mine, arguments, workspace);
+    });
+  }
+
+  void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* scratch) const {
+    const Index depth = even_part(k_, block_depth);
+    for (Index k = 0; k < k_; k += depth)
+      for (Index panel = panels.begin; panel < panels.end; ++panel)
+        multiply_panel(rows, {k, std::min(k + depth, k_)}, panel, arguments);
+    if (!epilogue_.finishes()) return;
+    const Index first = panels.begin * width(), last = std::min(panels.end * width(), n_);
+    if (last - first == n_) return epilogue_.finish(arguments, rows.begin * n_, rows.size() * n_, scratch);
+    for (Index row = rows.begin; row < rows.end; ++row)
+      epilogue_.finish(arguments, row * n_ + first, last - first, scratch);
+  }
+
+  void multiply_panel(Range rows, Range depth, Index panel, const Arguments& arguments) const {
+    static constexpr Index tap = 0;
+    const Index first = panel * width(), vectors = vectors_of(panel);
+    TileArguments tile{.x_position = k_,
+                       .taps = &tap,
+                       .inner = depth.size(),
+                       .w = input<float>(arguments, 1) + first * k_ + depth.begin * vectors * lanes_,
+                       .y_position = n_,
+                       .y_vector = lanes_,
+                       .last = std::min(n_ - first - (vectors - 1) * lanes_, lanes_),
+                       .more = depth.begin > 0};
+    const Index step = even_part(rows.size(), positions_);
+    for (Index row = rows.begin; row < rows.end; row += step) {
+      const Index y = row * n_ + first;
+      tile.x = input<float>(arguments, 0) + row * k_ + depth.begin;
+      tile.y = output<float>(arguments) + y;
+      epilogue_.set(tile, arguments, first, y, depth.end == k_);
+      const Index positions = std::min(step, rows.end - row);
+      kernels_.tile[static_cast<std::size_t>(TileKind::rows)][vectors - 1][positions - 1](tile);
+    }
+  }
+
+  Index m_, n_, k_, lanes_, positions_, vectors_;
+  TileEpilogue epilogue_;
+  const Kernels& kernels_;
+  std::shared_ptr<const ThreadPool> pool_;
+};
+
+}  // namespace
+
+Result plans(const op::MatMul& op, const Context& context) {
+  if (is_8_bit(op.type)) return integer_plans(op, context);
+  if (op.type != DataType::f32 || op.b_type || op.y_type) return unsupported(op.kind, op.type);
+  if (context.kernels.tile[0][0][0] == nullptr) return Unsupported{"no MatMul without AVX2 in backend native"};
+  if (!op.b_constant || op.trans_a || element_count(op.b) != op.k() * op.n())
+    return Unsupported{"no MatMul but of rows with one matrix of weights in backend native"};
+  const TensorShape y = op.y();
+  TensorShape columns = TensorShape::filled(y.size(), 1);
+  columns[y.size() - 1] = op.n();
+  const auto epilogue =
+      TileEpilogue::make(op.post, context.kernels, y, columns, [](const TensorShape& shape) { return shape; });
+  if (!epilogue) return Unsupported{"no MatMul with this epilogue in backend native"};
+  Plans plans;
+  const auto& table = context.kernels.tile[static_cast<std::size_t>(TileKind::rows)];
+  for (Index vectors = 2; vectors <= static_cast<Index>(most_tile_vectors); ++vectors) {
+    const auto& tiles = table[vectors - 1];
+    const Index positions = std::find(std::begin(tiles), std::end(tiles), nullptr) - std::begin(tiles);
+    plans.push_back(std::make_unique<ProductPlan>(op, context, positions, vectors, *epilogue));
+  }
+  return plans;
+}
+
+}  // namespace benanza::native

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// TileEpilogue: the epilogue of a plan made of tiles. A bias, an addend of the result's shape and bounds are applied in
+// registers; what follows goes over rows of the result that the caches still hold.
+#pragma once
+
+#include "chain.hpp"
+
+#include <optional>
+
+namespace benanza::native {
+
+/// Operands are inputs 2, 3, ... of the layer.
+class TileEpilogue {
+ public:
+  /// `y` is the result as it lies in memory; `channels` has its size along the axes of channels and 1 elsewhere.
+  /// `in_memory` turns an operand's shape into that in which it lies. Nothing where a step has no kernel.
+  template <class InMemory>
+  [[nodiscard]] static std::optional<TileEpilogue> make(const Epilogue& post, const Kernels& kernels,
+                                                        const TensorShape& y, const TensorShape& channels,
+                                                        const InMemory& in_memory) {
+    TileEpilogue result(kernels, y);
+    std::size_t i = result.take_first(post), argument = 2 + (result.bias_ ? 1 : 0) + (result.addend_ ? 1 : 0);
+    for (; i < post.size(); ++i) {
+      const PostOp& step = post[i];
+      const TensorShape operand = step.channel ? channels : step.shape.empty() ? y : in_memory(step.shape);
+      const bool added = is_binary(step.fn) ? result.add_binary(step, argument++, operand) : result.add_unary(step);
+      if (!added) return std::nullopt;
+    }
+    if (result.steps_ > 0) result.rest_.finish();
+    return result;
+  }
+
+  /// Fills in what a tile does itself. `bias` is the place of its first element, `y` that in the result; `whole`: no
+  /// products are still to come.
+  void set(TileArguments& tile, const Arguments& arguments, Index bias, Index y, bool whole) const;
+  /// The steps behind, over elements [begin, begin + n) of the result.
+  void finish(const Arguments& arguments, Index begin, Index n, std::byte* scratch) const;
+  [[nodiscard]] bool finishes() const { return steps_ > 0; }
+  [[nodiscard]] std::size_t scratch_bytes() const { return steps_ > 0 ? rest_.scratch_bytes() : 0; }
+
+ private:
+  TileEpilogue(const Kernels& kernels, const TensorShape& y);
+  /// Takes the steps that tiles do and returns their number.
+  std::size_t take_first(const Epilogue& post);
+  [[nodiscard]] bool add_binary(const PostOp& step, std::size_t argument, const TensorShape& operand);
+  [[nodiscard]] bool add_unary(const PostOp& step);
+
+  bool bias_ = false, addend_ = false;
+  float least_, most_;
+  Chain rest_;
+  std::size_t steps_ = 0;
+};
+
+}  // namespace benanza::native

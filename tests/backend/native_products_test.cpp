@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Native convolutions and matrix products against the reference: each kind of tile, sizes that are multiples of
+// nothing, windows of every form, epilogues, one to three threads, and each wide instruction set that this machine has.
+#include "backend/native/backend.hpp"
+#include "plan_support.hpp"
+#include <benanza/model/layer_signature.hpp>
+
+namespace benanza {
+
+namespace {
+
+using enum ElementwiseFn;
+
+void check(std::initializer_list<Layer> layers) {
+  for (const auto isa : {native::Isa::avx2, native::Isa::avx512}) {
+    if (!native::runs_here(isa)) continue;
+    const auto backend = native::backend(isa);
+    for (const Layer& layer : layers)
+      for (const int threads : {1, 2, 3}) {
+        INFO(LayerSignature(layer).text() << " " << native::isa_names[static_cast<std::size_t>(isa)]);
+        CHECK(test::check_plans(*backend, layer, threads) > 0);
+      }
+  }
+}
+
+/// Why no plan exists on the widest instruction set.
+std::string reason(const Layer& layer, native::Isa isa = native::widest_isa()) {
+  return std::get<Unsupported>(native::backend(isa)->plans(layer, 1)).reason;
+}
+
+}  // namespace
+
+TEST_CASE("Depthwise convolutions agree with the reference", "[native]") {
+  check({op::Conv{.x = {1, 32, 9, 23}, .w = {32, 1, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .group = 32},
+         op::Conv{.x = {2, 21, 13, 17},
+                  .w = {21, 1, 5, 3},
+                  .pads = {2, 0, 1, 2},
+                  .strides = {2, 3},
+                  .dilations = {1, 2},
+                  .group = 21,
+                  .post = {bias, relu}},
+         op::Conv{.x = {1, 19, 30, 31}, .w = {19, 1, 3, 3}, .pads = {5, 4, 5, 4}, .dilations = {5, 4}, .group = 19},
+         op::Conv{.x = {1, 20, 16, 16}, .w = {20, 1, 2, 2}, .strides = {3, 2}, .dilations = {2, 3}, .group = 20},
+         op::Conv{.x = {1, 48, 1, 301},
+                  .w = {48, 1, 1, 3},
+                  .pads = {0, 8, 0, 8},
+                  .dilations = {1, 8},
+                  .group = 48,
+                  .post = {swish}},
+         op::Conv{.x = {3, 16, 1, 1}, .w = {16, 1, 3, 3}, .pads = {3, 3, 3, 3}, .dilations = {3, 3}, .group = 16}});
+}
+
+TEST_CASE("Grouped convolutions agree with the reference", "[native]") {
+  check({op::Conv{.x = {1, 32, 10, 29}, .w = {32, 4, 3, 3}, .pads = {1, 1, 1, 1}, .group = 8, .post = {bias, relu}},
+         op::Conv{.x = {2, 40, 7, 7}, .w = {40, 8, 3, 3}, .pads = {1, 1, 1, 1}, .group = 5},
+         op::Conv{.x = {1, 64, 14, 15}, .w = {64, 16, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .group = 4},
+         op::Conv{.x = {1, 96, 11, 18}, .w = {64, 48, 3, 3}, .pads = {2, 2, 2, 2}, .dilations = {2, 2}, .group = 2},
+         op::Conv{.x = {1, 6, 12, 50}, .w = {9, 2, 3, 4}, .pads = {1, 2, 1, 2}, .group = 3, .post = {bias}},
+         op::Conv{.x = {1, 8, 5, 6}, .w = {8, 2, 1, 1}, .group = 4, .post = {bias, {add, TensorShape{}}, relu}}});
+}
+
+TEST_CASE("Convolutions of few input channels agree with the reference", "[native]") {
+  check({op::Conv{.x = {1, 3, 30, 33}, .w = {24, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias}},
+         op::Conv{.x = {1, 1, 40, 60}, .w = {16, 1, 11, 41}, .pads = {5, 20, 5, 20}, .strides = {2, 2}},
+         op::Conv{.x = {2, 4, 19, 21}, .w = {33, 4, 5, 6}, .pads = {-1, 2, 3, -1}, .strides = {1, 4}},
+         op::Conv{.x = {1, 2, 8, 9}, .w = {50, 2, 5, 5}, .strides = {4, 4}, .post = {bias, {clip, -0.1, 0.1}}},
+         op::Conv{.x = {1, 1, 1, 20011}, .w = {32, 1, 1, 25}, .strides = {1, 5}, .post = {bias, gelu}}});
+}
+
+TEST_CASE("Convolutions of few output channels agree with the reference", "[native]") {
+  check({op::Conv{.x = {1, 1, 1, 30011}, .w = {1, 1, 1, 80}, .pads = {0, 37, 0, 43}, .strides = {1, 6}},
+         op::Conv{.x = {2, 20, 9, 35}, .w = {3, 20, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, {add, {9, 1}}, tanh}},
+         op::Conv{.x = {1, 5, 6, 7}, .w = {2, 5, 2, 5}, .pads = {3, 6, 3, 6}, .dilations = {3, 2}},
+         op::Conv{.x = {1, 7, 70, 3}, .w = {4, 7, 1, 1}, .strides = {2, 2}, .post = {bias, {mul, TensorShape{}}}}});
+}
+
+TEST_CASE("Products with weights agree with the reference", "[native]") {
+  check({op::MatMul{.a = {37, 64}, .b = {64, 48}, .b_constant = true},
+         op::MatMul{.a = {128, 700}, .b = {700, 67}, .b_constant = true, .post = {bias, gelu}},
+         op::MatMul{.a = {1, 1100}, .b = {1100, 333}, .b_constant = true, .post = {bias, relu}},
+         op::MatMul{.a = {3, 5, 31}, .b = {31, 1}, .b_constant = true},
+         op::MatMul{.a = {251, 13}, .b = {13, 130}, .b_constant = true, .post = {bias, {add, TensorShape{}}}},
+         op::MatMul{.a = {2, 9, 40}, .b = {40, 50}, .b_constant = true, .post = {{mul, {9, 1}}, {clip, 0, 0.5}}}});
+}
+
+TEST_CASE("Products and convolutions without a native kernel are refused with a reason", "[native]") {
+  CHECK(reason(op::Conv{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}, native::Isa::baseline) ==
+        "no Conv without AVX2 in backend native");
+  if (!native::runs_here(native::Isa::avx2)) return;
+  CHECK(reason(op::Conv{.type = DataType::f64, .x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}) ==
+        "no f64 Conv in backend native");
+  CHECK(reason(op::Conv{.x = {1, 8, 9, 9, 9}, .w = {8, 8, 3, 3, 3}}) == "no Conv of three axes in backend native");
+  CHECK(reason(op::Conv{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}, .w_constant = false}) ==
+        "no Conv with weights that are computed in backend native");
+  CHECK(reason(op::Conv{.x = {1, 66, 9, 9}, .w = {66, 33, 3, 3}, .group = 2}) ==
+        "backend native runs a Conv in groups or of few channels: libraries do others well");
+  CHECK(reason(op::Conv{.x = {1, 16, 9, 9}, .w = {16, 1, 3, 3}, .group = 16}) ==
+        "backend native runs a Conv in groups or of few channels: libraries do others well");
+  CHECK(reason(op::Conv{.x = {1, 64, 9, 9}, .w = {64, 64, 3, 3}}) ==
+        "backend native runs a Conv in groups or of few channels: libraries do others well");
+  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}}) ==
+        "no MatMul but of rows with one matrix of weights in backend native");
+  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .trans_a = true, .b_constant = true}) ==
+        "no MatMul but of rows with one matrix of weights in backend native");
+}
+
+}  // namespace benanza
