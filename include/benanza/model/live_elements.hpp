@@ -89,12 +89,13 @@ struct Needs {
 
 }  // namespace detail
 
-/// What some output of a model needs of each node.
+/// What some output of a model needs of each node. Of a graph without outputs everything.
 class LiveElements {
  public:
   explicit LiveElements(const Graph& graph) {
     Values values = nothing(graph);
     for (const ValueId output : graph.outputs) need(graph, values, output);
+    for (ValueId id = 0; graph.outputs.empty() && id < values.size(); ++id) need(graph, values, id);
     walk(graph, values);
   }
 
