@@ -70,8 +70,8 @@ void Tuner::admit(TuningTask& task, Seconds until) {
             else candidate->exclude(RowStatus::out_of_time);
             continue;
           }
-          if (cache == CacheState::hot) try_out(task, *candidate, expected);
-          else try_colder(task, *candidate, hotter(task, *candidate), expected);
+          if (cache == CacheState::hot) try_out(task, *candidate, expected, until);
+          else try_colder(task, *candidate, hotter(task, *candidate), expected, until);
           if (!candidate->visits.empty()) tried.insert({cache, *threads});
         }
         drop_losers(task, first_margin, place_.sampler());
@@ -80,7 +80,7 @@ void Tuner::admit(TuningTask& task, Seconds until) {
   }
 }
 
-void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected) {
+void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected, Seconds until) {
   place_.trying(candidate.row.name());
   try {
     if (const Candidate* wider = lost_with_more_threads(task, candidate)) {
@@ -97,9 +97,8 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     const Seconds first_call = place_.check(task, candidate, work, expected);
     if (!candidate.competes()) return;
     candidate.first_call = first_call;
-    if (loses_at_first_call(task, candidate) &&
-        first_call < Sampler::long_call)  // threads may have slept, or another process ran
-      candidate.first_call = std::min(first_call, place_.once(work));
+    if (const auto best = loses_at_first_call(task, candidate); best && !is_enough(first_call, *best, until))
+      candidate.first_call = std::min(first_call, place_.once(work));  // threads may have slept, or another process ran
     if (const auto best = loses_at_first_call(task, candidate)) {
       char text[96];
       std::snprintf(text, sizeof text, "%.3g ms, the best takes %.3g ms", candidate.first_call.value * 1e3,
@@ -107,14 +106,14 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
       candidate.exclude(RowStatus::slower, text);
       return;
     }
-    first_samples(candidate, candidate.first_call);
+    first_samples(task, candidate, candidate.first_call, until);
   } catch (...) {
     candidate.exclude(RowStatus::failed, place_.reason());
   }
 }
 
 void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot,
-                       const std::vector<Expected>& expected) {
+                       const std::vector<Expected>& expected, Seconds until) {
   place_.trying(candidate.row.name());
   try {
     Seconds before{};
@@ -129,20 +128,20 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
       return candidate.exclude_for(hot->row.reason);
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
-      if (!time || is_lost(task, *hot)) return candidate.plan.reset();
+      if (!time || loses(task, *hot)) return candidate.plan.reset();
       candidate.build(place_.host());
       candidate.row.difference = hot->row.difference;
       before = *time;
     }
     Work work = place_.work(task, candidate, false);
     place_.sampler().switch_to(work);
-    first_samples(candidate, before);
+    first_samples(task, candidate, before, until);
   } catch (...) {
     candidate.exclude(RowStatus::failed, place_.reason());
   }
 }
 
-void Tuner::first_samples(Candidate& candidate, Seconds expected) {
+void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until) {
   Sampler& sampler = place_.sampler();
   const auto [sample, calls] = sampler.first_sample(expected);
   candidate.visits.push_back(candidate.samples.size());
@@ -151,17 +150,27 @@ void Tuner::first_samples(Candidate& candidate, Seconds expected) {
   const int most = expected >= Sampler::long_call ? 1 : retries;
   for (int i = 0; i < most && !sampler.quiet(candidate.samples.back()); ++i)
     candidate.samples.push_back(sampler.sample(calls, expected));
+  if (calls > 1 || candidate.samples.size() > 1) return;
+  const Seconds time = sample.time;
+  if (candidate.first_call * first_margin >= time) return;  // the call that was checked took as long
+  if (const auto best = loses(task, candidate); best && !is_enough(time, *best, until))
+    candidate.samples.push_back(sampler.sample(calls, expected));
 }
 
-bool Tuner::is_lost(const TuningTask& task, const Candidate& candidate) const {
-  const auto lost_by = [&](auto&& time_of) {
+bool Tuner::is_enough(Seconds call, Seconds best, Seconds until) const {
+  return call > best + longest_delay && place_.elapsed() + call > until;
+}
+
+std::optional<Seconds> Tuner::loses(const TuningTask& task, const Candidate& candidate) const {
+  const auto best_by = [&](auto&& time_of) {
     Seconds best{std::numeric_limits<double>::infinity()};
     for (const auto& other : task.candidates)
       if (other.row.cache == candidate.row.cache && other.competes())
         if (const auto time = time_of(other, place_.sampler())) best = std::min(best, *time);
-    return *time_of(candidate, place_.sampler()) > best * first_margin;
+    const bool lost = *time_of(candidate, place_.sampler()) > best * first_margin;
+    return lost ? std::optional(best) : std::nullopt;
   };
-  return lost_by(standing) && lost_by(counted);
+  return best_by(counted) ? best_by(standing) : std::nullopt;
 }
 
 std::optional<Seconds> Tuner::loses_at_first_call(const TuningTask& task, const Candidate& candidate) const {

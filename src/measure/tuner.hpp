@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once; clearly slower
-// ones are dropped, the others are timed in further visits spread over the run, where they alternate in blocks.
+// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once; those that two
+// calls show to be clearly slower are dropped, the others are timed in further visits spread over the run, where they
+// alternate in blocks.
 #pragma once
 
 #include "candidate_finder.hpp"
@@ -26,6 +27,8 @@ class Tuner {
   static constexpr int most_samples = 5;
   /// A contended sample is taken again at once, up to this many times.
   static constexpr int retries = 3;
+  /// No other process delays a call for longer than this, roughly.
+  static constexpr Seconds longest_delay{1};
 
   Tuner(Workplace& place, const CandidateFinder& finder) : place_(place), finder_(finder) {}
 
@@ -37,13 +40,18 @@ class Tuner {
   /// The first visit of all candidates, or of those that there is time for; of each cache state and thread count one at
   /// least.
   void admit(TuningTask& task, Seconds until);
-  /// The first visit, everything in the caches: checked, dropped at once if that call already tells, else timed.
-  void try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected);
+  /// The first visit, everything in the caches: checked, dropped at once if that call and its repeat tell, else timed.
+  /// `until`: when the layer's time is over.
+  void try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected, Seconds until);
   /// The first visit in another cache state. `hot`: the same plan's candidate that was tried, if there is one.
-  void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected);
-  void first_samples(Candidate& candidate, Seconds expected);
-  /// Whether a candidate that was timed is clearly slower than the best of its cache state, with launches and without.
-  [[nodiscard]] bool is_lost(const TuningTask& task, const Candidate& candidate) const;
+  void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected,
+                  Seconds until);
+  void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until);
+  /// Whether a single call that would drop its candidate is enough: it took longer than the best by more than a delay,
+  /// and the layer has no time for another one.
+  [[nodiscard]] bool is_enough(Seconds call, Seconds best, Seconds until) const;
+  /// The best time of its cache state, if a candidate that was timed is clearly slower, with launches and without.
+  [[nodiscard]] std::optional<Seconds> loses(const TuningTask& task, const Candidate& candidate) const;
   /// The best time, if the candidate's first call shows that it comes near neither that nor the least work.
   [[nodiscard]] std::optional<Seconds> loses_at_first_call(const TuningTask& task, const Candidate& candidate) const;
   void visit(TuningTask& task, int samples, Seconds until);

@@ -14,7 +14,7 @@ enum class RowStatus : std::uint8_t {
   unsupported,  ///< the backend has no plan for the layer, or lists this one and cannot build it
   failed,       ///< threw, crashed, hung or could not be checked; or a value of the row cannot be true
   wrong,        ///< the result differs from the reference
-  slower,       ///< dropped after one call, since it takes clearly longer than the best
+  slower,       ///< dropped after its first call, since it takes clearly longer than the best
   not_tried,    ///< left out, and more time would not change that
   out_of_time,  ///< left out for lack of time: it might be the best
 };
