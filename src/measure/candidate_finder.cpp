@@ -51,13 +51,6 @@ std::vector<Candidate> candidates_of(const TuningTask& task, const Backend& back
 
 }  // namespace
 
-std::vector<int> thread_counts(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count < most; count *= 2) counts.push_back(count);
-  counts.push_back(most);
-  return counts;
-}
-
 CandidateFinder::CandidateFinder(Workplace& place, Backends backends, std::vector<int> thread_counts)
     : place_(place), backends_(backends), thread_counts_(std::move(thread_counts)) {
   const auto& earlier = place_.options().earlier;

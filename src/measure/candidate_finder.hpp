@@ -38,7 +38,4 @@ class CandidateFinder {
   std::map<std::string, const Measurement*> earlier_{};  ///< by row names
 };
 
-/// 1, 2, 4 ... and `most` itself.
-[[nodiscard]] std::vector<int> thread_counts(int most);
-
 }  // namespace benanza::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "candidate_finder.hpp"
 #include "this_host.hpp"
+#include "thread_counts.hpp"
 
 namespace benanza::bench {
 
@@ -9,7 +10,7 @@ std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backend
   ThisHost host(options.threads);
   Workplace place(host, options);
   const int most_threads = machine_of(backends).is_device() ? 1 : static_cast<int>(host.cpus().size());
-  const CandidateFinder finder(place, backends, thread_counts(most_threads));
+  const CandidateFinder finder(place, backends, thread_counts(most_threads, host.group_counts()));
   std::vector<std::string> names;
   for (const auto& entry : wanted) {
     auto tasks = finder.tasks(std::span(&entry, 1));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace benanza::bench {
 
@@ -59,6 +60,8 @@ class Host {
   virtual void finish() {}
   /// Waits for a while.
   virtual void pause(Seconds time) = 0;
+  /// Thread counts that fill whole groups of processors behind a cache (thread_counts.hpp).
+  [[nodiscard]] virtual std::vector<int> group_counts() const { return {}; }
   /// What all caches in front of memory hold together, of the processors in use.
   [[nodiscard]] virtual Bytes cached() const = 0;
   /// Memory that can still be allocated, where calls' buffers lie.

@@ -5,6 +5,7 @@
 #include "peak_kernels.hpp"
 #include "product_peaks.hpp"
 #include "this_host.hpp"
+#include "thread_counts.hpp"
 #include "tuning_session.hpp"
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
@@ -223,7 +224,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     ThisHost host(options.threads);
     const Seconds start = host.now();
     const int threads = static_cast<int>(host.cpus().size());
-    const std::vector<int> counts = thread_counts(threads);
+    const std::vector<int> counts = doubled_counts(threads);
     const Looks looks(options.budget);
     add_ceilings({{.quantity = CeilingQuantity::timer("floor"),
                    .algorithm = "steady_clock,threads=1",

@@ -3,6 +3,7 @@
 
 #include "caches.hpp"
 #include "peak_kernels.hpp"
+#include "thread_counts.hpp"
 #include <benanza/plan/cpu_set.hpp>
 
 #include <algorithm>
@@ -153,6 +154,8 @@ void ThisHost::dismiss() {
 }
 
 void ThisHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }
+
+std::vector<int> ThisHost::group_counts() const { return bench::group_counts(caches_of(cpus_), cpus_); }
 
 Bytes ThisHost::cached() const {
   constexpr Bytes assumed{128.0 * (1 << 20)};  // where the system does not tell: more than most processors have

@@ -32,6 +32,7 @@ class ThisHost final : public Host {
   void occupy(Runtime runtime, int threads) override;
   void dismiss() override;
   void pause(Seconds time) override;
+  [[nodiscard]] std::vector<int> group_counts() const override;
   [[nodiscard]] Bytes cached() const override;
   [[nodiscard]] Bytes available_memory() const override;
 

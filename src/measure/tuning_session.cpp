@@ -2,6 +2,7 @@
 #include "tuning_session.hpp"
 
 #include "rounds.hpp"
+#include "thread_counts.hpp"
 
 namespace benanza::bench {
 
@@ -9,7 +10,7 @@ std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> 
                                             const MeasureOptions& options, int threads) {
   constexpr double selection_share = 0.6;  // of the time that is left; what it does not need goes to the rounds
   Workplace place(host, options);
-  const CandidateFinder finder(place, backends, thread_counts(threads));
+  const CandidateFinder finder(place, backends, thread_counts(threads, host.group_counts()));
   std::vector<TuningTask> tasks = finder.tasks(wanted);
   Tuner(place, finder).run(tasks, place.elapsed() + selection_share * place.remaining());
   Rounds(place).run(tasks);

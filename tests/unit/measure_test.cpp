@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measuring session on a fake host: nothing here waits or reads a clock.
 #include "../../src/measure/rounds.hpp"
+#include "../../src/measure/thread_counts.hpp"
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -147,9 +148,53 @@ TEST_CASE("of plans on more threads the fastest and the one of least work are ch
   CHECK_FALSE(row(rows, "a,threads=2").rounds_s.empty());  // best time
   CHECK_FALSE(row(rows, "a,threads=1").rounds_s.empty());  // least threads x time
   CHECK(row(rows, "a,threads=1").rounds_s.size() == row(rows, "a,threads=2").rounds_s.size());
-  CHECK(thread_counts(1) == std::vector{1});
-  CHECK(thread_counts(6) == std::vector{1, 2, 4, 6});
-  CHECK(thread_counts(8) == std::vector{1, 2, 4, 8});
+}
+
+TEST_CASE("plans are tried with all thread counts up to 8, and with those that fill groups of processors") {
+  CHECK(thread_counts(1, {}) == std::vector{1});
+  CHECK(thread_counts(6, {}) == std::vector{1, 2, 3, 4, 5, 6});
+  CHECK(thread_counts(8, {}) == std::vector{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(thread_counts(12, {}) == std::vector{1, 2, 3, 4, 5, 6, 7, 8, 12});
+  CHECK(thread_counts(24, std::vector{6, 12, 18, 24}) == std::vector{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 18, 24});
+  CHECK(thread_counts(20, std::vector{8, 16, 24}) == std::vector{1, 2, 3, 4, 5, 6, 7, 8, 16, 20});
+  CHECK(doubled_counts(1) == std::vector{1});
+  CHECK(doubled_counts(6) == std::vector{1, 2, 4, 6});
+  CHECK(doubled_counts(8) == std::vector{1, 2, 4, 8});
+}
+
+TEST_CASE("groups are the processors behind the outermost cache that some of them share") {
+  const auto processors = [](int count) {
+    std::vector<int> cpus(static_cast<std::size_t>(count));
+    std::iota(cpus.begin(), cpus.end(), 0);
+    return cpus;
+  };
+  /// A cache of a level for each group of processors, which follow one another.
+  const auto caches = [](int level, std::initializer_list<int> sizes) {
+    std::vector<Cache> result;
+    for (int first = 0; const int size : sizes) {
+      Cache cache{.level = level};
+      for (int i = 0; i < size; ++i) cache.cpus.push_back(first++);
+      result.push_back(cache);
+    }
+    return result;
+  };
+  const auto joined = [](std::vector<Cache> inner, const std::vector<Cache>& outer) {
+    inner.insert(inner.end(), outer.begin(), outer.end());
+    return inner;
+  };
+  const std::vector<int> none;
+  // One core; a desktop whose cores share the third level alone; four complexes of six; one of them with a core off.
+  CHECK(group_counts(caches(1, {1}), processors(1)) == none);
+  CHECK(group_counts(joined(caches(2, {1, 1, 1, 1}), caches(3, {4})), processors(4)) == none);
+  CHECK(group_counts(joined(caches(2, {1, 1, 1, 1}), caches(3, {6, 6, 6, 6})), processors(24)) ==
+        std::vector{6, 12, 18, 24});
+  CHECK(group_counts(caches(3, {8, 7, 8}), processors(23)) == std::vector{8, 15, 23});
+  // Pairs behind the second level, all behind the third: pairs. Pairs within complexes of four: complexes.
+  CHECK(group_counts(joined(caches(2, {2, 2, 2, 2, 2}), caches(3, {10})), processors(10)) ==
+        std::vector{2, 4, 6, 8, 10});
+  CHECK(group_counts(joined(caches(2, {2, 2, 2, 2}), caches(3, {4, 4})), processors(8)) == std::vector{4, 8});
+  // The system tells no caches.
+  CHECK(group_counts({}, processors(16)) == none);
 }
 
 TEST_CASE("a session hands out the rows so far every few seconds") {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_counts.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace benanza::bench {
+
+std::vector<int> doubled_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+std::vector<int> thread_counts(int most, std::span<const int> groups) {
+  constexpr int every = 8;
+  const std::vector<int> doubled = doubled_counts(most);
+  std::set<int> counts(doubled.begin(), doubled.end());
+  for (int count = 1; count <= std::min(every, most); ++count) counts.insert(count);
+  for (const int count : groups)
+    if (count <= most) counts.insert(count);
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int> cpus) {
+  int level = 0;
+  for (const auto& cache : caches)
+    if (cache.cpus.size() > 1 && cache.cpus.size() < cpus.size()) level = std::max(level, cache.level);
+  std::set<int> ends;
+  for (const auto& cache : caches) {
+    if (level == 0 || cache.level != level || cache.cpus.empty()) continue;
+    const auto last = std::find(cpus.begin(), cpus.end(), cache.cpus.back());
+    ends.insert(static_cast<int>(last - cpus.begin()) + 1);
+  }
+  return {ends.begin(), ends.end()};
+}
+
+}  // namespace benanza::bench
