@@ -161,12 +161,18 @@ void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted
   }
 }
 
+/// Conditions of the processors, and why there are no more of them.
+std::vector<std::string> with_limit(std::vector<std::string> warnings) {
+  if (!cpu_limit().empty()) warnings.insert(warnings.begin(), cpu_limit());
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<std::string> watch_conditions(Seconds time) {
   const Conditions conditions(cpus());
   std::this_thread::sleep_for(std::chrono::duration<double>(time.value));
-  return conditions.warnings();
+  return with_limit(conditions.warnings());
 }
 
 Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends) {
@@ -234,7 +240,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
     session(host, start, threads, looks.at_end ? looks.each : Seconds{});
     if (looks.at_end) add_ceilings(find_ceilings(host, options, counts, looks.each, start));
-    run.warnings = conditions.warnings();
+    run.warnings = with_limit(conditions.warnings());
   }
   add_raised(run, given);
   return run;

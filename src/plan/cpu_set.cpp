@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <unistd.h>
 
 namespace benanza {
 
@@ -35,12 +36,28 @@ std::size_t cgroup_quota() {
   return unlimited;
 }
 
-std::vector<int> find_cpus() {
+struct CpuSet {
+  std::vector<int> cpus{};
+  std::string limit{};
+};
+
+CpuSet find_cpus() {
+  CpuSet found;
+  const auto add_limit = [&](const std::string& what, auto left, auto all) {
+    if (left >= all) return;
+    found.limit += (found.limit.empty() ? "" : "; ") + what + " leaves " + std::to_string(left) + " of " +
+                   std::to_string(all) + " processors";
+  };
+  const auto count = [](hwloc_const_bitmap_t set) { return hwloc_bitmap_weight(set); };
+
   const Topology topology = load_topology();
   const Bitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
+  const int of_cgroup = count(allowed.get());
+  add_limit("the cpuset of its cgroup", of_cgroup, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
   if (const Bitmap bound(hwloc_bitmap_alloc());
       hwloc_get_cpubind(topology.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0)
     hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
+  add_limit("the affinity mask of the process", count(allowed.get()), of_cgroup);
 
   const int nodes = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE);
   for (int i = 0; i < nodes; ++i) {
@@ -50,7 +67,7 @@ std::vector<int> find_cpus() {
     break;
   }
 
-  std::vector<int> result;
+  std::vector<int>& result = found.cpus;
   const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
   const Bitmap of_core(hwloc_bitmap_alloc());
   for (int i = 0; i < cores; ++i) {
@@ -63,16 +80,21 @@ std::vector<int> find_cpus() {
       result.push_back(cpu);
   if (result.empty()) result.push_back(0);
   std::sort(result.begin(), result.end());
+  add_limit("the quota of its cgroup", cgroup_quota(), result.size());
   result.resize(std::min(result.size(), cgroup_quota()));
-  return result;
+  return found;
+}
+
+const CpuSet& cpu_set() {
+  static const CpuSet found = find_cpus();
+  return found;
 }
 
 }  // namespace
 
-const std::vector<int>& cpus() {
-  static const std::vector<int> found = find_cpus();
-  return found;
-}
+const std::vector<int>& cpus() { return cpu_set().cpus; }
+
+const std::string& cpu_limit() { return cpu_set().limit; }
 
 bool bind_this_thread(int cpu) {
   static_cast<void>(cpus());

@@ -7,6 +7,7 @@
 #include <benanza/measure/known.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/backends.hpp>
+#include <benanza/plan/cpu_set.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
@@ -49,9 +50,13 @@ Session Session::open(SessionOptions options) {
   session.find_machine();
   const SessionOptions& given = session.options_;
   const int cores = session.machine_.cores;
-  if (given.threads > cores)
-    throw UsageError("--threads " + std::to_string(given.threads) + ": one NUMA node of this machine has " +
-                     std::to_string(cores) + " physical cores (a GPU is driven by 1)");
+  if (given.threads > cores) {
+    const std::string why =
+        session.machine_.is_device() || cpu_limit().empty()
+            ? "one NUMA node of this machine has " + std::to_string(cores) + " physical cores (a GPU is driven by 1)"
+            : "expected at most " + std::to_string(cores) + ": " + cpu_limit();
+    throw UsageError("--threads " + std::to_string(given.threads) + ": " + why);
+  }
   session.analysis_options_.threads = given.threads > 0 ? given.threads : cores;
   for (const auto& backend : session.versions_) session.analysis_options_.backends.push_back(backend.name);
   session.everything_ = ResultDatabase::open(given.database);

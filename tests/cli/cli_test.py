@@ -444,6 +444,31 @@ class Cli(unittest.TestCase):
             self.assertIn(text, table)
         self.assertEqual(sorted(database.iterdir()), files, "known ceilings were measured again")
 
+    def test_the_environment_of_openmp_changes_nothing_and_a_real_restriction_is_named(self):
+        database = self.at / "openmp"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        machine = functools.partial(run, "machine", "--database", database, "--json", "-")
+        plain = json.loads(machine(env=clean).stdout)["machine"]
+        files = sorted(database.iterdir())
+        for variables in ({"OMP_PROC_BIND": "true"}, {"OMP_NUM_THREADS": "1"}, {"OMP_PROC_BIND": "close", "OMP_PLACES": "{0}", "OMP_NUM_THREADS": "1"}, {"GOMP_CPU_AFFINITY": "0"}):
+            told = machine(env=clean | variables)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            document = json.loads(told.stdout)["machine"]
+            for key in ("cores", "affinity", "caches"):
+                self.assertEqual(document[key], plain[key], variables)
+            self.assertFalse(any("affinity mask" in text for text in document["warnings"]) and len(os.sched_getaffinity(0)) == os.cpu_count(), variables)
+        self.assertEqual(sorted(database.iterdir()), files, "it was taken for another machine, and its ceilings were measured")
+        allowed = sorted(os.sched_getaffinity(0))
+        if len(allowed) < 2:
+            return
+        bound = functools.partial(os.sched_setaffinity, 0, allowed[:1])
+        document = json.loads(machine(env=clean, preexec_fn=bound).stdout)["machine"]
+        self.assertEqual((document["cores"], document["affinity"]), (1, str(allowed[0])))
+        self.assertIn(f"the affinity mask of the process leaves 1 of {len(allowed)} processors", document["warnings"])
+        refused = run("bound", MNIST, "--threads", "2", "--database", database, env=clean, preexec_fn=bound)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(f"--threads 2: expected at most 1: the affinity mask of the process leaves 1 of {len(allowed)} processors", refused.stderr)
+
     def test_generate_is_reproducible_and_only_inserts(self):
         one, two = self.at / "one.cpp", self.at / "two.cpp"
         squeezenet = MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"

@@ -3,6 +3,7 @@
 // neither SMT siblings nor remote memory blur a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace benanza {
@@ -10,6 +11,10 @@ namespace benanza {
 /// Operating-system numbers of the processors, ascending; at least one. The process's affinity is read at the first
 /// call (or first binding) and remembered, since binding a thread would narrow what a later reading sees.
 [[nodiscard]] const std::vector<int>& cpus();
+
+/// What keeps this process from more of the machine's processors: its affinity mask, the cpuset or the quota of its
+/// cgroup, with how many they leave. Empty where nothing does.
+[[nodiscard]] const std::string& cpu_limit();
 
 /// Binds the calling thread to one processor. Returns false where the system does not allow it; a measurement goes on
 /// unbound.
