@@ -244,7 +244,7 @@ bool array_feature_extractor(Parts& parts) {
   return true;
 }
 
-/// Of integers. To find the category costs something, too; where it is told is all that is counted.
+/// OneHotEncoder of integers. To find the category costs something, too; what is counted is the encoding of it.
 bool one_hot_encoder(Parts& parts) {
   const Node& node = parts.node();
   const Value y = parts.value(*node.outputs[0]);

@@ -47,7 +47,7 @@ void check(const std::string& model, const Outputs& expected, double tolerance =
   }
 }
 
-/// Of 3 rows with 2 features.
+/// A model that classifies 3 rows with 2 features.
 std::string classifier(const std::string& op_type, int classes, const std::string& attributes) {
   return "m (float[3,2] x) => (int64[3] l, float[3," + std::to_string(classes) + "] s) { l, s = ai.onnx.ml." + op_type +
          " <" + attributes + "> (x) }";
@@ -56,7 +56,7 @@ std::string regressor(const std::string& op_type, int targets, const std::string
   return "m (float[3,2] x) => (float[3," + std::to_string(targets) + "] y) { y = ai.onnx.ml." + op_type + " <" +
          attributes + "> (x) }";
 }
-/// Of 2 rows with 3 features.
+/// A model of 2 rows with 3 features.
 std::string features(const std::string& node) {
   return "m (float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml." + node + " (x) }";
 }

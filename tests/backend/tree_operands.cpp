@@ -40,7 +40,7 @@ Floats numbers(const Node& node, std::string_view key) {
   return tensor->floats.empty() ? Floats(tensor->ints.begin(), tensor->ints.end()) : tensor->floats;
 }
 
-/// Of TreeEnsemble. Leaves are behind the branches.
+/// The trees of a TreeEnsemble. Leaves are behind the branches.
 Trees by_root(const Node& node) {
   const auto list = [&](std::string_view key) { return node.attribute<Integers>(key, {}); };
   const Integers features = list("nodes_featureids"), targets = list("leaf_targetids");
@@ -61,7 +61,7 @@ Trees by_root(const Node& node) {
   return trees;
 }
 
-/// Of the classifier and the regressor. The first node of a tree is its root.
+/// The trees of a classifier or a regressor. The first node of a tree is its root.
 Trees by_id(const Node& node, const std::string& prefix) {
   const auto list = [&](const std::string& key) { return node.attribute<Integers>(key, {}); };
   const Integers tree = list("nodes_treeids"), id = list("nodes_nodeids"), features = list("nodes_featureids");

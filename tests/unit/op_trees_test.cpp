@@ -72,7 +72,7 @@ TEST_CASE("A tree ensemble counts comparisons and weights of each row", "[op]") 
   CHECK(forest.first_branch(2) == 4);
   CHECK(forest.first_leaf(1) == 4);
   CHECK(forest.first_leaf(2) == 6);
-  // Of each row 3 comparisons, 2 * 2 weights, 4 scores to find the label in.
+  // For each row 3 comparisons, 2 * 2 weights, 4 scores to find the label in.
   CHECK(cost(Layer(forest)).flops.value == 32 * (3 + 4 + 4));
   // 3 features of each row; 3 thresholds and the features that they are for; 4 weights and their targets; a label and 4
   // scores of each row.

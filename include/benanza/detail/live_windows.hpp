@@ -127,7 +127,7 @@ template <class Weight>
                       }};
 }
 
-/// Of explicit pads alone.
+/// With explicit pads; nothing for others.
 [[nodiscard]] inline std::optional<LiveRule> transposed_convolution(const SizedNode& at) {
   const auto& node = at.node;
   const Dims &x_dims = at.x(0), &w_dims = at.x(1), &y_dims = at.y();

@@ -59,7 +59,7 @@ struct TreeNode {
   return roots.empty() ? std::nullopt : std::optional(facts);
 }
 
-/// Of ai.onnx.ml.TreeEnsemble: branches and leaves are lists of their own, and each leaf has one weight.
+/// Facts of an ai.onnx.ml.TreeEnsemble: branches and leaves are lists of their own, and each leaf has one weight.
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_root(const Node& node) {
   const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
   const Dims on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
@@ -87,7 +87,7 @@ struct TreeNode {
   return tree_facts(nodes, roots);
 }
 
-/// Of the classifier and the regressor: nodes have a number within their tree. `weights` is "class" or "target".
+/// Facts of a classifier or a regressor: nodes have a number within their tree. `weights` is "class" or "target".
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_id(const Node& node, const std::string& weights) {
   const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
   const Dims trees = list("nodes_treeids"), ids = list("nodes_nodeids");

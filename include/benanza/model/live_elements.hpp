@@ -89,7 +89,7 @@ struct Needs {
 
 }  // namespace detail
 
-/// What some output of a model needs of each node. Of a graph without outputs everything.
+/// What some output of a model needs of each node. A graph without outputs needs everything.
 class LiveElements {
  public:
   explicit LiveElements(const Graph& graph) {
@@ -99,7 +99,7 @@ class LiveElements {
     walk(graph, values);
   }
 
-  /// Of a node without bodies.
+  /// The share of a node without bodies.
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
 
  private:

@@ -158,7 +158,7 @@ class Region {
   }
 
  private:
-  /// Of a union: what each box has that none behind it has.
+  /// The measure of a union: what each box has that none behind it has.
   template <class Weight>
   [[nodiscard]] double measure(const Weight& weight, std::size_t from, const Box* within) const {
     double total = 0;

@@ -12,7 +12,7 @@ namespace benanza::native {
 struct Blocked {
   Index images = 1, channels = 1, plane = 1, lanes = 1;
 
-  /// Of a tensor N C H W, or of what broadcasts to one.
+  /// The blocks of a tensor N C H W, or of what broadcasts to one.
   Blocked(const TensorShape& shape, Index lanes_of_vector);
   [[nodiscard]] Index blocks() const { return (channels + lanes - 1) / lanes; }
   [[nodiscard]] Layout layout() const;

@@ -20,7 +20,7 @@ struct ByteRows {
 using Columns =
     std::function<ByteRows(const std::uint8_t* x, std::int64_t first, std::int64_t count, std::uint8_t* buffer)>;
 
-/// Of a matrix of depth x n, or in memory n x depth.
+/// Columns of a matrix of depth x n, or in memory n x depth.
 [[nodiscard]] Columns matrix_columns(Index depth, Index n, Index width, bool transposed);
 /// A column for each place of the window in one group of channels of one image; `padding` outside of it.
 [[nodiscard]] Columns window_columns(const op::Conv& op, std::uint8_t padding, Index width);

@@ -41,7 +41,7 @@ struct FormPlan {
   std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
   std::vector<Status> status{};            ///< worst of the parts
   std::vector<Seconds> whole_floors{};     ///< analytic time of the whole occurrence: the least over its partitions
-  // Of what is needed of the occurrence, the least over its partitions:
+  // Likewise, for what is needed of the occurrence:
   std::vector<Seconds> floors{}, floors_without_weights{};
   std::vector<double> flops{};
   std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet

@@ -112,7 +112,7 @@ void tile(const TileArguments& a) {
   });
 }
 
-/// Of `lines`, few channels; more would do better with a lane for each.
+/// Positions of `lines` are channels, few of them; more would do better with a lane for each.
 template <TileKind kind>
 constexpr int most_positions = kind == TileKind::lines ? 4 : most_tile_positions;
 
