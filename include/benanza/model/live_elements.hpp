@@ -4,9 +4,9 @@
 // is needed.
 #pragma once
 
-#include <benanza/detail/live_recurrent.hpp>
-#include <benanza/detail/live_rules.hpp>
-#include <benanza/detail/live_windows.hpp>
+#include <benanza/model/detail/live_recurrent.hpp>
+#include <benanza/model/detail/live_rules.hpp>
+#include <benanza/model/detail/live_windows.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>

@@ -2,8 +2,8 @@
 // What convolutions, pools and attention need of their operands for a part of their results.
 #pragma once
 
-#include <benanza/detail/live_rules.hpp>
 #include <benanza/detail/window_axes.hpp>
+#include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/fused_node.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // last one that is read, and each direction has weights of its own.
 #pragma once
 
-#include <benanza/detail/live_rules.hpp>
+#include <benanza/model/detail/live_rules.hpp>
 
 #include <algorithm>
 #include <array>
