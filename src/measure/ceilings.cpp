@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.hpp"
 
-#include "cache_sweep.hpp"
 #include "memory_block.hpp"
 #include "peak_kernels.hpp"
 #include <benanza/detail/quantile.hpp>
@@ -11,7 +10,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 namespace benanza::bench {
@@ -64,9 +62,8 @@ Bytes total(std::span<const Cache> caches, int first_level, int last_level, std:
   return sum;
 }
 
-/// `seen`: what caches in front of memory hold by their latencies.
 std::vector<Level> levels_of(std::span<const Cache> caches, std::span<const int> all, std::span<const int> used,
-                             Bytes memory, Bytes seen) {
+                             Bytes memory) {
   std::vector<Level> levels;
   int last = 0;
   for (const auto& cache : caches) {
@@ -75,8 +72,7 @@ std::vector<Level> levels_of(std::span<const Cache> caches, std::span<const int>
     levels.push_back({std::string("L").append(std::to_string(last)), total(caches, 1, last - 1, all),
                       total(caches, 1, last - 1, used), total(caches, last, last, used)});
   }
-  levels.push_back(
-      {"memory", std::max(seen, total(caches, 1, last, all)), std::max(seen, total(caches, 1, last, used)), memory});
+  levels.push_back({"memory", total(caches, 1, last, all), total(caches, 1, last, used), memory});
   return levels;
 }
 
@@ -221,13 +217,6 @@ CeilingRow peak(const ThreadPool& pool, int threads, const MultiplyAdd& multiply
           .value = threads * flops_per_cycle * clock};
 }
 
-/// What caches in front of memory hold, by a sweep over sizes well beyond those that are reported.
-Bytes seen_caches(std::span<const Cache> caches, std::span<const int> cpus, Bytes available_memory) {
-  constexpr Bytes least{128.0 * (1 << 20)}, most{512.0 * (1 << 20)};
-  const Bytes wanted = std::clamp(4 * total(caches, 1, std::numeric_limits<int>::max(), cpus), least, most);
-  return cached_bytes(load_latencies(std::min(wanted, available_memory * 0.25), [] { return Seconds{now()}; }));
-}
-
 }  // namespace
 
 std::optional<Bytes> footprint(Bytes in_front, Bytes capacity) {
@@ -244,11 +233,10 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
   const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(this_machine().isa);
-  const Bytes seen = seen_caches(caches, cpus, available_memory);
   std::vector<CeilingRow> rows;
   std::size_t done = 0;
   for (const int threads : thread_counts) {
-    const auto levels = levels_of(caches, cpus, cpus.first(static_cast<std::size_t>(threads)), available_memory, seen);
+    const auto levels = levels_of(caches, cpus, cpus.first(static_cast<std::size_t>(threads)), available_memory);
     const std::size_t total = thread_counts.size() * (levels.size() + 1);
     const double slot = budget.value / static_cast<double>(total + thread_counts.size());  // memory takes two
     const auto stopped = [&] {

@@ -64,16 +64,6 @@ Sentinel::Reading Sampler::reading_after() {
   return read(work_->kind, threads);
 }
 
-void Sampler::read_memory(Sample& sample) {
-  if (!work_->leaves_caches) return;
-  const std::optional<MemoryTimes> times = host_.probe_memory(cached_);
-  if (!times) return;
-  constexpr int latency = 1, bandwidth = 2;  // each has a best of its own, as thread counts have in registers
-  const Seconds now = host_.now();
-  sample.memory.push_back(memory_.read({"chase", latency}, times->chase, now));
-  sample.memory.push_back(memory_.read({"stream", bandwidth}, times->stream, now));
-}
-
 void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
   sample.window = host_.window(*work_, calls);
@@ -84,7 +74,6 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   Sample result;
   result.before = reading_before();
-  read_memory(result);
   warm_up(1, expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
   // A window that another process interrupted looks long enough with too few calls: two have to be, unless they are
@@ -99,18 +88,15 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
     calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
   }
   result.after = reading_after();
-  read_memory(result);
   return {result, calls};
 }
 
 Sample Sampler::sample(std::int64_t calls, Seconds expected) {
   Sample result;
   result.before = reading_before();
-  read_memory(result);
   if (!warm_) warm_up(calls, expected);
   take(result, calls);
   result.after = reading_after();
-  read_memory(result);
   return result;
 }
 

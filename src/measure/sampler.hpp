@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler: takes one sample: N calls in a timed window, between two readings of the sentinel; of work that leaves the
-// caches also between two readings of memory.
+// Sampler: takes one sample: N calls in a timed window, between two readings of the sentinel.
 //
 // Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds after a region, which is
 // how they start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
@@ -14,7 +13,6 @@
 #include "sentinel.hpp"
 #include "work.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +25,6 @@ struct Sample {
   Seconds time{};   ///< of one call
   Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
-  std::vector<Sentinel::Reading> memory{};  ///< before and after it; none of work that stays in the caches
   bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
 };
 
@@ -45,8 +42,7 @@ class Sampler {
   /// Calls this long need no discarded ones: filling every cache takes a few milliseconds.
   static constexpr Seconds long_call{100e-3};
 
-  /// `cached`: what all caches hold.
-  explicit Sampler(Host& host, Bytes cached = {}) : host_(host), cached_(cached) {}
+  explicit Sampler(Host& host) : host_(host) {}
 
   /// Before samples of other work. `work` has to outlive them.
   void switch_to(Work& work);
@@ -58,9 +54,7 @@ class Sampler {
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
   /// By what is known now: later readings may change it.
   [[nodiscard]] bool quiet(const Sample& sample) const {
-    return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
-           std::all_of(sample.memory.begin(), sample.memory.end(),
-                       [this](const Sentinel::Reading& reading) { return memory_.quiet(reading); });
+    return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
   }
 
   /// As Sentinel has it.
@@ -76,12 +70,9 @@ class Sampler {
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();
   [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
-  /// Readings of memory, where the current work leaves the caches.
-  void read_memory(Sample& sample);
 
   Host& host_;
-  Bytes cached_;
-  Sentinel sentinel_{}, memory_{quiet_memory};
+  Sentinel sentinel_{};
   Work* work_ = nullptr;
   bool warm_ = false;                        ///< calls of the current work are stable
   std::optional<Sentinel::Reading> last_{};  ///< behind the sample before

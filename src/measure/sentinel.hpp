@@ -23,23 +23,15 @@
 
 namespace benanza::bench {
 
-/// What is quiet.
-struct QuietShares {
-  /// A reading must reach this share of the usual speed after the same kind of work.
-  double quiet = 0.97;
-  /// The usual speed is at least this share of the best: what a clock may wander.
-  double wander = 0.92;
-  /// And this share of the best after any work: what clocks that follow the work can explain. Otherwise a kind of work
-  /// that was only seen in one slow phase would be its own standard.
-  double clock = 0.7;
-};
-/// Of readings of memory, which differ by some percent on a quiet machine. Another process that streams through memory
-/// takes a third of its speed or more.
-inline constexpr QuietShares quiet_memory{.quiet = 0.85, .wander = 0.85, .clock = 0.7};
-
 class Sentinel {
  public:
-  explicit Sentinel(const QuietShares& shares = {}) : shares_(shares) {}
+  /// A loop's time must reach this share of the usual speed after the same kind of work.
+  static constexpr double quiet_share = 0.97;
+  /// The usual speed is at least this share of the best: what a clock may wander.
+  static constexpr double wander_share = 0.92;
+  /// And this share of the best after any work: what clocks that follow the work can explain. Otherwise a kind of work
+  /// that was only seen in one slow phase would be its own standard.
+  static constexpr double clock_share = 0.7;
 
   /// Kind of work and thread count.
   using Kind = std::pair<std::string, int>;
@@ -50,7 +42,7 @@ class Sentinel {
 
   Reading read(const Kind& kind, Seconds time, Seconds now) {
     const auto level = levels_.try_emplace(kind).first;
-    level->second.add(time, now, shares_.wander);
+    level->second.add(time, now);
     const auto any = best_at_.try_emplace(kind.second, time).first;
     if (time < any->second) any->second = time;
     return {&level->first, time};
@@ -62,14 +54,14 @@ class Sentinel {
     any->second = std::min(any->second, best);
   }
   [[nodiscard]] bool quiet(const Reading& reading) const {
-    return reading.time * shares_.quiet <= levels_.at(*reading.kind).usual() &&
-           reading.time * shares_.clock <= best_at_.at(reading.kind->second);
+    return reading.time * quiet_share <= levels_.at(*reading.kind).usual() &&
+           reading.time * clock_share <= best_at_.at(reading.kind->second);
   }
   /// Half the range of the processor's speed over all seconds but the outermost twentieths, relative; of a wandering
   /// clock a layer that was measured within some seconds saw only a part.
   [[nodiscard]] double wander() const {
     std::vector<double> speeds;
-    for (const auto& [kind, level] : levels_) level.add_speeds(speeds, shares_.quiet);
+    for (const auto& [kind, level] : levels_) level.add_speeds(speeds);
     return speeds.empty() ? 0 : (detail::quantile(speeds, 0.95) - detail::quantile(speeds, 0.05)) / 2;
   }
 
@@ -77,7 +69,7 @@ class Sentinel {
   /// What readings of one kind are compared with; times to 0.1 %.
   class Level {
    public:
-    void add(Seconds time, Seconds now, double wander) {
+    void add(Seconds time, Seconds now) {
       if (now - slice_begin_ >= slice) {
         close_slice();
         slice_begin_ = now;
@@ -85,13 +77,13 @@ class Sentinel {
       slice_.push_back(time.value);
       ++all_;
       ++counts_[std::lround(std::log(time.value) / step)];
-      usual_ = std::min(quantile(usual_part), quantile(best_part) / wander);
+      usual_ = std::min(quantile(usual_part), quantile(best_part) / wander_share);
     }
     [[nodiscard]] Seconds usual() const { return usual_; }
     /// Adds for every second that was usual its median, relative to the usual time.
-    void add_speeds(std::vector<double>& speeds, double quiet) const {
+    void add_speeds(std::vector<double>& speeds) const {
       for (const double median : medians_)
-        if (median * quiet <= usual_.value) speeds.push_back(median / usual_.value);
+        if (median * quiet_share <= usual_.value) speeds.push_back(median / usual_.value);
     }
 
    private:
@@ -120,7 +112,6 @@ class Sentinel {
     std::vector<double> slice_, medians_;  // readings of this second, medians of those before it
   };
 
-  QuietShares shares_;
   std::map<Kind, Level> levels_;  // its keys stay where they are: readings point to them
   std::map<int, Seconds> best_at_;
 };

@@ -122,14 +122,6 @@ std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
   return Flops{peak_kernels().multiply_add(1) * probe_repeats} / each;
 }
 
-std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
-  if (!memory_probe_ || cached > probed_beyond_) {
-    memory_probe_.emplace(cached * 2.0, [this] { return now(); });
-    probed_beyond_ = cached;
-  }
-  return memory_probe_->read();
-}
-
 void ThisHost::watch() {
   waited_ = alone() ? Seconds{} : waited();
   own_time_ = thread_time();

@@ -37,7 +37,6 @@ struct Work {
   std::vector<void*> outputs{};
   void* workspace = nullptr;
   Rotation rotation{};
-  bool leaves_caches = false;  ///< a call reads or writes memory beyond them: its operands are cold, or too many
 
   void call() {
     plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace});

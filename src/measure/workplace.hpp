@@ -67,7 +67,6 @@ class Workplace {
   Seconds start_, next_keep_{keep_interval};
   bool keeping_ = true;
   Bytes memory_;
-  Bytes cached_;  ///< by all caches, as the system reports or as was measured, whichever is more
   Sampler sampler_;
   Buffers buffers_;
 };
