@@ -27,13 +27,13 @@ TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row ea
   std::vector<std::string> said;
   std::vector<std::size_t> kept;
   const Worker worker =
-      misbehaving("rows", {.silence = {1}, .memory = {200e6}, .warn = [&](const auto& text) { said.push_back(text); }});
+      misbehaving("rows", {.silence = {4}, .memory = {200e6}, .warn = [&](const auto& text) { said.push_back(text); }});
   const Run run =
       worker.measure({}, {}, {.budget = {100}, .keep = [&](const Run& so_far) { kept.push_back(so_far.rows.size()); }});
   std::vector<std::string> rows;
   for (const auto& row : run.rows) rows.push_back(row.algorithm + " " + (row.measured() ? "measured" : row.reason));
   CHECK(rows == std::vector<std::string>{"first,threads=1 measured", "crashes,threads=1 crashed: Segmentation fault",
-                                         "hangs,threads=1 hung: no sign of life for 1 s",
+                                         "hangs,threads=1 hung: no sign of life for 4 s",
                                          "eats,threads=1 out of memory: the process grew beyond 0.2 GiB",
                                          "loses,threads=1 lost the device", "last,threads=1 measured"});
   REQUIRE(said.size() == 4);
@@ -71,7 +71,7 @@ TEST_CASE("a child is asked to stop, and says how far it is") {
 
 TEST_CASE("rows that cannot be kept cost no measurement") {
   std::string reason;
-  const Run run = misbehaving("rows", {.silence = {1}, .memory = {200e6}})
+  const Run run = misbehaving("rows", {.silence = {4}, .memory = {200e6}})
                       .measure({}, {},
                                {.keep = [](const Run&) { throw EnvironmentError("the disk is full"); },
                                 .keep_failed = [&](std::string_view text) { reason = text; }});
