@@ -104,10 +104,10 @@ void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options
   const std::size_t shown = options.all ? a.dead.size() : std::min(a.dead.size(), few);
   for (std::size_t i = 0; i < shown; ++i) {
     const DeadWork& work = a.dead[i];
-    out << fmt::format("    {}: {}FLOP less in {} layer{}, first '{}'\n",
-                       work.readers.empty() ? "nothing reads it" : clipped(listed(work.readers), 300),
-                       scaled(work.flops.value), work.nodes.size(), work.nodes.size() == 1 ? "" : "s",
-                       clipped(work.nodes.front(), 60));
+    out << fmt::format("    {}FLOP in {} layer{}, first '{}'{}\n", scaled(work.flops.value), work.nodes.size(),
+                       work.nodes.size() == 1 ? "" : "s", clipped(work.nodes.front(), 40),
+                       work.readers.empty() ? ": nothing reads it" : ":");
+    for (const auto& reader : work.readers) out << "      " << clipped(reader, 110) << '\n';
   }
   if (shown < a.dead.size()) out << fmt::format("    ({} more: --all)\n", a.dead.size() - shown);
 }
