@@ -77,7 +77,7 @@ class Positions {
     if (each) {
       for (std::int64_t p = run.begin; p < run.end; ++p) runs.push_back({first + step * p, first + step * p + 1});
     } else {
-      const auto [least, most] = std::minmax(first + step * run.begin, first + step * (run.end - 1));
+      const auto [least, most] = std::minmax({first + step * run.begin, first + step * (run.end - 1)});
       runs.push_back({least, most + 1});
     }
   }
