@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   using namespace benanza;
   const ModelLayers model = make_model_layers(import_onnx(argc > 1 ? argv[1] : "examples/models/zoo2019/MNIST.onnx"));
   Session session = Session::open({.database = argc > 2 ? argv[2] : default_database()});
-  const Analysis analysis = session.bound(model, {.budget = Seconds{3}});
+  const Analysis analysis = session.bound(model, {.budget = Seconds{12}});
 
   const auto& layer_by_layer = analysis[RungName::library].bound;
   const auto& fused = analysis[RungName::library_fused].bound;
