@@ -108,7 +108,7 @@ class LiveElements {
     Region part{};
     std::set<std::string> readers{};
   };
-  using Values = std::vector<Needed>;  // of one graph
+  using Values = std::vector<Needed>;  // one for each value of a graph
   static constexpr std::size_t most_readers = 4, most_passes = 8;
 
   [[nodiscard]] static Values nothing(const Graph& graph) {
@@ -218,7 +218,7 @@ class LiveElements {
                       body_skip = scan ? 0 : 2, out_skip = scan ? 0 : 1;
     const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
     const std::size_t carried = formals - std::min(formals, body_skip + scanned);
-    Values wanted = nothing(body);  // of the body's results
+    Values wanted = nothing(body);  // what is needed of the body's results
     bool any = false;
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;

@@ -68,7 +68,7 @@ class RowTimes {
   /// Whether nothing was to be measured.
   [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
 
-  /// Fewer common rounds than these are no total.
+  /// A total takes at least so many common rounds.
   static constexpr std::size_t least_rounds = 4;
   /// Indices of the rounds that count: `least_rounds` or more, or none.
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }

@@ -68,8 +68,8 @@ using FollowedAxes = std::vector<std::size_t>;
   }};
 }
 
-/// The first input has the axes of the results, and those that `is_whole` says are needed whole. `of_result`: the share
-/// of the arithmetic that each element of the result takes by itself; the rest goes into what is shared.
+/// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
+/// share of the arithmetic that is done once for each element of the result. The rest is done for each input element.
 template <class IsWhole>
 [[nodiscard]] LiveRule along_axes(const SizedNode& at, IsWhole is_whole, double of_result) {
   FollowedAxes axes;
