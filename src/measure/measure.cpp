@@ -35,8 +35,9 @@ std::string utc_now() {
   return {text.data(), length};
 }
 
-/// A session measures the ceilings when it begins, if they are not known, and when it ends, if it is long enough: the
-/// first time may meet a slow phase, and a ceiling that is too low makes a floor that is too high.
+/// A session measures the ceilings when it begins, if they are not known, and when it ends, if it is long enough or its
+/// rows contradict them: the first time may meet a slow phase, and a ceiling that is too low makes a floor that is too
+/// high.
 struct Looks {
   Seconds each{};
   bool at_end = false;
@@ -123,11 +124,24 @@ std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>
   return device;
 }
 
+/// What is known, then what the run measured.
+std::vector<CeilingRow> all_ceilings(const Run& run, const MeasureOptions& options) {
+  std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
+  all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  return all;
+}
+
+/// Whether some row beats a ceiling by more than it may raise it.
+bool contradicts_ceilings(const Run& run, const MeasureOptions& options) {
+  CeilingCheck check(all_ceilings(run, options));
+  return std::any_of(run.rows.begin(), run.rows.end(),
+                     [&](const Measurement& row) { return !check.contradictions(row).empty(); });
+}
+
 /// Rows that raise what is known or was just measured.
 void add_raised(Run& run, const MeasureOptions& options) {
-  std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
-  const auto known = static_cast<std::ptrdiff_t>(all.size());
-  all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
+  std::vector<CeilingRow> all = all_ceilings(run, options);
+  const std::ptrdiff_t known = std::ssize(all) - std::ssize(run.ceilings);
   raise_ceilings(all, run.rows);
   run.ceilings.assign(all.begin() + known, all.end());
 }
@@ -239,7 +253,8 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     add_ceilings(find_ceilings(host, options, unknown_counts(options, counts), looks.each, start));
     add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
     session(host, start, threads, looks.at_end ? looks.each : Seconds{});
-    if (looks.at_end) add_ceilings(find_ceilings(host, options, counts, looks.each, start));
+    if (looks.at_end || contradicts_ceilings(run, given))
+      add_ceilings(find_ceilings(host, options, counts, looks.each, start));
     run.warnings = with_limit(conditions.warnings());
   }
   add_raised(run, given);
