@@ -40,19 +40,38 @@ template <NamedEnum E>
   return std::nullopt;
 }
 
+// Classes and not lambdas: a lambda would be compiled for each operator, these are for each type of field.
+
+/// Notes where the fields of an operator lie, in order.
+struct FieldPlaces {
+  std::array<const void*, 32> at{};
+  std::size_t count = 0;
+
+  template <class Field>
+  constexpr void operator()(std::string_view, const Field& field) {
+    at[count++] = &field;
+  }
+};
+
+template <class Visit>
+struct VisitSetField {
+  Visit& visit;
+  const FieldPlaces& defaults;
+  std::size_t count = 0;
+
+  template <class Field>
+  constexpr void operator()(std::string_view key, const Field& field) {
+    if (field != *static_cast<const Field*>(defaults.at[count++])) visit(key, field);
+  }
+};
+
 /// Calls `visit(key, value)` for each field of an operator that is not at its default, in order.
 template <class Op, class Visit>
 constexpr void for_each_set_field(const Op& op, Visit&& visit) {
-  constexpr std::size_t most = 32;
   const Op defaults{};
-  std::array<const void*, most> at{};  // of the defaults' fields, in order
-  std::size_t count = 0;
-  Op::fields(defaults, [&](std::string_view, const auto& value) { at[count++] = &value; });
-  count = 0;
-  Op::fields(op, [&](std::string_view key, const auto& value) {
-    using Field = std::remove_cvref_t<decltype(value)>;
-    if (value != *static_cast<const Field*>(at[count++])) visit(key, value);
-  });
+  FieldPlaces places;
+  Op::fields(defaults, places);
+  Op::fields(op, VisitSetField<std::remove_reference_t<Visit>>{visit, places});
 }
 
 // Writing.

@@ -53,16 +53,24 @@ namespace detail {
   return a <=> b;
 }
 
+/// Appends `/key=value`. Not a lambda, as in field_text.hpp.
+struct FieldWriter {
+  std::string& text;
+
+  template <class Field>
+  void operator()(std::string_view key, const Field& field) {
+    if (key == "type") return;
+    text += '/';
+    text += key;
+    append_text(text += '=', field);
+  }
+};
+
 template <class Op>
 [[nodiscard]] std::string signature_text(const Op& op) {
   std::string text(Op::kind);
   append_text(text += '/', op.type);
-  for_each_set_field(op, [&](std::string_view key, const auto& value) {
-    if (key == "type") return;
-    text += '/';
-    text += key;
-    append_text(text += '=', value);
-  });
+  for_each_set_field(op, FieldWriter{text});
   return text;
 }
 

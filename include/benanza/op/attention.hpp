@@ -80,7 +80,7 @@ struct Attention {
   /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. Keys and values are those of a cache and of the
   /// call together. Biases of queries, keys and values, their rotations, masks of padding and the copying of a cache
   /// are not counted.
-  [[nodiscard]] static std::optional<Attention> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Attention, decltype(graph)> {
     return node.domain.empty() ? from_onnx(node, graph) : from_microsoft(node, graph);
   }
 

@@ -32,7 +32,7 @@ struct AxisNorm {
   constexpr bool operator==(const AxisNorm&) const = default;
 
   /// Before opset 13 Hardmax took all dimensions from the axis on (1 by default) together.
-  [[nodiscard]] static std::optional<AxisNorm> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<AxisNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const bool hardmax = node.op_type == "Hardmax", flattens = hardmax && node.opset < 13;

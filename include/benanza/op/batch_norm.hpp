@@ -31,7 +31,7 @@ struct BatchNorm {
 
   /// Training is left to ChannelNorm, and its outputs are ignored. Before opset 9, spatial = 0 normalises every
   /// position with numbers of its own.
-  [[nodiscard]] static std::optional<BatchNorm> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<BatchNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     auto x = detail::batch_channels_inner(x_value.dims);
     if (!x || node.attribute<std::int64_t>("training_mode", 0) != 0) return std::nullopt;

@@ -89,7 +89,7 @@ struct Binary {
 
   /// Sum, Max and Min of two operands are binary too, and so are a bias before an activation and a Clip whose bounds
   /// are computed at run time.
-  [[nodiscard]] static std::optional<Binary> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Binary, decltype(graph)> {
     const std::string type = detail::onnx_type(node);
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
                                   [&](const auto& r) { return r.onnx_type == type; });

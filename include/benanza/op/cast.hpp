@@ -28,7 +28,7 @@ struct Cast {
   }
   constexpr bool operator==(const Cast&) const = default;
 
-  [[nodiscard]] static std::optional<Cast> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Cast, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const DataType to = graph.output(node, 0).type;
     if (to == x_value.type) return std::nullopt;

@@ -34,7 +34,7 @@ struct ChannelNorm {
   constexpr bool operator==(const ChannelNorm&) const = default;
 
   /// Nothing where the axes that are kept are not adjacent.
-  [[nodiscard]] static std::optional<ChannelNorm> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ChannelNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     if (node.op_type == "BatchNormalization") {

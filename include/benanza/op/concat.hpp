@@ -36,7 +36,7 @@ struct Concat {
   constexpr bool operator==(const Concat&) const = default;
 
   /// Operands without elements are left out.
-  [[nodiscard]] static std::optional<Concat> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Concat, decltype(graph)> {
     const Value& y = graph.output(node, 0);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", 1), y.dims.size());
     if (!axis) return std::nullopt;

@@ -62,7 +62,7 @@ struct Conv {
 
   /// Also ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, an activation. Axes on which
   /// nothing happens are dropped: the 1-D and 2-D spellings of one convolution are one layer.
-  [[nodiscard]] static std::optional<Conv> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Conv, decltype(graph)> {
     const bool rescaled = node.op_type == "QLinearConv";
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, rescaled ? 3 : 1);

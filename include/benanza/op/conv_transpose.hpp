@@ -46,7 +46,7 @@ struct ConvTranspose {
   }
   constexpr bool operator==(const ConvTranspose&) const = default;
 
-  [[nodiscard]] static std::optional<ConvTranspose> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ConvTranspose, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, 1);
     const Value* b = detail::optional_input(node, graph, 2);

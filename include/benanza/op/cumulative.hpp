@@ -34,7 +34,7 @@ struct Cumulative {
   constexpr bool operator==(const Cumulative&) const = default;
 
   /// An axis that is computed at run time is taken for the shortest one: no other has fewer operations.
-  [[nodiscard]] static std::optional<Cumulative> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Cumulative, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto given = detail::scalar(graph.input(node, 1));
     const auto shortest = std::min_element(x_value.dims.begin(), x_value.dims.end()) - x_value.dims.begin();

@@ -47,7 +47,7 @@ struct DeformConv {
   constexpr bool operator==(const DeformConv&) const = default;
 
   /// Lists that say nothing are left out, as Conv does.
-  [[nodiscard]] static std::optional<DeformConv> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<DeformConv, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, 1);
     const auto x = detail::to_shape(x_value.dims), w = detail::to_shape(w_value.dims);

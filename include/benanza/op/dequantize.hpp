@@ -31,7 +31,7 @@ struct Dequantize {
   }
   constexpr bool operator==(const Dequantize&) const = default;
 
-  [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Dequantize, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto scaled = detail::scaled_dims(node, graph);
     if (!scaled) return std::nullopt;

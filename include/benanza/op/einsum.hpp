@@ -40,7 +40,7 @@ struct Einsum {
   }
   constexpr bool operator==(const Einsum&) const = default;
 
-  [[nodiscard]] static std::optional<Einsum> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Einsum, decltype(graph)> {
     if (node.inputs.empty() || node.inputs.size() > 2) return std::nullopt;
     const Value& a_value = graph.input(node, 0);
     const Value* b_value = detail::optional_input(node, graph, 1);

@@ -31,7 +31,7 @@ struct Expand {
   }
   constexpr bool operator==(const Expand&) const = default;
 
-  [[nodiscard]] static std::optional<Expand> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Expand, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& y_value = graph.output(node, 0);
     const auto operands = detail::collapse(std::vector<detail::Dims>{x_value.dims, y_value.dims});

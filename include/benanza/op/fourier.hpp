@@ -45,7 +45,7 @@ struct Fourier {
 
   /// Nothing where the length or the step of the frames is computed at run time. An axis that is, is taken for the one
   /// that fits the result and has the fewest operations.
-  [[nodiscard]] static std::optional<Fourier> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Fourier, decltype(graph)> {
     return node.op_type == "STFT" ? of_frames(node, graph) : along_axis(node, graph);
   }
 

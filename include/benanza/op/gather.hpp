@@ -32,7 +32,7 @@ struct Gather {
   }
   constexpr bool operator==(const Gather&) const = default;
 
-  [[nodiscard]] static std::optional<Gather> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Gather, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices = graph.input(node, 1);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", 0), x_value.dims.size());

@@ -34,7 +34,7 @@ struct GatherNd {
   constexpr bool operator==(const GatherNd&) const = default;
 
   /// Batch dimensions, the other dimensions of the indices and those of a slice are folded into one each.
-  [[nodiscard]] static std::optional<GatherNd> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GatherNd, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
     const std::span<const std::int64_t> x = x_value.dims, indices = indices_value.dims;

@@ -36,7 +36,7 @@ struct Generate {
   }
   constexpr bool operator==(const Generate&) const = default;
 
-  [[nodiscard]] static std::optional<Generate> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Generate, decltype(graph)> {
     const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
     if (at == onnx_types.end()) return std::nullopt;
     const Value& y_value = graph.output(node, 0);

@@ -44,7 +44,7 @@ struct GridSample {
   constexpr bool operator==(const GridSample&) const = default;
 
   /// Nothing where the grid has another type than x.
-  [[nodiscard]] static std::optional<GridSample> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GridSample, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& grid = graph.input(node, 1);
     const auto x = detail::to_shape(x_value.dims);

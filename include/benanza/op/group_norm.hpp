@@ -28,7 +28,7 @@ struct GroupNorm {
   }
   constexpr bool operator==(const GroupNorm&) const = default;
 
-  [[nodiscard]] static std::optional<GroupNorm> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GroupNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::batch_channels_inner(x_value.dims);
     if (!x) return std::nullopt;

@@ -51,7 +51,7 @@ struct LayerNorm {
   /// Over any number of trailing dimensions; the statistics that may be further outputs are ignored. ONNX Runtime's
   /// Skip operators normalise the last one, of a sum of two tensors of one shape; `skip`, gamma, beta, bias are their
   /// inputs, and the fourth output is the sum. The simplified one has no beta.
-  [[nodiscard]] static std::optional<LayerNorm> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<LayerNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -1), dims.size());

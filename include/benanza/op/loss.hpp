@@ -43,7 +43,7 @@ struct Loss {
   }
   constexpr bool operator==(const Loss&) const = default;
 
-  [[nodiscard]] static std::optional<Loss> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Loss, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::batch_channels_inner(x_value.dims);
     const auto reduction = detail::enum_from_name<LossReduction>(node.attribute<std::string>("reduction", "mean"));

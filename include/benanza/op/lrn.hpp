@@ -30,7 +30,7 @@ struct Lrn {
   }
   constexpr bool operator==(const Lrn&) const = default;
 
-  [[nodiscard]] static std::optional<Lrn> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Lrn, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::batch_channels_inner(x_value.dims);
     if (!x) return std::nullopt;

@@ -70,7 +70,7 @@ struct MatMul {
   constexpr bool operator==(const MatMul&) const = default;
 
   /// A vector is a matrix of one row (a) or column (b).
-  [[nodiscard]] static std::optional<MatMul> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<MatMul, decltype(graph)> {
     if (node.op_type == "Einsum") return from_einsum(node, graph);
     if (node.op_type == "MatMulNBits" || node.op_type == "MatMulBnb4") return from_packed(node, graph);
     const Inputs at = inputs_of(node.op_type);

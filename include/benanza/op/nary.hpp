@@ -33,7 +33,7 @@ struct Nary {
   }
   constexpr bool operator==(const Nary&) const = default;
 
-  [[nodiscard]] static std::optional<Nary> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Nary, decltype(graph)> {
     const bool mean = node.op_type == "Mean";
     const std::size_t count = node.inputs.size();
     if (count < (mean ? 2 : 3)) return std::nullopt;

@@ -28,7 +28,7 @@ struct OneHot {
   }
   constexpr bool operator==(const OneHot&) const = default;
 
-  [[nodiscard]] static std::optional<OneHot> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<OneHot, decltype(graph)> {
     const Value& y_value = graph.output(node, 0);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -1), y_value.dims.size());
     if (!axis) return std::nullopt;

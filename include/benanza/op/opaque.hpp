@@ -37,7 +37,7 @@ struct Opaque {
   constexpr bool operator==(const Opaque&) const = default;
 
   /// Takes every node.
-  [[nodiscard]] static std::optional<Opaque> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Opaque, decltype(graph)> {
     Opaque opaque{.op = InlineText(std::string_view(detail::onnx_type(node)))};
     const auto bytes = [](const Value& value) { return (checked_product(value.elements(), bits(value.type)) + 7) / 8; };
     std::vector<ValueId> read;  // a tensor that is read twice counts once

@@ -89,10 +89,22 @@ struct Arithmetic {
       0;  ///< what has to be computed: in-range taps only, two per multiply-add, one per element-wise function
 };
 
+namespace detail {
+template <class Op, class>
+struct ReadFrom {
+  using type = std::optional<Op>;
+};
+}  // namespace detail
+
 /// A Graph. Operators read one by templates, since most translation units have layers and no graph: reading takes a
 /// quarter of the time that all operators take to compile.
 template <class T>
 concept AnyGraph = std::same_as<T, Graph>;
+
+/// What reading a node returns: the operator, or nothing. It depends on the graph's type, so that it is compiled only
+/// where a node is read.
+template <class Op, class GraphReference>
+using Read = typename detail::ReadFrom<Op, GraphReference>::type;
 
 namespace detail {
 

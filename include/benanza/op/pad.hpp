@@ -43,7 +43,7 @@ struct Pad {
 
   /// Adjacent dimensions without padding are folded. Padding by nothing is left to View. Pads that are computed at run
   /// time are taken to lie behind: the work is the same.
-  [[nodiscard]] static std::optional<Pad> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Pad, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto named = detail::enum_from_name<PadMode>(node.attribute<std::string>("mode", "constant"));

@@ -65,7 +65,7 @@ struct Pool {
   }
   constexpr bool operator==(const Pool&) const = default;
 
-  [[nodiscard]] static std::optional<Pool> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Pool, decltype(graph)> {
     const std::string_view name = node.op_type;
     const Value& x_value = graph.input(node, 0);
     const detail::Dims all_dims = detail::channels_first(node, x_value.dims);

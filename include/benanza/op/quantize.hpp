@@ -33,7 +33,7 @@ struct Quantize {
   }
   constexpr bool operator==(const Quantize&) const = default;
 
-  [[nodiscard]] static std::optional<Quantize> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Quantize, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto scaled = detail::scaled_dims(node, graph);
     if (!scaled) return std::nullopt;

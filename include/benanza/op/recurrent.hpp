@@ -55,7 +55,7 @@ struct Recurrent {
 
   /// Sequences of one length, ONNX's default activations and no clipping. com.microsoft's DynamicQuantizeLSTM rounds x
   /// to 8 bits; what that costs and scales are not counted.
-  [[nodiscard]] static std::optional<Recurrent> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Recurrent, decltype(graph)> {
     Recurrent result{.cell = node.op_type.ends_with("LSTM") ? Cell::lstm
                              : node.op_type == "GRU"        ? Cell::gru
                                                             : Cell::rnn};

@@ -67,7 +67,7 @@ struct Reduce {
 
   /// A reduction over dimensions of 1 alone is left to View, where the function changes nothing. Axes that are computed
   /// at run time follow from the shape of the result.
-  [[nodiscard]] static std::optional<Reduce> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Reduce, decltype(graph)> {
     const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
     if (at == onnx_types.end()) return std::nullopt;
     const bool quantized = *at == onnx_types.back();

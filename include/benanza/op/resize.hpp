@@ -58,7 +58,7 @@ struct Resize {
   constexpr bool operator==(const Resize&) const = default;
 
   /// Upsample and Resize of opset 10 pick and interpolate by `asymmetric` coordinates, rounded down.
-  [[nodiscard]] static std::optional<Resize> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Resize, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims), y = detail::to_shape(graph.output(node, 0).dims);
     if (!x || !y || x->size() != y->size() || *x == *y) return std::nullopt;

@@ -42,7 +42,7 @@ struct RoiAlign {
   constexpr bool operator==(const RoiAlign&) const = default;
 
   /// Before opset 16 coordinates were not shifted.
-  [[nodiscard]] static std::optional<RoiAlign> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<RoiAlign, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims);
     const auto& boxes = graph.input(node, 1);

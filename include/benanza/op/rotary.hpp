@@ -59,7 +59,7 @@ struct Rotary {
 
   /// ONNX RotaryEmbedding and com.microsoft's, with the angles of the given positions or picked from a table. Picking
   /// is not counted.
-  [[nodiscard]] static std::optional<Rotary> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Rotary, decltype(graph)> {
     const bool own = node.domain.empty();
     const Value& x = graph.input(node, 0);
     const Value& cosines = graph.input(node, own ? 1 : 2);

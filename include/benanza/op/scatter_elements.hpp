@@ -41,7 +41,8 @@ struct ScatterElements {
   constexpr bool operator==(const ScatterElements&) const = default;
 
   /// Where the indices cover all other axes, those before and after the axis are folded.
-  [[nodiscard]] static std::optional<ScatterElements> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
+      -> Read<ScatterElements, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
     const auto& dims = x_value.dims;

@@ -40,7 +40,7 @@ struct ScatterNd {
   constexpr bool operator==(const ScatterNd&) const = default;
 
   /// The dimensions of the indices before the last, and those of a slice, are folded into one each.
-  [[nodiscard]] static std::optional<ScatterNd> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ScatterNd, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
     const std::span<const std::int64_t> x = x_value.dims, indices = indices_value.dims;

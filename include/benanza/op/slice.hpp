@@ -37,7 +37,7 @@ struct Slice {
 
   /// Dimensions of 1 are dropped, adjacent ones that are taken whole are folded. A slice that takes everything is left
   /// to View. Where it begins at run time, the first elements are taken: none are nearer in memory.
-  [[nodiscard]] static std::optional<Slice> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Slice, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto box = taken_box(node, graph);

@@ -29,7 +29,7 @@ struct Softmax {
   constexpr bool operator==(const Softmax&) const = default;
 
   /// Before opset 13 all dimensions from the axis on (1 by default) are normalised together.
-  [[nodiscard]] static std::optional<Softmax> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Softmax, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const bool flattens = node.opset < 13;

@@ -32,7 +32,7 @@ struct Split {
   constexpr bool operator==(const Split&) const = default;
 
   /// Results without elements are left out.
-  [[nodiscard]] static std::optional<Split> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Split, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", 0), x_value.dims.size());
     if (!axis) return std::nullopt;

@@ -37,7 +37,7 @@ struct TensorScatter {
   }
   constexpr bool operator==(const TensorScatter&) const = default;
 
-  [[nodiscard]] static std::optional<TensorScatter> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<TensorScatter, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -2), dims.size());

@@ -29,7 +29,7 @@ struct Tile {
   constexpr bool operator==(const Tile&) const = default;
 
   /// A dimension that is not repeated is folded into the one before it.
-  [[nodiscard]] static std::optional<Tile> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Tile, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     const auto& y = graph.output(node, 0).dims;

@@ -32,7 +32,7 @@ struct TopK {
   }
   constexpr bool operator==(const TopK&) const = default;
 
-  [[nodiscard]] static std::optional<TopK> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<TopK, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -1), x_value.dims.size());
     const auto& y = graph.output(node, node.has_output(0) ? 0 : 1).dims;

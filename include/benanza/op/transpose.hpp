@@ -31,7 +31,7 @@ struct Transpose {
   }
   constexpr bool operator==(const Transpose&) const = default;
 
-  [[nodiscard]] static std::optional<Transpose> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Transpose, decltype(graph)> {
     const auto movement = detail::movement(node, graph);
     if (!movement || movement->perm.size() < 2 || movement->perm.size() > TensorShape::capacity) return std::nullopt;
     Transpose transpose{.type = graph.input(node, 0).type, .x = TensorShape(movement->dims)};

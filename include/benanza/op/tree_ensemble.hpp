@@ -61,7 +61,7 @@ struct TreeEnsemble {
 
   /// Which comparison a node does, a list of members included, does not decide the speed here: it is one at the least.
   /// Labels that are strings are left out. Nothing where the scores go through PROBIT, or where no tree has a branch.
-  [[nodiscard]] static std::optional<TreeEnsemble> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<TreeEnsemble, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const bool classifies = node.op_type == "TreeEnsembleClassifier";
     const std::size_t scores_at = classifies ? 1 : 0;

@@ -32,7 +32,7 @@ struct Trilu {
   constexpr bool operator==(const Trilu&) const = default;
 
   /// A diagonal that is computed at run time is taken for the one that keeps nothing: no other reads less.
-  [[nodiscard]] static std::optional<Trilu> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Trilu, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     if (dims.size() < 2) return std::nullopt;

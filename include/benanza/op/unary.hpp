@@ -116,7 +116,7 @@ struct Unary {
 
   /// Also Clip with known bounds, Pow with an exponent that has a function of its own, a product of a tensor with
   /// itself, and SwiGLU: Swish, times the other operand.
-  [[nodiscard]] static std::optional<Unary> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Unary, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     Unary unary{.type = x_value.type, .x = {x_value.elements()}};
     constexpr std::string_view quantized = "com.microsoft.QLinear";

@@ -46,7 +46,7 @@ struct View {
   constexpr bool operator==(const View&) const = default;
 
   /// Reshapes, and whatever the other operators have left because it changes nothing.
-  [[nodiscard]] static std::optional<View> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<View, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const std::string_view op = node.op_type;
     View view{.type = x_value.type, .rule = ViewRule::no_op, .x = {x_value.elements()}};

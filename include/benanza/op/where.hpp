@@ -32,7 +32,7 @@ struct Where {
   }
   constexpr bool operator==(const Where&) const = default;
 
-  [[nodiscard]] static std::optional<Where> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Where, decltype(graph)> {
     const Value& x_value = graph.input(node, 1);
     const auto operands =
         detail::collapse(std::vector<detail::Dims>{graph.input(node, 0).dims, x_value.dims, graph.input(node, 2).dims});

@@ -26,7 +26,7 @@ struct Det {
   }
   constexpr bool operator==(const Det&) const = default;
 
-  [[nodiscard]] static std::optional<Det> from(const Node& node, const AnyGraph auto& graph) {
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Det, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
     if (dims.size() < 2) return std::nullopt;
