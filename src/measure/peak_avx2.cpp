@@ -9,6 +9,9 @@
 #include "peak_kernels.inc"
 
 namespace benanza::bench {
-const PeakKernels peak_kernels_avx2{.isa = "avx2", .multiply_add = multiply_add, .walk = walk_any};
+const PeakKernels peak_kernels_avx2{.isa = "avx2",
+                                    .multiply_add = multiply_add<float, Vector>,
+                                    .multiply_add_double = multiply_add<double, Doubles>,
+                                    .walk = walk_any};
 }  // namespace benanza::bench
 #endif

@@ -13,7 +13,10 @@
 
 namespace benanza::bench {
 
-const PeakKernels peak_kernels_baseline{.isa = "baseline", .multiply_add = multiply_add, .walk = walk_any};
+const PeakKernels peak_kernels_baseline{.isa = "baseline",
+                                        .multiply_add = multiply_add<float, Vector>,
+                                        .multiply_add_double = multiply_add<double, Doubles>,
+                                        .walk = walk_any};
 
 const PeakKernels& peak_kernels() {
 #if defined(__x86_64__)

@@ -21,6 +21,7 @@ struct PeakKernels {
   const char* isa = "";
   /// Independent multiply-adds on registers only, `repeats` times; returns the FLOPs that were done.
   double (*multiply_add)(std::int64_t repeats) = nullptr;
+  double (*multiply_add_double)(std::int64_t repeats) = nullptr;
   /// Walks `bytes` of each area once (a multiple of 16 x 256): reads a, writes y, y = a, or y = a + s b. Returns a
   /// value that depends on what was read.
   float (*walk)(Traffic traffic, int streams, bool prefetch, bool non_temporal, const std::byte* a, const std::byte* b,
@@ -40,8 +41,8 @@ struct MultiplyAdd {
   /// Returns the FLOPs that were done; 0 where the system does not let the process use the registers.
   double (*run)(std::int64_t repeats) = nullptr;
 };
-/// The loops for a processor with this instruction set (Machine::isa): f32 first, then the other types that it
-/// multiplies. With AMX a type may have two, of vectors and of tiles.
+/// The loops for a processor with this instruction set (Machine::isa): f32 and f64 first, then the other types that
+/// it multiplies. With AMX a type may have two, of vectors and of tiles.
 [[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
 /// Those of AMX's tiles: i8 and bf16.
 [[nodiscard]] std::vector<MultiplyAdd> tile_multiply_adds();

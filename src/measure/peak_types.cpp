@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-adds in other types than f32, one function for each instruction that does them. In assembly, since a
+// Multiply-adds in other types than f32 and f64, one function for each instruction that does them. In assembly, since a
 // compiler would compute the same product once.
 #include "peak_kernels.hpp"
 
@@ -64,7 +64,9 @@ BENANZA_MULTIPLY_ADD(f16_avx512, "avx512f,avx512bw,avx512fp16", __m512i, "v", _m
 
 std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   const PeakKernels& widest = peak_kernels();
-  std::vector<MultiplyAdd> result{{DataType::f32, std::string("fma:") + widest.isa, widest.multiply_add}};
+  const std::string instruction = std::string("fma:") + widest.isa;
+  std::vector<MultiplyAdd> result{{DataType::f32, instruction, widest.multiply_add},
+                                  {DataType::f64, instruction, widest.multiply_add_double}};
 #if defined(__x86_64__)
   // As in Machine::isa; each of AVX-512 has what those before it have.
   constexpr std::string_view order[] = {"avx512_core", "avx512_core_vnni", "avx512_core_bf16", "avx512_core_fp16",
