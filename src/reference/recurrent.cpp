@@ -23,9 +23,10 @@ double dot(const T* a, const double* b, std::size_t length) {
 }
 
 template <class T>
-std::vector<T> load_all(const ConstTensor& tensor) {
+std::vector<T> load_all(const ConstTensor& tensor, double zero_point = 0, double scale = 1) {
   std::vector<T> result(static_cast<std::size_t>(element_count(tensor.shape)));
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<T>(tensor[static_cast<std::int64_t>(i)]);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<T>((tensor[static_cast<std::int64_t>(i)] - zero_point) * scale);
   return result;
 }
 
@@ -45,9 +46,9 @@ class Recurrence {
         input_(size(op.x[2])),
         hidden_(size(op.hidden)),
         gates_(size(op.gates())),
-        x_(load_all<double>(query.input(0))),
-        w_(load_all<T>(query.input(1))),
-        r_(load_all<T>(query.input(2))) {
+        x_(load_all<double>(query.input(0), query.parameters.zero_point_a)),
+        w_(load_all<T>(query.input(1), query.parameters.zero_point_b, query.parameters.rescale)),
+        r_(load_all<T>(query.input(2), query.parameters.zero_point_b, query.parameters.rescale)) {
     const std::size_t rows = gates_ * hidden_, directions = size(op.directions);
     std::size_t next = 3;
     b_ = op.bias ? load_all<double>(query.input(next++)) : std::vector<double>(directions * 2 * rows);

@@ -204,6 +204,35 @@ TEST_CASE("Reductions agree with the reference, whichever axes they take", "[nat
            op::TopK{.x = {1, 9, 1}, .k = 9, .largest = largest}});
 }
 
+TEST_CASE("f64 and wide integers agree with the reference where plain loops compute them", "[native]") {
+  constexpr auto type = DataType::f64;
+  for (const auto fn : {abs, ceil,       clip, cos,   elu,     erf,  exp, floor,    gelu,   is_nan, leaky_relu,
+                        neg, reciprocal, relu, round, sigmoid, sign, sin, softplus, square, tanh}) {
+    INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+    check({op::Unary{.type = type, .fn = fn, .x = {1037}, .alpha = fn == clip ? -0.25 : 0.75, .beta = 0.5}});
+  }
+  for (const auto fn : {add, sub, mul, div, max, min, pow, less, equal}) {
+    INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+    check({op::Binary{.type = type, .fn = fn, .a = {5, 41}, .b = {5, 41}},
+           op::Binary{.type = type, .fn = fn, .a = {5, 41}, .b = {1}},
+           op::Binary{.type = type, .fn = fn, .a = {41}, .b = {5, 41}}});
+  }
+  using enum op::ReduceFn;
+  for (const auto fn :
+       {op::ReduceFn::sum, op::ReduceFn::max, op::ReduceFn::min, prod, l1, sum_square, arg_max, arg_min}) {
+    INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+    for (const auto each : {DataType::f64, DataType::i32, DataType::i64})
+      check({op::Reduce{.type = each, .fn = fn, .x = {3, 5, 7}, .axes = {1}},
+             op::Reduce{.type = each, .fn = fn, .x = {3, 5, 7}, .axes = {2}}});
+  }
+  for (const auto fn : {mean, l2, log_sum_exp})
+    check({op::Reduce{.type = type, .fn = fn, .x = {3, 5, 7}, .axes = {0, 2}},
+           op::Reduce{.type = type, .fn = fn, .x = {3, 300}, .axes = {0}}});
+  check({op::Softmax{.type = type, .x = {6, 7, 1}}, op::Softmax{.type = type, .x = {2, 7, 5}},
+         op::Softmax{.type = type, .x = {3, 9, 1}, .log = true},
+         op::Where{.type = type, .c = {5, 1}, .x = {5, 9}, .y = {1}}});
+}
+
 TEST_CASE("Pooling and resizing agree with the reference", "[native]") {
   for (const auto mode : {op::PoolMode::max, op::PoolMode::average, op::PoolMode::lp})
     check({op::Pool{.mode = mode, .x = {2, 3, 23, 29}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
@@ -279,19 +308,23 @@ TEST_CASE("16-bit floats agree with the reference where f32 computes for them", 
 
 TEST_CASE("Recurrent layers agree with the reference", "[native]") {
   using enum op::Cell;
-  check({op::Recurrent{.x = {7, 1, 12}, .hidden = 16},
-         op::Recurrent{.x = {7, 5, 11}, .hidden = 37, .directions = 2, .initial_state = true},
-         op::Recurrent{.x = {9, 13, 12}, .hidden = 3, .reverse = true, .bias = false},
-         op::Recurrent{.cell = gru, .x = {7, 5, 12}, .hidden = 37, .directions = 2, .linear_before_reset = true},
-         op::Recurrent{.cell = gru,
-                       .x = {7, 1, 12},
-                       .hidden = 20,
-                       .reverse = true,
-                       .bias = false,
-                       .initial_state = true,
-                       .linear_before_reset = true},
-         op::Recurrent{.cell = rnn, .x = {7, 8, 12}, .hidden = 37, .initial_state = true},
-         op::Recurrent{.cell = rnn, .x = {1, 1, 1}, .hidden = 1, .directions = 2, .bias = false}});
+  check(
+      {op::Recurrent{.x = {7, 1, 12}, .hidden = 16},
+       op::Recurrent{.x = {7, 5, 11}, .hidden = 37, .directions = 2, .initial_state = true},
+       op::Recurrent{.x = {9, 13, 12}, .hidden = 3, .reverse = true, .bias = false},
+       op::Recurrent{.cell = gru, .x = {7, 5, 12}, .hidden = 37, .directions = 2, .linear_before_reset = true},
+       op::Recurrent{.cell = gru,
+                     .x = {7, 1, 12},
+                     .hidden = 20,
+                     .reverse = true,
+                     .bias = false,
+                     .initial_state = true,
+                     .linear_before_reset = true},
+       op::Recurrent{.cell = rnn, .x = {7, 8, 12}, .hidden = 37, .initial_state = true},
+       op::Recurrent{.cell = rnn, .x = {1, 1, 1}, .hidden = 1, .directions = 2, .bias = false},
+       op::Recurrent{.type = DataType::u8, .x = {9, 3, 11}, .hidden = 37, .directions = 2, .weight_type = DataType::i8},
+       op::Recurrent{
+           .type = DataType::u8, .x = {5, 1, 12}, .hidden = 16, .initial_state = true, .weight_type = DataType::u8}});
   const auto reset_first = native::backend()->plans(op::Recurrent{.cell = gru, .x = {7, 1, 12}, .hidden = 16}, 1);
   REQUIRE(std::holds_alternative<Unsupported>(reset_first));
   CHECK(std::get<Unsupported>(reset_first).reason ==

@@ -25,6 +25,8 @@ TEST_CASE("OpenBLAS's matrix products agree with the reference") {
       {{.a = {2, 4, 9, 16}, .b = {4, 16, 9}}},
       {{.a = {1, 4, 9, 16}, .b = {2, 1, 16, 9}}},
       {{.a = {5, 2, 1, 9, 16}, .b = {2, 3, 16, 9}}},
+      {{.type = DataType::f64, .a = {19, 21}, .b = {21, 23}, .trans_b = true}},
+      {{.type = DataType::f64, .a = {1, 70}, .b = {70, 33}}, 2},
   };
   const auto backend = openblas::backend();
   for (const auto& [layer, plans] : cases)
@@ -40,5 +42,6 @@ TEST_CASE("what OpenBLAS lacks is unsupported with its reason") {
   };
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .post = {bias}}) == "no epilogue in OpenBLAS");
   CHECK(reason(op::Softmax{.x = {4, 4, 1}}) == "no Softmax in OpenBLAS");
-  CHECK(reason(op::MatMul{.type = DataType::f16, .a = {4, 4}, .b = {4, 4}}) == "backend openblas runs f32 only so far");
+  CHECK(reason(op::MatMul{.type = DataType::f16, .a = {4, 4}, .b = {4, 4}}) ==
+        "backend openblas runs f32 and f64 only");
 }

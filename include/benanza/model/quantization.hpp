@@ -18,7 +18,8 @@ struct Quantization {
   double rescale = 1;  ///< scale of x times scale of w, over the scale of y
 };
 
-/// The numbers of a quantised convolution or matrix product; for other layers nothing is scaled.
+/// The numbers of a quantised convolution, matrix product or recurrence; for other layers nothing is scaled. A
+/// recurrence's x and states have the scale 1, and its weights one that keeps it from saturating.
 [[nodiscard]] inline Quantization quantization(const Layer& layer) {
   if (!is_8_bit(type(layer))) return {};
   Quantization result;
@@ -31,6 +32,11 @@ struct Quantization {
   } else if (const auto* product = std::get_if<op::MatMul>(&layer)) {
     result = {.x_zero = product->a_zero ? 1.0 : 0.0, .w_zero = product->b_zero ? 2.0 : 0.0};
     depth = product->k();
+  } else if (const auto* recurrent = std::get_if<op::Recurrent>(&layer)) {
+    result = {.x_zero = recurrent->type == DataType::u8 ? 2.0 : 0.0,
+              .w_zero = recurrent->weight_type == DataType::u8 ? 2.0 : 0.0};
+    result.rescale = std::exp2(-std::ceil(std::log2(3 * std::sqrt(static_cast<double>(recurrent->hidden)))));
+    return result;
   } else {
     return result;
   }

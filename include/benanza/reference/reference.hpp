@@ -35,7 +35,7 @@ struct Parameters {
   double generated_value = 0;                    ///< of ConstantOfShape
   std::int64_t eye_diagonal = 0;                 ///< column of the first row's one
   bool periodic = true;                          ///< of windows
-  double zero_point_a = 0;                       ///< of a quantised convolution's x, a product's a
+  double zero_point_a = 0;                       ///< of a quantised convolution's or recurrence's x, a product's a
   double zero_point_b = 0;
   double zero_point_y = 0;
   double rescale = 1;  ///< of a quantised result: scale of x times scale of w, over the scale of y

@@ -38,6 +38,7 @@ std::optional<Arithmetic> arithmetic(DataType type) {
     case DataType::f32:
     case DataType::f16:
     case DataType::bf16: return Arithmetic::f32;
+    case DataType::f64: return Arithmetic::f64;
     case DataType::i32: return Arithmetic::i32;
     case DataType::i64: return Arithmetic::i64;
     case DataType::boolean: return Arithmetic::boolean;

@@ -140,6 +140,10 @@ template <class T>
 [[nodiscard]] Result integer_plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result integer_plans(const op::MatMul& op, const Context& context);
 
+// Plans of types that no vector kernel is for, in a file of their own.
+[[nodiscard]] Result scalar_plans(const op::Reduce& op, const Context& context);
+[[nodiscard]] Result scalar_plans(const op::Softmax& op, const Context& context);
+
 /// Layers that libraries do well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {

@@ -12,6 +12,7 @@ namespace benanza::native {
   namespace isa {                     \
   void add_unary(Kernels&);           \
   void add_binary(Kernels&);          \
+  void add_double(Kernels&);          \
   void add_integer(Kernels&);         \
   void add_integer_product(Kernels&); \
   void add_convert(Kernels&);         \
@@ -27,6 +28,7 @@ namespace benanza::native {
     Kernels k;                        \
     add_unary(k);                     \
     add_binary(k);                    \
+    add_double(k);                    \
     add_integer(k);                   \
     add_integer_product(k);           \
     add_convert(k);                   \

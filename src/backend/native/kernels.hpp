@@ -14,8 +14,8 @@ namespace benanza::native {
 using Index = std::int64_t;
 
 /// Element types that arithmetic is done in.
-enum class Arithmetic : std::uint8_t { f32, i32, i64, boolean };
-inline constexpr std::size_t arithmetic_types = 4;
+enum class Arithmetic : std::uint8_t { f32, f64, i32, i64, boolean };
+inline constexpr std::size_t arithmetic_types = 5;
 inline constexpr std::size_t elementwise_fns = static_cast<std::size_t>(ElementwiseFn::sub) + 1;
 
 /// y[i] = fn(x[i]); predicates write bytes.

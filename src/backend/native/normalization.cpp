@@ -8,7 +8,7 @@
 namespace benanza::native {
 
 Result plans(const op::Softmax& op, const Context& context) {
-  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  if (op.type != DataType::f32) return scalar_plans(op, context);
   const Index outer = op.x[0], axis = op.x[1], inner = op.x[2];
   const auto& kernels = context.kernels;
   if (inner == 1) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN: the inputs of all steps are multiplied at once, then step follows step. Threads take hidden units
-// of every direction. Weights are brought into panels, biases added up, before anything is timed.
+// of every direction. Weights are brought into panels, biases added up, before anything is timed; weights of 8 bits are
+// widened there, x of 8 bits in each call.
 #include "context.hpp"
+#include <benanza/model/quantization.hpp>
+#include <benanza/plan/element.hpp>
 
 #include <cstring>
 
@@ -30,15 +33,16 @@ struct Sizes {
   [[nodiscard]] Index products() const { return steps * batch * padded() * gates; }
 };
 
-/// From way, gate, hidden unit, unit below to way, panel, unit below, gate, lane.
-void pack_weights(const Sizes& z, Index below, const float* w, float* packed) {
+/// From way, gate, hidden unit, unit below to way, panel, unit below, gate, lane. `w(i)` is number i.
+template <class Weights>
+void pack_weights(const Sizes& z, Index below, Weights w, float* packed) {
   for (Index way = 0; way < z.ways; ++way)
     for (Index unit = 0; unit < z.padded(); ++unit)
       for (Index gate = 0; gate < z.gates; ++gate) {
         float* to = packed + way * z.weights(below) + unit / z.lanes * below * z.gates * z.lanes + gate * z.lanes +
                     unit % z.lanes;
         for (Index i = 0; i < below; ++i, to += z.gates * z.lanes)
-          *to = unit < z.hidden ? w[((way * z.gates + gate) * z.hidden + unit) * below + i] : 0.0F;
+          *to = unit < z.hidden ? w(((way * z.gates + gate) * z.hidden + unit) * below + i) : 0.0F;
       }
 }
 
@@ -60,12 +64,15 @@ void pack_biases(const Sizes& z, const float* b, float* packed) {
 class RecurrentPlan final : public Plan {
  public:
   RecurrentPlan(const op::Recurrent& op, const Context& context, const Sizes& sizes)
-      : Plan({.algorithm = "recurrent:panels,threads=" + std::to_string(context.threads),
+      : Plan({.algorithm = std::string(op.weight_type ? "widened:" : "") +
+                           "recurrent:panels,threads=" + std::to_string(context.threads),
               .threads = context.threads,
               .inputs = layouts(op, sizes),
               .outputs = plain_layouts(op.operands().outputs),
-              .workspace_bytes = bytes(sizes.ways * sizes.products() + cells(sizes))}),
+              .workspace_bytes = bytes(sizes.ways * sizes.products() + cells(sizes) +
+                                       (op.weight_type ? sizes.steps * sizes.batch * sizes.units : 0))}),
         op_(op),
+        numbers_(quantization(op)),
         sizes_(sizes),
         kernels_(context.kernels),
         pool_(context.pool) {
@@ -88,10 +95,27 @@ class RecurrentPlan final : public Plan {
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
     const auto* const from = static_cast<const float*>(plain);
     auto* const to = static_cast<float*>(packed);
-    if (i == 1) pack_weights(sizes_, sizes_.units, from, to);
-    else if (i == 2) pack_weights(sizes_, sizes_.hidden, from, to);
-    else if (i == 3 && op_.bias) pack_biases(sizes_, from, to);
-    else std::memcpy(packed, plain, inputs()[i].bytes);
+    const Index below = i == 1 ? sizes_.units : sizes_.hidden;
+    const auto number = [&](Index at) { return from[at]; };
+    const auto widened = [&](Index at) {
+      return static_cast<float>((load(plain, *op_.weight_type, at) - numbers_.w_zero) * numbers_.rescale);
+    };
+    if (i == 3 && op_.bias) pack_biases(sizes_, from, to);
+    else if (i != 1 && i != 2) std::memcpy(packed, plain, inputs()[i].bytes);
+    else if (op_.weight_type) pack_weights(sizes_, below, widened, to);
+    else pack_weights(sizes_, below, number, to);
+  }
+
+  /// x in f32: as it is given, or written to `to`.
+  const float* x(const Arguments& arguments, float* to) const {
+    if (!op_.weight_type) return input<float>(arguments, 0);
+    const auto* const given = input<std::byte>(arguments, 0);  // of 8 bits
+    const auto zero = static_cast<float>(numbers_.x_zero);
+    pool_->split(sizes_.steps * sizes_.batch * sizes_.units, threads(), 64, [&](Index begin, Index end) {
+      kernels_.to_f32[static_cast<std::size_t>(*stored(op_.type))](given + begin, to + begin, end - begin);
+      for (Index i = begin; i < end; ++i) to[i] -= zero;
+    });
+    return to;
   }
 
   void do_execute(const Arguments& arguments) const override {
@@ -99,6 +123,7 @@ class RecurrentPlan final : public Plan {
     const auto cell = static_cast<std::size_t>(op_.cell);
     auto* const from_x = static_cast<float*>(arguments.workspace);
     float* const c = from_x + z.ways * z.products();
+    const float* const wide_x = x(arguments, c + cells(z));
     const std::size_t states = op_.bias ? 4 : 3;
     const float* const bias = op_.bias ? input<float>(arguments, 3) : no_bias_.data();
     const float* const initial_h = op_.initial_state ? input<float>(arguments, states) : nullptr;
@@ -108,7 +133,7 @@ class RecurrentPlan final : public Plan {
 
     pool_->split(z.ways * z.panels(), threads(), 1, [&](Index begin, Index end) {
       // Panels of one direction follow those of the other, in w as in the products.
-      kernels_.recurrent_input[cell]({.x = input<float>(arguments, 0),
+      kernels_.recurrent_input[cell]({.x = wide_x,
                                       .w = input<float>(arguments, 1),
                                       .y = from_x,
                                       .rows = z.steps * z.batch,
@@ -153,6 +178,7 @@ class RecurrentPlan final : public Plan {
   }
 
   op::Recurrent op_;
+  Quantization numbers_;
   Sizes sizes_;
   const Kernels& kernels_;
   std::shared_ptr<const ThreadPool> pool_;
@@ -162,8 +188,8 @@ class RecurrentPlan final : public Plan {
 }  // namespace
 
 Result plans(const op::Recurrent& op, const Context& context) {
-  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
-  if (const auto part = op.rare_part(); !part.empty())
+  if (op.state_type() != DataType::f32) return unsupported(op.kind, op.type);
+  if (const auto part = op.rare_part(); !part.empty() && !(op.weight_type && !op.peepholes && !op.batch_first))
     return Unsupported{"no recurrence with " + std::string(part) + " in backend native"};
   if (op.cell == op::Cell::gru && !op.linear_before_reset)
     return Unsupported{"no GRU that resets the state before its product in backend native"};

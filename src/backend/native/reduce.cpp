@@ -173,7 +173,7 @@ Result arg_plans(const op::Reduce& op, const Context& context) {
 }  // namespace
 
 Result plans(const op::Reduce& op, const Context& context) {
-  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  if (op.type != DataType::f32) return scalar_plans(op, context);
   if (op.fn == Fn::arg_max || op.fn == Fn::arg_min) return arg_plans(op, context);
   const Shape shape = shape_of(op);
   const auto& kernels = context.kernels;

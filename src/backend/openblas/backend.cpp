@@ -24,6 +24,21 @@ struct Problem {
   std::vector<Offsets> batch{};
 };
 
+/// BLAS by element type.
+template <class T>
+struct Blas;
+template <>
+struct Blas<float> {
+  static constexpr auto gemm = cblas_sgemm;
+  static constexpr auto gemv = cblas_sgemv;
+};
+template <>
+struct Blas<double> {
+  static constexpr auto gemm = cblas_dgemm;
+  static constexpr auto gemv = cblas_dgemv;
+};
+
+template <class T>
 class ProductPlan final : public Plan {
  public:
   ProductPlan(Problem problem, bool vector, const Operands& operands, int threads)
@@ -37,22 +52,22 @@ class ProductPlan final : public Plan {
  private:
   void do_execute(const Arguments& arguments) const override {
     openblas_set_num_threads(threads());
-    const auto* const a = static_cast<const float*>(arguments.inputs[0]);
-    const auto* const b = static_cast<const float*>(arguments.inputs[1]);
-    auto* const y = static_cast<float*>(arguments.outputs[0]);
+    const auto* const a = static_cast<const T*>(arguments.inputs[0]);
+    const auto* const b = static_cast<const T*>(arguments.inputs[1]);
+    auto* const y = static_cast<T*>(arguments.outputs[0]);
     const Problem& p = problem_;
     for (const auto& at : p.batch) {
       if (!vector_) {
-        cblas_sgemm(CblasRowMajor, p.trans_a, p.trans_b, p.m, p.n, p.k, 1, a + at.a, p.lda, b + at.b, p.ldb, 0,
-                    y + at.y, p.n);
+        Blas<T>::gemm(CblasRowMajor, p.trans_a, p.trans_b, p.m, p.n, p.k, 1, a + at.a, p.lda, b + at.b, p.ldb, 0,
+                      y + at.y, p.n);
       } else if (p.n == 1) {
         const bool stored_transposed = p.trans_a == CblasTrans;
-        cblas_sgemv(CblasRowMajor, p.trans_a, stored_transposed ? p.k : p.m, stored_transposed ? p.m : p.k, 1, a + at.a,
-                    p.lda, b + at.b, 1, 0, y + at.y, 1);
+        Blas<T>::gemv(CblasRowMajor, p.trans_a, stored_transposed ? p.k : p.m, stored_transposed ? p.m : p.k, 1,
+                      a + at.a, p.lda, b + at.b, 1, 0, y + at.y, 1);
       } else {  // y' = b' a'
         const bool stored_transposed = p.trans_b == CblasTrans;
-        cblas_sgemv(CblasRowMajor, stored_transposed ? CblasNoTrans : CblasTrans, stored_transposed ? p.n : p.k,
-                    stored_transposed ? p.k : p.n, 1, b + at.b, p.ldb, a + at.a, 1, 0, y + at.y, 1);
+        Blas<T>::gemv(CblasRowMajor, stored_transposed ? CblasNoTrans : CblasTrans, stored_transposed ? p.n : p.k,
+                      stored_transposed ? p.k : p.n, 1, b + at.b, p.ldb, a + at.a, 1, 0, y + at.y, 1);
       }
     }
   }
@@ -103,16 +118,23 @@ class OpenBlas final : public Backend {
       return std::get<Unsupported>(state);
     const auto* const op = std::get_if<op::MatMul>(&layer);
     if (op == nullptr) return Unsupported{"no " + std::string(kind(layer)) + " in OpenBLAS"};
-    if (op->type != DataType::f32 || op->b_type.value_or(op->type) != op->type ||
+    if ((op->type != DataType::f32 && op->type != DataType::f64) || op->b_type.value_or(op->type) != op->type ||
         op->y_type.value_or(op->type) != op->type)
-      return Unsupported{"backend openblas runs f32 only so far"};
+      return Unsupported{"backend openblas runs f32 and f64 only"};
     if (!op->post.empty()) return Unsupported{"no epilogue in OpenBLAS"};
     const auto problem = make_problem(*op);
     if (!problem) return Unsupported{"a dimension exceeds the integers of this OpenBLAS"};
-    const Operands shapes = operands(layer);
+    return op->type == DataType::f32 ? plans_of<float>(*op, *problem, threads)
+                                     : plans_of<double>(*op, *problem, threads);
+  }
+
+ private:
+  template <class T>
+  static Plans plans_of(const op::MatMul& op, const Problem& problem, int threads) {
+    const Operands shapes = op.operands();
     Plans plans;
-    plans.push_back(std::make_unique<ProductPlan>(*problem, false, shapes, threads));
-    if (op->m() == 1 || op->n() == 1) plans.push_back(std::make_unique<ProductPlan>(*problem, true, shapes, threads));
+    plans.push_back(std::make_unique<ProductPlan<T>>(problem, false, shapes, threads));
+    if (op.m() == 1 || op.n() == 1) plans.push_back(std::make_unique<ProductPlan<T>>(problem, true, shapes, threads));
     return plans;
   }
 };
