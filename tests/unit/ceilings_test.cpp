@@ -177,13 +177,14 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
     return result;
   };
   using enum DataType;
-  CHECK(types("sse41") == std::vector{f32});
-  CHECK(types("avx2") == std::vector{f32, i8});
-  CHECK(types("avx512_core_vnni") == std::vector{f32, i8});
-  CHECK(types("avx512_core_bf16") == std::vector{f32, i8, bf16});
-  CHECK(types("avx512_core_amx") == std::vector{f32, i8, bf16, f16, i8, bf16});  // of vectors, then of tiles
+  CHECK(types("sse41") == std::vector{f32, f64});
+  CHECK(types("avx2") == std::vector{f32, f64, i8});
+  CHECK(types("avx512_core_vnni") == std::vector{f32, f64, i8});
+  CHECK(types("avx512_core_bf16") == std::vector{f32, f64, i8, bf16});
+  CHECK(types("avx512_core_amx") == std::vector{f32, f64, i8, bf16, f16, i8, bf16});  // of vectors, then of tiles
+  CHECK(2 * multiply_adds("avx2")[1].run(10) == multiply_adds("avx2")[0].run(10));    // a register holds half as many
   // 12 chains of 32 byte products with an addition each, ten times.
-  if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[1].run(10) == 2.0 * 12 * 32 * 10);
+  if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[2].run(10) == 2.0 * 12 * 32 * 10);
   // 4 pairs of tiles, 16 x 16 sums of 64 byte products or 32 of bf16 each, ten times; nothing where Linux refuses
   // tiles.
   const bool has_tiles = this_machine().isa == "avx512_core_amx";
