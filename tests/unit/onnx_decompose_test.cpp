@@ -90,6 +90,20 @@ TEST_CASE("A linear classifier is a product, a bias and what finds the label; Zi
   CHECK(LayerSignature(make_layer_graph(graph).layers.at(0).layer).text() == "View/f32/x=27");
 }
 
+TEST_CASE("What reads strings is known by its bytes, views of them are views", "[onnx]") {
+  const LayerGraph graph = make_layer_graph(testing::import_model(testing::parse_model(
+      R"(g (string[6,2] x, int64[3] i, float[3,2] z) => (string[3,2] y, string[1,12] v, float[3,2] w)
+                              { [pick] y = Gather <axis = 0> (x, i)
+                                [view] v = Flatten <axis = 0> (x)
+                                [add] w = Add (z, z) })",
+      R"(<ir_version: 10, opset_import: ["" : 20]>)")));
+  REQUIRE(graph.layers.size() == 3);
+  CHECK(std::holds_alternative<op::Opaque>(graph.layers[0].layer));
+  CHECK(std::holds_alternative<op::View>(graph.layers[1].layer));
+  CHECK(std::holds_alternative<op::Binary>(graph.layers[2].layer));
+  CHECK(graph.unknown.empty());
+}
+
 TEST_CASE("A machine that votes in pairs of classes stays one node", "[onnx]") {
   const Graph graph = testing::import_model(testing::parse_model(
       R"(g (float[9,2] x) => (int64[9] l, float[9,3] s)

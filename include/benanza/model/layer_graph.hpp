@@ -108,7 +108,7 @@ class LayerGraphBuilder {
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
     note_caches(graph, scope, node, made.layer);
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
-        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
+        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)) && !has_strings(node, graph))
       uncounted_[onnx_type(node)].push_back(node.name);
     if (!knows_sizes(graph, node))
       result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +

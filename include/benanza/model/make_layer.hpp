@@ -64,6 +64,20 @@ template <std::size_t I = 0>
   return least;
 }
 
+/// Whether it reads or writes strings, with which no library computes: of such a node only the bytes are known.
+[[nodiscard]] inline bool has_strings(const Node& node, const Graph& graph) {
+  const auto is_string = [&](const auto& id) { return id && graph.value(*id).type == DataType::string; };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_string) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), is_string);
+}
+
+/// The layer of a node whose operands are of types that layers have.
+[[nodiscard]] inline Layer described_layer(const Node& node, const Graph& graph) {
+  Layer layer = first_description(node, graph, onnx_type(node));
+  if (has_strings(node, graph) && !is_free(layer)) return *op::Opaque::from(node, graph);
+  return layer;
+}
+
 }  // namespace detail
 
 /// The layer that a node is: of the first operator in the list that describes it, at last Opaque. What yields no
@@ -77,8 +91,7 @@ template <std::size_t I = 0>
   }
   if (empty && known)
     return op::View{.type = stored_type(graph.output(node, 0).type), .rule = op::ViewRule::no_op, .x = {0}};
-  Layer layer =
-      empty ? detail::least_layer(node, graph) : detail::first_description(node, graph, detail::onnx_type(node));
+  Layer layer = empty ? detail::least_layer(node, graph) : detail::described_layer(node, graph);
   if (!is_product(layer)) detail::store_tf32_as_f32(layer);
   return layer;
 }
