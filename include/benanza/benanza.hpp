@@ -12,6 +12,8 @@
 #include <benanza/model/retype.hpp>
 #include <benanza/model/suite.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/onnx/node_graph.hpp>
+#include <benanza/onnx/stored_tensors.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/profile/kernel_class.hpp>
 #include <benanza/profile/recorder.hpp>

@@ -25,6 +25,10 @@ struct ImportOptions {
   /// ONNX node, by its name or a value that it computes -> shapes of its inputs, as a profile of a run has them: they
   /// bind inputs that are open otherwise.
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
+  /// Keeps what executing the graph needs and no bound does: nodes that constants alone compute, where the file has
+  /// each tensor (`Value::stored`), numbers of any length, the sizes of what grows in a loop. Quantised operators are
+  /// not folded: the nodes are those of the file.
+  bool executable = false;
 };
 
 /// Dimensions are not bound, or shapes depend on the value of a scalar input, and the model does not tell them. The

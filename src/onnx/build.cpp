@@ -4,6 +4,7 @@
 #include "decompose.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
+#include "scan.hpp"
 #include <benanza/model/fold_quantization.hpp>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ Value constant_value(const std::string& name, Constant constant) {
           .type = constant.type,
           .dims = std::move(constant.dims),
           .constant = true,
-          .literal = std::move(constant.literal)};
+          .literal = std::move(constant.literal),
+          .stored = constant.stored};
 }
 
 Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value.dims, .data = *value.literal}; }
@@ -63,9 +65,10 @@ Graph Builder::build() {
   }
   walk(scope);
   root_.graph.outputs = outputs_of(scope);
-  fold_quantization(root_.graph);
+  for (const auto& output : model_.graph().output()) root_.graph.output_names.push_back(output.name());
+  if (!binding_.executable) fold_quantization(root_.graph);
   decompose(root_.graph);
-  prune(root_.graph);
+  prune(root_.graph, binding_.executable);
   return std::move(root_.graph);
 }
 
@@ -253,6 +256,7 @@ bool Builder::visit_folded(Step& step) {
   const std::string& op = step.node.op_type;
   if ((op == "Shape" || op == "Size") && !step.inputs.empty() && step.inputs[0]) {
     if (!step.scope.frame.facts[*step.inputs[0]].type.has_tensor_type()) return false;
+    if (binding_.executable && step.data_dependent) return false;
     const Dims& dims = values[*step.inputs[0]].dims;
     const auto rank = static_cast<std::int64_t>(dims.size());
     const auto bounded = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank); };
@@ -287,6 +291,10 @@ bool Builder::visit_folded(Step& step) {
     auto folded = fold({.node = step.node, .inputs = inputs, .value = value ? &*value : nullptr});
     if (!folded || folded->size() < static_cast<std::size_t>(step.proto.output_size())) return false;
     results = std::move(*folded);
+    // Weights that are left out of the file: whoever executes it may want other numbers.
+    if (binding_.executable && op == "ConstantOfShape" && is_float(results[0].type) &&
+        element_count(results[0].dims) > kept_floats)
+      return false;
   }
   for (int i = 0; i < step.proto.output_size(); ++i) {
     Tensor& result = results[static_cast<std::size_t>(i)];
@@ -364,7 +372,7 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   }
   inherit_position(step);
   // A weight is not forgotten to be one of 8 bits; fold_quantization drops the node.
-  if (step.constant && step.node.op_type != "DequantizeLinear") return;
+  if (step.constant && step.node.op_type != "DequantizeLinear" && !binding_.executable) return;
   step.node.name = unique_name(frame, step.proto);
   step.node.inputs = step.inputs;
   frame.graph.nodes.push_back(std::move(step.node));

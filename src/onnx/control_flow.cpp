@@ -80,7 +80,7 @@ void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
   graph.name = label;
   graph.batch = binding_.batch;
   graph.outputs = outputs_of(scope);
-  fold_quantization(graph);
+  if (!binding_.executable) fold_quantization(graph);
   decompose(graph);
   for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
   for (const auto& node : graph.nodes)
@@ -193,7 +193,9 @@ void Builder::visit_loop(Step& step) {
   for (int i = 0; i < carried; ++i) {
     const auto& initial = step.inputs[to_size(i + 2)];
     if (!initial) throw InputError("carried value " + std::to_string(i) + " has no initial one");
-    (void)add_formal(scope, body.input(i + 2).name(), plain(outer.graph.values[*initial]), &outer.facts[*initial].type);
+    Value value = plain(outer.graph.values[*initial]);
+    value.data_dependent |= binding_.executable;  // only the first pass has it at this size
+    (void)add_formal(scope, body.input(i + 2).name(), std::move(value), &outer.facts[*initial].type);
   }
   finish_body(step, scope, "body");
   Graph& graph = step.node.bodies.back().graph;

@@ -61,8 +61,8 @@ struct Scope {
 /// A name for a node that no other node of the frame has: its own, or one made from its type and first output.
 [[nodiscard]] std::string unique_name(Frame& frame, const onnx::NodeProto& node);
 
-/// Drops nodes that nothing depends on, optional outputs that nothing reads and values that are left over, numbers that
-/// no layer needs.
-void prune(Graph& graph);
+/// Drops nodes that nothing depends on, optional outputs that nothing reads and values that are left over; unless
+/// `keep_numbers`, also numbers that no layer needs.
+void prune(Graph& graph, bool keep_numbers);
 
 }  // namespace benanza::importer

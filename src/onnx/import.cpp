@@ -3,6 +3,7 @@
 #include "bind.hpp"
 #include "build.hpp"
 #include "check.hpp"
+#include "mapped_file.hpp"
 #include "propose.hpp"
 #include "proto.hpp"
 #include "scan.hpp"
@@ -10,57 +11,16 @@
 
 #include <google/protobuf/arena.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <limits>
 #include <string>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace benanza {
 namespace {
 
-/// A file in memory, of which only the pages that are read cost anything.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw InputError(std::string("cannot be opened: ") + std::strerror(errno));
-    struct stat facts {};
-    const bool known = ::fstat(descriptor_, &facts) == 0;
-    if (!known || !S_ISREG(facts.st_mode)) {
-      ::close(descriptor_);
-      throw InputError("is not a regular file, expected an ONNX model");
-    }
-    size_ = static_cast<std::size_t>(facts.st_size);
-    if (size_ == 0) return;
-    address_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
-    if (address_ != MAP_FAILED) return;
-    const int error = errno;
-    ::close(descriptor_);
-    throw EnvironmentError(path.string() + ": cannot be mapped into memory: " + std::strerror(error));
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() {
-    if (size_ != 0) ::munmap(address_, size_);
-    ::close(descriptor_);
-  }
-
-  [[nodiscard]] std::string_view bytes() const { return {static_cast<const char*>(address_), size_}; }
-
- private:
-  int descriptor_ = -1;
-  void* address_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 /// The message lives in `arena`: thousands of small parts that go all at once.
-onnx::ModelProto& parse(const std::filesystem::path& path, google::protobuf::Arena& arena) {
-  const MappedFile file(path);
-  const std::string structure = importer::drop_payloads(file.bytes());
+onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, google::protobuf::Arena& arena) {
+  const importer::MappedFile file(path);
+  const std::string structure = importer::drop_payloads(file.bytes(), with_places);
   if (structure.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("its structure alone takes " + std::to_string(structure.size()) +
                      " bytes, expected less than 2^31");
@@ -213,7 +173,7 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
   const std::string where = file.string() + ": ";
   try {
     google::protobuf::Arena arena;
-    onnx::ModelProto& model = parse(file, arena);
+    onnx::ModelProto& model = parse(file, options.executable, arena);
     std::vector<std::string> warnings = importer::check_and_inline(model);
     Graph graph = Importer(model, file, options).run();
     graph.warnings.insert(graph.warnings.begin(), warnings.begin(), warnings.end());

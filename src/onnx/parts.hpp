@@ -2,7 +2,6 @@
 // Parts: the nodes that one node becomes.
 #pragma once
 
-#include "scan.hpp"
 #include <benanza/detail/node_parts.hpp>
 #include <benanza/model/graph.hpp>
 
@@ -30,11 +29,10 @@ class Parts {
   [[nodiscard]] const Value& value(ValueId id) const { return graph_.value(id); }
   [[nodiscard]] const Node& node() const { return node_; }
 
-  /// Its numbers are kept where those of a tensor in the file would be.
   [[nodiscard]] ValueId constant(Integers dims, Literal numbers, DataType type = DataType::f32) {
     Value value{.type = type, .dims = std::move(dims), .constant = true};
     const std::int64_t given = count(numbers.ints) + count(numbers.floats);
-    if (given == value.elements() && given <= kept_floats) value.literal = std::move(numbers);
+    if (given == value.elements()) value.literal = std::move(numbers);
     return add(std::move(value));
   }
   [[nodiscard]] ValueId number(double number) { return constant({}, {.floats = {number}}); }

@@ -100,10 +100,15 @@ Constant decode(const onnx::TensorProto& tensor) {
   if (mark.starts_with(stand_in_mark)) {
     const char* at = mark.data() + stand_in_mark.size();
     const char* end = mark.data() + mark.size();
-    while (at < end) {
+    while (at < end && *at != ';') {
       std::int64_t dim = 0;
       at = std::from_chars(at, end, dim).ptr + 1;
       constant.dims.push_back(dim);
+    }
+    if (at < end) {
+      StoredPlace& place = constant.stored.emplace();
+      at = std::from_chars(at + 1, end, place.offset).ptr + 1;
+      std::from_chars(at, end, place.size);
     }
     return constant;
   }

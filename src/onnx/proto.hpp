@@ -18,6 +18,7 @@ struct Constant {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   std::optional<Literal> literal{};
+  std::optional<StoredPlace> stored{};
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.

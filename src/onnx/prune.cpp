@@ -20,7 +20,7 @@ bool is_optional_output(const Node& node, std::size_t index) {
          schema->outputs()[index].GetOption() == onnx::OpSchema::Optional;
 }
 
-std::vector<bool> used_values(Graph& graph) {
+std::vector<bool> used_values(Graph& graph, bool keep_numbers) {
   std::vector<bool> used(graph.values.size(), false);
   for (const auto id : graph.outputs) used[id] = true;
   std::vector<bool> live(graph.nodes.size(), false);
@@ -37,7 +37,7 @@ std::vector<bool> used_values(Graph& graph) {
     for (const auto& input : node.inputs)
       if (input) used[*input] = true;
     for (auto& body : node.bodies) {
-      prune(body.graph);
+      prune(body.graph, keep_numbers);
       for (const auto& [here, outer] : body.graph.captures) used[outer] = true;
     }
   }
@@ -48,8 +48,8 @@ std::vector<bool> used_values(Graph& graph) {
 
 }  // namespace
 
-void prune(Graph& graph) {
-  std::vector<bool> used = used_values(graph);
+void prune(Graph& graph, bool keep_numbers) {
+  std::vector<bool> used = used_values(graph, keep_numbers);
   std::erase_if(graph.captures, [&](const auto& capture) { return !used[capture.first]; });
   for (const auto id : graph.inputs) used[id] = true;
   for (std::size_t i = 0; i < graph.values.size(); ++i)
@@ -63,7 +63,8 @@ void prune(Graph& graph) {
     renumbered[i] = count;
     if (i != count) graph.values[count] = std::move(graph.values[i]);
     auto& literal = graph.values[count].literal;
-    if (literal && (literal->ints.size() > most_ints || literal->floats.size() > most_floats)) literal.reset();
+    if (!keep_numbers && literal && (literal->ints.size() > most_ints || literal->floats.size() > most_floats))
+      literal.reset();
     ++count;
   }
   graph.values.resize(count);

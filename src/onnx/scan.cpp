@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan.hpp"
 
+#include "tensor_fields.hpp"
 #include "wire.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
@@ -55,28 +56,8 @@ enum : std::uint32_t {
 namespace function {
 enum : std::uint32_t { node = 7, doc_string = 8, attribute_proto = 11, metadata_props = 14 };
 }
-namespace tensor {
-enum : std::uint32_t {
-  dims = 1,
-  data_type = 2,
-  float_data = 4,
-  int32_data = 5,
-  string_data = 6,
-  int64_data = 7,
-  name = 8,
-  raw_data = 9,
-  double_data = 10,
-  uint64_data = 11,
-  doc_string = 12,
-  external_data = 13,
-  data_location = 14
-};
-}
 namespace sparse {
 enum : std::uint32_t { values = 1, dims = 3 };
-}
-namespace entry {
-enum : std::uint32_t { key = 1, value = 2 };
 }
 constexpr std::uint64_t attribute_type_tensor = 4;
 
@@ -95,7 +76,7 @@ struct TensorFacts {
 
 class Scanner {
  public:
-  explicit Scanner(std::string_view file) : file_(file) {}
+  Scanner(std::string_view file, bool with_places) : file_(file), with_places_(with_places) {}
 
   [[nodiscard]] std::string model() const {
     std::string out;
@@ -317,9 +298,12 @@ class Scanner {
     return true;
   }
 
-  static std::string stand_in(const TensorFacts& facts) {
+  /// For the tensor of this message; `message` is empty where it is not known where the numbers are.
+  [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message) const {
     std::string out, mark(stand_in_mark);
     for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
+    if (with_places_ && !message.empty())
+      mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
@@ -333,7 +317,7 @@ class Scanner {
 
   [[nodiscard]] std::string tensor(std::string_view message) const {
     const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found))) return stand_in(found);
+    if (!wanted(found, checked_elements(found))) return stand_in(found, message);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number < tensor::doc_string) out += field->whole;
@@ -349,17 +333,18 @@ class Scanner {
     }
     found.dims = dims;
     (void)checked_elements(found);
-    return stand_in(found);
+    return stand_in(found, {});
   }
 
   std::string_view file_;
+  bool with_places_;
 };
 
 }  // namespace
 
-std::string drop_payloads(std::string_view file) {
+std::string drop_payloads(std::string_view file, bool with_places) {
   if (file.empty()) throw InputError("the file is empty, expected an ONNX model");
-  return Scanner(file).model();
+  return Scanner(file, with_places).model();
 }
 
 }  // namespace benanza::importer

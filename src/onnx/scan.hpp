@@ -13,7 +13,8 @@
 
 namespace benanza::importer {
 
-/// The start of a stand-in's doc_string; the dimensions follow, each with a comma after it.
+/// The start of a stand-in's doc_string; the dimensions follow, each with a comma after it. If places are wanted, a
+/// semicolon and the two numbers of a StoredPlace come next, with a comma between them.
 inline constexpr std::string_view stand_in_mark = "dims:";
 
 /// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
@@ -24,6 +25,6 @@ inline constexpr std::int64_t kept_floats = 64;
 /// The serialized model without payloads, documentation, training information and metadata other than the size of
 /// images that an exporter noted. Throws InputError on bytes that are not a protobuf message, on negative or
 /// overflowing dimensions, on bodies nested too deeply and on external data outside the folder.
-[[nodiscard]] std::string drop_payloads(std::string_view file);
+[[nodiscard]] std::string drop_payloads(std::string_view file, bool with_places = false);
 
 }  // namespace benanza::importer

@@ -29,6 +29,12 @@ struct Literal {
   bool operator==(const Literal&) const = default;
 };
 
+/// Where a file has a tensor: its message, in bytes from the begin of the file.
+struct StoredPlace {
+  std::uint64_t offset = 0, size = 0;
+  bool operator==(const StoredPlace&) const = default;
+};
+
 /// A tensor of the graph.
 struct Value {
   std::string name{};
@@ -46,6 +52,7 @@ struct Value {
   /// The node that makes it is where sizes become unknown: some of `dims` are 0 because the number is not known. False
   /// for what is computed from such a value, whose sizes follow from its.
   bool unknown_size = false;
+  std::optional<StoredPlace> stored{};  ///< of a constant without a literal; of imports that can be executed alone
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
   [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };
@@ -88,10 +95,11 @@ struct Graph {
   std::vector<Node> nodes{};      ///< topological order
   std::vector<ValueId> inputs{};  ///< real inputs (no initializers)
   std::vector<ValueId> outputs{};
-  std::int64_t batch = 1;                               ///< first dimension of the first input that has one, else 1
-  std::map<std::string, std::int64_t> dims{};           ///< symbolic dimensions and what they were bound to
-  std::map<std::string, std::int64_t> assumed{};        ///< those of `dims` that nobody bound
-  std::vector<std::string> warnings{};                  ///< what of the file is left out or read otherwise, and why
+  std::vector<std::string> output_names{};        ///< as the file has them: two of them may be one value; of no body
+  std::int64_t batch = 1;                         ///< first dimension of the first input that has one, else 1
+  std::map<std::string, std::int64_t> dims{};     ///< symbolic dimensions and what they were bound to
+  std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that nobody bound
+  std::vector<std::string> warnings{};            ///< what of the file is left out or read otherwise, and why
   std::vector<std::pair<ValueId, ValueId>> captures{};  ///< of a body: (value in here, value of the enclosing graph)
 
   [[nodiscard]] const Value& value(ValueId id) const { return values.at(id); }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapped_file.hpp"
+#include "tensor_fields.hpp"
+#include "wire.hpp"
+#include <benanza/onnx/stored_tensors.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+namespace {
+
+using importer::MappedFile;
+using importer::WireField;
+using importer::WireReader;
+namespace fields = importer::tensor;
+
+/// Where the numbers are that are not in the message.
+struct ExternalData {
+  std::string_view location{};
+  std::size_t offset = 0;
+  std::optional<std::size_t> length{};
+};
+
+std::size_t byte_count(std::string_view text) {
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError("its external data begins or ends at '" + std::string(text) + "', expected a number of bytes");
+  return count;
+}
+
+/// The elements of one message.
+class TensorMessage {
+ public:
+  TensorMessage(std::string_view message, const char* file, DataType type) : type_(type) {
+    for (WireReader reader(message, file); auto field = reader.next();) take(*field, file);
+  }
+
+  [[nodiscard]] std::uint64_t type() const { return number_; }
+  [[nodiscard]] const ExternalData* external() const { return is_external_ ? &external_ : nullptr; }
+  /// The elements, if they lie in the file as they lie in memory.
+  [[nodiscard]] std::string_view in_place() const { return in_place_; }
+  [[nodiscard]] std::string& collected() { return collected_; }
+
+ private:
+  void take(const WireField& field, const char* file) {
+    switch (field.number) {
+      case fields::data_type: number_ = field.value; break;
+      case fields::data_location: is_external_ |= field.value == 1; break;
+      case fields::external_data: add_entry(field.bytes, file); break;
+      case fields::raw_data:
+      case fields::float_data:
+      case fields::double_data: add_plain(field); break;
+      case fields::int32_data:
+      case fields::int64_data:
+      case fields::uint64_data: add_numbers(field, file); break;
+      default: break;
+    }
+  }
+
+  void add_plain(const WireField& field) {
+    if (field.kind == WireField::Kind::bytes && in_place_.empty() && collected_.empty()) {
+      in_place_ = field.bytes;
+      return;
+    }
+    collected_.append(std::exchange(in_place_, {}));  // elements one by one, or lists in several parts
+    if (field.kind == WireField::Kind::bytes) collected_.append(field.bytes);
+    else append(field.value, field.kind == WireField::Kind::fixed64 ? 8 : 4);
+  }
+
+  void add_numbers(const WireField& field, const char* file) {
+    const auto size = static_cast<std::size_t>(std::max(1, bits(type_) / 8));
+    if (field.kind != WireField::Kind::bytes) return append(field.value, size);
+    for (WireReader packed(field.bytes, file); !packed.done();) append(packed.varint(), size);
+  }
+
+  /// The low bytes: little-endian.
+  void append(std::uint64_t value, std::size_t size) {
+    collected_.append(reinterpret_cast<const char*>(&value), std::min(size, sizeof value));
+  }
+
+  void add_entry(std::string_view message, const char* file) {
+    is_external_ = true;
+    std::string_view key, value;
+    for (WireReader reader(message, file); auto field = reader.next();)
+      (field->number == importer::entry::key ? key : value) = field->bytes;
+    if (key == "location") external_.location = value;
+    if (key == "offset") external_.offset = byte_count(value);
+    if (key == "length") external_.length = byte_count(value);
+  }
+
+  DataType type_;
+  std::uint64_t number_ = 0;
+  bool is_external_ = false;
+  ExternalData external_{};
+  std::string_view in_place_{};
+  std::string collected_{};
+};
+
+StoredBytes viewed(std::shared_ptr<const void> owner, std::string_view bytes) {
+  return {std::move(owner), std::as_bytes(std::span(bytes.data(), bytes.size()))};
+}
+
+}  // namespace
+
+class StoredTensors::Files {
+ public:
+  [[nodiscard]] std::shared_ptr<const MappedFile> open(const std::filesystem::path& path) {
+    auto& file = files_[path];
+    if (!file) file = std::make_shared<MappedFile>(path);
+    return file;
+  }
+
+ private:
+  std::map<std::filesystem::path, std::shared_ptr<const MappedFile>> files_{};
+};
+
+StoredTensors::StoredTensors(std::filesystem::path file) : file_(std::move(file)), files_(std::make_unique<Files>()) {
+  try {
+    (void)files_->open(file_);
+  } catch (const InputError& error) {
+    throw InputError(file_.string() + ": " + error.what());
+  }
+}
+
+StoredTensors::~StoredTensors() = default;
+
+StoredBytes StoredTensors::read(const Value& value) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(file_.string() + ": tensor '" + value.name + "': " + why);
+  };
+  const std::shared_ptr<const MappedFile> model = files_->open(file_);
+  if (!value.stored) refuse("its numbers are not in the file as one tensor");
+  if (value.type == DataType::string) refuse("strings are not executed");
+  const auto needed = static_cast<std::size_t>((checked_product(value.elements(), bits(value.type)) + 7) / 8);
+  const auto sized = [&](std::string_view bytes) {
+    if (bytes.size() != needed)
+      refuse(std::to_string(bytes.size()) + " bytes of data, expected " + std::to_string(needed));
+    return bytes;
+  };
+  try {
+    const std::string_view whole = model->bytes();
+    const auto [offset, size] = *value.stored;
+    if (offset > whole.size() || size > whole.size() - offset) throw InputError("the file has changed");
+    TensorMessage message(whole.substr(offset, size), whole.data(), value.type);
+    if (message.type() > 63 || data_type_from_onnx(static_cast<int>(message.type())) != value.type)
+      throw InputError("the file has changed");
+    if (const ExternalData* external = message.external()) {
+      const std::filesystem::path path = file_.parent_path() / external->location;
+      if (external->length && *external->length != needed)
+        throw InputError("external data of " + std::to_string(*external->length) + " bytes, expected " +
+                         std::to_string(needed));
+      std::shared_ptr<const MappedFile> data;
+      try {
+        data = files_->open(path);
+      } catch (const InputError& error) {
+        throw InputError("external data in " + path.string() + ": " + error.what());
+      }
+      const std::string_view all = data->bytes();
+      if (external->offset > all.size() || needed > all.size() - external->offset)
+        throw InputError("external data in " + path.string() + ": " + std::to_string(all.size()) +
+                         " bytes, the tensor ends at byte " + std::to_string(external->offset + needed));
+      return viewed(data, all.substr(external->offset, needed));
+    }
+    if (!message.in_place().empty()) return viewed(model, sized(message.in_place()));
+    const auto copy = std::make_shared<const std::string>(std::move(message.collected()));
+    return viewed(copy, sized(*copy));
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    if (what.starts_with(file_.string())) throw;
+    refuse(what);
+  }
+  return {};
+}
+
+}  // namespace benanza
