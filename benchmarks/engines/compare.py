@@ -30,6 +30,7 @@ PACKAGES = ["numpy==2.4.6", "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==20
 ENGINES = ["onnxruntime", "openvino"]
 VALUES = {"sr": 16000}  # of scalar inputs for which not every number will do: a sampling rate
 TURNS = 5
+SEED = 2020  # of inputs and weights
 LEAST_RUNS = 2  # in a turn
 CALLS_FOR_BOUND = 400  # of the whole model: 80 rounds in both forms, caches warm and without weights
 LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many small layers takes longer than their calls
@@ -45,48 +46,76 @@ def inputs_of(path):
     return random_inputs(inputs, {value.name: [dimension.dim_value or 1 for dimension in value.type.tensor_type.shape.dim] for value in inputs})
 
 
+def random_bits(count, name, seed=SEED):
+    """64 bits for each element of a tensor: the scheme of include/benanza/execution/random_tensor.hpp."""
+    import numpy
+
+    def mixed(z):
+        z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+        return z ^ (z >> numpy.uint64(31))
+
+    state = 0xCBF29CE484222325
+    for byte in name.encode():
+        state = (state ^ byte) * 0x100000001B3 % 2**64
+    base = mixed(numpy.array([(seed + state) % 2**64], numpy.uint64))
+    return mixed(base + numpy.uint64(0x9E3779B97F4A7C15) * numpy.arange(1, count + 1, dtype=numpy.uint64))
+
+
+def random_numbers(shape, name, seed=SEED):
+    """Numbers that are close to normally distributed, by the same scheme, in double precision."""
+    import numpy
+
+    bits = random_bits(int(numpy.prod(shape)), name, seed)
+    parts = sum((bits >> numpy.uint64(shift) & numpy.uint64(0xFFFF)).astype(numpy.int64) for shift in (0, 16, 32, 48))
+    return ((parts - 2 * 0xFFFF) * (3 ** 0.5 / 0x10000)).reshape(shape)
+
+
 def random_inputs(inputs, shapes):
     """Random arrays of these shapes for inputs of a graph: indices that are in range of any vocabulary for integers, numbers for the rest."""
     import numpy
     import onnx
 
-    random = numpy.random.default_rng(2020)
     feed = {}
     for value in inputs:
         shape, dtype = shapes[value.name], onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         if value.name in VALUES:
             feed[value.name] = numpy.full(shape, VALUES[value.name], dtype)
         elif numpy.issubdtype(dtype, numpy.floating):
-            feed[value.name] = random.standard_normal(shape).astype(dtype)
+            feed[value.name] = random_numbers(shape, value.name).astype(dtype)
         elif dtype == bool:
             feed[value.name] = numpy.ones(shape, dtype)
         elif dtype == object:
             feed[value.name] = numpy.full(shape, "a", dtype)
         else:
-            feed[value.name] = random.integers(0, 2, shape).astype(dtype)
+            feed[value.name] = (random_bits(int(numpy.prod(shape)), value.name) & numpy.uint64(1)).reshape(shape).astype(dtype)
     return feed
 
 
-def with_weights(path, folder):
+def with_weights(path, folder, seed=SEED):
     """A copy of the model in `folder` in which every tensor that a ConstantOfShape fills is one of random numbers: files of examples/models come without
     their weights, and engines would make one product of several whose weights are all equal. Spread as He initialisation spreads them, what has one
     number for each channel around the value that was there, so that no number overflows or becomes denormal on its way through the network."""
     import numpy
     import onnx
 
-    numbers = numpy.random.default_rng(2020).standard_normal(1_000_003, numpy.float32)
     model = onnx.load(path)
     graph = model.graph
     shapes = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.name.startswith("shape_")}
     filled = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in shapes]
-    for i, node in enumerate(filled):
+    for node in filled:
         value = onnx.numpy_helper.to_array(node.attribute[0].t) if node.attribute else numpy.zeros(1, numpy.float32)
         shape = shapes[node.input[0]]
-        own = numpy.resize(numpy.roll(numbers, 7919 * i), shape)  # another order for each
-        if len(shape) < 2:
-            array = value[0] * (1 + 0.1 * numpy.clip(own, -5, 5))
+        own = random_numbers(shape, node.output[0], seed)
+        if value.dtype in (numpy.int8, numpy.uint8):
+            limits = numpy.iinfo(value.dtype)
+            array = numpy.clip(float(value[0]) + numpy.rint(20 * own), limits.min, limits.max)
+        elif not numpy.issubdtype(value.dtype, numpy.floating):
+            array = numpy.full(shape, value[0])
+        elif len(shape) < 2:
+            array = float(value[0]) * (1 + 0.1 * own)
         else:
-            array = own * numpy.float32((2 / (numpy.prod(shape[1:]) if len(shape) > 2 else shape[0])) ** 0.5)
+            array = (2 / float(numpy.prod(shape[1:]) if len(shape) > 2 else shape[0])) ** 0.5 * own
         graph.initializer.append(onnx.numpy_helper.from_array(array.astype(value.dtype), node.output[0]))
         graph.node.remove(node)
     copy = str(pathlib.Path(folder) / pathlib.Path(path).name)

@@ -20,6 +20,7 @@ enum Exit : int {
 
 /// Each adds its subcommand, which leaves its exit code in `exit_code`.
 void add_bound(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
 void add_layers(CLI::App& app, int& exit_code);
 void add_generate(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = tool::done;
   tool::add_bound(app, exit_code);
+  tool::add_run(app, exit_code);
   tool::add_layers(app, exit_code);
   tool::add_generate(app, exit_code);
   tool::add_analyze(app, exit_code);

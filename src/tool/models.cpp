@@ -56,6 +56,8 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
     for (const auto& point : points) {
       ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), shapes});
       if (shapes) model.point.defaults = shapes->defaults(file);
+      if (!options.input_files.empty())
+        model.point.defaults.insert(model.point.defaults.begin(), {.inputs = options.input_files});
     }
   return result;
 }

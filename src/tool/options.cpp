@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "sizes.hpp"
 #include "validators.hpp"
+#include <benanza/execution/npy.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -138,9 +138,10 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
   for (const auto& text : dims_from) {
     const auto at = text.find('=');
     const bool named = at != std::string::npos && !std::filesystem::exists(text);
-    options.inputs[named ? text.substr(0, at) : ""] = npy_shape(named ? text.substr(at + 1) : text);
+    options.inputs[named ? text.substr(0, at) : ""] = read_npy_header(named ? text.substr(at + 1) : text).dims;
   }
   options.node_inputs = node_inputs;
+  options.executable = executable;
   std::vector<ImportOptions> points{options};
   for (const auto& [name, sizes] : sizes_by_name(dims)) {
     std::vector<ImportOptions> next;

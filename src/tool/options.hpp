@@ -28,7 +28,9 @@ struct ModelOptions {
   std::string shapes{};                  ///< a file of sizes by model
   /// Shapes of nodes' inputs that a profile tells; of `gap` alone.
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
-  std::string type{};  ///< of the what-if; empty: as the model has it
+  std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
+  bool executable = false;                                         ///< as of ImportOptions
+  std::string type{};                                              ///< of the what-if; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.
   void add_to(CLI::App& app, const std::string& option = {});

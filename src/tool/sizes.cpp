@@ -17,24 +17,6 @@ namespace {
 using Json = nlohmann::json;
 using Dims = std::vector<std::int64_t>;
 
-/// `(1, 3, 224, 224)`, `(5,)` or `()`; nothing for another text.
-std::optional<Dims> tuple(std::string_view text) {
-  Dims dims;
-  if (text.empty() || text.front() != '(') return std::nullopt;
-  for (text.remove_prefix(1); !text.empty() && text.front() != ')';) {
-    if (text.front() == ' ' || text.front() == ',') {
-      text.remove_prefix(1);
-      continue;
-    }
-    std::int64_t size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (error != std::errc{} || size < 0) return std::nullopt;
-    dims.push_back(size);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  }
-  return text.empty() ? std::nullopt : std::optional(dims);
-}
-
 std::int64_t size_of(const Json& json, const std::string& where, std::int64_t least) {
   if (!json.is_number_integer() || json.get<std::int64_t>() < least)
     throw InputError(where + ": found " + json.dump() + ", expected a whole number from " + std::to_string(least));
@@ -72,31 +54,6 @@ ImportOptions entry(const Json& json, const std::string& where) {
 }
 
 }  // namespace
-
-Dims npy_shape(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(file.string() + ": cannot be opened");
-  std::string head(12, '\0');
-  in.read(head.data(), 12);
-  if (!in || !head.starts_with("\x93NUMPY")) throw InputError(file.string() + ": not a NumPy file");
-  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(head[i])); };
-  // Version 1 has the length of its text in two bytes, later ones in four.
-  const bool old = byte(6) == 1;
-  std::size_t length = byte(8) + (byte(9) << 8);
-  if (!old) length += (byte(10) << 16) + (byte(11) << 24);
-  constexpr std::size_t longest = 1 << 20;
-  std::string text = old ? head.substr(10) : std::string();
-  if (length <= longest && length > text.size()) {
-    const std::size_t had = text.size();
-    text.resize(length);
-    in.read(text.data() + had, static_cast<std::streamsize>(length - had));
-  }
-  const auto at = text.find("'shape':");
-  const auto open = at == std::string::npos ? at : text.find('(', at);
-  const auto dims = open == std::string::npos ? std::nullopt : tuple(std::string_view(text).substr(open));
-  if (!in || !dims) throw InputError(file.string() + ": its header has no shape");
-  return *dims;
-}
 
 ShapesFile::ShapesFile(const std::filesystem::path& file) : file_(file.string()) {
   std::ifstream in(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of models' inputs from files: the shape of an array, defaults for a set of models, shapes in a profile.
+// Sizes of models' inputs from files: defaults for a set of models, shapes in a profile.
 #pragma once
 
 #include <benanza/onnx.hpp>
@@ -13,9 +13,6 @@
 #include <vector>
 
 namespace benanza::tool {
-
-/// The shape of the array in a NumPy file. Throws InputError with the file's name.
-[[nodiscard]] std::vector<std::int64_t> npy_shape(const std::filesystem::path& file);
 
 /// Sizes by model: the object of a JSON file, `{"a.onnx": {"dim": {"height": 320}}, "*": {"batch": 1}}`.
 class ShapesFile {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_graph: a small graph computed by the reference, node by node as layers.
+// run_graph: a small graph computed as `benanza run` does, by the reference alone.
 #pragma once
 
 #include "backend/node_vector.hpp"
@@ -11,9 +11,8 @@
 
 namespace benanza::test {
 
-/// The graph's outputs in order; nothing for one that its layer leaves out (LayerNormalization's mean). Throws Skip
-/// where a node is not a layer or has an attribute that decides its result but not its speed, so that the layer does
-/// not know it.
+/// The outputs, in order, of a graph that was imported to be executed; nothing for one that its layer leaves out
+/// (LayerNormalization's mean). Throws Skip with the reason where a node is refused.
 [[nodiscard]] std::vector<std::optional<Numbers>> run_graph(const Graph& graph,
                                                             const std::map<std::string, Numbers>& inputs);
 

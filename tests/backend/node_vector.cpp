@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/node_vector.hpp"
 
+#include "execution/bind_node.hpp"
 #include <benanza/onnx.hpp>
 #include <benanza/plan/element.hpp>
 
@@ -54,47 +55,13 @@ Numbers to_numbers(const onnx::TensorProto& tensor) {
 
 /// Inputs that decide an operator's shape or are not tensors of a layer: models have them as constants, the vectors as
 /// inputs.
-std::set<int> parameter_inputs(const std::string& op_type) {
-  static const std::map<std::string, std::set<int>> table{{"CenterCropPad", {1}},
-                                                          {"Clip", {1, 2}},
-                                                          {"ConstantOfShape", {0}},
-                                                          {"ConvInteger", {2, 3}},
-                                                          {"CumProd", {1}},
-                                                          {"CumSum", {1}},
-                                                          {"DFT", {1, 2}},
-                                                          {"DequantizeLinear", {1, 2}},
-                                                          {"Dropout", {1, 2}},
-                                                          {"Expand", {1}},
-                                                          {"GRU", {4}},
-                                                          {"LSTM", {4}},
-                                                          {"MatMulInteger", {2, 3}},
-                                                          {"Pad", {1, 2, 3}},
-                                                          {"QLinearConv", {1, 2, 4, 5, 6, 7}},
-                                                          {"QLinearMatMul", {1, 2, 4, 5, 6, 7}},
-                                                          {"QuantizeLinear", {1, 2}},
-                                                          {"RNN", {4}},
-                                                          {"STFT", {1, 3}},
-                                                          {"Reshape", {1}},
-                                                          {"Resize", {1, 2, 3}},
-                                                          {"Slice", {1, 2, 3, 4}},
-                                                          {"Split", {1}},
-                                                          {"Squeeze", {1}},
-                                                          {"Tile", {1}},
-                                                          {"TopK", {1}},
-                                                          {"Trilu", {1}},
-                                                          {"Unsqueeze", {1}},
-                                                          {"Upsample", {1}},
-                                                          {"OneHot", {1}}};
-  if (op_type.starts_with("Reduce")) return {1};
-  const auto found = table.find(op_type);
-  return found == table.end() ? std::set<int>{} : found->second;
-}
-
 std::set<std::string> parameter_names(const onnx::GraphProto& graph) {
   std::set<std::string> names;
-  for (const auto& node : graph.node())
-    for (int i : parameter_inputs(node.op_type()))
-      if (i < node.input_size()) names.insert(node.input(i));
+  for (const auto& proto : graph.node()) {
+    Node node{.domain = proto.domain(), .op_type = proto.op_type(), .bodies = {}};
+    for (ValueId i = 0; i < static_cast<ValueId>(proto.input_size()); ++i) node.inputs.emplace_back(i);
+    for (const std::size_t i : execution::parameter_inputs(node)) names.insert(proto.input(static_cast<int>(i)));
+  }
   return names;
 }
 
@@ -116,7 +83,7 @@ NodeVector read_node_vector(const std::filesystem::path& folder, const std::file
 
   const std::filesystem::path data = folder / "test_data_set_0";
   const std::set<std::string> parameters = parameter_names(graph);
-  ImportOptions options;
+  ImportOptions options{.executable = true};
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
   for (int i = 0; i < graph.input_size(); ++i) {
     const std::string& name = graph.input(i).name();

@@ -32,7 +32,7 @@ std::map<std::string, Numbers> waves(const Graph& graph) {
 
 /// Elements of the first output, by their places.
 void check(const std::string& model, const std::map<std::size_t, double>& expected) {
-  const Graph graph = testing::import_text(model);
+  const Graph graph = testing::import_text(model, {.executable = true});
   const auto outputs = test::run_graph(graph, waves(graph));
   REQUIRE(outputs.at(0));
   for (const auto& [place, value] : expected) {

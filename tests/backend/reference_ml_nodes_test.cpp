@@ -34,7 +34,8 @@ std::map<std::string, Numbers> given(const Graph& graph) {
 void check(const std::string& model, const Outputs& expected, double tolerance = 1e-4) {
   CAPTURE(model);
   const Graph graph = testing::import_model(
-      testing::parse_model(model, R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 3]>)"));
+      testing::parse_model(model, R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 3]>)"),
+      {.executable = true});
   const auto outputs = test::run_graph(graph, given(graph));
   REQUIRE(outputs.size() == expected.size());
   for (std::size_t o = 0; o < expected.size(); ++o) {

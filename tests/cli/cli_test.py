@@ -13,6 +13,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["layers"], ["generate"], ["analyze"], ["gap"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -90,6 +91,42 @@ class Cli(unittest.TestCase):
         self.fails(1, ["absent.onnx", "no such file"], "layers", self.at / "absent.onnx")
         (self.at / "hollow").mkdir()
         self.fails(1, ["hollow", "no .onnx file"], "layers", self.at / "hollow")
+
+    def npy(self, name, descr, shape, data):
+        """A file as NumPy writes it, version 1."""
+        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
+        text += " " * (63 - (10 + len(text)) % 64) + "\n"
+        file = self.at / name
+        file.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + data)
+        return file
+
+    def test_a_run_writes_its_outputs_and_checks_its_plans(self):
+        digit = self.npy("digit.npy", "<f4", "(1, 1, 28, 28)", struct.pack("<784f", *(i % 7 / 7 for i in range(784))))
+        result = run("run", MNIST, "--weights", "random:1", "--input", f"Input3={digit}", "--output", self.at / "out", "--check")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Plus214_Output_0", result.stdout)
+        self.assertRegex(result.stdout, r"checked: (\d+) of \1 outputs of plans agree with the reference")
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+        written = (self.at / "out" / "Plus214_Output_0.npy").read_bytes()
+        self.assertTrue(written.startswith(b"\x93NUMPY\x01\x00"))
+        self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (1, 10)", written)
+        self.assertEqual(len(written), 128 + 40)
+
+    def test_bad_inputs_of_a_run_are_1_and_named(self):
+        whole = struct.pack("<784f", *[0.5] * 784)
+        good = self.npy("good.npy", "<f4", "(1, 1, 28, 28)", whole)
+        self.fails(1, ["other.npy", "f32 1x784, expected f32 1x1x28x28"], "run", MNIST, "--input", f"Input3={self.npy('other.npy', '<f4', '(1, 784)', whole)}")
+        self.fails(1, ["double.npy", "f64 1x1x28x28, expected f32"], "run", MNIST, "--input", f"Input3={self.npy('double.npy', '<f8', '(1, 1, 28, 28)', whole * 2)}")
+        self.fails(1, ["cut.npy", "3132 bytes of data, expected 3136"], "run", MNIST, "--input", f"Input3={self.npy('cut.npy', '<f4', '(1, 1, 28, 28)', whole[4:])}")
+        (self.at / "header.npy").write_bytes(good.read_bytes()[:40])
+        self.fails(1, ["header.npy", "no shape"], "run", MNIST, "--input", f"Input3={self.at / 'header.npy'}")
+        self.fails(1, ["absent.npy", "cannot be opened"], "run", MNIST, "--input", f"Input3={self.at / 'absent.npy'}")
+        self.fails(1, ["no input 'nothere'", "'Input3'"], "run", MNIST, "--input", f"nothere={good}")
+        nan = self.npy("nan.npy", "<f4", "(1, 1, 28, 28)", struct.pack("<f", float("nan")) + whole[4:])
+        self.fails(1, ["'Input3'", "element 0 is not a finite number"], "run", MNIST, "--check", "--input", f"Input3={nan}")
+        self.fails(1, ["mnasnet1_0_external_data_absent.onnx.data", "cannot be opened"], "run", MODELS / "hard" / "mnasnet1_0_external_data_absent.onnx")
+        self.fails(2, ["--weights", "random:SEED"], "run", MNIST, "--weights", "random")
+        self.fails(2, ["one model at one size"], "run", MNIST, "--batch", "1,2")
 
     def test_unwritable_outputs_are_5(self):
         self.fails(5, ["/nonexistent/out.json"], "layers", MNIST, "--json", "/nonexistent/out.json")

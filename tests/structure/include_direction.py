@@ -41,6 +41,7 @@ ROOMS = {
     "profile": ["results"],
     "plan": ["results"],
     "reference": ["plan"],
+    "execution": ["reference", "onnx"],
     "backend": ["plan"],
     "measure": ["reference"],
     "isolation": ["measure"],
@@ -51,7 +52,7 @@ ROOMS = {
     "report": ["rules2019"],
     "umbrella": ["rules2019", "onnx"],
     "session": ["isolation", "bounds", "backend"],
-    "tool": ["report", "session", "codegen", "umbrella"],
+    "tool": ["report", "session", "codegen", "umbrella", "execution"],
 }
 
 # Public headers outside of a room's folder.

@@ -39,6 +39,7 @@ struct Parameters {
   double zero_point_b = 0;
   double zero_point_y = 0;
   double rescale = 1;  ///< of a quantised result: scale of x times scale of w, over the scale of y
+  bool operator==(const Parameters&) const = default;
 };
 /// What a layer is checked with: the defaults, and of a quantised layer the numbers that backends use too
 /// (bench/quantization.hpp).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/tree_operands.hpp"
+#include "tree_operands.hpp"
+
+#include <benanza/execution/not_executable.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -10,12 +12,14 @@
 #include <string_view>
 #include <utility>
 
-namespace benanza::test {
+namespace benanza::execution {
 
 namespace {
 
 using Integers = std::vector<std::int64_t>;
 using Floats = std::vector<double>;
+
+std::int64_t count_of(const Floats& list) { return static_cast<std::int64_t>(list.size()); }
 
 struct Branch {
   double feature = 0, split = 0;
@@ -31,12 +35,12 @@ struct Trees {
 };
 
 /// Numbers of an attribute that is a list or a tensor.
-Floats numbers(const Node& node, std::string_view key) {
+Floats tree_numbers(const Node& node, std::string_view key) {
   const auto found = node.attributes.find(key);
   if (found == node.attributes.end()) return {};
   if (const auto* list = std::get_if<Floats>(&found->second)) return *list;
   const auto* tensor = std::get_if<Literal>(&found->second);
-  if (tensor == nullptr) throw Skip{"trees whose numbers the importer drops"};
+  if (tensor == nullptr) throw NotExecutable(node, "trees whose numbers the importer drops");
   return tensor->floats.empty() ? Floats(tensor->ints.begin(), tensor->ints.end()) : tensor->floats;
 }
 
@@ -44,13 +48,13 @@ Floats numbers(const Node& node, std::string_view key) {
 Trees by_root(const Node& node) {
   const auto list = [&](std::string_view key) { return node.attribute<Integers>(key, {}); };
   const Integers features = list("nodes_featureids"), targets = list("leaf_targetids");
-  const Floats splits = numbers(node, "nodes_splits"), weights = numbers(node, "leaf_weights");
+  const Floats splits = tree_numbers(node, "nodes_splits"), weights = tree_numbers(node, "leaf_weights");
   const auto behind = [&](std::string_view nodes, std::string_view leaves, std::size_t i) {
     return static_cast<std::size_t>(list(nodes).at(i)) + (list(leaves).at(i) != 0 ? features.size() : 0);
   };
   Trees trees;
-  for (const double mode : numbers(node, "nodes_modes"))
-    if (mode != 0) throw Skip{"branches with another comparison than <="};
+  for (const double mode : tree_numbers(node, "nodes_modes"))
+    if (mode != 0) throw NotExecutable(node, "branches with another comparison than <=");
   for (std::size_t i = 0; i < features.size(); ++i)
     trees.branches[i] = {.feature = static_cast<double>(features[i]),
                          .split = splits.at(i),
@@ -65,7 +69,7 @@ Trees by_root(const Node& node) {
 Trees by_id(const Node& node, const std::string& prefix) {
   const auto list = [&](const std::string& key) { return node.attribute<Integers>(key, {}); };
   const Integers tree = list("nodes_treeids"), id = list("nodes_nodeids"), features = list("nodes_featureids");
-  const Floats splits = numbers(node, "nodes_values"), weights = numbers(node, prefix + "_weights");
+  const Floats splits = tree_numbers(node, "nodes_values"), weights = tree_numbers(node, prefix + "_weights");
   const auto modes = node.attribute<std::vector<std::string>>("nodes_modes", {});
   const auto place = [&](std::int64_t of_tree, std::int64_t of_id) {
     for (std::size_t i = 0; i < tree.size(); ++i)
@@ -76,7 +80,7 @@ Trees by_id(const Node& node, const std::string& prefix) {
   for (std::size_t i = 0; i < tree.size(); ++i) {
     if (i == 0 || tree[i] != tree[i - 1]) trees.roots.push_back(i);
     if (modes.at(i) == "LEAF") continue;
-    if (modes[i] != "BRANCH_LEQ") throw Skip{"branches with another comparison than <="};
+    if (modes[i] != "BRANCH_LEQ") throw NotExecutable(node, "branches with another comparison than <=");
     trees.branches[i] = {.feature = static_cast<double>(features.at(i)),
                          .split = splits.at(i),
                          .on_true = place(tree[i], list("nodes_truenodeids").at(i)),
@@ -90,8 +94,8 @@ Trees by_id(const Node& node, const std::string& prefix) {
 
 }  // namespace
 
-std::vector<Buffer> tree_operands(const Node& node, const op::TreeEnsemble& forest, const Numbers& x) {
-  if (node.attributes.contains("base_values")) throw Skip{"trees with base values"};
+std::vector<Tensor> tree_operands(const Node& node, const op::TreeEnsemble& forest) {
+  if (node.attributes.contains("base_values")) throw NotExecutable(node, "trees with base values");
   const Trees trees = node.op_type == "TreeEnsemble"
                           ? by_root(node)
                           : by_id(node, node.op_type == "TreeEnsembleClassifier" ? "class" : "target");
@@ -102,7 +106,8 @@ std::vector<Buffer> tree_operands(const Node& node, const op::TreeEnsemble& fore
       std::vector<std::size_t> below;
       for (const std::size_t at : level) {
         const auto branch = trees.branches.find(at);
-        if (branch == trees.branches.end()) throw Skip{"trees in another order than that of their depths"};
+        if (branch == trees.branches.end())
+          throw NotExecutable(node, "trees in another order than that of their depths");
         features.push_back(branch->second.feature);
         splits.push_back(branch->second.split);
         below.insert(below.end(), {branch->second.on_true, branch->second.on_false});
@@ -112,7 +117,7 @@ std::vector<Buffer> tree_operands(const Node& node, const op::TreeEnsemble& fore
     for (const std::size_t at : level) {
       const auto leaf = trees.leaves.find(at);
       if (leaf == trees.leaves.end() || static_cast<std::int64_t>(leaf->second.size()) != forest.leaf_weights)
-        throw Skip{"trees with leaves of different depths or numbers of weights"};
+        throw NotExecutable(node, "trees with leaves of different depths or numbers of weights");
       for (const auto& [target, weight] : leaf->second) {
         targets.push_back(static_cast<double>(target));
         weights.push_back(weight);
@@ -120,10 +125,11 @@ std::vector<Buffer> tree_operands(const Node& node, const op::TreeEnsemble& fore
     }
   }
   const Operands shapes = forest.operands();
-  std::vector<Buffer> buffers;
-  for (const Floats* values : std::initializer_list<const Floats*>{&x.values, &features, &splits, &weights, &targets})
-    if (buffers.size() < shapes.inputs.size()) buffers.emplace_back(shapes.inputs[buffers.size()].type, *values);
-  return buffers;
+  std::vector<Tensor> tensors;
+  for (const Floats* values : std::initializer_list<const Floats*>{&features, &splits, &weights, &targets})
+    if (const std::size_t i = tensors.size() + 1; i < shapes.inputs.size())
+      tensors.push_back(Tensor::of(shapes.inputs[i].type, {count_of(*values)}, *values));
+  return tensors;
 }
 
-}  // namespace benanza::test
+}  // namespace benanza::execution

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: a model with its weights, run once for each call. Layers are run by plans of the given backends where these
+// compute what the node asks for, all others by the reference, in double precision. What a node wants and neither does
+// is refused: there is no result that is another model's. An executor is not an engine: it fuses nothing.
+#pragma once
+
+#include <benanza/execution/not_executable.hpp>
+#include <benanza/execution/tensor.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/onnx.hpp>
+#include <benanza/plan/backend.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+struct ExecutorOptions {
+  ImportOptions import{};                                  ///< sizes; `executable` is set by the executor
+  std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor, the preferred first; none: reference
+  int threads = 1;                                         ///< of each plan
+  /// Random numbers, by `random_weights`, in the place of what a ConstantOfShape fills: of files without weights.
+  std::optional<std::uint64_t> weight_seed{};
+};
+
+/// An input or an output of the model.
+struct TensorInfo {
+  std::string name{};
+  DataType type = DataType::f32;
+  Tensor::Dims dims{};          ///< the least that they can be where data decides
+  bool data_dependent = false;  ///< data decides
+};
+
+/// What one node took. The nodes of a loop's body come once for each pass.
+struct NodeRun {
+  std::string node{}, op_type{};
+  /// `onednn brgconv:avx2,threads=1`; `reference`; empty for what computes nothing (views, sizes).
+  std::string plan{};
+  Seconds time{};
+};
+
+/// A plan whose result is not the reference's.
+struct Disagreement {
+  std::string node{}, plan{};
+  double difference = 0, tolerance = 0;  ///< relative to the largest magnitude
+};
+
+struct RunOptions {
+  bool check = false;  ///< every plan's outputs are compared with the reference, at samples, on the same inputs
+};
+
+struct Execution {
+  std::map<std::string, Tensor> outputs{};  ///< by name
+  std::vector<std::string> not_computed{};  ///< outputs that no layer has, as the mean of a LayerNormalization
+  std::vector<NodeRun> nodes{};             ///< in the order of the calls
+  Seconds time{};                           ///< of the whole run, without checks
+  std::size_t checked = 0;                  ///< outputs of plans that were compared
+  std::vector<Disagreement> disagreements{};
+
+  /// What the reference took.
+  [[nodiscard]] Seconds by_reference() const;
+};
+
+class Executor {
+ public:
+  /// Imports the model, maps its weights, computes once what constants make, and prepares plans. Throws as
+  /// `import_onnx` does, InputError for weights that are not there, and NotExecutable, where a node can be seen to be
+  /// so before data is known.
+  [[nodiscard]] static Executor load(const std::filesystem::path& file, ExecutorOptions options = {});
+  /// The same of a graph that was imported with `executable`; its file is read where it has weights.
+  [[nodiscard]] static Executor load(Graph graph, ExecutorOptions options = {});
+  ~Executor();
+  Executor(Executor&& other) noexcept;
+  Executor& operator=(Executor&& other) noexcept;
+
+  [[nodiscard]] const Graph& graph() const;
+  [[nodiscard]] const std::vector<TensorInfo>& inputs() const;
+  [[nodiscard]] const std::vector<TensorInfo>& outputs() const;
+
+  /// Runs the model once. Every input has to be given, in its type and size. Not to be called by two threads at a time.
+  /// Throws InputError for inputs that are missing, unknown or of another type or size, for values that are not finite
+  /// where results are checked, and for data that does not fit the model (an index out of range), and NotExecutable.
+  [[nodiscard]] Execution run(const std::map<std::string, Tensor>& inputs, const RunOptions& options = {});
+
+ private:
+  class State;
+  explicit Executor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace benanza

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// NotExecutable: a node that nothing here can compute.
+#pragma once
+
+#include <benanza/error.hpp>
+#include <benanza/model/graph.hpp>
+
+#include <string>
+
+namespace benanza {
+
+/// What an executor refuses, instead of a result that would be another one's.
+struct NotExecutable : InputError {
+  /// `reason` says what of the node is not computed.
+  NotExecutable(const Node& node, const std::string& why)
+      : InputError("node '" + node.name + "' (" + (node.domain.empty() ? "" : node.domain + ".") + node.op_type +
+                   "): cannot be executed: " + why),
+        reason(why) {}
+  std::string reason;
+};
+
+}  // namespace benanza

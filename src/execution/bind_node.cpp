@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bind_node.hpp"
+
+#include "attention_operands.hpp"
+#include "node_parameters.hpp"
+#include "tree_operands.hpp"
+#include <benanza/model/make_layer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+namespace benanza::execution {
+
+namespace {
+
+using Indices = std::vector<std::size_t>;
+
+/// Nodes of com.microsoft that compute what their layer says, and nothing besides.
+constexpr std::array<std::string_view, 4> plain_extensions{"FusedMatMul", "Gelu", "GroupQueryAttention",
+                                                           "MultiHeadAttention"};
+
+/// What a node has that its layer does not know.
+void refuse_extensions(const Node& node) {
+  if (node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml") return;
+  const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
+  if (node.domain != "com.microsoft" ||
+      std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
+    refuse("an operator of domain " + node.domain);
+  const auto has = [&](std::string_view key) { return node.attribute<std::int64_t>(key, 0) != 0; };
+  if (node.op_type == "FusedMatMul" && node.attribute("alpha", 1.0) != 1) refuse("a factor of the product");
+  if (node.op_type == "MultiHeadAttention" && node.has_input(3)) refuse("a bias of queries, keys and values");
+  if (node.op_type == "MultiHeadAttention" && node.has_input(4)) refuse("a mask of padding");
+  if (node.op_type == "GroupQueryAttention" && (has("do_rotary") || has("smooth_softmax")))
+    refuse("a rotation or another softmax within attention");
+}
+
+/// Attributes that change the result, not the speed, and have no parameter either.
+void refuse_attributes(const Node& node) {
+  const auto refuse = [&](const char* why) { throw NotExecutable(node, why); };
+  if (node.op_type == "IsInf" && (node.attribute("detect_positive", std::int64_t{1}) == 0 ||
+                                  node.attribute("detect_negative", std::int64_t{1}) == 0))
+    refuse("infinities of one sign");
+  if (node.op_type == "MaxPool" && node.attribute("storage_order", std::int64_t{0}) != 0)
+    refuse("indices in column-major order");
+  if (node.attribute("saturate", std::int64_t{1}) == 0) refuse("conversion without saturation");
+}
+
+/// A commutative function has its operands in canonical order.
+bool is_swapped(const Node& node, const Graph& graph, const op::Binary& binary) {
+  if (node.op_type == "PRelu") return false;
+  const auto shapes = detail::collapse(std::vector<detail::Dims>{graph.input(node, 0).dims, graph.input(node, 1).dims});
+  return TensorShape(shapes[0]) != binary.a;
+}
+
+/// Which of the node's inputs are the layer's operands, in the layer's order; all in turn where nothing is said.
+Indices operand_inputs(const Node& node, const Graph& graph, const Layer& layer) {
+  const std::string& type = node.op_type;
+  if (type == "QLinearConv") return {0, 3, 8};
+  if (type == "QLinearMatMul") return {0, 3};
+  if (type == "STFT") return {0, 2};
+  if (type == "Range") return {0, 2};
+  if (type == "OneHot") return {0, 2};
+  if (const auto* recurrent = std::get_if<op::Recurrent>(&layer)) {
+    Indices inputs{0, 1, 2};
+    if (recurrent->bias) inputs.push_back(3);
+    if (recurrent->initial_state) inputs.insert(inputs.end(), {5, 6});
+    if (recurrent->peepholes) inputs.push_back(7);
+    return inputs;
+  }
+  Indices inputs(node.inputs.size());
+  std::iota(inputs.begin(), inputs.end(), std::size_t{0});
+  std::erase_if(inputs, [&](std::size_t i) { return !node.has_input(i); });
+  if (type == "Concat") std::erase_if(inputs, [&](std::size_t i) { return graph.input(node, i).elements() == 0; });
+  if (const auto* binary = std::get_if<op::Binary>(&layer)) {
+    if (binary->same) return {0};
+    if (type != "Clip" && is_swapped(node, graph, *binary)) return {1, 0};
+  }
+  return inputs;
+}
+
+/// Angles of the positions that a node picks from a table.
+Tensor picked_angles(const Tensor& table, const Tensor& positions) {
+  Tensor::Dims dims = positions.dims();
+  dims.push_back(table.dims().back());
+  Tensor result(table.type(), std::move(dims));
+  const auto row = static_cast<std::size_t>(table.dims().back() * bits(table.type()) / 8);
+  for (std::int64_t i = 0; i < positions.elements(); ++i) {
+    const auto at = static_cast<std::size_t>(positions[i]) * row;
+    if (positions[i] < 0 || at + row > table.bytes()) throw InputError("a position beyond the table of angles");
+    std::memcpy(static_cast<std::byte*>(result.writable()) + static_cast<std::size_t>(i) * row,
+                static_cast<const std::byte*>(table.data()) + at, row);
+  }
+  return result;
+}
+
+Tensor scaled(const Tensor& x, double factor) {
+  std::vector<double> values = x.values();
+  for (double& value : values) value *= factor;
+  return Tensor::of(x.type(), x.dims(), values);
+}
+
+std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const BoundNode& bound) {
+  std::vector<OperandSource> sources;
+  Indices which = operand_inputs(node, graph, bound.layer);
+  if (const auto* forest = std::get_if<op::TreeEnsemble>(&bound.layer)) {
+    sources.push_back({.inputs = {0}});
+    for (auto& tensor : tree_operands(node, *forest))
+      sources.push_back({.make = [tensor](const NodeTensors&) { return tensor; }});
+    return sources;
+  }
+  if (const auto* attention = std::get_if<op::Attention>(&bound.layer)) {
+    const auto made = attention_operands(node, *attention);
+    sources.assign(made.begin(), made.end());
+    which = {0, 1, 2, node.domain.empty() ? 3U : 5U};
+  }
+  const bool picks = std::holds_alternative<op::Rotary>(bound.layer) && node.domain.empty() && node.has_input(3);
+  for (std::size_t i = sources.size(); i < bound.shapes.inputs.size(); ++i) {
+    OperandSource source;
+    if (i < which.size() && node.has_input(which[i])) source.inputs = {which[i]};
+    double factor = 1;  // Gemm: alpha A B + beta C
+    if (node.op_type == "Gemm" && i != 1) factor = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
+    if (factor != 1 && !source.inputs.empty())
+      source.make = [at = which[i], factor](const NodeTensors& inputs) { return scaled(*inputs[at], factor); };
+    if (i > 0 && picks) {
+      source.inputs.push_back(3);
+      source.make = [at = which[i]](const NodeTensors& inputs) { return picked_angles(*inputs[at], *inputs[3]); };
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+/// The node's outputs among the layer's.
+std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, const BoundNode& bound) {
+  std::vector<OutputSource> result(node.outputs.size());
+  const auto* attention = std::get_if<op::Attention>(&bound.layer);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (!node.has_output(i)) {
+      ++next;
+      continue;
+    }
+    const Value& value = graph.output(node, i);
+    if (value.elements() == 0) continue;  // Split leaves out what is empty
+    std::optional<std::size_t> at = next++;
+    if (attention != nullptr) {
+      at = i == 0 ? std::optional<std::size_t>(0) : i == 3 ? std::optional<std::size_t>(1) : std::nullopt;
+      if (i == 1 || i == 2) result[i] = handed_on(node, *attention, i, value.dims);
+    }
+    if (node.op_type == "Dropout" && i == 1)
+      result[i].make = [type = value.type, dims = value.dims](const NodeTensors&) {
+        const std::vector<double> kept(static_cast<std::size_t>(element_count(dims)), 1.0);
+        return Tensor::of(type, dims, kept);
+      };
+    if (!at || *at >= bound.shapes.outputs.size()) continue;
+    const Operand& output = bound.shapes.outputs[*at];
+    const bool bits_alone = node.op_type == "BitCast";
+    if (value.elements() != output.elements() || (value.type != output.type && !bits_alone))
+      throw InputError("node '" + node.name + "': the layer's output " + std::to_string(i) +
+                       " has another size or type");
+    result[i].of_layer = *at;
+  }
+  return result;
+}
+
+}  // namespace
+
+Indices parameter_inputs(const Node& node) {
+  static const std::map<std::string_view, Indices> table{{"AffineGrid", {1}},
+                                                         {"BlackmanWindow", {0}},
+                                                         {"CenterCropPad", {1}},
+                                                         {"Clip", {1, 2}},
+                                                         {"Col2Im", {1, 2}},
+                                                         {"ConstantOfShape", {0}},
+                                                         {"ConvInteger", {2, 3}},
+                                                         {"CumProd", {1}},
+                                                         {"CumSum", {1}},
+                                                         {"DFT", {1, 2}},
+                                                         {"DequantizeLinear", {1, 2}},
+                                                         {"Dropout", {1, 2}},
+                                                         {"Expand", {1}},
+                                                         {"GRU", {4}},
+                                                         {"HammingWindow", {0}},
+                                                         {"HannWindow", {0}},
+                                                         {"LSTM", {4}},
+                                                         {"MatMulInteger", {2, 3}},
+                                                         {"MaxUnpool", {2}},
+                                                         {"OneHot", {1}},
+                                                         {"Pad", {1, 2, 3}},
+                                                         {"QLinearConv", {1, 2, 4, 5, 6, 7}},
+                                                         {"QLinearMatMul", {1, 2, 4, 5, 6, 7}},
+                                                         {"QuantizeLinear", {1, 2}},
+                                                         {"RNN", {4}},
+                                                         {"Range", {0, 1, 2}},
+                                                         {"Reshape", {1}},
+                                                         {"Resize", {1, 2, 3}},
+                                                         {"STFT", {1, 3}},
+                                                         {"Slice", {1, 2, 3, 4}},
+                                                         {"Split", {1}},
+                                                         {"Squeeze", {1}},
+                                                         {"Tile", {1}},
+                                                         {"TopK", {1}},
+                                                         {"Trilu", {1}},
+                                                         {"Unsqueeze", {1}},
+                                                         {"Upsample", {1}}};
+  Indices result;
+  if (!node.domain.empty()) return result;
+  if (node.op_type.starts_with("Reduce")) result = {1};
+  else if (const auto found = table.find(node.op_type); found != table.end()) result = found->second;
+  std::erase_if(result, [&](std::size_t i) { return !node.has_input(i); });
+  return result;
+}
+
+BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inputs) {
+  refuse_extensions(node);
+  refuse_attributes(node);
+  BoundNode bound{.layer = make_layer(node, graph)};
+  if (is_opaque(bound.layer)) throw NotExecutable(node, "modelled only");
+  if (std::holds_alternative<op::Attention>(bound.layer) && node.domain.empty() && node.has_input(6))
+    throw NotExecutable(node, "a cache of which data tells how much is filled");
+  if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0)
+    throw NotExecutable(node, "random numbers of training");
+  bound.shapes = operands(bound.layer);
+  const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;
+  if (nothing) bound.shapes = {};
+  bound.operands = sources_of(graph, node, bound);
+  bound.outputs = output_sources(graph, node, bound);
+  bound.parameters = node_parameters(node, bound.layer, inputs);
+  return bound;
+}
+
+Tensor operand_tensor(const BoundNode& bound, const Node& node, std::size_t i, const NodeTensors& inputs) {
+  const OperandSource& source = bound.operands[i];
+  const Operand& operand = bound.shapes.inputs[i];
+  Tensor result;
+  if (source.make) {
+    result = source.make(inputs);
+  } else if (source.inputs.empty()) {
+    const std::vector<double> zeros(static_cast<std::size_t>(operand.elements()));
+    result = Tensor::of(operand.type, {operand.elements()}, zeros);
+  } else {
+    result = *inputs[source.inputs.front()];
+  }
+  if (result.type() != operand.type) throw NotExecutable(node, "operands of two types");
+  if (result.elements() != operand.elements())
+    throw InputError("node '" + node.name + "': operand '" + std::string(operand.name) + "' has " +
+                     std::to_string(operand.elements()) + " elements, its input has " +
+                     std::to_string(result.elements()));
+  return result;
+}
+
+}  // namespace benanza::execution

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer_call.hpp"
+
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <variant>
+
+namespace benanza::execution {
+
+namespace {
+
+constexpr std::size_t checked_samples = 2000;  // of each output
+
+/// Layers whose plans take any operands. Others are measured with contents that a model need not have: indices within
+/// their range, weights of 8 bits that are even.
+bool may_be_planned(const Layer& layer) {
+  if (type(layer) != DataType::f32) return false;
+  return std::visit(
+      []<class Op>(const Op&) {
+        constexpr auto is = []<class... Any>(std::type_identity<std::variant<Any...>>) {
+          return (std::is_same_v<Op, Any> || ...);
+        };
+        return is(std::type_identity<std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Pool,
+                                                  op::BatchNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax,
+                                                  op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose>>{});
+      },
+      layer);
+}
+
+/// Bytes in a plan's layout, aligned.
+Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
+
+}  // namespace
+
+std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
+  if (backends_.empty() || !may_be_planned(bound.layer) || is_free(bound.layer)) return nullptr;
+  if (!(bound.parameters == reference::parameters_of(bound.layer))) return nullptr;
+  const auto [found, added] = known_.try_emplace(LayerSignature(bound.layer).text());
+  if (!added) return found->second;
+  for (const auto& backend : backends_) {
+    auto drafts = backend->drafts(bound.layer, threads_);
+    auto* list = std::get_if<PlanDrafts>(&drafts);
+    if (list == nullptr) continue;
+    for (const auto& draft : *list) {
+      auto built = draft.build();
+      auto* plan = std::get_if<std::unique_ptr<Plan>>(&built);
+      if (plan == nullptr) continue;
+      const std::string name = std::string(backend->name()) + " " + (*plan)->algorithm();
+      found->second = std::make_shared<const ChosenPlan>(ChosenPlan{name, std::move(*plan)});
+      return found->second;
+    }
+  }
+  return nullptr;
+}
+
+LayerCall::LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const ChosenPlan> plan,
+                     const NodeTensors& constants)
+    : node_(&node), bound_(std::move(bound)), plan_(std::move(plan)), constants_(bound_.shapes.inputs.size()) {
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    const auto& made_of = bound_.operands[i].inputs;
+    const auto is_known = [&](std::size_t input) { return input < constants.size() && constants[input].has_value(); };
+    if (!std::all_of(made_of.begin(), made_of.end(), is_known)) continue;
+    const Tensor plain = operand_tensor(bound_, node, i, constants);
+    constants_[i] = plan_ ? packed(i, plain) : plain;
+  }
+}
+
+std::string LayerCall::plan_name() const {
+  return is_free(bound_.layer) ? std::string() : plan_ ? plan_->name : "reference";
+}
+
+bool LayerCall::is_wanted(std::size_t output) const {
+  return std::any_of(bound_.outputs.begin(), bound_.outputs.end(),
+                     [&](const OutputSource& source) { return source.of_layer == output; });
+}
+
+/// Plain, or as the plan takes it where it is constant.
+Tensor LayerCall::operand(std::size_t i, const NodeTensors& inputs) const {
+  return constants_[i] ? *constants_[i] : operand_tensor(bound_, *node_, i, inputs);
+}
+
+Tensor LayerCall::packed(std::size_t i, const Tensor& operand) const {
+  const Layout& layout = plan_->plan->inputs()[i];
+  if (layout.name == "plain" && operand.aligned()) return operand;
+  Tensor result = bytes_of_size(layout.bytes);
+  plan_->plan->pack_input(i, operand.data(), result.writable());
+  return result;
+}
+
+std::map<std::size_t, Tensor> LayerCall::run(const NodeTensors& inputs) const {
+  if (is_free(bound_.layer))
+    return bound_.shapes.inputs.empty() ? std::map<std::size_t, Tensor>{}
+                                        : std::map<std::size_t, Tensor>{{0, operand(0, inputs)}};
+  return plan_ ? run_plan(inputs) : run_reference(inputs);
+}
+
+std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) const {
+  const Plan& plan = *plan_->plan;
+  std::vector<Tensor> operands, results;
+  std::vector<const void*> reads;
+  std::vector<void*> writes;
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    operands.push_back(constants_[i] ? *constants_[i] : packed(i, operand(i, inputs)));
+    reads.push_back(operands.back().data());
+  }
+  for (std::size_t i = 0; i < plan.outputs().size(); ++i) {
+    const Operand& output = bound_.shapes.outputs[i];
+    results.push_back(plan.outputs()[i].name == "plain"
+                          ? Tensor(output.type, {output.shape.begin(), output.shape.end()})
+                          : bytes_of_size(plan.outputs()[i].bytes));
+    writes.push_back(results.back().writable());
+    if (output.starts_as) std::memcpy(writes.back(), reads[*output.starts_as], results.back().bytes());
+  }
+  constexpr std::size_t workspace_alignment = 256;  // plan/backend.hpp
+  Tensor workspace = bytes_of_size(plan.workspace_bytes() + workspace_alignment);
+  void* place = workspace.writable();
+  std::size_t space = workspace.bytes();
+  std::align(workspace_alignment, plan.workspace_bytes(), place, space);
+  plan.execute({.inputs = reads, .outputs = writes, .workspace = place});
+
+  std::map<std::size_t, Tensor> outputs;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!is_wanted(i)) continue;
+    const Operand& output = bound_.shapes.outputs[i];
+    if (plan.outputs()[i].name != "plain") {
+      Tensor plain(output.type, {output.shape.begin(), output.shape.end()});
+      plan.unpack_output(i, results[i].data(), plain.writable());
+      results[i] = plain;
+    }
+    outputs[i] = results[i];
+  }
+  return outputs;
+}
+
+std::map<std::size_t, Tensor> LayerCall::run_reference(const NodeTensors& inputs) const {
+  std::vector<Tensor> operands;
+  std::vector<const void*> reads;
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    operands.push_back(operand(i, inputs));
+    reads.push_back(operands.back().data());
+  }
+  std::map<std::size_t, Tensor> outputs;
+  for (std::size_t i = 0; i < bound_.shapes.outputs.size(); ++i) {
+    if (!is_wanted(i)) continue;
+    const Operand& output = bound_.shapes.outputs[i];
+    outputs[i] = Tensor::of(output.type, {output.shape.begin(), output.shape.end()},
+                            reference::evaluate_all(bound_.layer, reads, i, bound_.parameters));
+  }
+  return outputs;
+}
+
+void LayerCall::check(const NodeTensors& inputs, const std::map<std::size_t, Tensor>& outputs,
+                      Execution& execution) const {
+  if (!plan_) return;
+  std::vector<Tensor> operands;
+  std::vector<const void*> reads;
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    operands.push_back(operand_tensor(bound_, *node_, i, inputs));
+    reads.push_back(operands.back().data());
+  }
+  for (const auto& [i, tensor] : outputs) {
+    const auto samples = reference::checked_indices(bound_.layer, reads, i, checked_samples);
+    const auto expected = reference::evaluate(bound_.layer, reads, i, samples, bound_.parameters);
+    const auto got = reference::read(bound_.shapes.outputs[i], tensor.data(), samples);
+    ++execution.checked;
+    if (!reference::agree(bound_.layer, i, expected, got, plan_->plan->tolerance()))
+      execution.disagreements.push_back({.node = node_->name,
+                                         .plan = plan_->name,
+                                         .difference = reference::difference(expected, got),
+                                         .tolerance = plan_->plan->tolerance()});
+  }
+}
+
+}  // namespace benanza::execution

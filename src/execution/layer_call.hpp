@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerCall: a bound node with the way in which it is run, a backend's plan or the reference. PlanChooser picks the
+// plans; each layer's is built once.
+#pragma once
+
+#include "bind_node.hpp"
+#include <benanza/execution/executor.hpp>
+#include <benanza/plan/backend.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace benanza::execution {
+
+struct ChosenPlan {
+  std::string name{};  ///< `onednn brgconv:avx2,threads=1`
+  std::unique_ptr<Plan> plan{};
+};
+
+class PlanChooser {
+ public:
+  PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads)
+      : backends_(std::move(backends)), threads_(threads) {}
+
+  /// The first plan that the first backend offers. None where plans would compute with other numbers than the node has,
+  /// or where no backend has one: the reference runs the layer.
+  [[nodiscard]] std::shared_ptr<const ChosenPlan> choose(const BoundNode& bound);
+
+ private:
+  std::vector<std::shared_ptr<const Backend>> backends_;
+  int threads_;
+  std::map<std::string, std::shared_ptr<const ChosenPlan>> known_{};  ///< by signature
+};
+
+class LayerCall {
+ public:
+  /// `constants`: the inputs of the node that no run changes. Operands that are made of them alone are made, and packed
+  /// for the plan, now.
+  LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const ChosenPlan> plan, const NodeTensors& constants);
+
+  [[nodiscard]] const BoundNode& bound() const { return bound_; }
+  /// As of NodeRun.
+  [[nodiscard]] std::string plan_name() const;
+  /// The layer's outputs that the node has, row-major, by their place in the layer.
+  [[nodiscard]] std::map<std::size_t, Tensor> run(const NodeTensors& inputs) const;
+  /// Compares outputs of a plan with the reference; nothing where the reference has run the layer.
+  void check(const NodeTensors& inputs, const std::map<std::size_t, Tensor>& outputs, Execution& execution) const;
+
+ private:
+  [[nodiscard]] bool is_wanted(std::size_t output) const;
+  [[nodiscard]] Tensor operand(std::size_t i, const NodeTensors& inputs) const;
+  [[nodiscard]] Tensor packed(std::size_t i, const Tensor& operand) const;
+  [[nodiscard]] std::map<std::size_t, Tensor> run_plan(const NodeTensors& inputs) const;
+  [[nodiscard]] std::map<std::size_t, Tensor> run_reference(const NodeTensors& inputs) const;
+
+  const Node* node_;
+  BoundNode bound_;
+  std::shared_ptr<const ChosenPlan> plan_;
+  std::vector<std::optional<Tensor>> constants_{};  ///< operands, in the plan's layout if there is one
+};
+
+}  // namespace benanza::execution

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between tensors and the small constants of a graph.
+#pragma once
+
+#include <benanza/execution/tensor.hpp>
+#include <benanza/model/graph.hpp>
+
+namespace benanza::execution {
+
+/// The numbers of a literal. Throws InputError where it has another number of elements.
+[[nodiscard]] Tensor to_tensor(DataType type, const Tensor::Dims& dims, const Literal& literal);
+/// All numbers of a tensor; integers of 64 bits are exact.
+[[nodiscard]] Literal to_literal(const Tensor& tensor);
+
+}  // namespace benanza::execution

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// node_parameters: numbers of a node that its layer does not hold because they do not decide the speed.
+#pragma once
+
+#include "bind_node.hpp"
+
+namespace benanza::execution {
+
+/// Those that the layer's result depends on; all others have the reference's defaults. `inputs` has at least the
+/// parameter inputs. Throws NotExecutable for numbers that the reference takes none of.
+[[nodiscard]] reference::Parameters node_parameters(const Node& node, const Layer& layer, const NodeTensors& inputs);
+
+}  // namespace benanza::execution

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include "literal_tensor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace benanza::execution {
+
+namespace {
+
+/// Numbers of constants up to this many elements may decide what layers are.
+constexpr std::int64_t known_elements = 1024;
+
+/// Each run of them gives other numbers.
+constexpr std::array<std::string_view, 6> random_nodes{"Bernoulli",        "Multinomial",   "RandomNormal",
+                                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+
+void refuse_random(const Node& node) {
+  if (std::find(random_nodes.begin(), random_nodes.end(), node.op_type) != random_nodes.end())
+    throw NotExecutable(node, "random numbers");
+}
+
+}  // namespace
+
+Tensor Weights::read(const Value& value) {
+  if (!stored_) stored_.emplace(file_);
+  auto [owner, bytes] = stored_->read(value);
+  return Tensor(value.type, value.dims, std::move(owner), bytes.data());
+}
+
+Program::Program(Graph& graph, Weights& weights, Resources& resources)
+    : graph_(graph), constants_(graph.values.size()) {
+  std::vector<bool> is_captured(graph.values.size(), false);
+  for (const auto& capture : graph.captures) is_captured[capture.first] = true;
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const Value& value = graph.values[id];
+    if (!value.constant || is_captured[id]) continue;
+    if (value.literal) constants_[id] = to_tensor(value.type, value.dims, *value.literal);
+    else if (value.stored) constants_[id] = weights.read(value);
+  }
+  for (Node& node : graph.nodes) {
+    Step step{.node = &node};
+    if (node.bodies.empty()) step.layer.emplace(graph, node);
+    for (Body& body : node.bodies) step.bodies.push_back(std::make_unique<Program>(body.graph, weights, resources));
+    steps_.push_back(std::move(step));
+  }
+  compute_constants(resources);
+  note_last_readers();
+}
+
+/// Runs the nodes that constants alone feed, and drops them and what only they have read.
+void Program::compute_constants(Resources& resources) {
+  std::vector<Step> rest;
+  for (Step& step : steps_) {
+    const auto is_known = [&](const auto& id) { return !id || constants_[*id].has_value(); };
+    const auto& node = *step.node;
+    if (!step.layer || !std::all_of(node.inputs.begin(), node.inputs.end(), is_known)) {
+      rest.push_back(std::move(step));
+      continue;
+    }
+    refuse_random(node);
+    const NodeTensors inputs = inputs_of(node, constants_);
+    step.layer->prepare(inputs, resources);
+    const NodeTensors made = step.layer->run(inputs, resources);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (!made[i]) continue;
+      Value& value = graph_.values[*node.outputs[i]];
+      constants_[*node.outputs[i]] = made[i];
+      value.constant = true;
+      if (!value.literal && made[i]->elements() <= known_elements) value.literal = to_literal(*made[i]);
+    }
+  }
+  steps_ = std::move(rest);
+  std::vector<bool> is_read(graph_.values.size(), false);
+  for (const auto id : graph_.outputs) is_read[id] = true;
+  for (const Step& step : steps_) {
+    for (const auto& id : step.node->inputs)
+      if (id) is_read[*id] = true;
+    for (const auto& body : step.node->bodies)
+      for (const auto& capture : body.graph.captures) is_read[capture.second] = true;
+  }
+  for (ValueId id = 0; id < constants_.size(); ++id)
+    if (!is_read[id]) constants_[id].reset();
+}
+
+void Program::note_last_readers() {
+  std::vector<bool> is_kept(graph_.values.size(), false);
+  for (const auto id : graph_.outputs) is_kept[id] = true;
+  const auto note = [&](Step& step, ValueId id) {
+    if (!is_kept[id]) step.done.push_back(id);
+    is_kept[id] = true;
+  };
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    for (const auto& id : step->node->inputs)
+      if (id) note(*step, *id);
+    for (const auto& body : step->node->bodies)
+      for (const auto& capture : body.graph.captures) note(*step, capture.second);
+    for (const auto& id : step->node->outputs)
+      if (id) note(*step, *id);  // that nothing reads at all
+  }
+}
+
+void Program::prepare(Resources& resources) {
+  if (std::exchange(is_prepared_, true)) return;
+  for (Step& step : steps_)
+    if (step.layer) {
+      refuse_random(*step.node);
+      step.layer->prepare(inputs_of(*step.node, constants_), resources);
+    }
+}
+
+NodeTensors Program::inputs_of(const Node& node, const TensorStore& store) const {
+  NodeTensors result;
+  for (const auto& id : node.inputs) result.push_back(id ? store[*id] : std::nullopt);
+  return result;
+}
+
+NodeTensors Program::run_step(Step& step, const TensorStore& store, Resources& resources) {
+  const Node& node = *step.node;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.has_input(i) && !store[*node.inputs[i]])
+      throw NotExecutable(node, "the numbers of its input '" + graph_.value(*node.inputs[i]).name + "' are not known");
+  if (step.layer) return step.layer->run(inputs_of(node, store), resources);
+  if (node.op_type == "If") return run_if(step, store, resources);
+  if (node.op_type == "Loop") return run_loop(step, store, resources);
+  return run_scan(step, store, resources);
+}
+
+NodeTensors Program::run(const NodeTensors& inputs, const std::map<ValueId, Tensor>& captured, Resources& resources) {
+  prepare(resources);
+  TensorStore store = constants_;
+  for (const auto& [id, tensor] : captured) store[id] = tensor;
+  for (std::size_t i = 0; i < graph_.inputs.size() && i < inputs.size(); ++i) store[graph_.inputs[i]] = inputs[i];
+  for (Step& step : steps_) {
+    const NodeTensors made = run_step(step, store, resources);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (step.node->has_output(i)) store[*step.node->outputs[i]] = made[i];
+    for (const auto id : step.done) store[id].reset();
+  }
+  NodeTensors outputs;
+  for (const auto id : graph_.outputs) outputs.push_back(store[id]);
+  return outputs;
+}
+
+}  // namespace benanza::execution

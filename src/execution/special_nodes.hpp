@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that are no layers: sizes, fills, and results whose size data decides.
+#pragma once
+
+#include "bind_node.hpp"
+
+#include <functional>
+#include <string_view>
+
+namespace benanza::execution {
+
+/// Computes all outputs of a node. Throws NotExecutable and InputError.
+using SpecialNode = std::function<std::vector<Tensor>(const Node& node, const NodeTensors& inputs)>;
+
+/// The function of an operator of ai.onnx; null for layers.
+[[nodiscard]] const SpecialNode* find_special(const Node& node);
+
+/// The result of a ConstantOfShape.
+[[nodiscard]] Tensor filled(const Node& node, const NodeTensors& inputs, DataType type);
+
+}  // namespace benanza::execution

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza run: executes a model once and writes its outputs.
+#include "commands.hpp"
+#include "models.hpp"
+#include "run_inputs.hpp"
+#include "terminal.hpp"
+#include "validators.hpp"
+#include <benanza/execution/npy.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <set>
+
+namespace benanza::tool {
+
+namespace {
+
+constexpr std::uint64_t default_input_seed = 2020;  // that of benchmarks/engines/compare.py
+
+struct RunCommand {
+  ModelOptions models{};
+  std::vector<std::string> backends{};
+  int threads = 1;
+  std::string output{}, weights{};
+  std::uint64_t seed = default_input_seed;
+  bool check = false, quiet = false;
+};
+
+std::optional<std::uint64_t> weight_seed(const std::string& text) {
+  constexpr std::string_view prefix = "random:";
+  if (text.empty()) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  if (!text.starts_with(prefix) || text.size() == prefix.size() ||
+      std::from_chars(text.data() + prefix.size(), end, seed).ptr != end)
+    throw UsageError("--weights: '" + text + "', expected random:SEED with a whole number");
+  return seed;
+}
+
+/// The one model at the one size that is to be run.
+Graph load_one(const RunCommand& options) {
+  if (options.models.what_if())
+    throw UsageError("--type is a question about bounds: a run computes the model as it is");
+  if (options.models.files().size() > 1 || options.models.sweeps()) throw UsageError("run takes one model at one size");
+  return std::move(load_graphs(options.models, options.quiet).front());
+}
+
+/// Least, largest and mean number.
+struct Extent {
+  double least = std::numeric_limits<double>::infinity(), largest = -least, mean = 0;
+};
+
+Extent extent_of(const Tensor& tensor) {
+  Extent extent;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    const double value = tensor[i];
+    extent.least = std::isnan(value) ? value : std::min(extent.least, value);
+    extent.largest = std::isnan(value) ? value : std::max(extent.largest, value);
+    extent.mean += value / static_cast<double>(tensor.elements());
+  }
+  return extent;
+}
+
+std::string cut_to(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+void print_outputs(const Executor& executor, const Execution& execution) {
+  constexpr std::size_t name_width = 26, shape_width = 19;
+  fmt::print("{:<{}}  {:<{}} {:>9} {:>9} {:>9}\n", "output", name_width, "type and shape", shape_width, "min", "max",
+             "mean");
+  for (const auto& info : executor.outputs()) {
+    const auto found = execution.outputs.find(info.name);
+    if (found == execution.outputs.end()) continue;
+    const Tensor& tensor = found->second;
+    const std::string shape = described(tensor.type(), tensor.dims());
+    fmt::print("{:<{}}  {:<{}}", cut_to(info.name, name_width), name_width, cut_to(shape, shape_width), shape_width);
+    if (tensor.elements() == 0) {
+      fmt::print("   no elements\n");
+      continue;
+    }
+    const Extent extent = extent_of(tensor);
+    fmt::print(" {:9.3g} {:9.3g} {:9.3g}\n", extent.least, extent.largest, extent.mean);
+  }
+}
+
+/// What the reference ran, by operator, the longest first.
+void print_reference(const Execution& execution) {
+  struct Share {
+    std::string op_type{};
+    int nodes = 0;
+    Seconds time{};
+  };
+  std::map<std::string, Share> by_type;
+  for (const auto& run : execution.nodes) {
+    if (run.plan != "reference") continue;
+    Share& share = by_type[run.op_type];
+    share.op_type = run.op_type;
+    ++share.nodes;
+    share.time += run.time;
+  }
+  if (by_type.empty()) return fmt::print("no layer was run by the reference\n");
+  std::vector<Share> shares;
+  for (const auto& [type, share] : by_type) shares.push_back(share);
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  const auto percent = [&](Seconds time) { return 100 * (time / execution.time); };
+  fmt::print("by the reference: {:.1f} % of the time\n", percent(execution.by_reference()));
+  constexpr std::size_t shown = 6;
+  for (std::size_t i = 0; i < std::min(shown, shares.size()); ++i)
+    fmt::print("  {:6.1f} %  {:>4} {}\n", percent(shares[i].time), shares[i].nodes, shares[i].op_type);
+  if (shares.size() > shown) fmt::print("  and {} more operators\n", shares.size() - shown);
+}
+
+/// A name for a file: what is not a letter, a digit or one of `._-` becomes `_`; no two are equal.
+std::string file_name(const std::string& output, std::set<std::string>& taken) {
+  constexpr std::size_t longest = 100;
+  std::string stem = output.substr(0, longest);
+  for (char& c : stem) {
+    const bool safe =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!safe) c = '_';
+  }
+  if (stem.empty() || stem.front() == '.' || stem.front() == '-') stem = "_" + stem;
+  std::string name = stem;
+  for (int i = 2; !taken.insert(name).second; ++i) name = stem + "-" + std::to_string(i);
+  return name + ".npy";
+}
+
+void write_outputs(const Executor& executor, const Execution& execution, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw EnvironmentError(folder.string() + ": cannot be made: " + error.message());
+  std::set<std::string> taken;
+  for (const auto& info : executor.outputs())
+    if (const auto found = execution.outputs.find(info.name); found != execution.outputs.end())
+      write_npy(folder / file_name(info.name, taken), found->second);
+}
+
+Seconds since(std::chrono::steady_clock::time_point begin) {
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+int run_model(RunCommand options) {
+  const auto seed = weight_seed(options.weights);
+  const auto files = take_input_files(options.models);
+  options.models.executable = true;
+  const auto begin = std::chrono::steady_clock::now();
+  Executor executor = Executor::load(
+      load_one(options),
+      {.backends = usable_backends(options.backends, terminal::warn), .threads = options.threads, .weight_seed = seed});
+  const Seconds loading = since(begin);
+  const auto inputs = read_inputs(files, executor.inputs(), options.seed);
+  const Execution execution = executor.run(inputs, {.check = options.check});
+  if (!execution.not_computed.empty())
+    throw InputError(executor.graph().file + ": output '" + execution.not_computed.front() +
+                     "' is computed by no layer");
+  if (!options.output.empty()) write_outputs(executor, execution, options.output);
+  fmt::print("{}: loaded in {:.2f} s, run in {:.3f} s on {} thread{}\n", executor.graph().name, loading.value,
+             execution.time.value, options.threads, options.threads == 1 ? "" : "s");
+  print_outputs(executor, execution);
+  print_reference(execution);
+  if (!options.check) return done;
+  for (const auto& one : execution.disagreements)
+    fmt::print("{}: {} differs by {:.2g} of the largest magnitude, allowed {:.2g}\n", cut_to(one.node, 30), one.plan,
+               one.difference, one.tolerance);
+  fmt::print("checked: {} of {} outputs of plans agree with the reference\n",
+             execution.checked - execution.disagreements.size(), execution.checked);
+  return execution.disagreements.empty() ? done : assertion_failed;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<RunCommand>();
+  auto* command = app.add_subcommand("run", "executes a model once and writes its outputs");
+  command->footer(
+      "--input takes NumPy files too, NAME=FILE.npy. Inputs without one are random: floats close to normally\n"
+      "distributed, integers 0 or 1, booleans true (docs/running.md).\n\n"
+      "example: benanza run examples/models/zoo2019/MNIST.onnx --weights random:1 --output out");
+  options->models.add_to(*command);
+  command->add_option("-o,--output", options->output, "writes each output into this folder as NAME.npy")
+      ->type_name("FOLDER");
+  command->add_option("--weights", options->weights, "random numbers for weights that a ConstantOfShape fills")
+      ->type_name("random:SEED");
+  command->add_option("--seed", options->seed, "of random inputs")->type_name("N")->capture_default_str();
+  command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--threads", options->threads, "of each layer")->type_name("N")->check(positive_number());
+  command->add_flag("--check", options->check, "compares the output of every plan with the reference; exit code 4");
+  command->add_flag("--quiet", options->quiet, "says nothing of assumed sizes");
+  command->callback([options, &exit_code] { exit_code = run_model(*options); });
+}
+
+}  // namespace benanza::tool

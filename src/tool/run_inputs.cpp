@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_inputs.hpp"
+
+#include <benanza/error.hpp>
+#include <benanza/execution/npy.hpp>
+#include <benanza/execution/random_tensor.hpp>
+
+#include <algorithm>
+
+namespace benanza::tool {
+
+std::map<std::string, std::filesystem::path> take_input_files(ModelOptions& options) {
+  std::map<std::string, std::filesystem::path> files;
+  std::erase_if(options.inputs, [&](const std::string& text) {
+    const auto at = text.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+      throw UsageError("--input: '" + text + "', expected NAME=FILE.npy or NAME=SHAPE");
+    const std::string name = text.substr(0, at), value = text.substr(at + 1);
+    if (value.find_first_not_of("0123456789x") == std::string::npos) return false;
+    files[name] = value;
+    return true;
+  });
+  for (const auto& [name, file] : files) options.input_files[name] = read_npy_header(file).dims;
+  return files;
+}
+
+std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,
+                                          std::span<const TensorInfo> inputs, std::uint64_t seed) {
+  std::string names;
+  for (const auto& info : inputs) names += (names.empty() ? "'" : ", '") + info.name + "'";
+  for (const auto& [name, file] : files) {
+    const auto is_it = [&wanted = name](const TensorInfo& info) { return info.name == wanted; };
+    if (std::none_of(inputs.begin(), inputs.end(), is_it))
+      throw InputError("--input: the model has no input '" + name + "', it has " + names);
+  }
+  std::map<std::string, Tensor> result;
+  for (const auto& info : inputs) {
+    const auto found = files.find(info.name);
+    if (found == files.end()) {
+      result[info.name] = random_input(info.type, info.dims, info.name, seed);
+      continue;
+    }
+    Tensor tensor = read_npy(found->second);
+    if (tensor.type() != info.type || tensor.dims() != info.dims)
+      throw InputError(found->second.string() + ": " + described(tensor.type(), tensor.dims()) + ", expected " +
+                       described(info.type, info.dims) + " of input '" + info.name + "'");
+    result[info.name] = std::move(tensor);
+  }
+  return result;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs of a run: from NumPy files, and random where none is given.
+#pragma once
+
+#include "options.hpp"
+#include <benanza/execution/executor.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+namespace benanza::tool {
+
+/// Moves the values of `--input` that are files, not shapes, out of the options, and has their arrays' shapes bind what
+/// the model leaves open. Input name -> file. Throws UsageError and InputError.
+[[nodiscard]] std::map<std::string, std::filesystem::path> take_input_files(ModelOptions& options);
+
+/// All inputs of the model. Throws InputError for a file of an unknown input, or with an array that is not the input's.
+[[nodiscard]] std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,
+                                                        std::span<const TensorInfo> inputs, std::uint64_t seed);
+
+}  // namespace benanza::tool

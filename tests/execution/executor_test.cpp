@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/execution/executor.hpp>
+#include <benanza/execution/random_tensor.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace benanza;
+
+namespace {
+
+using Values = std::vector<double>;
+using Inputs = std::map<std::string, Tensor>;
+
+constexpr std::uint64_t engines_seed = 2020;  // SEED of benchmarks/engines/compare.py
+
+Tensor floats(Tensor::Dims dims, const Values& values) { return Tensor::of(DataType::f32, std::move(dims), values); }
+
+Values run_text(const std::string& model, const Inputs& inputs, const std::string& output) {
+  Executor executor = Executor::load(testing::import_text(model, {.executable = true}));
+  return executor.run(inputs).outputs.at(output).values();
+}
+
+/// A number of an output, and where it is.
+struct Expected {
+  std::string model{}, output{};
+  double largest = 0;
+  std::map<std::int64_t, double> numbers{};
+};
+
+std::vector<Expected> expected_outputs() {
+  std::ifstream file(std::string(BENANZA_TEST_DATA) + "/onnxruntime_outputs.txt");
+  std::vector<Expected> result;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    Expected one;
+    std::string bar, number;
+    words >> one.model >> bar >> one.output >> bar >> one.largest;
+    while (words >> number) {
+      const auto at = number.find('=');
+      one.numbers[std::stoll(number)] = std::stod(number.substr(at + 1));
+    }
+    result.push_back(std::move(one));
+  }
+  return result;
+}
+
+Inputs random_inputs(const Executor& executor) {
+  Inputs inputs;
+  for (const auto& info : executor.inputs())
+    inputs[info.name] = random_input(info.type, info.dims, info.name, engines_seed);
+  return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("models give the outputs that ONNX Runtime gives") {
+  const auto all = expected_outputs();
+  REQUIRE(all.size() == 3);
+  for (const auto& expected : all) {
+    CAPTURE(expected.model, expected.output);
+    Executor executor = Executor::load(std::string(BENANZA_MODELS) + "/" + expected.model,
+                                       {.backends = usable_backends(), .weight_seed = engines_seed});
+    const Execution execution = executor.run(random_inputs(executor), {.check = true});
+    const Tensor& output = execution.outputs.at(expected.output);
+    for (const auto& [place, number] : expected.numbers) {
+      CAPTURE(place);
+      CHECK(std::fabs(output[place] - number) <= 1e-3 * expected.largest);
+    }
+    CHECK(execution.checked > 0);
+    CHECK(execution.disagreements.empty());
+  }
+}
+
+TEST_CASE("numbers that decide no speed are the model's") {
+  // 2 * (1 * 3 + 2 * 4) + 0.5 * 10 = 27
+  CHECK(run_text("m (float[1,2] a, float[2,1] b, float[1,1] c) => (float[1,1] y) { y = Gemm <alpha = 2.0, beta = 0.5> "
+                 "(a, b, c) }",
+                 {{"a", floats({1, 2}, {1, 2})}, {"b", floats({2, 1}, {3, 4})}, {"c", floats({1, 1}, {10})}},
+                 "y") == Values{27});
+  // (x - 1) / sqrt(3 + 1) * 2 + 0.5
+  CHECK(
+      run_text(
+          R"(m (float[1,1,2] x) => (float[1,1,2] y) <float[1] s = {2}, float[1] b = {0.5}, float[1] mean = {1}, float[1] var = {3}>
+                    { y = BatchNormalization <epsilon = 1.0> (x, s, b, mean, var) })",
+          {{"x", floats({1, 1, 2}, {1, 3})}}, "y") == Values{0.5, 2.5});
+}
+
+TEST_CASE("what constants compute is computed once, and weights may be stored in every way") {
+  // y = x + (2 * w), w as raw bytes and as a list of numbers
+  const std::string text =
+      "m (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float two = {2}> { d = Mul (w, two) y = Add (x, d) }";
+  CHECK(run_text(text, {{"x", floats({2}, {10, 20})}}, "y") == Values{12, 24});
+
+  std::ostringstream many;  // more numbers than import keeps
+  for (int i = 0; i < 100; ++i) many << (i == 0 ? "" : ", ") << i;
+  onnx::ModelProto model = testing::parse_model("m (float[100] x) => (float[100] y) <float[100] w = {" + many.str() +
+                                                "}> { y = Sub (x, w) }");
+  const Tensor x = floats({100}, Values(100, 1));
+  Values expected;
+  for (int i = 0; i < 100; ++i) expected.push_back(1 - i);
+  const auto outputs = [&](const std::filesystem::path& file) {
+    return Executor::load(file).run({{"x", x}}).outputs.at("y").values();
+  };
+  {
+    const testing::TemporaryFile listed(model.SerializeAsString());
+    CHECK(outputs(listed.path()) == expected);
+  }
+
+  auto& w = *model.mutable_graph()->mutable_initializer(0);
+  std::string raw(400, '\0');
+  for (int i = 0; i < 100; ++i) {
+    const auto number = static_cast<float>(i);
+    std::memcpy(raw.data() + 4 * i, &number, 4);
+  }
+  w.clear_float_data();
+  w.set_raw_data(raw);
+  const testing::TemporaryFile inlined(model.SerializeAsString());
+  CHECK(outputs(inlined.path()) == expected);
+
+  const testing::TemporaryFile data("0123" + raw, ".data");
+  w.clear_raw_data();
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  const auto entry = [&](const char* key, const std::string& value) {
+    auto& added = *w.add_external_data();
+    added.set_key(key);
+    added.set_value(value);
+  };
+  entry("location", data.path().filename().string());
+  entry("offset", "4");
+  const testing::TemporaryFile external(model.SerializeAsString());
+  CHECK(outputs(external.path()) == expected);
+
+  std::filesystem::resize_file(data.path(), 100);
+  CHECK(testing::message_of<InputError>([&] { (void)outputs(external.path()); }).find("tensor 'w': external data") !=
+        std::string::npos);
+}
+
+TEST_CASE("an operator that is not computed is refused by its name") {
+  const auto message = testing::message_of<NotExecutable>([] {
+    (void)Executor::load(
+        testing::import_text("m (float[2] x) => (float[2] y) { y = RandomNormalLike (x) }", {.executable = true}));
+  });
+  CHECK(message.find("(RandomNormalLike): cannot be executed: random numbers") != std::string::npos);
+}
+
+TEST_CASE("inputs have to be the model's") {
+  Executor executor =
+      Executor::load(testing::import_text("m (float[2] x) => (float[2] y) { y = Abs (x) }", {.executable = true}));
+  const auto message = [&](const Inputs& inputs, bool check = false) {
+    return testing::message_of<InputError>([&] { (void)executor.run(inputs, {.check = check}); });
+  };
+  CHECK(message({}) == "input 'x' is not given, expected f32 2");
+  CHECK(message({{"x", floats({3}, {1, 2, 3})}}) == "input 'x': f32 3 given, expected f32 2");
+  CHECK(message({{"x", Tensor::of(DataType::i64, {2}, Values{1, 2})}}) == "input 'x': i64 2 given, expected f32 2");
+  CHECK(message({{"x", floats({2}, {1, 2})}, {"z", floats({2}, {1, 2})}}).find("has no input 'z'") !=
+        std::string::npos);
+  const Tensor nan = floats({2}, {1, std::nan("")});
+  CHECK(message({{"x", nan}}).empty());
+  CHECK(message({{"x", nan}}, true).find("'x': element 1 is not a finite number") != std::string::npos);
+}
+
+TEST_CASE("random numbers are those of the scheme that engines are given") {
+  // compare.py: random_numbers([3], "x", 2020), random_bits(6, "x", 2020) & 1
+  const Tensor x = random_input(DataType::f64, {3}, "x", engines_seed);
+  CHECK(x[0] == Approx(-0.5457323780134543).epsilon(1e-12));
+  CHECK(x[2] == Approx(1.4725709060077317).epsilon(1e-12));
+  CHECK(random_input(DataType::i64, {6}, "x", engines_seed).values() == Values{1, 1, 1, 0, 0, 0});
+  CHECK(random_input(DataType::boolean, {2}, "x", engines_seed).values() == Values{1, 1});
+}
