@@ -72,7 +72,7 @@ void Program::compute_constants(Resources& resources) {
       Value& value = graph_.values[*node.outputs[i]];
       constants_[*node.outputs[i]] = made[i];
       value.constant = true;
-      if (!value.literal && made[i]->elements() <= known_elements) value.literal = to_literal(*made[i]);
+      if (made[i]->elements() <= known_elements) value.literal = to_literal(*made[i]);
     }
   }
   steps_ = std::move(rest);

@@ -291,10 +291,11 @@ bool Builder::visit_folded(Step& step) {
     auto folded = fold({.node = step.node, .inputs = inputs, .value = value ? &*value : nullptr});
     if (!folded || folded->size() < static_cast<std::size_t>(step.proto.output_size())) return false;
     results = std::move(*folded);
-    // Weights that are left out of the file: whoever executes it may want other numbers.
-    if (binding_.executable && op == "ConstantOfShape" && is_float(results[0].type) &&
-        element_count(results[0].dims) > kept_floats)
+    if (binding_.executable && op == "ConstantOfShape" && is_float(results[0].type)) {
+      // Weights that are left out of the file: whoever executes it may want other numbers.
+      if (element_count(results[0].dims) <= kept_floats) step.literal = std::move(results[0].data);
       return false;
+    }
   }
   for (int i = 0; i < step.proto.output_size(); ++i) {
     Tensor& result = results[static_cast<std::size_t>(i)];
@@ -335,6 +336,7 @@ void Builder::define(Step& step, Types types) {
     const auto& x = step.scope.frame.graph.values[*step.inputs[0]];
     values[0].literal = x.literal;
   }
+  if (step.literal) values.at(0).literal = std::move(step.literal);
   emit(step, std::move(values), std::move(types));
 }
 

@@ -65,10 +65,11 @@ class Builder {
     Ids inputs{};
     Node node{};
     Operator op{};
-    bool constant = false;           ///< computed from constants alone
-    bool data_dependent = false;     ///< some input is
-    bool merge = true;               ///< may stand for an equal node
-    std::optional<Within> within{};  ///< of its output, when it is a Reshape that a new batch went through
+    bool constant = false;             ///< computed from constants alone
+    bool data_dependent = false;       ///< some input is
+    bool merge = true;                 ///< may stand for an equal node
+    std::optional<Literal> literal{};  ///< of its output, where the node is kept besides
+    std::optional<Within> within{};    ///< of its output, when it is a Reshape that a new batch went through
   };
 
   // build.cpp
