@@ -149,8 +149,10 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
     if (value.elements() == 0) continue;  // Split leaves out what is empty
     std::optional<std::size_t> at = next++;
     if (attention != nullptr) {
-      at = i == 0 ? std::optional<std::size_t>(0) : i == 3 ? std::optional<std::size_t>(1) : std::nullopt;
       if (i == 1 || i == 2) result[i] = handed_on(node, *attention, i, value.dims);
+      if (i == 0) at = 0;
+      else if (i == 3) at = 1;
+      else at.reset();
     }
     if (node.op_type == "Dropout" && i == 1)
       result[i].make = [type = value.type, dims = value.dims](const NodeTensors&) {
