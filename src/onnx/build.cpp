@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build.hpp"
 
+#include "banded.hpp"
 #include "decompose.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
@@ -27,6 +28,7 @@ Value constant_value(const std::string& name, Constant constant) {
           .dims = std::move(constant.dims),
           .constant = true,
           .literal = std::move(constant.literal),
+          .banded = constant.banded,
           .stored = constant.stored};
 }
 
@@ -337,6 +339,8 @@ void Builder::define(Step& step, Types types) {
     values[0].literal = x.literal;
   }
   if (step.literal) values.at(0).literal = std::move(step.literal);
+  if (step.constant && step.node.domain.empty() && values.size() == 1 && !values[0].literal)
+    values[0].banded = banded_result(step.node, operands(step), values[0]);
   emit(step, std::move(values), std::move(types));
 }
 

@@ -92,6 +92,7 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   value.dims = std::move(dims);
   value.literal.reset();
   value.stored.reset();
+  value.banded.reset();
   onnx::TypeProto type = make_type(value.type, value.dims);
   step.inputs[input] = frame.add(std::move(value), std::move(type));
 }

@@ -98,18 +98,31 @@ Constant decode(const onnx::TensorProto& tensor) {
   Constant constant{.type = known_type(tensor.data_type(), tensor.name())};
   const std::string& mark = tensor.doc_string();
   if (mark.starts_with(stand_in_mark)) {
-    const char* at = mark.data() + stand_in_mark.size();
-    const char* end = mark.data() + mark.size();
-    while (at < end && *at != ';') {
-      std::int64_t dim = 0;
-      at = std::from_chars(at, end, dim).ptr + 1;
-      constant.dims.push_back(dim);
+    const auto numbers = [](std::string_view text) {
+      std::vector<std::int64_t> result;
+      for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+        std::int64_t number = 0;
+        at = std::from_chars(at, end, number).ptr + 1;
+        result.push_back(number);
+      }
+      return result;
+    };
+    const std::string_view text = std::string_view(mark).substr(stand_in_mark.size());
+    const std::size_t place_at = text.find(';'), band_at = text.find(band_mark);
+    constant.dims = numbers(text.substr(0, std::min(place_at, band_at)));
+    if (place_at != std::string_view::npos) {
+      const auto place = numbers(text.substr(place_at + 1));
+      constant.stored =
+          StoredPlace{.offset = static_cast<std::uint64_t>(place[0]), .size = static_cast<std::uint64_t>(place[1])};
     }
-    if (at < end) {
-      StoredPlace& place = constant.stored.emplace();
-      at = std::from_chars(at + 1, end, place.offset).ptr + 1;
-      std::from_chars(at, end, place.size);
-    }
+    if (band_at == std::string_view::npos || !has_numbers(constant.type)) return constant;
+    const auto band = numbers(text.substr(band_at + band_mark.size()));
+    Literal both;
+    decode_raw(tensor.raw_data(), constant.type, 2, both);
+    const auto number = [&](std::size_t i) {
+      return both.floats.empty() ? static_cast<double>(both.ints[i]) : both.floats[i];
+    };
+    constant.banded = BandedNumbers{{band[0], band[1]}, number(0), number(1)};
     return constant;
   }
   constant.dims.assign(tensor.dims().begin(), tensor.dims().end());

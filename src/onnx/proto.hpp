@@ -19,6 +19,7 @@ struct Constant {
   std::vector<std::int64_t> dims{};
   std::optional<Literal> literal{};
   std::optional<StoredPlace> stored{};
+  std::optional<BandedNumbers> banded{};  ///< where the pre-scan found two numbers alone
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "banded.hpp"
 #include "frame.hpp"
 
 #include <onnx/defs/schema.h>
@@ -63,6 +64,7 @@ void prune(Graph& graph, bool keep_numbers) {
     renumbered[i] = count;
     if (i != count) graph.values[count] = std::move(graph.values[i]);
     auto& literal = graph.values[count].literal;
+    if (literal && !graph.values[count].banded) graph.values[count].banded = banded_literal(graph.values[count]);
     if (!keep_numbers && literal && (literal->ints.size() > most_ints || literal->floats.size() > most_floats))
       literal.reset();
     ++count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan.hpp"
 
+#include "banded.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
 #include <benanza/error.hpp>
@@ -70,6 +71,7 @@ struct TensorFacts {
   std::string_view name{};
   std::vector<std::int64_t> dims{};
   std::uint64_t type = 0;
+  std::string_view raw{};  ///< the last of its fields
   std::size_t raw_bytes = 0, other_bytes = 0;
   bool external = false;
 };
@@ -213,7 +215,10 @@ class Scanner {
         case tensor::dims: append_dims(facts.dims, *field); break;
         case tensor::data_type: facts.type = field->value; break;
         case tensor::name: facts.name = bytes(*field); break;
-        case tensor::raw_data: facts.raw_bytes += bytes(*field).size(); break;
+        case tensor::raw_data:
+          facts.raw = bytes(*field);
+          facts.raw_bytes += facts.raw.size();
+          break;
         case tensor::float_data:
         case tensor::int32_data:
         case tensor::string_data:
@@ -302,15 +307,34 @@ class Scanner {
   [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message) const {
     std::string out, mark(stand_in_mark);
     for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
+    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (with_places_ && !message.empty())
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
+    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes)
+      if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
-    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (type == DataType::string) write_bytes(out, tensor::string_data, "");
     else
       write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
+    write_bytes(out, tensor::doc_string, mark);
+    return out;
+  }
+
+  /// A stand-in of the number within the band, which the first element has, and the one outside.
+  static std::string banded(const TensorFacts& facts, const Band& band, std::string mark) {
+    const auto columns = static_cast<std::size_t>(facts.dims.back()),
+               each = facts.raw.size() / static_cast<std::size_t>(element_count(facts.dims)),
+               outside = static_cast<std::size_t>(band.most < facts.dims.back() ? band.most + 1 : 1 - band.least) *
+                         (band.most < facts.dims.back() ? 1 : columns);
+    mark += std::string(band_mark) + std::to_string(band.least) + "," + std::to_string(band.most) + ",";
+    std::string out;
+    write_number(out, tensor::dims, 2);
+    write_number(out, tensor::data_type, facts.type);
+    if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
+    write_bytes(out, tensor::raw_data,
+                std::string(facts.raw.substr(0, each)) + std::string(facts.raw.substr(outside * each, each)));
     write_bytes(out, tensor::doc_string, mark);
     return out;
   }

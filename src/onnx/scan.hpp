@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wire-level pre-scan: an ONNX file without its weights, so that a model of any size costs its structure.
 //
-// Every tensor whose numbers Benanza has no use for is replaced by a stand-in of one element, which the checker accepts
-// wherever it accepted the tensor: as an initializer, as an attribute, in a subgraph and in a function, external or
-// sparse or not. The true dimensions stand in the stand-in's doc_string, where nothing else can be: all documentation
-// is dropped.
+// Every tensor whose numbers Benanza has no use for is replaced by a stand-in of one element (two for a triangle),
+// which the checker accepts wherever it accepted the tensor: as an initializer, as an attribute, in a subgraph and in a
+// function, external or sparse or not. The true dimensions stand in the stand-in's doc_string, where nothing else can
+// be: all documentation is dropped.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,9 @@ namespace benanza::importer {
 /// The start of a stand-in's doc_string; the dimensions follow, each with a comma after it. If places are wanted, a
 /// semicolon and the two numbers of a StoredPlace come next, with a comma between them.
 inline constexpr std::string_view stand_in_mark = "dims:";
+/// What follows the dimensions where the tensor's numbers are two, one within a diagonal band and one outside of it:
+/// least and most column - row. The stand-in has both numbers.
+inline constexpr std::string_view band_mark = "band:";
 
 /// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
 /// of Clip.

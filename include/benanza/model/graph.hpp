@@ -5,6 +5,7 @@
 #pragma once
 
 #include <benanza/error.hpp>
+#include <benanza/model/band.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
@@ -39,9 +40,10 @@ struct StoredPlace {
 struct Value {
   std::string name{};
   DataType type = DataType::f32;
-  std::vector<std::int64_t> dims{};  ///< any rank; layers of rank above 8 are modelled only
-  bool constant = false;             ///< an initializer, or computed from constants alone
-  std::optional<Literal> literal{};  ///< its numbers, when constant, small and needed to build layers
+  std::vector<std::int64_t> dims{};       ///< any rank; layers of rank above 8 are modelled only
+  bool constant = false;                  ///< an initializer, or computed from constants alone
+  std::optional<Literal> literal{};       ///< its numbers, when constant, small and needed to build layers
+  std::optional<BandedNumbers> banded{};  ///< its numbers, when constant, many and those of a triangle or band
   /// Constants of the file that it is computed from, when these take fewer bytes than it does: f16 weights behind a
   /// Cast, 4-bit ones behind DequantizeLinear. Whoever reads it can read these instead.
   std::vector<ValueId> origins{};

@@ -4,9 +4,8 @@
 // is needed.
 #pragma once
 
-#include <benanza/model/detail/live_recurrent.hpp>
-#include <benanza/model/detail/live_rules.hpp>
-#include <benanza/model/detail/live_windows.hpp>
+#include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
@@ -14,6 +13,9 @@
 #include <benanza/model/region.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,75 +26,11 @@
 
 namespace benanza {
 
-namespace detail {
-
-/// The rule of a node; nothing where it needs all of its operands.
-[[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
-  const std::string type = onnx_type(at.node);
-  const Layer& layer = at.layer;
-  if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
-  if (!at.node.has_output(0)) return std::nullopt;
-  if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze") return reshape(at);
-  if (type == "Transpose") return transposition(at);
-  if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
-  if (type == "Slice") return slice(at);
-  if (type == "Split" || type == "Concat") return joined(at, type == "Split");
-  if (type == "Gather") return gather(at);
-  if (type == "Pad") return padding(at);
-  if (type == "Einsum") return einsum(at);
-  if (type == "Identity" || type == "Dropout" || type == "Expand" || type == "Trilu" || type == "Cast")
-    return elementwise(at);
-  if (type == "Tile" || type == "Resize" || type == "Upsample" || type.starts_with("Scatter")) return same_axes(at);
-  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
-  if (type == "QuantizeLinear" || type == "DequantizeLinear") {
-    if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
-    return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
-  }
-  if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
-  if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
-  if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
-      std::holds_alternative<op::Nary>(layer) || std::holds_alternative<op::Where>(layer))
-    return elementwise(at);
-  if (std::holds_alternative<op::BatchNorm>(layer)) return elementwise(at, 1);
-  if (std::holds_alternative<op::Conv>(layer)) return convolution(at);
-  if (std::holds_alternative<op::ConvTranspose>(layer)) return transposed_convolution(at);
-  if (std::holds_alternative<op::Pool>(layer)) return pool(at);
-  if (std::holds_alternative<op::MatMul>(layer)) return product(at);
-  if (std::holds_alternative<op::Attention>(layer)) return attention(at);
-  return normalization(at);
-}
-
-/// What a node needs of its operands, and the share of its arithmetic that this takes.
-struct Needs {
-  std::vector<Region> inputs{};
-  double flops = 1;
-};
-
-[[nodiscard]] inline Needs needs_of(const SizedNode& at, const std::optional<LiveRule>& rule,
-                                    const std::vector<Region>& outputs) {
-  Needs result;
-  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
-    result.inputs.emplace_back();
-    if (!at.node.inputs[k]) continue;
-    const Dims& x = at.x(k);
-    Region region(x);
-    for (std::size_t j = 0; rule && j < outputs.size(); ++j)
-      for (const auto& y : outputs[j].boxes())
-        for (auto& box : rule->operand(k, j, y)) region.add(std::move(box));
-    result.inputs[k] = rule ? std::move(region) : Region::whole(x);
-  }
-  if (!rule || outputs.empty()) return result;
-  result.flops =
-      rule->flops ? rule->flops(outputs, result.inputs.empty() ? Region{} : result.inputs[0]) : outputs[0].share();
-  return result;
-}
-
-}  // namespace detail
-
 /// What some output of a model needs of each node. A graph without outputs needs everything.
 class LiveElements {
  public:
   explicit LiveElements(const Graph& graph) {
+    learn(graph, nullptr);
     Values values = nothing(graph);
     for (const ValueId output : graph.outputs) need(graph, values, output);
     for (ValueId id = 0; graph.outputs.empty() && id < values.size(); ++id) need(graph, values, id);
@@ -128,6 +66,33 @@ class LiveElements {
       if (values[id].readers.size() < most_readers) values[id].readers.insert(reader);
   }
 
+  /// What is known of each value; of what a body's inputs are, nothing.
+  void learn(const Graph& graph, const Graph* outer) {
+    std::vector<detail::KnownElements> known;
+    for (const auto& value : graph.values)
+      known.push_back(value.constant ? detail::known_constant(value) : detail::KnownElements{});
+    if (outer != nullptr)
+      for (const auto& [in, out] : graph.captures) known[in] = known_.at(outer)[out];
+    static const std::set<std::string, std::less<>> makers{"Trilu", "OneHot", "Expand", "Tile"};
+    for (const Node& node : graph.nodes) {
+      const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
+      const auto has_size = [&](const auto& id) { return !id || graph.value(*id).elements() > 0; };
+      if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
+          !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
+          (!makers.contains(node.op_type) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
+        continue;
+      const Layer layer = make_layer(node, graph);
+      const detail::SizedNode at{node, graph, layer, known};
+      detail::KnownElements result = detail::known_band(at);
+      result.repeated = detail::known_repeats(at, detail::live_rule(at));
+      result.expanded = !result.repeated.empty() && is_movement(layer);
+      known[*node.outputs[0]] = std::move(result);
+    }
+    known_[&graph] = std::move(known);
+    for (const Node& node : graph.nodes)
+      for (const Body& body : node.bodies) learn(body.graph, &graph);
+  }
+
   void walk(const Graph& graph, Values& values) {
     for (std::size_t n = graph.nodes.size(); n-- > 0;) {
       const Node& node = graph.nodes[n];
@@ -147,10 +112,31 @@ class LiveElements {
         text += (text.empty() ? "" : ", ") + std::to_string(all.count()) + " of " + std::to_string(part.dims()[i]) +
                 " along axis " + std::to_string(i);
     }
+    if (text.empty() && part.band())
+      text = "a band along axes " + std::to_string(part.band()->row) + " and " + std::to_string(part.band()->column);
     return "'" + node.name + "' (" + node.op_type + ") reads " + (text.empty() ? "a part" : text);
   }
 
+  /// Leaves what has to be computed of a part of a result: not what is known, and one of elements that are equal.
+  static void leave_unknown(const detail::KnownElements& known, Region& part) {
+    if (part.empty()) return;
+    for (std::size_t axis = 0; axis < part.dims().size(); ++axis)
+      if (known.is_repeated(axis)) part.fold(axis);
+    if (known.band) part.clip(*known.band);
+  }
+
+  /// How much of a region a part of it is; of an expanded tensor by what differs.
+  [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
+    for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
+      if (!expanded->is_repeated(axis)) continue;
+      part.fold(axis);
+      all.fold(axis);
+    }
+    return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 1;
+  }
+
   void leaf(const Graph& graph, Values& values, const Node& node) {
+    const std::vector<detail::KnownElements>& known = known_.at(&graph);
     LiveShare& share = shares_[&node] = {};
     std::vector<Region> parts, all;
     std::set<std::string> readers;
@@ -165,10 +151,16 @@ class LiveElements {
       all.push_back(output ? Region::whole(graph.value(*output).dims) : Region{});
       if (!output) continue;
       share.outputs.push_back(parts.back().share());
+      if (!parts.back().is_whole()) {
+        whole = false;
+        readers.insert(values[*output].readers.begin(), values[*output].readers.end());
+      }
+      const Region wanted = parts.back();
+      if (has_rule) leave_unknown(known[*output], parts.back());
       any = any || !parts.back().empty();
-      if (parts.back().is_whole()) continue;
+      if (parts.back() == wanted) continue;
       whole = false;
-      readers.insert(values[*output].readers.begin(), values[*output].readers.end());
+      readers.insert("'" + node.name + "' (" + node.op_type + ") makes elements that are known or equal");
     }
     share.readers.assign(readers.begin(), readers.end());
     if (!any) {
@@ -178,12 +170,17 @@ class LiveElements {
     }
     const Layer layer = make_layer(node, graph);
     const auto rule = has_rule ? detail::live_rule({node, graph, layer}) : std::nullopt;
+    for (const auto& input : node.inputs) whole = whole && !(input && known[*input].any());
     const detail::Needs most = detail::needs_of({node, graph, layer}, rule, all);
-    const detail::Needs needs = whole ? most : detail::needs_of({node, graph, layer}, rule, parts);
+    const detail::SizedNode informed{node, graph, layer, known};
+    const detail::Needs needs =
+        whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : 1;
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k];
-      share.inputs.push_back(node.inputs[k] && full.share() > 0 ? std::min(1.0, part.share() / full.share()) : 1);
+      share.inputs.push_back(
+          node.inputs[k] ? share_of(part, full, known[*node.inputs[k]].expanded ? &known[*node.inputs[k]] : nullptr)
+                         : 1);
       if (!node.inputs[k]) continue;
       Needed needed{.part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
@@ -252,6 +249,7 @@ class LiveElements {
   }
 
   std::map<const Node*, LiveShare> shares_{};
+  std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
 };
 
 /// The arithmetic of layers that none of the outputs needs, by who reads no more than a part; the most first.

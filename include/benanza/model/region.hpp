@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis.
+// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis. Of two axes the
+// region may have the elements near the diagonal alone.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
+#include <benanza/model/band.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -93,6 +96,26 @@ using Box = std::vector<Positions>;
   return box;
 }
 
+/// A band of the matrices that two axes of a tensor make.
+struct AxesBand {
+  std::size_t row = 0, column = 1;
+  Band band{};
+  bool operator==(const AxesBand&) const = default;
+  [[nodiscard]] bool has_axes_of(const AxesBand& other) const { return row == other.row && column == other.column; }
+};
+
+/// Elements of rows and columns that lie within a band; all where there are too many rows to look at each.
+[[nodiscard]] inline double banded_count(const Positions& rows, const Positions& columns, const Band& band) {
+  if (rows.count() > 1 << 20) return static_cast<double>(rows.count()) * static_cast<double>(columns.count());
+  double total = 0;
+  for (const auto& run : rows.runs())
+    for (auto row = run.begin; row < run.end; ++row)
+      for (const auto& part : columns.runs())
+        total += static_cast<double>(std::max<std::int64_t>(
+            0, std::min(part.end, row + band.most + 1) - std::max(part.begin, row + band.least)));
+  return total;
+}
+
 /// Boxes may overlap. More than `most_boxes` become the one box around them.
 class Region {
  public:
@@ -110,13 +133,34 @@ class Region {
   [[nodiscard]] const detail::Dims& dims() const { return dims_; }
   [[nodiscard]] std::span<const Box> boxes() const { return boxes_; }
   [[nodiscard]] bool empty() const { return boxes_.empty(); }
-  [[nodiscard]] bool is_whole() const { return boxes_.size() == 1 && boxes_[0] == whole_box(dims_); }
+  [[nodiscard]] bool is_whole() const { return !band_ && boxes_.size() == 1 && boxes_[0] == whole_box(dims_); }
+  /// The elements of the boxes that lie outside of it are not in the region.
+  [[nodiscard]] const std::optional<AxesBand>& band() const { return band_; }
   bool operator==(const Region&) const = default;
+
+  /// Leaves the elements of a band. Of bands of different axes it keeps the first.
+  void clip(const AxesBand& to) {
+    if (band_ && !band_->has_axes_of(to)) return;
+    const Band left = band_ ? common(band_->band, to.band) : to.band;
+    if (left.empty()) boxes_.clear();
+    band_.reset();
+    if (!left.empty() && !left.covers(dims_[to.row], dims_[to.column])) band_ = {to.row, to.column, left};
+  }
+  /// Lets the first position of an axis stand for all.
+  void fold(std::size_t axis) {
+    const auto band = band_ && band_->row != axis && band_->column != axis ? band_ : std::nullopt;
+    for (auto& box : std::exchange(boxes_, {})) {
+      box[axis] = Positions::run(0, 1);
+      add(std::move(box));
+    }
+    band_ = band;
+  }
 
   /// A box without a position along some axis adds nothing, unless the tensor has no element at all.
   void add(Box box) {
     for (std::size_t i = 0; i < box.size(); ++i)
       if (box[i].empty() && dims_[i] > 0) return;
+    band_.reset();
     for (std::size_t e = 0; e < boxes_.size();) {
       std::size_t different = 0, axis = 0, inside = 0, around = 0;
       for (std::size_t i = 0; i < box.size(); ++i) {
@@ -141,41 +185,57 @@ class Region {
     boxes_ = {std::move(hull)};
   }
   void add(const Region& other) {
+    if (other.empty()) return;
+    std::optional<AxesBand> both = other.band_;
+    if (!empty()) {
+      if (band_ && both && band_->has_axes_of(*both)) both->band = around(band_->band, both->band);
+      else both.reset();
+    }
     for (const auto& box : other.boxes_) add(box);
+    band_ = both;
   }
 
   /// Sum over the elements of the product of their weights along the axes: `weight(axis, positions)` sums those of some
-  /// positions.
+  /// positions. A band is not looked at.
   template <class Weight>
   [[nodiscard]] double measure(const Weight& weight) const {
-    return measure(weight, 0, nullptr);
+    return of_union([&](const Box& part) {
+      double product = 1;
+      for (std::size_t i = 0; i < part.size(); ++i) product *= weight(i, part[i]);
+      return product;
+    });
   }
   /// Elements, as a share of all; of a tensor without elements all.
   [[nodiscard]] double share() const {
-    const auto count = [](std::size_t, const Positions& at) { return static_cast<double>(at.count()); };
-    const double all = whole(dims_).measure(count);
-    return is_whole() ? 1 : all > 0 ? measure(count) / all : empty() ? 0 : 1;
+    if (is_whole()) return 1;
+    double all = 1;
+    for (const auto dim : dims_) all *= static_cast<double>(dim);
+    if (all <= 0) return empty() ? 0 : 1;
+    const double count = of_union([&](const Box& part) {
+      double product = band_ ? banded_count(part[band_->row], part[band_->column], band_->band) : 1;
+      for (std::size_t i = 0; i < part.size(); ++i)
+        if (!band_ || (i != band_->row && i != band_->column)) product *= static_cast<double>(part[i].count());
+      return product;
+    });
+    return count / all;
   }
 
  private:
   /// The measure of a union: what each box has that none behind it has.
-  template <class Weight>
-  [[nodiscard]] double measure(const Weight& weight, std::size_t from, const Box* within) const {
+  template <class Measure>
+  [[nodiscard]] double of_union(const Measure& measure, std::size_t from = 0, const Box* within = nullptr) const {
     double total = 0;
     for (std::size_t b = from; b < boxes_.size(); ++b) {
       Box part = boxes_[b];
-      double product = 1;
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        if (within) part[i] = common((*within)[i], part[i]);
-        product *= weight(i, part[i]);
-      }
-      if (product != 0) total += product - measure(weight, b + 1, &part);
+      for (std::size_t i = 0; within && i < part.size(); ++i) part[i] = common((*within)[i], part[i]);
+      if (const double own = measure(part); own != 0) total += own - of_union(measure, b + 1, &part);
     }
     return total;
   }
 
   detail::Dims dims_{};
   std::vector<Box> boxes_{};
+  std::optional<AxesBand> band_{};
 };
 
 namespace detail {

@@ -79,11 +79,12 @@ struct DeformConv {
   [[nodiscard]] constexpr TensorShape y() const { return {x[0], w[0], window(0).outputs(), window(1).outputs()}; }
   [[nodiscard]] constexpr std::int64_t kernel() const { return checked_product(w[2], w[3]); }
 
+  /// No element of X is certain to be read: taps may be shifted outside.
   [[nodiscard]] Operands operands() const {
     const TensorShape result = y();
     const std::int64_t taps = checked_product(offset_group, kernel());
     Operands all{
-        .inputs = {{.name = "X", .type = type, .shape = x},
+        .inputs = {{.name = "X", .type = type, .shape = x, .touched = 0},
                    {.name = "W", .type = type, .shape = w, .constant = w_constant},
                    {.name = "offset", .type = type, .shape = {x[0], checked_product(2, taps), result[2], result[3]}}},
         .outputs = {{.name = "Y", .type = type, .shape = result}}};

@@ -70,13 +70,14 @@ struct Einsum {
     return shape;
   }
   [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "a", .type = type, .shape = a}},
+    Operands result{.inputs = {{.name = "a", .type = type, .shape = a, .touched = touched(a, a_labels)}},
                     .outputs = {{.name = "output", .type = type, .shape = y()}}};
-    if (two_operands) result.inputs.push_back({.name = "b", .type = type, .shape = b});
+    if (two_operands) result.inputs.push_back({.name = "b", .type = type, .shape = b, .touched = touched(b, b_labels)});
     return result;
   }
 
-  /// ONNX Einsum: one multiply-add for each point of the space of all labels; with one operand one addition.
+  /// ONNX Einsum: one multiply-add for each point of the space of all labels; with one operand one addition, unless
+  /// nothing is summed.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     TensorShape seen;
     std::int64_t points = 1;
@@ -89,7 +90,8 @@ struct Einsum {
     };
     visit(a_labels);
     visit(b_labels);
-    return {.macs = two_operands ? points : 0, .flops = (two_operands ? 2.0 : 1.0) * static_cast<double>(points)};
+    const double each = two_operands ? 2 : seen.size() > y_labels.size() ? 1 : 0;
+    return {.macs = two_operands ? points : 0, .flops = each * static_cast<double>(points)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
@@ -111,6 +113,16 @@ struct Einsum {
           (!detail::contains(a_labels, label) && !detail::contains(b_labels, label)))
         return false;
     return true;
+  }
+
+ private:
+  /// Of an operand with a label twice, the diagonal.
+  [[nodiscard]] static std::optional<std::int64_t> touched(const TensorShape& shape, const TensorShape& labels) {
+    std::int64_t diagonal = 1;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (std::find(labels.begin(), labels.begin() + i, labels[i]) == labels.begin() + i)
+        diagonal = checked_product(diagonal, shape[i]);
+    return diagonal < element_count(shape) ? std::optional(diagonal) : std::nullopt;
   }
 };
 

@@ -8,7 +8,6 @@
 #include <benanza/op/operator.hpp>
 #include <benanza/op/resize_mode.hpp>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -74,6 +73,7 @@ struct GridSample {
     return count;
   }
 
+  /// No element of X is certain to be read: positions may lie outside.
   [[nodiscard]] Operands operands() const {
     TensorShape grid{x[0]}, y{x[0], x[1]};
     for (auto size : out) {
@@ -81,8 +81,7 @@ struct GridSample {
       y.push_back(size);
     }
     grid.push_back(static_cast<std::int64_t>(spatial()));
-    const std::int64_t reached = checked_product(element_count(y), taps());
-    return {.inputs = {{.name = "X", .type = type, .shape = x, .touched = std::min(element_count(x), reached)},
+    return {.inputs = {{.name = "X", .type = type, .shape = x, .touched = 0},
                        {.name = "grid", .type = type, .shape = grid}},
             .outputs = {{.name = "Y", .type = type, .shape = y}}};
   }

@@ -7,7 +7,9 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,8 +80,13 @@ struct Pad {
     for (std::size_t i = 0; i < x.size(); ++i) shape.push_back(x[i] + begins[i] + ends[i]);
     return shape;
   }
+  /// Of a crop, the elements that are kept.
   [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "data", .type = type, .shape = x}},
+    std::int64_t kept = 1;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      kept = checked_product(kept, x[i] + std::min<std::int64_t>(begins[i], 0) + std::min<std::int64_t>(ends[i], 0));
+    const auto touched = kept < element_count(x) ? std::optional(std::max<std::int64_t>(kept, 0)) : std::nullopt;
+    return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = touched}},
             .outputs = {{.name = "output", .type = type, .shape = y()}}};
   }
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
@@ -92,8 +99,7 @@ struct Pad {
     return detail::are_sizes(y());
   }
 
- private:
-  /// Cells before and behind each axis.
+  /// Cells before and behind each axis; fewer than 0 are cut off.
   struct Cells {
     detail::Dims before{}, behind{};
   };

@@ -103,9 +103,10 @@ struct Resize {
     if (mode == ResizeMode::nearest || !half || x[axis] % (2 * y[axis]) != 0) return 1;
     return mode == ResizeMode::linear ? 2 : 4;
   }
-  /// Cells of x that some result needs. Antialiasing needs all, unless a region is cut out, which may be small.
+  /// Cells of x that some result needs. Antialiasing needs all. A region that is cut out may lie outside.
   [[nodiscard]] constexpr std::int64_t touched() const {
-    if (antialias && coordinates != ResizeCoordinates::tf_crop_and_resize) return element_count(x);
+    if (coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
+    if (antialias) return element_count(x);
     std::int64_t cells = 1;
     for (std::size_t i = 0; i < x.size(); ++i)
       cells = checked_product(cells, x[i] == y[i] ? x[i] : std::min(x[i], checked_product(least_taps(i), y[i])));

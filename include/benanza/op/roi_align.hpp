@@ -62,13 +62,13 @@ struct RoiAlign {
 
   [[nodiscard]] constexpr TensorShape y() const { return {boxes, x[1], out[0], out[1]}; }
 
+  /// No element of X is certain to be read: boxes may lie outside.
   [[nodiscard]] Operands operands() const {
     // Corners between a quarter and three quarters of the smaller side's power of two.
     const int exponent = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::min(x[2], x[3])))) - 2;
-    const std::int64_t reached = checked_product(checked_product(element_count(y()), 4), points());
     return {
         .inputs =
-            {{.name = "X", .type = type, .shape = x, .touched = std::min(element_count(x), reached)},
+            {{.name = "X", .type = type, .shape = x, .touched = 0},
              {.name = "rois", .type = type, .shape = {boxes, 4}, .contents = Contents::positive, .exponent = exponent},
              {.name = "batch_indices",
               .type = index_type,

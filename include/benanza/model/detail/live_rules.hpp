@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need of their operands for a part of their results: operators that follow axes, and those that move
-// elements. live_windows.hpp has those that sum over windows or keys.
+// elements. live_products.hpp has products, live_windows.hpp those that sum over windows or keys.
 #pragma once
 
-#include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/region.hpp>
@@ -13,13 +13,16 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace benanza::detail {
+
+/// An axis of an operand that is needed whole, whatever is needed of the result.
+inline constexpr std::size_t whole_axis = static_cast<std::size_t>(-1);
+/// For each axis of an operand the axis of the result that it follows.
+using FollowedAxes = std::vector<std::size_t>;
 
 /// How a node's operands follow from its results.
 struct LiveRule {
@@ -27,21 +30,11 @@ struct LiveRule {
   std::function<std::vector<Box>(std::size_t k, std::size_t j, const Box& y)> operand{};
   /// Share of the arithmetic, for parts of the results and of the first input; empty: the share of the first result.
   std::function<double(std::span<const Region> y, const Region& x)> flops{};
+  /// The axes of the result that input `k` follows position by position, for bands; empty: none.
+  std::function<FollowedAxes(std::size_t k)> follows{};
+  /// A band of input `k` that is read alone, whatever is needed of the result; empty: none.
+  std::function<std::optional<AxesBand>(std::size_t k)> reads{};
 };
-
-/// A node with the sizes of its operands.
-struct SizedNode {
-  const Node& node;
-  const Graph& graph;
-  const Layer& layer;
-  [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
-  [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
-};
-
-/// An axis of an operand that is needed whole, whatever is needed of the result.
-inline constexpr std::size_t whole_axis = static_cast<std::size_t>(-1);
-/// For each axis of an operand the axis of the result that it follows.
-using FollowedAxes = std::vector<std::size_t>;
 
 /// The part of an operand of dimensions `x` for a box of a result of dimensions `y`. What broadcasts is needed whole.
 [[nodiscard]] inline Box follow(const FollowedAxes& axes, std::span<const std::int64_t> x,
@@ -61,11 +54,12 @@ using FollowedAxes = std::vector<std::size_t>;
 /// Operands broadcast to the result. One number for each position of an axis is a scale of that axis.
 [[nodiscard]] inline LiveRule elementwise(const SizedNode& at, std::optional<std::size_t> scaled_axis = {}) {
   return {.operand = [at, scaled_axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    const Dims& x = at.x(k);
-    if (scaled_axis && k > 0 && x.size() == 1 && *scaled_axis < y.size())
-      return {follow({*scaled_axis}, x, at.y(j), y)};
-    return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
-  }};
+            const Dims& x = at.x(k);
+            if (scaled_axis && k > 0 && x.size() == 1 && *scaled_axis < y.size())
+              return {follow({*scaled_axis}, x, at.y(j), y)};
+            return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+          },
+          .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
 }
 
 /// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
@@ -114,6 +108,25 @@ template <class IsWhole>
   return std::nullopt;
 }
 
+/// Sums of what comes before along an axis: all up to the last one that is read, from the other end if reversed.
+[[nodiscard]] inline std::optional<LiveRule> cumulation(const SizedNode& at) {
+  const Value* given = optional_input(at.node, at.graph, 1);
+  const auto number = given ? scalar(*given) : std::nullopt;
+  const auto axis = number ? to_axis(static_cast<std::int64_t>(*number), at.x(0).size()) : std::nullopt;
+  if (!axis) return std::nullopt;
+  const bool reverse = at.node.attribute<std::int64_t>("reverse", 0) != 0;
+  return LiveRule{.operand = [at, axis, reverse](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+                    if (k > 0) return {whole_box(at.x(k))};
+                    Box result = y;
+                    const auto runs = y[*axis].runs();
+                    if (!runs.empty())
+                      result[*axis] = reverse ? Positions::run(runs.front().begin, at.x(0)[*axis])
+                                              : Positions::run(0, runs.back().end);
+                    return {result};
+                  },
+                  .flops = [](std::span<const Region>, const Region& x) { return x.share(); }};
+}
+
 /// Reductions: axes that the result lacks, or has as 1, are needed whole.
 [[nodiscard]] inline std::optional<LiveRule> reduction(const SizedNode& at) {
   const auto& node = at.node;
@@ -138,51 +151,6 @@ template <class IsWhole>
   if (next != at.y().size()) return std::nullopt;
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
-  }};
-}
-
-/// Matrix products: rows of the first operand follow the result's rows, columns of the second its columns.
-[[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
-  const auto& node = at.node;
-  static const std::set<std::string_view> known{"MatMul", "Gemm",      "MatMulInteger", "QLinearMatMul",
-                                                "QGemm",  "FusedGemm", "FusedMatMul",   "MatMulIntegerToFloat"};
-  if (!known.contains(node.op_type) || node.attribute<std::int64_t>("transBatchA", 0) != 0 ||
-      node.attribute<std::int64_t>("transBatchB", 0) != 0)
-    return std::nullopt;
-  const std::size_t b = node.op_type == "QLinearMatMul" || node.op_type == "QGemm" ? 3 : 1;
-  const std::size_t a_rank = at.x(0).size(), b_rank = at.x(b).size(), rank = at.y().size();
-  const std::size_t rows = a_rank > 1 ? 1 : 0, columns = b_rank > 1 ? 1 : 0;
-  if (a_rank == 0 || b_rank == 0 || rank < rows + columns || std::max(a_rank, b_rank) > rank - rows - columns + 2)
-    return std::nullopt;
-  const auto axes = [&](std::size_t operand_rank, bool first, bool transposed) {
-    FollowedAxes result(operand_rank, whole_axis);
-    if (operand_rank < 2) return result;
-    const std::size_t batches = operand_rank - 2;
-    for (std::size_t i = 0; i < batches; ++i) result[i] = rank - rows - columns - batches + i;
-    result[first == transposed ? batches + 1 : batches] = first ? rank - columns - 1 : rank - 1;
-    return result;
-  };
-  const FollowedAxes of_a = axes(a_rank, true, node.attribute<std::int64_t>("transA", 0) != 0);
-  const FollowedAxes of_b = axes(b_rank, false, node.attribute<std::int64_t>("transB", 0) != 0);
-  return LiveRule{.operand = [at, b, of_a, of_b](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    const Dims& x = at.x(k);
-    return {follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y)};
-  }};
-}
-
-[[nodiscard]] inline std::optional<LiveRule> einsum(const SizedNode& at) {
-  const std::size_t count = at.node.inputs.size();
-  if (count > 2) return std::nullopt;
-  const auto labels = EinsumLabels::parse(at.node.attribute<std::string>("equation", ""), at.x(0).size(),
-                                          count == 2 ? std::optional(at.x(1).size()) : std::nullopt);
-  if (!labels || labels->y.size() != at.y().size()) return std::nullopt;
-  return LiveRule{.operand = [at, labels](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    FollowedAxes axes;
-    for (const auto label : k == 0 ? labels->a : labels->b) {
-      const auto found = std::find(labels->y.begin(), labels->y.end(), label);
-      axes.push_back(found == labels->y.end() ? whole_axis : static_cast<std::size_t>(found - labels->y.begin()));
-    }
-    return {follow(axes, at.x(k), at.y(j), y)};
   }};
 }
 
@@ -253,16 +221,20 @@ template <class IsWhole>
       }};
 }
 
+/// Of a crop, what is kept. Elements that are reflected, or continued beyond an edge, take the axis whole.
 [[nodiscard]] inline std::optional<LiveRule> padding(const SizedNode& at) {
-  const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);
-  const std::size_t rank = at.x(0).size();
+  if (at.node.op_type == "Pad") {
+    const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);
+    if (!pads.known || !given_ints(at.node, at.graph, "axes", 3).known) return std::nullopt;
+  }
+  const auto cells = op::Pad::padding(at.node, at.graph);
+  if (!cells) return std::nullopt;
   const bool constant = at.node.attribute<std::string>("mode", "constant") == "constant";
-  if (!pads.known || pads.values.size() != 2 * rank || at.node.has_input(3)) return std::nullopt;
-  return LiveRule{.operand = [at, pads, constant, rank](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, cells, constant](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < rank; ++i)
-      if (constant || (pads.values[i] == 0 && pads.values[i + rank] == 0))
-        result[i] = stepped(y[i], -pads.values[i], 1, at.x(0)[i]);
+    for (std::size_t i = 0; k == 0 && i < result.size(); ++i)
+      if (constant || (cells->before[i] <= 0 && cells->behind[i] <= 0))
+        result[i] = stepped(y[i], -cells->before[i], 1, at.x(0)[i]);
     return {result};
   }};
 }
@@ -277,14 +249,21 @@ template <class IsWhole>
     axes[static_cast<std::size_t>(perm[i])] = i;
   }
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    return {follow(axes, at.x(k), at.y(j), y)};
-  }};
+                    return {follow(axes, at.x(k), at.y(j), y)};
+                  },
+                  .follows = [axes](std::size_t) { return axes; }};
 }
 
 [[nodiscard]] inline LiveRule reshape(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    return k == 0 ? reshaped(y, at.y(j), at.x(0)) : std::vector<Box>{whole_box(at.x(k))};
-  }};
+            return k == 0 ? reshaped(y, at.y(j), at.x(0)) : std::vector<Box>{whole_box(at.x(k))};
+          },
+          .follows = [at](std::size_t k) -> FollowedAxes {
+            const Dims &x = at.x(k), &y = at.y();
+            const bool matrices =
+                k == 0 && x.size() >= 2 && y.size() >= 2 && std::equal(x.end() - 2, x.end(), y.end() - 2);
+            return matrices ? last_axes(x.size(), y.size()) : FollowedAxes{};
+          }};
 }
 
 /// DepthToSpace and SpaceToDepth: a transposition between two reshapes.

@@ -230,16 +230,33 @@ template <class Weight>
     }
     return {result};
   };
-  const auto flops = [&layer, tokens, rank](std::span<const Region> y, const Region&) {
-    const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0;
-    return part_of(y[0], [&](std::size_t i, const Positions& p) -> double {
-      if (i + 1 == rank) return p.empty() ? 0 : 1;  // any part of a head takes all pairs
-      if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
-      double pairs = 0;
-      for (const auto& run : p.runs())
-        for (auto q = run.begin; q < run.end; ++q) pairs += static_cast<double>(layer.last_key(q) - layer.first_key(q));
-      return pairs;
-    });
+  std::optional<Band> visible;  // what a constant mask leaves
+  if (const KnownElements hidden = at.known_x(mask);
+      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
+    const std::size_t mask_rank = at.x(mask).size();
+    if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
+        hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
+      visible = hidden.band->band;
+  }
+  const auto pairs_of = [&layer, visible](const Positions::Run& run) {
+    double pairs = 0;
+    for (auto q = run.begin; q < run.end; ++q) {
+      const std::int64_t first = std::max(layer.first_key(q), visible ? q + visible->least : 0),
+                         last = std::min(layer.last_key(q), visible ? q + visible->most + 1 : layer.k[2]);
+      pairs += static_cast<double>(std::max<std::int64_t>(0, last - first));
+    }
+    return pairs;
+  };
+  const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
+  const auto flops = [&layer, tokens, rank, visible, pairs_of, left](std::span<const Region> y, const Region&) {
+    const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0 || visible;
+    return left * part_of(y[0], [&](std::size_t i, const Positions& p) -> double {
+             if (i + 1 == rank) return p.empty() ? 0 : 1;  // any part of a head takes all pairs
+             if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
+             double pairs = 0;
+             for (const auto& run : p.runs()) pairs += pairs_of(run);
+             return pairs;
+           });
   };
   return LiveRule{.operand = operand, .flops = flops};
 }

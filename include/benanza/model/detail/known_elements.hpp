@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// KnownElements: what is known of a tensor's elements before a request comes: zeros of a triangle, scores that a
+// constant mask hides, rows that an Expand repeats. What is known need not be computed or read.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/region.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza::detail {
+
+struct KnownElements {
+  std::optional<AxesBand> band{};        ///< each element outside of it is `outside`
+  double outside = 0;                    ///< 0, or so low that a softmax makes it 0
+  std::optional<std::size_t> one_hot{};  ///< along this axis one element at most is not 0
+  std::vector<bool> repeated{};          ///< axes along which all elements are equal; empty: none
+  bool expanded = false;                 ///< they are stored once: who reads one reads what is behind all
+
+  [[nodiscard]] bool any() const { return band || one_hot || !repeated.empty(); }
+  [[nodiscard]] bool is_repeated(std::size_t axis) const { return axis < repeated.size() && repeated[axis]; }
+};
+
+/// A score from here on downwards leaves nothing after a softmax.
+inline constexpr double masked_score = -1000;
+
+/// A node with the sizes of its operands, and what is known of their elements.
+struct SizedNode {
+  const Node& node;
+  const Graph& graph;
+  const Layer& layer;
+  std::span<const KnownElements> known{};  ///< of all values; empty: nothing
+  [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
+  [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
+  [[nodiscard]] KnownElements known_x(std::size_t k) const {
+    return known.empty() || !node.has_input(k) ? KnownElements{} : known[*node.inputs[k]];
+  }
+};
+
+/// Of a constant: where it is 0, or hides a score.
+[[nodiscard]] inline KnownElements known_constant(const Value& value) {
+  KnownElements result;
+  const std::size_t rank = value.dims.size();
+  if (!value.banded || rank < 2) return result;
+  BandedNumbers numbers = *value.banded;
+  if (numbers.inside == numbers.outside) return result;
+  const auto matters = [](double number) { return number == 0 || number <= masked_score; };
+  if (!matters(numbers.outside) || (numbers.outside == 0 && numbers.inside <= masked_score)) {
+    const auto rest = numbers.band.complement();
+    if (!rest) return result;
+    numbers = {*rest, numbers.outside, numbers.inside};
+  }
+  if (!matters(numbers.outside)) return result;
+  result.band = AxesBand{rank - 2, rank - 1, numbers.band};
+  result.outside = numbers.outside;
+  return result;
+}
+
+/// A band of a tensor as one of a tensor that it broadcasts to, or whose last axes are the same.
+[[nodiscard]] inline std::optional<AxesBand> from_last(const std::optional<AxesBand>& band, const Dims& x,
+                                                       const Dims& y) {
+  if (!band) return std::nullopt;
+  const std::size_t row = x.size() - band->row, column = x.size() - band->column;  // from the end
+  if (row > y.size() || column > y.size() || y[y.size() - row] != x[band->row] ||
+      y[y.size() - column] != x[band->column])
+    return std::nullopt;
+  return AxesBand{y.size() - row, y.size() - column, band->band};
+}
+
+/// What is known of a result of an element-wise operator from one operand, whatever the others are.
+class KnownElementwise {
+ public:
+  explicit KnownElementwise(const SizedNode& at) : at_(at), type_(onnx_type(at.node)) {}
+
+  [[nodiscard]] KnownElements result() const {
+    if (type_ == "Where") return choice();
+    if (type_ == "Softmax") return softmax();
+    if (type_ == "Trilu") return triangle();
+    static constexpr std::array<std::string_view, 14> zero_at_zero{"Relu", "Neg",      "Abs",   "Sqrt",    "Tanh",
+                                                                   "Sign", "Identity", "Cast",  "Dropout", "LeakyRelu",
+                                                                   "Erf",  "Gelu",     "Round", "Floor"};
+    static constexpr std::array<std::string_view, 3> keeping{"Identity", "Cast", "Dropout"};
+    const auto lists = [this](const auto& names) {
+      return std::find(names.begin(), names.end(), type_) != names.end();
+    };
+    const bool either = type_ == "Mul" || type_ == "And", first = type_ == "Div" || lists(zero_at_zero);
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, at_.node.inputs.size()); ++k) {
+      const KnownElements x = at_.known_x(k);
+      if (!x.band && !x.one_hot) continue;
+      const bool zero = x.outside == 0;
+      if (zero && (either || (first && k == 0))) return moved(k, 0);
+      if (!zero && (type_ == "Add" || type_ == "Min" || (k == 0 && (type_ == "Sub" || lists(keeping)))))
+        return moved(k, x.outside);
+      if (!zero && (type_ == "Mul" || (type_ == "Div" && k == 0)))
+        if (const auto factor = scalar(at_.graph.input(at_.node, 1 - k)); factor && *factor > 0)
+          return moved(k, type_ == "Mul" ? x.outside * *factor : x.outside / *factor);
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] KnownElements moved(std::size_t k, double outside) const {
+    KnownElements y;
+    if (outside != 0 && (outside > masked_score || !is_float(at_.graph.output(at_.node, 0).type))) return y;
+    y.band = from_last(at_.known_x(k).band, at_.x(k), at_.y());
+    y.outside = outside;
+    if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(k).one_hot;
+    return y;
+  }
+
+  /// Where a condition is known, one number that it chooses.
+  [[nodiscard]] KnownElements choice() const {
+    const auto band = at_.known_x(0).band;
+    if (!band) return {};
+    for (const std::size_t taken : {1U, 2U}) {  // outside of the band it is false
+      const auto number = scalar(at_.graph.input(at_.node, taken));
+      if (!number || (*number != 0 && *number > masked_score)) continue;
+      if (taken == 2) return {.band = from_last(band, at_.x(0), at_.y()), .outside = *number};
+      const auto rest = band->band.complement();  // inside it is true, if it is a constant
+      if (!rest || !at_.graph.input(at_.node, 0).banded) continue;
+      return {.band = from_last(AxesBand{band->row, band->column, *rest}, at_.x(0), at_.y()), .outside = *number};
+    }
+    return {};
+  }
+
+  /// Zeros where scores are hidden, but in a row of which all are.
+  [[nodiscard]] KnownElements softmax() const {
+    const KnownElements x = at_.known_x(0);
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), at_.y().size());
+    if (!x.band || x.outside > masked_score || !axis || *axis + 1 != at_.y().size() || x.band->column != *axis ||
+        !x.band->band.reaches_each_row(at_.y()[x.band->row], at_.y()[*axis]))
+      return {};
+    return {.band = x.band, .outside = 0};
+  }
+
+  [[nodiscard]] KnownElements triangle() const {
+    const std::size_t rank = at_.y().size();
+    const Value* given = optional_input(at_.node, at_.graph, 1);
+    const auto diagonal = given ? scalar(*given) : 0;
+    if (rank < 2 || !diagonal) return {};
+    const auto k = static_cast<std::int64_t>(std::clamp(*diagonal, -1e15, 1e15));
+    const bool upper = at_.node.attribute<std::int64_t>("upper", 1) != 0;
+    const Band kept = upper ? Band{.least = k} : Band{.most = k};
+    KnownElements y{.band = AxesBand{rank - 2, rank - 1, kept}};
+    const KnownElements x = at_.known_x(0);
+    if (x.band && x.outside == 0 && x.band->has_axes_of(*y.band)) y.band->band = common(kept, x.band->band);
+    return y;
+  }
+
+  const SizedNode& at_;
+  std::string type_;
+};
+
+/// Bands of movements, and of what is element-wise.
+[[nodiscard]] inline KnownElements known_band(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  if (type == "OneHot") {
+    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", -1), at.y().size());
+    const auto& values = at.graph.input(at.node, 2).literal;  // off, on
+    const bool zero =
+        values && (values->floats.empty() ? !values->ints.empty() && values->ints[0] == 0 : values->floats[0] == 0);
+    return {.one_hot = zero ? axis : std::nullopt};
+  }
+  if (!at.node.has_input(0)) return {};
+  const KnownElements x = at.known_x(0);
+  if (type == "Transpose" && x.band) {
+    const std::size_t rank = at.y().size();
+    const auto perm = at.node.attribute<Dims>("perm", {});
+    const auto moved_to = [&](std::size_t axis) {
+      const auto found = std::find(perm.begin(), perm.end(), static_cast<std::int64_t>(axis));
+      return perm.empty() ? rank - 1 - axis : static_cast<std::size_t>(found - perm.begin());
+    };
+    return {.band = AxesBand{moved_to(x.band->row), moved_to(x.band->column), x.band->band}, .outside = x.outside};
+  }
+  if (type == "Reshape" || type == "Unsqueeze" || type == "Squeeze" || type == "Expand") {
+    const bool last = x.band && at.y().size() >= 2 && std::max(x.band->row, x.band->column) + 1 == at.x(0).size();
+    return {.band = last ? from_last(x.band, at.x(0), at.y()) : std::nullopt, .outside = x.outside};
+  }
+  return KnownElementwise(at).result();
+}
+
+}  // namespace benanza::detail

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "banded.hpp"
+
+#include "fold.hpp"
+#include <benanza/detail/node.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace benanza::importer {
+namespace {
+
+/// `same(a, b)`: whether two elements are, by their index.
+template <class Same>
+std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same& same) {
+  Band band;
+  std::optional<std::int64_t> outer;
+  for (std::int64_t c = columns - 1; c > 0; --c)
+    if (!same(0, c)) band.most = c - 1, outer = c;
+  for (std::int64_t r = rows - 1; r > 0; --r)
+    if (!same(0, r * columns)) band.least = 1 - r, outer = r * columns;
+  if (!outer) return std::nullopt;
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c)
+      if (!same(c - r >= band.least && c - r <= band.most ? 0 : *outer, r * columns + c)) return std::nullopt;
+  return band;
+}
+
+bool is_uniform(const BandedNumbers& numbers) { return numbers.inside == numbers.outside; }
+BandedNumbers uniform(double number) { return {.band = {}, .inside = number, .outside = number}; }
+
+/// The same numbers with the other part as the band.
+std::optional<BandedNumbers> turned(const BandedNumbers& numbers) {
+  const auto rest = numbers.band.complement();
+  return rest ? std::optional(BandedNumbers{*rest, numbers.outside, numbers.inside}) : std::nullopt;
+}
+
+std::optional<BandedNumbers> operand(const Value& value) {
+  if (value.banded) return value.banded;
+  if (const auto number = benanza::detail::scalar(value)) return uniform(*number);
+  return banded_literal(value);
+}
+
+Tensor list_of(DataType type, const std::vector<double>& numbers) {
+  Tensor tensor{.type = type, .dims = {static_cast<std::int64_t>(numbers.size())}, .data = {}};
+  for (const double number : numbers)
+    if (tensor.floating()) tensor.data.floats.push_back(number);
+    else tensor.data.ints.push_back(static_cast<std::int64_t>(number));
+  return tensor;
+}
+
+/// What an element-wise operator makes of lists of numbers; nothing where it cannot be told.
+std::vector<double> evaluated(const Node& node, const std::vector<Tensor>& lists) {
+  const Fold fold = find_fold(node.op_type);
+  std::vector<const Tensor*> inputs;
+  for (const auto& list : lists) inputs.push_back(&list);
+  const FoldResult result = fold ? fold({.node = node, .inputs = inputs}) : std::nullopt;
+  if (!result || result->size() != 1 || result->front().size() != lists.front().size()) return {};
+  const Literal& data = result->front().data;
+  return data.floats.empty() ? std::vector<double>(data.ints.begin(), data.ints.end()) : data.floats;
+}
+
+/// Operands with at most two different bands.
+std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value* const> inputs, const Value& y) {
+  std::vector<BandedNumbers> operands;
+  std::vector<Band> bands;
+  for (const Value* input : inputs) {
+    const auto numbers = input ? operand(*input) : std::nullopt;
+    if (!numbers) return std::nullopt;
+    operands.push_back(*numbers);
+    if (is_uniform(*numbers)) continue;
+    if (!std::equal(input->dims.end() - 2, input->dims.end(), y.dims.end() - 2)) return std::nullopt;  // broadcast
+    if (std::find(bands.begin(), bands.end(), numbers->band) == bands.end()) bands.push_back(numbers->band);
+  }
+  if (bands.size() > 2) return std::nullopt;
+  const std::size_t cases = std::size_t{1} << bands.size();  // bit b: outside of band b
+  std::vector<Tensor> lists;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    std::vector<double> numbers;
+    for (std::size_t at = 0; at < cases; ++at) {
+      const auto band = std::find(bands.begin(), bands.end(), operands[k].band);
+      const bool outside = band != bands.end() && (at >> (band - bands.begin()) & 1) != 0;
+      numbers.push_back(outside ? operands[k].outside : operands[k].inside);
+    }
+    lists.push_back(list_of(inputs[k]->type, numbers));
+  }
+  const std::vector<double> made = evaluated(node, lists);
+  if (made.size() != cases) return std::nullopt;
+  if (cases == 1) return uniform(made[0]);
+  if (cases == 2) return BandedNumbers{bands[0], made[0], made[1]};
+  for (std::size_t one = 0; one < 4; ++one) {  // the case that differs from the other three
+    const double rest = made[one ^ 1];
+    if (made[one ^ 2] != rest || made[one ^ 3] != rest) continue;
+    const auto first = one & 1 ? bands[0].complement() : bands[0], second = one & 2 ? bands[1].complement() : bands[1];
+    if (first && second) return BandedNumbers{common(*first, *second), made[one], rest};
+  }
+  return std::nullopt;
+}
+
+/// A comparison of a column and a row of numbers that go up by one.
+std::optional<BandedNumbers> compared_places(const Node& node, std::span<const Value* const> inputs, const Value& y) {
+  constexpr std::array names{"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"};
+  if (std::find(names.begin(), names.end(), node.op_type) == names.end() || inputs.size() != 2) return std::nullopt;
+  const std::int64_t rows = y.dims[y.dims.size() - 2], columns = y.dims.back();
+  std::optional<std::size_t> column;  // the operand that has one number for each row
+  std::array<std::int64_t, 2> first{};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (!inputs[k] || !inputs[k]->literal || inputs[k]->literal->ints.empty()) return std::nullopt;
+    const auto& ints = inputs[k]->literal->ints;
+    const auto& dims = inputs[k]->dims;
+    for (std::size_t i = 1; i < ints.size(); ++i)
+      if (ints[i] - 1 != ints[i - 1]) return std::nullopt;
+    first[k] = ints[0];
+    const auto count = static_cast<std::int64_t>(ints.size());
+    if (count == rows && dims.size() >= 2 && dims.back() == 1) column = k;
+    else if (count != columns || dims.back() != columns) return std::nullopt;
+  }
+  if (!column || inputs[1 - *column]->dims.back() != columns || small_enough(y.dims)) return std::nullopt;
+  std::vector<double> row_numbers, column_numbers;  // for each column - row
+  for (std::int64_t d = 1 - rows; d < columns; ++d) {
+    row_numbers.push_back(static_cast<double>(first[*column]));
+    column_numbers.push_back(static_cast<double>(first[1 - *column] + d));
+  }
+  if (!small_enough(std::array{static_cast<std::int64_t>(row_numbers.size())})) return std::nullopt;
+  const Tensor a = list_of(inputs[*column]->type, row_numbers), b = list_of(inputs[1 - *column]->type, column_numbers);
+  const auto made = evaluated(node, *column == 0 ? std::vector{a, b} : std::vector{b, a});
+  const auto begin = std::find(made.begin(), made.end(), 1), end = std::find(begin, made.end(), 0);
+  if (made.empty() || std::find(end, made.end(), 1) != made.end()) return std::nullopt;
+  Band band;
+  if (begin != made.begin()) band.least = begin - made.begin() + 1 - rows;
+  if (end != made.end()) band.most = end - made.begin() - rows;
+  return BandedNumbers{band, 1, 0};
+}
+
+std::optional<BandedNumbers> triangle(const Node& node, std::span<const Value* const> inputs) {
+  auto x = operand(*inputs[0]);
+  const auto diagonal = inputs.size() > 1 && inputs[1] ? benanza::detail::scalar(*inputs[1]) : 0;
+  if (x && !is_uniform(*x) && x->outside != 0) x = turned(*x);
+  if (!x || !diagonal || (!is_uniform(*x) && x->outside != 0)) return std::nullopt;
+  const auto k = static_cast<std::int64_t>(std::clamp(*diagonal, -1e15, 1e15));
+  const Band kept = node.attribute<std::int64_t>("upper", 1) != 0 ? Band{.least = k} : Band{.most = k};
+  return BandedNumbers{is_uniform(*x) ? kept : common(kept, x->band), x->inside, 0};
+}
+
+std::optional<BandedNumbers> transposed(const Node& node, const BandedNumbers& x, std::size_t rank) {
+  const auto perm = node.attribute<std::vector<std::int64_t>>("perm", {});
+  const auto last = static_cast<std::int64_t>(rank) - 1;
+  if (perm.empty() ? rank == 2 : perm.size() == rank && perm[rank - 1] == last - 1 && perm[rank - 2] == last)
+    return BandedNumbers{x.band.transposed(), x.inside, x.outside};
+  if (perm.size() == rank && perm[rank - 1] == last && perm[rank - 2] == last - 1) return x;
+  return std::nullopt;
+}
+
+/// Steps of one alone.
+std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* const> inputs, const BandedNumbers& x) {
+  const auto list = [&](const char* key, std::size_t k) -> std::optional<std::vector<std::int64_t>> {
+    if (node.attributes.contains(key)) return node.attribute<std::vector<std::int64_t>>(key, {});
+    if (k >= inputs.size() || !inputs[k]) return std::vector<std::int64_t>{};
+    return inputs[k]->literal ? std::optional(inputs[k]->literal->ints) : std::nullopt;
+  };
+  const auto starts = list("starts", 1), axes = list("axes", 3), steps = list("steps", 4);
+  if (!starts || !axes || !steps || std::any_of(steps->begin(), steps->end(), [](auto step) { return step != 1; }))
+    return std::nullopt;
+  const auto& dims = inputs[0]->dims;
+  std::int64_t first[2] = {0, 0};
+  for (std::size_t i = 0; i < starts->size(); ++i) {
+    const auto axis = normal_axis(i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i), dims.size());
+    const std::int64_t start = (*starts)[i] < 0 ? (*starts)[i] + dims[axis] : (*starts)[i];
+    if (axis + 2 >= dims.size()) first[axis + 2 - dims.size()] = std::clamp<std::int64_t>(start, 0, dims[axis]);
+  }
+  return BandedNumbers{x.band.from(first[0], first[1]), x.inside, x.outside};
+}
+
+}  // namespace
+
+std::optional<Band> find_band(DataType type, std::span<const std::int64_t> dims, std::string_view raw) {
+  const std::size_t rank = dims.size();
+  if (type == DataType::string || bits(type) < 8 || rank < 2 || dims[rank - 2] < 2 || dims[rank - 1] < 2)
+    return std::nullopt;
+  const std::int64_t rows = dims[rank - 2], columns = dims[rank - 1], elements = element_count(dims);
+  const auto bytes = to_size(bits(type) / 8);
+  if (elements / columns != rows || raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements))
+    return std::nullopt;
+  const auto element = [&](std::int64_t at) { return raw.substr(to_size(at) * bytes, bytes); };
+  // Weights differ within their first row or column.
+  for (const auto& [count, step] : {std::pair{columns, std::int64_t{1}}, std::pair{rows, columns}}) {
+    int changes = 0;
+    for (std::int64_t i = 1; i < count && changes < 2; ++i) changes += element(i * step) != element((i - 1) * step);
+    if (changes > 1) return std::nullopt;
+  }
+  return band_of(rows, columns, [&](std::int64_t a, std::int64_t b) { return element(a) == element(b); });
+}
+
+std::optional<BandedNumbers> banded_literal(const Value& value) {
+  const std::size_t rank = value.dims.size();
+  if (!value.literal || rank < 2) return std::nullopt;
+  const std::int64_t rows = value.dims[rank - 2], columns = value.dims[rank - 1];
+  const auto& [ints, floats] = *value.literal;
+  if (rows * columns != value.elements() || to_size(value.elements()) != std::max(ints.size(), floats.size()))
+    return std::nullopt;
+  std::vector<double> numbers(floats);
+  if (floats.empty()) numbers.assign(ints.begin(), ints.end());
+  const auto band = band_of(rows, columns,
+                            [&](std::int64_t a, std::int64_t b) { return numbers[to_size(a)] == numbers[to_size(b)]; });
+  if (!band) return std::nullopt;
+  const double inside = numbers[0];
+  const auto outside = std::find_if(numbers.begin(), numbers.end(), [&](double n) { return n != inside; });
+  return BandedNumbers{*band, inside, *outside};
+}
+
+std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Value* const> inputs, const Value& y) {
+  if (y.dims.size() < 2 || inputs.empty() || !inputs[0] || bits(y.type) < 8) return std::nullopt;
+  const std::string& op = node.op_type;
+  if (op == "ConstantOfShape") {
+    const auto value = node.attribute<Literal>("value", Literal{.ints = {}, .floats = {0}});
+    return uniform(value.floats.empty() ? value.ints.empty() ? 0 : static_cast<double>(value.ints[0])
+                                        : value.floats[0]);
+  }
+  if (op == "Trilu") return triangle(node, inputs);
+  if (const auto places = compared_places(node, inputs, y)) return places;
+  const auto x = operand(*inputs[0]);
+  if (!x) return std::nullopt;
+  const auto& dims = inputs[0]->dims;
+  if (op == "Expand" || op == "Reshape" || op == "Unsqueeze" || op == "Squeeze") {
+    const bool same = dims.size() >= 2 && std::equal(dims.end() - 2, dims.end(), y.dims.end() - 2);
+    return is_uniform(*x) || same ? x : std::nullopt;
+  }
+  if (op == "Transpose") return transposed(node, *x, dims.size());
+  if (op == "Slice") return sliced(node, inputs, *x);
+  const auto folds = elementwise_folds();
+  const bool each =
+      std::any_of(folds.begin(), folds.end(), [&](const FoldEntry& entry) { return entry.op_type == op; });
+  return each ? elementwise(node, inputs, y) : std::nullopt;
+}
+
+}  // namespace benanza::importer

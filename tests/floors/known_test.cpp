@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of which some elements are known before a request comes, or are never read: crops, diagonals, triangles,
+// repeated rows, hidden scores. What is left is counted by hand: a multiply-add is two operations, floats have 4 bytes.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/fusion/model_layers.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+
+/// A matrix of floats in the file.
+struct Matrix {
+  std::string name{};
+  std::int64_t rows = 1, columns = 1;
+  std::function<float(std::int64_t, std::int64_t)> number{};
+};
+
+ModelLayers known_layers(const std::string& text, const std::vector<Matrix>& matrices = {}, int opset = 21) {
+  auto model = testing::parse_model(
+      "g " + text, "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + ", \"com.microsoft\" : 1]>");
+  for (const auto& matrix : matrices) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(matrix.name);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(matrix.rows);
+    tensor.add_dims(matrix.columns);
+    std::vector<float> numbers;
+    for (std::int64_t r = 0; r < matrix.rows; ++r)
+      for (std::int64_t c = 0; c < matrix.columns; ++c) numbers.push_back(matrix.number(r, c));
+    tensor.set_raw_data(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
+  }
+  return make_model_layers(testing::import_model(model));
+}
+
+void check_known(const ModelLayers& model, double flops, double reads) {
+  for (const auto* graph : {&model.single, &model.fused})
+    CHECK(std::accumulate(graph->layers.begin(), graph->layers.end(), 0.0, [](double sum, const Occurrence& at) {
+            return sum + at.needed.flops.value * static_cast<double>(at.repeat);
+          }) == Approx(flops));
+  CHECK(model.single.model_reads.value == Approx(reads));
+}
+
+constexpr float hidden = -std::numeric_limits<float>::infinity();
+float causal(std::int64_t r, std::int64_t c) { return c > r ? hidden : 0.0F; }
+
+}  // namespace
+
+TEST_CASE("a crop counts what it keeps", "[floors]") {
+  // 32 x 32 of 64 x 64 places of 4 channels; 8 pads of 8 bytes.
+  const std::string crop = "<int64[8] p = {0, 0, -16, -16, 0, 0, -16, -16}> { ";
+  SECTION("of an input") {
+    check_known(
+        known_layers("(float[1, 4, 64, 64] x) => (float[1, 4, 32, 32] y) " + crop + "c = Pad(x, p) y = Relu(c) }"),
+        4 * 32 * 32, 4 * 32 * 32 * 4 + 64);
+  }
+  SECTION("of a result, with axes") {
+    check_known(known_layers(R"((float[1, 4, 64, 64] x) => (float[1, 4, 32, 64] y)
+        <int64[2] p = {-16, -16}, int64[1] a = {2}> { r = Relu(x) y = Pad(r, p, , a) })"),
+                4 * 32 * 64, 4 * 32 * 64 * 4 + 16 + 8);
+  }
+  SECTION("to the centre") {
+    check_known(known_layers(R"((float[1, 4, 64, 64] x) => (float[1, 4, 32, 32] y)
+        <int64[2] s = {32, 32}> { r = Relu(x) y = CenterCropPad<axes = [2, 3]>(r, s) })"),
+                4 * 32 * 32, 4 * 32 * 32 * 4 + 16);
+  }
+  SECTION("cut off in front and padded behind: 48 of 64 columns") {
+    check_known(known_layers(R"((float[8, 64] x) => (float[8, 80] y)
+        <int64[4] p = {0, -16, 0, 32}> { r = Relu(x) y = Pad(r, p) })"),
+                8 * 48, 8 * 48 * 4 + 32);
+  }
+}
+
+TEST_CASE("an Einsum with a label twice reads the diagonal", "[floors]") {
+  const auto model = [](const std::string& sizes, const std::string& result, const std::string& equation) {
+    return known_layers("(float[" + sizes + "] x) => (float[" + result + "] y) { r = Relu(x) y = Einsum<equation = \"" +
+                        equation + "\">(r) }");
+  };
+  check_known(model("100, 100", "100", "ii->i"), 100, 100 * 4);
+  check_known(model("100, 100", "", "ii->"), 100 + 100, 100 * 4);  // a maximum and an addition each
+  check_known(model("5, 100, 100", "5, 100", "bii->bi"), 500, 500 * 4);
+  check_known(model("5, 100, 100", "5", "bii->b"), 500 + 500, 500 * 4);
+  // The trace of a product: 100 sums of 8 products; all of both operands.
+  check_known(known_layers("(float[100, 8] x, float[8, 100] w) => (float[100] y) "
+                           "{ p = MatMul(x, w) y = Einsum<equation = \"ii->i\">(p) }"),
+              2 * 100 * 8, 2 * 800 * 4);
+}
+
+TEST_CASE("a Resize of which a part is read needs the cells of that part", "[floors]") {
+  const auto cropped = [](const std::string& attributes, const std::string& scale, std::int64_t y, std::int64_t first,
+                          std::int64_t kept) {
+    const std::string side = std::to_string(y), part = std::to_string(kept);
+    return known_layers(
+        "(float[1, 2, 256, 256] x) => (float[1, 2, " + part + ", " + part + "] y) <float[4] s = {1, 1, " + scale +
+        ", " + scale + "}, int64[2] a = {" + std::to_string(first) + ", " + std::to_string(first) +
+        "}, int64[2] b = {" + std::to_string(first + kept) + ", " + std::to_string(first + kept) +
+        "}, int64[2] axes = {2, 3}> { m = Relu(x) r = Resize<" + attributes + ">(m, , s) y = Slice(r, a, b, axes) }");
+  };
+  const auto needed_of_x = [](const ModelLayers& model) { return model.single.layers[0].needed.flops.value / 2; };
+  // Twice as large: results 0 to 7 lie at -0.25 to 3.25, so between cells 0 and 4.
+  CHECK(needed_of_x(cropped("mode = \"linear\"", "2", 512, 0, 8)) == Approx(5 * 5));
+  // The nearest of these are cells 0 to 3; cubic functions need two on each side, -2 to 5.
+  CHECK(needed_of_x(cropped("mode = \"nearest\"", "2", 512, 0, 8)) == Approx(4 * 4));
+  CHECK(needed_of_x(cropped("mode = \"cubic\"", "2", 512, 0, 8)) == Approx(6 * 6));
+  // A quarter of the size, asymmetric: results 3 and 4 are cells 12 and 16.
+  CHECK(needed_of_x(cropped("mode = \"linear\", coordinate_transformation_mode = \"asymmetric\"", "0.25", 64, 3, 2)) ==
+        Approx(2 * 2));
+  // A mean of windows: result 3 lies at 13.5, cells less than 4 away are 10 to 17.
+  CHECK(needed_of_x(cropped("mode = \"linear\", antialias = 1", "0.25", 64, 3, 1)) == Approx(8 * 8));
+}
+
+TEST_CASE("a Resize reads the region that it cuts out", "[floors]") {
+  // Cells 0 to 127.5 of 255 along each axis in 8 steps: places 0, 18.2, ..., 127.5, two cells each but for the first.
+  const auto model = known_layers(R"((float[1, 1, 256, 256] x) => (float[1, 1, 8, 8] y)
+      <float[8] roi = {0, 0, 0, 0, 1, 1, 0.5, 0.5}, int64[4] s = {1, 1, 8, 8}> {
+        r = Relu(x) y = Resize<mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize">(r, roi, , s) })");
+  CHECK(model.single.layers[0].needed.flops.value == Approx(15 * 15));
+}
+
+TEST_CASE("products of a OneHot pick rows", "[floors]") {
+  // An index may lie outside: then the row is zeros, and nothing of the table is read. Depth and values are.
+  const auto model = known_layers(R"((int64[16] i, float[1000, 64] w) => (float[16, 64] y)
+      <int64 depth = {1000}, float[2] values = {0, 1}> { h = OneHot(i, depth, values) y = MatMul(h, w) })");
+  check_known(model, 0, 16 * 8 + 8 + 2 * 4);
+}
+
+TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
+  // 64 * 65 / 2 elements on and below the diagonal.
+  const double half = 64 * 65 / 2;
+  SECTION("computed") {
+    const auto model = known_layers(
+        "(float[64, 64] x, float[64, 16] z) => (float[64, 16] y) { t = Trilu<upper = 0>(x) y = MatMul(t, z) }");
+    check_known(model, 2 * 16 * half, half * 4 + 64 * 16 * 4);
+  }
+  SECTION("the second operand, upper") {
+    const auto model =
+        known_layers("(float[16, 64] x, float[64, 64] z) => (float[16, 64] y) { t = Trilu(z) y = MatMul(x, t) }");
+    check_known(model, 2 * 16 * half, half * 4 + 64 * 16 * 4);
+  }
+  SECTION("transposed and scaled") {
+    const auto model = known_layers(R"((float[64, 64] x, float[64, 16] z, float[1] s) => (float[64, 16] y) {
+        t = Trilu(x) u = Transpose(t) v = Mul(u, s) y = MatMul(v, z) })");
+    check_known(model, half + 2 * 16 * half, half * 4 + 64 * 16 * 4 + 4);
+  }
+  SECTION("both operands: the rows and columns that meet in element k are 64 - k and k + 1") {
+    const auto model = known_layers(R"((float[64, 64] x, float[64, 64] z) => (float[64, 64] y) {
+        t = Trilu<upper = 0>(x) u = Trilu<upper = 0>(z) y = MatMul(t, u) })");
+    double products = 0;
+    for (int k = 0; k < 64; ++k) products += (64 - k) * (k + 1);
+    check_known(model, 2 * products, 2 * half * 4);
+  }
+  SECTION("a constant of the file, whose numbers are known") {
+    const auto model = known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
+                                    {{"t", 64, 64, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}});
+    check_known(model, 2 * 16 * half, 64 * 16 * 4);
+  }
+  SECTION("of a product: what lies above the diagonal is not computed") {
+    const auto model = known_layers(
+        "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");
+    check_known(model, 2 * 8 * half, 2 * 8 * 64 * 4);
+  }
+  SECTION("weights of other numbers are looked at no further") {
+    const auto model = known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
+                                    {{"t", 64, 64, [](auto r, auto c) { return static_cast<float>(r * 64 + c); }}});
+    check_known(model, 2 * 16 * 64 * 64, 64 * 64 * 4 + 64 * 16 * 4);
+  }
+}
+
+TEST_CASE("products of repeated rows are one product", "[floors]") {
+  SECTION("rows") {
+    // 64 x 32 multiply-adds and 32 maxima.
+    const auto model = known_layers(R"((float[1, 64] x, float[64, 32] w) => (float[128, 32] y)
+        <int64[2] s = {128, 64}> { e = Expand(x, s) p = MatMul(e, w) y = Relu(p) })");
+    check_known(model, 2 * 64 * 32 + 32, 64 * 4 + 64 * 32 * 4);
+    CHECK(model.single.model_writes.value == 128 * 32 * 4);
+  }
+  SECTION("a batch behind a reshape, a norm and a bias") {
+    // One of 8 images: 4 rows of 16; mean 1, variance 2, norm 2, scale 1; sums with a bias; 16 x 8 multiply-adds. Tile
+    // takes two numbers of 8 bytes.
+    const auto model = known_layers(R"((float[1, 64] x, float[16, 8] w, float[16] b, float[16] s) => (float[8, 4, 8] y)
+        <int64[2] t = {8, 1}, int64[3] r = {8, 4, 16}> {
+          e = Tile(x, t) f = Reshape(e, r) n = LayerNormalization(f, s) a = Add(n, b) y = MatMul(a, w) })");
+    check_known(model, 64 * 6 + 64 + 2 * 4 * 16 * 8, 64 * 4 + 16 * 8 * 4 + 2 * 16 * 4 + 2 * 8);
+  }
+  SECTION("an addend that differs ends it") {
+    const auto model = known_layers(R"((float[1, 64] x, float[128, 64] z, float[64, 32] w) => (float[128, 32] y)
+        <int64[2] s = {128, 64}> { e = Expand(x, s) a = Add(e, z) y = MatMul(a, w) })");
+    check_known(model, 128 * 64 + 2 * 128 * 64 * 32, 64 * 4 + 128 * 64 * 4 + 64 * 32 * 4);
+  }
+  SECTION("along the axis of a sum of what is before it, nothing is equal") {
+    const auto model = known_layers(R"((float[1, 64] x) => (float[128, 64] y) <int64[2] s = {128, 64}, int64 a = {0}> {
+        e = Expand(x, s) y = CumSum(e, a) })");
+    CHECK(model.single.layers.back().needed.flops.value == cost(model.single.layers.back().layer).flops.value);
+  }
+}
+
+TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head. A pair takes 2 * (8 + 8) operations, scale, mask and
+  // softmax 7.
+  const double pairs = 2 * 128 * 129 / 2, of_pair = 2 * 16 + 7, qkv = 3 * 2 * 128 * 8 * 4;
+  const std::string operands =
+      "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
+      "(float[1, 2, 128, 8] y) ";
+  const Matrix mask{"m", 128, 128, causal};
+  SECTION("in one node") {
+    check_known(known_layers(operands + "{ y = Attention(q, k, v, m) }", {mask}, 23), pairs * of_pair, qkv);
+  }
+  const auto masked = [&](const std::string& constants, const std::string& masking,
+                          const std::vector<Matrix>& masks = {}) {
+    return known_layers(
+        operands + "<float r = {0.5}, float low = {-10000}, float zero = {0}, float one = {1}, " +
+            "int64 start = {0}, int64 end = {128}, int64 step = {1}, int64[1] last = {1}, int64[2] size = "
+            "{128, 128}" +
+            constants + "> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) " + masking +
+            " p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
+        masks);
+  };
+  const std::string places = "j = Range(start, end, step) i = Unsqueeze(j, last) ";
+  SECTION("added") {
+    const auto model = masked("", "d = Add(c, m)", {mask});
+    check_known(model, pairs * of_pair, qkv + 4);
+    CHECK(model.fused.layers.size() == 1);
+  }
+  SECTION("made of a mask of ones") {
+    check_known(masked("", "n = Sub(one, m) o = Mul(n, low) d = Add(c, o)",
+                       {{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}}),
+                pairs * of_pair, qkv + 4);
+  }
+  SECTION("chosen by a triangle that is computed; a choice is one operation") {
+    check_known(masked("",
+                       "o = ConstantOfShape<value = float[1] {1}>(size) l = Trilu<upper = 0>(o) b = Cast<to = 9>(l) "
+                       "d = Where(b, c, low)"),
+                pairs * of_pair, qkv + 8);
+  }
+  SECTION("chosen by places") {
+    check_known(masked("", places + "b = Greater(j, i) d = Where(b, low, c)"), pairs * of_pair, qkv + 8);
+  }
+  SECTION("a window of 32") {
+    // 1 + 2 + ... + 32 pairs, then 96 times 32.
+    check_known(
+        masked(", int64 before = {31}", places + "f = Sub(i, before) g = GreaterOrEqual(j, f) h = LessOrEqual(j, i) "
+                                                 "b = And(g, h) d = Where(b, c, low)"),
+        2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
+  SECTION("numbers that hide nothing") {
+    check_known(masked("", "d = Add(c, m)", {{"m", 128, 128, [](auto r, auto c) { return c > r ? -1.0F : 1.0F; }}}),
+                2 * 128 * 128 * of_pair, qkv + 4 + 128 * 128 * 4);
+  }
+}
