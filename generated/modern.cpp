@@ -760,15 +760,17 @@ constexpr op::Conv conv[] = {
 };
 constexpr op::MatMul mat_mul[] = {
     {.a = {1, 768}, .b = {768, 256}, .b_constant = true},
-        // llama_160m_decode_p512 x24 single, x24 fused: node_linear_1
+        // llama_160m_decode_p512 x24 single: node_linear_1
     {.a = {1, 768}, .b = {768, 768}, .b_constant = true},
-        // llama_160m_decode_p512 x24 single, x12 fused: node_linear
+        // llama_160m_decode_p512 x24 single: node_linear
     {.a = {1, 768}, .b = {768, 768}, .b_constant = true, .post = {add}},
         // llama_160m_decode_p512 x12 fused: node_linear_3
     {.a = {1, 768}, .b = {768, 1000}, .b_constant = true},
         // convnext_tiny x1 single, x1 fused: node_Gemm_104
         // swin_t x1 single, x1 fused: node_Gemm_4388
         // vit_b_16 x1 single, x1 fused: node_Gemm_1109
+    {.a = {1, 768}, .b = {768, 1280}, .b_constant = true},
+        // llama_160m_decode_p512 x12 fused: node_linear
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true},
         // llama_160m_decode_p512 x24 single, x12 fused: node_linear_4
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
@@ -831,9 +833,9 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {24, 49, 49}, .b = {24, 49, 32}},
         // swin_t x2 single: node_matmul_21
     {.a = {48, 49, 32}, .b = {48, 32, 49}},
-        // swin_t x6 single, x3 fused: node_matmul_8
+        // swin_t x6 single: node_matmul_8
     {.a = {48, 49, 49}, .b = {48, 49, 32}},
-        // swin_t x6 single, x3 fused: node_matmul_9
+        // swin_t x6 single: node_matmul_9
     {.a = {49, 768}, .b = {768, 768}, .b_constant = true},
         // swin_t x2 single: node_MatMul_3537
     {.a = {49, 768}, .b = {768, 768}, .b_constant = true, .post = {bias}},
@@ -864,26 +866,28 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {49, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias, add}},
         // swin_t x2 fused: node_MatMul_3555
     {.a = {96, 49, 32}, .b = {96, 32, 49}},
-        // swin_t x2 single, x1 fused: node_matmul_4
+        // swin_t x2 single: node_matmul_4
     {.a = {96, 49, 49}, .b = {96, 49, 32}},
-        // swin_t x2 single, x1 fused: node_matmul_5
+        // swin_t x2 single: node_matmul_5
     {.a = {100, 1024}, .b = {1024, 29}, .b_constant = true},
         // deepspeech_lstm x1 single: node_MatMul_356
     {.a = {100, 1024}, .b = {1024, 29}, .b_constant = true, .post = {bias}},
         // deepspeech_lstm x1 fused: node_MatMul_356
     {.a = {128, 768}, .b = {768, 256}, .b_constant = true},
-        // llama_160m_prefill_s128 x24 single, x24 fused: node_linear_1
+        // llama_160m_prefill_s128 x24 single: node_linear_1
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true},
         // bert_base_s128 x48 single: node_MatMul_39
         // gpt2_s128 x12 single: node_Gemm_929
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_linear
+        // llama_160m_prefill_s128 x24 single: node_linear
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {add}},
         // gpt2_s128 x12 fused: node_Gemm_929
         // llama_160m_prefill_s128 x12 fused: node_linear_3
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {bias}},
-        // bert_base_s128 x36 fused: node_MatMul_39
+        // bert_base_s128 x48 part: node_MatMul_39
     {.a = {128, 768}, .b = {768, 768}, .b_constant = true, .post = {bias, add}},
         // bert_base_s128 x12 fused: node_MatMul_69
+    {.a = {128, 768}, .b = {768, 1280}, .b_constant = true},
+        // llama_160m_prefill_s128 x12 fused: node_linear
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true},
         // llama_160m_prefill_s128 x24 single, x12 fused: node_linear_4
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
@@ -892,6 +896,8 @@ constexpr op::MatMul mat_mul[] = {
         // llama_160m_prefill_s128 x12 fused: node_linear_4
     {.a = {128, 768}, .b = {768, 2304}, .b_constant = true},
         // gpt2_s128 x12 single, x12 fused: node_Gemm_926
+    {.a = {128, 768}, .b = {768, 2304}, .b_constant = true, .post = {bias}},
+        // bert_base_s128 x12 fused: node_MatMul_39
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true},
         // bert_base_s128 x12 single: node_MatMul_71
         // gpt2_s128 x12 single: node_Gemm_930
@@ -917,9 +923,9 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {128, 3072}, .b = {3072, 768}, .b_constant = true, .post = {bias, add}},
         // bert_base_s128 x12 fused: node_MatMul_73
     {.a = {192, 49, 32}, .b = {192, 32, 49}},
-        // swin_t x2 single, x1 fused: node_matmul
+        // swin_t x2 single: node_matmul
     {.a = {192, 49, 49}, .b = {192, 49, 32}},
-        // swin_t x2 single, x1 fused: node_matmul_1
+        // swin_t x2 single: node_matmul_1
     {.a = {196, 384}, .b = {384, 384}, .b_constant = true},
         // swin_t x6 single: node_MatMul_1530
     {.a = {196, 384}, .b = {384, 384}, .b_constant = true, .post = {bias}},
@@ -995,12 +1001,14 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {784, 768}, .b = {768, 192}, .b_constant = true, .post = {bias, add}},
         // swin_t x2 fused: node_MatMul_813
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true},
-        // whisper_tiny_encoder x16 single, x4 fused: node_MatMul_6
+        // whisper_tiny_encoder x16 single: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias}},
-        // whisper_tiny_encoder x4 fused: node_MatMul_6
+        // whisper_tiny_encoder x12 part: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias, add}},
         // whisper_tiny_encoder x4 fused: node_MatMul_35
     {.a = {1500, 384}, .b = {384, 384}, .b_constant = true, .post = {bias, {mul, {1, 1}}}},
+        // whisper_tiny_encoder x4 part: node_MatMul_6
+    {.a = {1500, 384}, .b = {384, 1152}, .b_constant = true, .post = {bias}},
         // whisper_tiny_encoder x4 fused: node_MatMul_6
     {.a = {1500, 384}, .b = {384, 1536}, .b_constant = true},
         // whisper_tiny_encoder x4 single: node_MatMul_37
@@ -1070,14 +1078,26 @@ constexpr op::Attention attention[] = {
         // swin_t x3 part: node_mul_4
     {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {1, 12, 49, 49}, .y_tokens_first = true},
         // swin_t x3 fused: node_mul_4
+    {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {4, 12, 49, 49}, .k_transposed = true},
+        // swin_t x3 part: node_mul_5
+    {.q = {4, 12, 49, 32}, .k = {4, 12, 49, 32}, .v = {4, 12, 49, 32}, .mask = {4, 12, 49, 49}, .y_tokens_first = true},
+        // swin_t x3 fused: node_mul_5
     {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {1, 6, 49, 49}, .k_transposed = true},
         // swin_t x1 part: node_mul_2
     {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {1, 6, 49, 49}, .y_tokens_first = true},
         // swin_t x1 fused: node_mul_2
+    {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {16, 6, 49, 49}, .k_transposed = true},
+        // swin_t x1 part: node_mul_3
+    {.q = {16, 6, 49, 32}, .k = {16, 6, 49, 32}, .v = {16, 6, 49, 32}, .mask = {16, 6, 49, 49}, .y_tokens_first = true},
+        // swin_t x1 fused: node_mul_3
     {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {1, 3, 49, 49}, .k_transposed = true},
         // swin_t x1 part: node_mul
     {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {1, 3, 49, 49}, .y_tokens_first = true},
         // swin_t x1 fused: node_mul
+    {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {64, 3, 49, 49}, .k_transposed = true},
+        // swin_t x1 part: node_mul_1
+    {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {64, 3, 49, 49}, .y_tokens_first = true},
+        // swin_t x1 fused: node_mul_1
 };
 constexpr op::Rotary rotary[] = {
     {.x = {4, 64}, .angles = {1, 64}},
@@ -1162,15 +1182,15 @@ constexpr op::Softmax softmax[] = {
         // gpt2_s128 x12 single: node_softmax
         // llama_160m_prefill_s128 x12 single: node_Softmax_199
     {.x = {2352, 49, 1}},
-        // swin_t x6 single, x3 fused: node_softmax_4
+        // swin_t x6 single: node_softmax_4
     {.x = {2364, 197, 1}},
         // vit_b_16 x12 single: node_Softmax_84
     {.x = {4704, 49, 1}},
-        // swin_t x2 single, x1 fused: node_softmax_2
+        // swin_t x2 single: node_softmax_2
     {.x = {9000, 1500, 1}},
         // whisper_tiny_encoder x4 single: node_softmax
     {.x = {9408, 49, 1}},
-        // swin_t x2 single, x1 fused: node_softmax
+        // swin_t x2 single: node_softmax
 };
 constexpr op::Unary unary[] = {
     {.fn = clip, .x = {131200}, .beta = 20},
@@ -1432,8 +1452,6 @@ constexpr op::Unary unary[] = {
 constexpr op::Binary binary[] = {
     {.a = {1}, .b = {1}},
         // llama_160m_decode_p512 x25 single: node_add_2
-    {.a = {4, 12, 2401}, .b = {1, 12, 2401}, .post = {{add, {4, 1, 2401}}}},
-        // swin_t x3 fused: node_add_17
     {.a = {4, 12, 2401}, .b = {4, 1, 2401}},
         // swin_t x3 single: node_add_18
     {.a = {4, 28812}, .b = {1, 28812}},
@@ -1444,8 +1462,6 @@ constexpr op::Binary binary[] = {
         // bert_base_s128 x12 single: node_add_4
         // gpt2_s128 x12 single: node_add_4
         // llama_160m_prefill_s128 x12 single: node_add_6
-    {.a = {16, 6, 2401}, .b = {1, 6, 2401}, .post = {{add, {16, 1, 2401}}}},
-        // swin_t x1 fused: node_add_10
     {.a = {16, 6, 2401}, .b = {16, 1, 2401}},
         // swin_t x1 single: node_add_11
     {.a = {16, 14406}, .b = {1, 14406}},
@@ -1458,8 +1474,6 @@ constexpr op::Binary binary[] = {
     {.a = {49, 3072}, .b = {1, 3072}},
         // convnext_tiny x3 single: node_linear_30
         // swin_t x2 single: node_linear_45
-    {.a = {64, 3, 2401}, .b = {1, 3, 2401}, .post = {{add, {64, 1, 2401}}}},
-        // swin_t x1 fused: node_add_3
     {.a = {64, 3, 2401}, .b = {64, 1, 2401}},
         // swin_t x1 single: node_add_4
     {.a = {64, 7203}, .b = {1, 7203}},
@@ -1681,7 +1695,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {62720}, .b = {62720}},
         // efficientnet_b0 x1 single: node_silu_48
     {.fn = mul, .a = {75264}, .b = {1}},
-        // swin_t x6 single, x3 fused: node_mul_4
+        // swin_t x6 single: node_mul_4
     {.fn = mul, .a = {94080}, .b = {94080}},
         // efficientnet_b0 x6 single: node_silu_18
     {.fn = mul, .a = {112896}, .b = {112896}},
@@ -1689,7 +1703,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {131712}, .b = {131712}},
         // efficientnet_b0 x5 single: node_silu_27
     {.fn = mul, .a = {150528}, .b = {1}},
-        // swin_t x2 single, x1 fused: node_mul_2
+        // swin_t x2 single: node_mul_2
     {.fn = mul, .a = {151296}, .b = {1}},
         // vit_b_16 x24 single: node_Mul_79
     {.fn = mul, .a = {188160}, .b = {188160}},
@@ -1701,7 +1715,7 @@ constexpr op::Binary binary[] = {
     {.fn = mul, .a = {262144}, .b = {262144}},
         // llama_160m_prefill_s128 x24 single: node_silu
     {.fn = mul, .a = {301056}, .b = {1}},
-        // swin_t x2 single, x1 fused: node_mul
+        // swin_t x2 single: node_mul
     {.fn = mul, .a = {301056}, .b = {301056}},
         // efficientnet_b0 x1 single: node_silu_4
     {.fn = mul, .a = {393216}, .b = {1}},
@@ -1772,23 +1786,23 @@ constexpr op::Reduce reduce[] = {
 };
 constexpr op::Transpose transpose[] = {
     {.x = {2, 2, 7, 2688}, .perm = {0, 2, 1, 3}},
-        // swin_t x6 single, x6 fused: node_permute_24
+        // swin_t x6 single: node_permute_24
     {.x = {2, 7, 2, 2688}, .perm = {0, 2, 1, 3}},
-        // swin_t x6 single, x6 fused: node_permute_22
+        // swin_t x6 single: node_permute_22
     {.x = {4, 4, 7, 1344}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_permute_14
+        // swin_t x2 single: node_permute_14
     {.x = {4, 7, 4, 1344}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_permute_12
+        // swin_t x2 single: node_permute_12
     {.x = {4, 12, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x6 single, x3 fused: node_transpose_9
+        // swin_t x6 single: node_transpose_9
     {.x = {4, 49, 3, 12, 32}, .perm = {2, 0, 3, 1, 4}},
-        // swin_t x6 single, x6 fused: node_permute_23
+        // swin_t x6 single: node_permute_23
     {.x = {6, 1500, 64}, .perm = {1, 0, 2}},
         // whisper_tiny_encoder x4 single: node_transpose_4
     {.x = {8, 7, 8, 672}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_permute_2
+        // swin_t x2 single: node_permute_2
     {.x = {8, 8, 7, 672}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x2 fused: node_permute_4
+        // swin_t x2 single: node_permute_4
     {.x = {12, 128, 64}, .perm = {0, 2, 1}},
         // llama_160m_prefill_s128 x12 single: node_transpose_3
     {.x = {12, 128, 64}, .perm = {1, 0, 2}},
@@ -1802,9 +1816,9 @@ constexpr op::Transpose transpose[] = {
     {.x = {12, 513, 64}, .perm = {0, 2, 1}},
         // llama_160m_decode_p512 x12 single: node_transpose_3
     {.x = {16, 6, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x1 fused: node_transpose_5
+        // swin_t x2 single: node_transpose_5
     {.x = {16, 49, 3, 6, 32}, .perm = {2, 0, 3, 1, 4}},
-        // swin_t x2 single, x2 fused: node_permute_13
+        // swin_t x2 single: node_permute_13
     {.x = {24, 49, 32}, .perm = {0, 2, 1}},
         // swin_t x2 single: node_transpose_20
     {.x = {24, 49, 32}, .perm = {1, 0, 2}},
@@ -1812,38 +1826,38 @@ constexpr op::Transpose transpose[] = {
     {.x = {32, 100, 41}, .perm = {1, 0, 2}},
         // deepspeech_lstm x1 single, x1 fused: node_permute
     {.x = {48, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x6 single, x3 fused: node_transpose_8
+        // swin_t x6 single: node_transpose_8
     {.x = {49, 72, 32}, .perm = {1, 0, 2}},
-        // swin_t x2 single, x2 fused: node_permute_53
+        // swin_t x2 single: node_permute_53
     {.x = {49, 768}, .perm = {1, 0}},
         // convnext_tiny x3 single, x3 fused: node_permute_42
         // swin_t x1 single, x1 fused: node_permute_59
     {.x = {64, 3, 49, 32}, .perm = {0, 2, 1, 3}},
-        // swin_t x2 single, x1 fused: node_transpose_1
+        // swin_t x2 single: node_transpose_1
     {.x = {64, 49, 3, 3, 32}, .perm = {2, 0, 3, 1, 4}},
-        // swin_t x2 single, x2 fused: node_permute_3
+        // swin_t x2 single: node_permute_3
     {.x = {96, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x2 single, x1 fused: node_transpose_4
+        // swin_t x2 single: node_transpose_4
     {.x = {96, 3136}, .perm = {1, 0}},
         // convnext_tiny x5 single, x5 fused: node_permute
         // swin_t x1 single, x1 fused: node_permute
     {.x = {128, 4, 64}, .perm = {1, 0, 2}},
-        // llama_160m_prefill_s128 x24 single, x24 fused: node_transpose_1
+        // llama_160m_prefill_s128 x24 single: node_transpose_1
     {.x = {128, 12, 64}, .perm = {1, 0, 2}},
         // bert_base_s128 x24 single: node_transpose
         // gpt2_s128 x24 single: node_transpose_1
-        // llama_160m_prefill_s128 x12 single, x12 fused: node_transpose
+        // llama_160m_prefill_s128 x12 single: node_transpose
     {.x = {128, 768}, .perm = {1, 0}},
         // bert_base_s128 x12 single: node_Transpose_467
         // gpt2_s128 x12 single: node_Transpose_927
     {.x = {192, 49, 32}, .perm = {0, 2, 1}},
-        // swin_t x2 single, x1 fused: node_transpose
+        // swin_t x2 single: node_transpose
     {.x = {192, 784}, .perm = {1, 0}},
         // convnext_tiny x4 single, x4 fused: node_permute_11
     {.x = {196, 384}, .perm = {1, 0}},
         // convnext_tiny x10 single, x10 fused: node_permute_21
     {.x = {197, 3, 768}, .perm = {1, 0, 2}},
-        // vit_b_16 x12 single, x12 fused: node_transpose_1
+        // vit_b_16 x12 single: node_transpose_1
     {.x = {197, 12, 64}, .perm = {1, 0, 2}},
         // vit_b_16 x36 single: node_transpose_2
     {.x = {384, 196}, .perm = {1, 0}},
@@ -1895,11 +1909,11 @@ constexpr op::Concat concat[] = {
     {.sizes = {1, 196}, .inner = 768},
         // vit_b_16 x1 single, x1 fused: node_cat
     {.sizes = {3, 11}, .inner = 5376},
-        // swin_t x3 single, x3 fused: node_Concat_2114
+        // swin_t x3 single: node_Concat_2114
     {.sizes = {3, 25}, .inner = 5376},
-        // swin_t x1 single, x1 fused: node_Concat_1379
+        // swin_t x1 single: node_Concat_1379
     {.sizes = {3, 53}, .inner = 5376},
-        // swin_t x1 single, x1 fused: node_Concat_644
+        // swin_t x1 single: node_Concat_644
     {.sizes = {11, 3}, .inner = 5376},
         // swin_t x3 single, x3 fused: node_Concat_1569
     {.sizes = {25, 3}, .inner = 5376},
@@ -1907,11 +1921,11 @@ constexpr op::Concat concat[] = {
     {.sizes = {53, 3}, .inner = 5376},
         // swin_t x1 single, x1 fused: node_Concat_86
     {.sizes = {256, 256, 256, 256, 256}, .inner = 4225},
-        // deeplabv3_resnet50 x1 single, x1 fused: node_cat
+        // deeplabv3_resnet50 x1 single: node_cat
 };
 constexpr op::Split split[] = {
     {.outer = 128, .sizes = {768, 768, 768}},
-        // gpt2_s128 x12 single, x12 fused: node_Split_866
+        // gpt2_s128 x12 single: node_Split_866
 };
 constexpr op::Slice slice[] = {
     {.x = {4, 64}, .starts = {0, 0}, .y = {4, 32}},
@@ -1919,79 +1933,79 @@ constexpr op::Slice slice[] = {
     {.x = {4, 64}, .starts = {0, 32}, .y = {4, 32}},
         // llama_160m_decode_p512 x12 single: node_slice_4
     {.x = {7, 14, 384}, .starts = {0, 0, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_363
+        // swin_t x2 single: node_slice_363
     {.x = {7, 14, 384}, .starts = {0, 1, 0}, .y = {7, 7, 384}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_367
+        // swin_t x2 single: node_slice_367
     {.x = {12, 64}, .starts = {0, 0}, .y = {12, 32}},
         // llama_160m_decode_p512 x12 single: node_slice_1
     {.x = {12, 64}, .starts = {0, 32}, .y = {12, 32}},
         // llama_160m_decode_p512 x12 single: node_slice_2
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 3, 384}},
-        // swin_t x3 single, x3 fused: node_Slice_1575
+        // swin_t x3 single: node_Slice_1575
     {.x = {14, 14, 384}, .starts = {0, 0, 0}, .y = {14, 11, 384}},
-        // swin_t x3 single, x3 fused: node_Slice_2120
+        // swin_t x3 single: node_Slice_2120
     {.x = {14, 14, 384}, .starts = {0, 3, 0}, .y = {14, 11, 384}},
-        // swin_t x3 single, x3 fused: node_Slice_1576
+        // swin_t x3 single: node_Slice_1576
     {.x = {14, 14, 384}, .starts = {0, 11, 0}, .y = {14, 3, 384}},
-        // swin_t x3 single, x3 fused: node_Slice_2121
+        // swin_t x3 single: node_Slice_2121
     {.x = {14, 28, 192}, .starts = {0, 0, 0}, .y = {14, 14, 192}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_148
+        // swin_t x2 single: node_slice_148
     {.x = {14, 28, 192}, .starts = {0, 1, 0}, .y = {14, 14, 192}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_152
+        // swin_t x2 single: node_slice_152
     {.x = {14, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-        // swin_t x3 single, x3 fused: node_Slice_1567
+        // swin_t x3 single: node_Slice_1567
     {.x = {14, 5376}, .starts = {0, 0}, .y = {7, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_362
+        // swin_t x1 single: node_slice_362
     {.x = {14, 5376}, .starts = {0, 0}, .y = {11, 5376}},
         // swin_t x3 single, x3 fused: node_Slice_2112
     {.x = {14, 5376}, .starts = {1, 0}, .y = {7, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_364
+        // swin_t x1 single: node_slice_364
     {.x = {14, 5376}, .starts = {3, 0}, .y = {11, 5376}},
-        // swin_t x3 single, x3 fused: node_Slice_1568
+        // swin_t x3 single: node_Slice_1568
     {.x = {14, 5376}, .starts = {11, 0}, .y = {3, 5376}},
         // swin_t x3 single, x3 fused: node_Slice_2113
     {.x = {28, 28, 192}, .starts = {0, 0, 0}, .y = {28, 3, 192}},
-        // swin_t x1 single, x1 fused: node_Slice_840
+        // swin_t x1 single: node_Slice_840
     {.x = {28, 28, 192}, .starts = {0, 0, 0}, .y = {28, 25, 192}},
-        // swin_t x1 single, x1 fused: node_Slice_1385
+        // swin_t x1 single: node_Slice_1385
     {.x = {28, 28, 192}, .starts = {0, 3, 0}, .y = {28, 25, 192}},
-        // swin_t x1 single, x1 fused: node_Slice_841
+        // swin_t x1 single: node_Slice_841
     {.x = {28, 28, 192}, .starts = {0, 25, 0}, .y = {28, 3, 192}},
-        // swin_t x1 single, x1 fused: node_Slice_1386
+        // swin_t x1 single: node_Slice_1386
     {.x = {28, 56, 96}, .starts = {0, 0, 0}, .y = {28, 28, 96}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_71
+        // swin_t x2 single: node_slice_71
     {.x = {28, 56, 96}, .starts = {0, 1, 0}, .y = {28, 28, 96}, .steps = {1, 2, 1}},
-        // swin_t x2 single, x2 fused: node_slice_75
+        // swin_t x2 single: node_slice_75
     {.x = {28, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-        // swin_t x1 single, x1 fused: node_Slice_832
+        // swin_t x1 single: node_Slice_832
     {.x = {28, 5376}, .starts = {0, 0}, .y = {14, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_147
+        // swin_t x1 single: node_slice_147
     {.x = {28, 5376}, .starts = {0, 0}, .y = {25, 5376}},
         // swin_t x1 single, x1 fused: node_Slice_1377
     {.x = {28, 5376}, .starts = {1, 0}, .y = {14, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_149
+        // swin_t x1 single: node_slice_149
     {.x = {28, 5376}, .starts = {3, 0}, .y = {25, 5376}},
-        // swin_t x1 single, x1 fused: node_Slice_833
+        // swin_t x1 single: node_Slice_833
     {.x = {28, 5376}, .starts = {25, 0}, .y = {3, 5376}},
         // swin_t x1 single, x1 fused: node_Slice_1378
     {.x = {56, 56, 96}, .starts = {0, 0, 0}, .y = {56, 3, 96}},
-        // swin_t x1 single, x1 fused: node_Slice_92
+        // swin_t x1 single: node_Slice_92
     {.x = {56, 56, 96}, .starts = {0, 0, 0}, .y = {56, 53, 96}},
-        // swin_t x1 single, x1 fused: node_Slice_650
+        // swin_t x1 single: node_Slice_650
     {.x = {56, 56, 96}, .starts = {0, 3, 0}, .y = {56, 53, 96}},
-        // swin_t x1 single, x1 fused: node_Slice_93
+        // swin_t x1 single: node_Slice_93
     {.x = {56, 56, 96}, .starts = {0, 53, 0}, .y = {56, 3, 96}},
-        // swin_t x1 single, x1 fused: node_Slice_651
+        // swin_t x1 single: node_Slice_651
     {.x = {56, 5376}, .starts = {0, 0}, .y = {3, 5376}},
-        // swin_t x1 single, x1 fused: node_Slice_84
+        // swin_t x1 single: node_Slice_84
     {.x = {56, 5376}, .starts = {0, 0}, .y = {28, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_70
+        // swin_t x1 single: node_slice_70
     {.x = {56, 5376}, .starts = {0, 0}, .y = {53, 5376}},
         // swin_t x1 single, x1 fused: node_Slice_642
     {.x = {56, 5376}, .starts = {1, 0}, .y = {28, 5376}, .steps = {2, 1}},
-        // swin_t x1 single, x1 fused: node_slice_72
+        // swin_t x1 single: node_slice_72
     {.x = {56, 5376}, .starts = {3, 0}, .y = {53, 5376}},
-        // swin_t x1 single, x1 fused: node_Slice_85
+        // swin_t x1 single: node_Slice_85
     {.x = {56, 5376}, .starts = {53, 0}, .y = {3, 5376}},
         // swin_t x1 single, x1 fused: node_Slice_643
     {.x = {512, 64}, .starts = {0, 0}, .y = {512, 32}},
@@ -2005,17 +2019,17 @@ constexpr op::Slice slice[] = {
 };
 constexpr op::Gather gather[] = {
     {.x = {1, 3, 37632}},
-        // swin_t x6 single, x6 fused: node_select_30
+        // swin_t x6 single: node_select_30
     {.x = {1, 3, 75264}},
-        // swin_t x18 single, x18 fused: node_select_12
+        // swin_t x18 single: node_select_12
     {.x = {1, 3, 150528}},
-        // swin_t x6 single, x6 fused: node_select_6
+        // swin_t x6 single: node_select_6
     {.x = {1, 3, 151296}},
-        // vit_b_16 x36 single, x36 fused: node_select
+        // vit_b_16 x36 single: node_select
     {.x = {1, 3, 301056}},
-        // swin_t x6 single, x6 fused: node_select
+        // swin_t x6 single: node_select
     {.x = {1, 197, 768}},
-        // vit_b_16 x1 single, x1 fused: node_select_36
+        // vit_b_16 x1 single: node_select_36
     {.x = {1, 768, 1}, .indices = 768},
         // convnext_tiny x1 single, x1 fused: node_as_strided
         // swin_t x1 single, x1 fused: node_as_strided
@@ -2030,9 +2044,9 @@ constexpr op::Gather gather[] = {
 };
 constexpr op::Expand expand[] = {
     {.x = {4, 1, 8192}, .y = {4, 3, 8192}},
-        // llama_160m_prefill_s128 x24 single, x24 fused: node_expand_2
+        // llama_160m_prefill_s128 x24 single, x12 fused: node_expand_2
     {.x = {4, 1, 32832}, .y = {4, 3, 32832}},
-        // llama_160m_decode_p512 x24 single, x24 fused: node_expand_1
+        // llama_160m_decode_p512 x24 single: node_expand_1
 };
 constexpr op::Resize resize[] = {
     {.x = {1, 21, 65, 65}, .y = {1, 21, 520, 520}, .mode = op::ResizeMode::linear},

@@ -1127,7 +1127,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 192, 27, 27}, .w = {16, 192, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_7
     {.x = {1, 192, 27, 27}, .w = {16, 192, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_7
+        // Inception-v1 x1 part: conv_5
     {.x = {1, 192, 27, 27}, .w = {32, 192, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_9
     {.x = {1, 192, 27, 27}, .w = {32, 192, 1, 1}, .post = {bias, relu}},
@@ -1139,11 +1139,13 @@ constexpr op::Conv conv[] = {
     {.x = {1, 192, 27, 27}, .w = {96, 192, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_5
     {.x = {1, 192, 27, 27}, .w = {96, 192, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 part: conv_5
+    {.x = {1, 192, 27, 27}, .w = {112, 192, 1, 1}, .post = {bias, relu}},
         // Inception-v1 x1 fused: conv_5
     {.x = {1, 192, 28, 28}, .w = {16, 192, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_7
     {.x = {1, 192, 28, 28}, .w = {16, 192, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_7
+        // BVLC_GoogleNet x1 part: conv_5
     {.x = {1, 192, 28, 28}, .w = {32, 192, 1, 1}},
         // Inception-v2 x1 single: conv_10
         // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck4_conv2_fwd
@@ -1173,12 +1175,14 @@ constexpr op::Conv conv[] = {
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x3 part: conv_4
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x3 fused: conv_4
+        // Inception-v2 x1 fused: conv_4
     {.x = {1, 192, 28, 28}, .w = {64, 192, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_4
     {.x = {1, 192, 28, 28}, .w = {96, 192, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_5
     {.x = {1, 192, 28, 28}, .w = {96, 192, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 part: conv_5
+    {.x = {1, 192, 28, 28}, .w = {112, 192, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_5
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}},
         // DenseNet-121 x1 single: conv_19
@@ -1190,6 +1194,7 @@ constexpr op::Conv conv[] = {
         // DenseNet-121 x1 part: conv_19
     {.x = {1, 192, 28, 28}, .w = {128, 192, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_19
+        // Inception-v2 x1 fused: conv_5
     {.x = {1, 192, 28, 28}, .w = {192, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 192},
         // MobileNet-v2 x3 single: mobilenetv20_features_linearbottleneck4_conv1_fwd
     {.x = {1, 192, 28, 28}, .w = {192, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 192, .post = {bias}},
@@ -1400,7 +1405,7 @@ constexpr op::Conv conv[] = {
         // Inception-v1 x1 single: conv_13
         // Squeezenet-v1.1 x1 single: squeezenet0_conv10_fwd
     {.x = {1, 256, 27, 27}, .w = {32, 256, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_13
+        // Inception-v1 x1 part: conv_11
         // Squeezenet-v1.1 x1 fused: squeezenet0_conv10_fwd
     {.x = {1, 256, 27, 27}, .w = {64, 256, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_15
@@ -1409,11 +1414,13 @@ constexpr op::Conv conv[] = {
     {.x = {1, 256, 27, 27}, .w = {128, 256, 1, 1}, .post = {bias}},
         // Inception-v1 x2 single: conv_10
     {.x = {1, 256, 27, 27}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x2 fused: conv_10
+        // Inception-v1 x1 fused: conv_10
+    {.x = {1, 256, 27, 27}, .w = {160, 256, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 fused: conv_11
     {.x = {1, 256, 28, 28}, .w = {32, 256, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_13
     {.x = {1, 256, 28, 28}, .w = {32, 256, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_13
+        // BVLC_GoogleNet x1 part: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}},
         // Inception-v2 x4 single: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias}},
@@ -1424,7 +1431,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x4 part: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x4 fused: conv_11
+        // Inception-v2 x2 fused: conv_11
     {.x = {1, 256, 28, 28}, .w = {64, 256, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_15
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}},
@@ -1438,8 +1445,11 @@ constexpr op::Conv conv[] = {
         // DenseNet-121 x1 part: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_23
+        // Inception-v2 x1 fused: conv_12
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x2 fused: conv_10
+        // BVLC_GoogleNet x1 fused: conv_10
+    {.x = {1, 256, 28, 28}, .w = {160, 256, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 fused: conv_11
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // ArcFace x1 single: stage3_unit1_conv2
         // ResNet050-v2 x1 single: resnetv24_stage3_conv1_fwd
@@ -1635,13 +1645,13 @@ constexpr op::Conv conv[] = {
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}},
         // Inception-v2 x1 single: conv_20
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias}},
-        // Inception-v2 x1 part: conv_20
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul)}},
-        // Inception-v2 x1 part: conv_20
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul), bias}},
-        // Inception-v2 x1 part: conv_20
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {64, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x1 fused: conv_20
+        // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}},
         // DenseNet-121 x1 single: conv_27
         // Inception-v2 x1 single: conv_18
@@ -1656,6 +1666,8 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x1 part: conv_18
     {.x = {1, 320, 28, 28}, .w = {128, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_27
+        // Inception-v2 x1 part: conv_18
+    {.x = {1, 320, 28, 28}, .w = {192, 320, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // Inception-v2 x1 fused: conv_18
     {.x = {1, 352, 14, 14}, .w = {128, 352, 1, 1}},
         // DenseNet-121 x1 single: conv_46
@@ -1790,7 +1802,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 480, 13, 13}, .w = {16, 480, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_19
     {.x = {1, 480, 13, 13}, .w = {16, 480, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_19
+        // Inception-v1 x1 part: conv_17
     {.x = {1, 480, 13, 13}, .w = {64, 480, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_21
     {.x = {1, 480, 13, 13}, .w = {64, 480, 1, 1}, .post = {bias, relu}},
@@ -1798,6 +1810,8 @@ constexpr op::Conv conv[] = {
     {.x = {1, 480, 13, 13}, .w = {96, 480, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_17
     {.x = {1, 480, 13, 13}, .w = {96, 480, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 part: conv_17
+    {.x = {1, 480, 13, 13}, .w = {112, 480, 1, 1}, .post = {bias, relu}},
         // Inception-v1 x1 fused: conv_17
     {.x = {1, 480, 13, 13}, .w = {192, 480, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_16
@@ -1806,7 +1820,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 480, 14, 14}, .w = {16, 480, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_19
     {.x = {1, 480, 14, 14}, .w = {16, 480, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_19
+        // BVLC_GoogleNet x1 part: conv_17
     {.x = {1, 480, 14, 14}, .w = {64, 480, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_21
     {.x = {1, 480, 14, 14}, .w = {64, 480, 1, 1}, .post = {bias, relu}},
@@ -1814,6 +1828,8 @@ constexpr op::Conv conv[] = {
     {.x = {1, 480, 14, 14}, .w = {96, 480, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_17
     {.x = {1, 480, 14, 14}, .w = {96, 480, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 part: conv_17
+    {.x = {1, 480, 14, 14}, .w = {112, 480, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_17
     {.x = {1, 480, 14, 14}, .w = {128, 480, 1, 1}},
         // DenseNet-121 x1 single: conv_54
@@ -1929,11 +1945,11 @@ constexpr op::Conv conv[] = {
     {.x = {1, 512, 13, 13}, .w = {24, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x2 single: conv_25
     {.x = {1, 512, 13, 13}, .w = {24, 512, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x2 fused: conv_25
+        // Inception-v1 x2 part: conv_23
     {.x = {1, 512, 13, 13}, .w = {32, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_37
     {.x = {1, 512, 13, 13}, .w = {32, 512, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_37
+        // Inception-v1 x1 part: conv_35
     {.x = {1, 512, 13, 13}, .w = {64, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x3 single: conv_27
         // Squeezenet-v1.1 x1 single: squeezenet0_conv22_fwd
@@ -1943,19 +1959,25 @@ constexpr op::Conv conv[] = {
     {.x = {1, 512, 13, 13}, .w = {112, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x2 single: conv_23
     {.x = {1, 512, 13, 13}, .w = {112, 512, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x2 fused: conv_23
+        // Inception-v1 x1 fused: conv_23
     {.x = {1, 512, 13, 13}, .w = {128, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x2 single: conv_28
     {.x = {1, 512, 13, 13}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x2 fused: conv_28
+        // Inception-v1 x1 fused: conv_28
+    {.x = {1, 512, 13, 13}, .w = {136, 512, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 fused: conv_23
     {.x = {1, 512, 13, 13}, .w = {144, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_35
     {.x = {1, 512, 13, 13}, .w = {144, 512, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_35
+        // Inception-v1 x1 part: conv_35
+    {.x = {1, 512, 13, 13}, .w = {152, 512, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 fused: conv_29
     {.x = {1, 512, 13, 13}, .w = {160, 512, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_22
     {.x = {1, 512, 13, 13}, .w = {160, 512, 1, 1}, .post = {bias, relu}},
         // Inception-v1 x1 fused: conv_22
+    {.x = {1, 512, 13, 13}, .w = {176, 512, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 fused: conv_35
     {.x = {1, 512, 13, 13}, .w = {1000, 512, 1, 1}, .post = {bias}},
         // Squeezenet-v1.1 x1 single: squeezenet0_conv25_fwd
     {.x = {1, 512, 13, 13}, .w = {1000, 512, 1, 1}, .post = {bias, relu}},
@@ -1963,11 +1985,11 @@ constexpr op::Conv conv[] = {
     {.x = {1, 512, 14, 14}, .w = {24, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x2 single: conv_25
     {.x = {1, 512, 14, 14}, .w = {24, 512, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x2 fused: conv_25
+        // BVLC_GoogleNet x2 part: conv_23
     {.x = {1, 512, 14, 14}, .w = {32, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_37
     {.x = {1, 512, 14, 14}, .w = {32, 512, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_37
+        // BVLC_GoogleNet x1 part: conv_35
     {.x = {1, 512, 14, 14}, .w = {64, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x3 single: conv_27
     {.x = {1, 512, 14, 14}, .w = {64, 512, 1, 1}, .post = {bias, relu}},
@@ -1975,7 +1997,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 512, 14, 14}, .w = {112, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x2 single: conv_23
     {.x = {1, 512, 14, 14}, .w = {112, 512, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x2 fused: conv_23
+        // BVLC_GoogleNet x1 fused: conv_23
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}},
         // DenseNet-121 x1 single: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias}},
@@ -1988,15 +2010,21 @@ constexpr op::Conv conv[] = {
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_56
     {.x = {1, 512, 14, 14}, .w = {128, 512, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x2 fused: conv_28
+        // BVLC_GoogleNet x1 fused: conv_28
+    {.x = {1, 512, 14, 14}, .w = {136, 512, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 fused: conv_23
     {.x = {1, 512, 14, 14}, .w = {144, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_35
     {.x = {1, 512, 14, 14}, .w = {144, 512, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_35
+        // BVLC_GoogleNet x1 part: conv_35
+    {.x = {1, 512, 14, 14}, .w = {152, 512, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 fused: conv_29
     {.x = {1, 512, 14, 14}, .w = {160, 512, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_22
     {.x = {1, 512, 14, 14}, .w = {160, 512, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_22
+    {.x = {1, 512, 14, 14}, .w = {176, 512, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 fused: conv_35
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x3 single: vgg0_conv10_fwd
         // VGG16 x3 single: vgg0_conv10_fwd
@@ -2128,7 +2156,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 528, 13, 13}, .w = {32, 528, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_43
     {.x = {1, 528, 13, 13}, .w = {32, 528, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_43
+        // Inception-v1 x1 part: conv_41
     {.x = {1, 528, 13, 13}, .w = {128, 528, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_45
     {.x = {1, 528, 13, 13}, .w = {128, 528, 1, 1}, .post = {bias, relu}},
@@ -2136,6 +2164,8 @@ constexpr op::Conv conv[] = {
     {.x = {1, 528, 13, 13}, .w = {160, 528, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_41
     {.x = {1, 528, 13, 13}, .w = {160, 528, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 part: conv_41
+    {.x = {1, 528, 13, 13}, .w = {192, 528, 1, 1}, .post = {bias, relu}},
         // Inception-v1 x1 fused: conv_41
     {.x = {1, 528, 13, 13}, .w = {256, 528, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_40
@@ -2144,7 +2174,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 528, 14, 14}, .w = {32, 528, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_43
     {.x = {1, 528, 14, 14}, .w = {32, 528, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_43
+        // BVLC_GoogleNet x1 part: conv_41
     {.x = {1, 528, 14, 14}, .w = {128, 528, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_45
     {.x = {1, 528, 14, 14}, .w = {128, 528, 1, 1}, .post = {bias, relu}},
@@ -2152,6 +2182,8 @@ constexpr op::Conv conv[] = {
     {.x = {1, 528, 14, 14}, .w = {160, 528, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_41
     {.x = {1, 528, 14, 14}, .w = {160, 528, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 part: conv_41
+    {.x = {1, 528, 14, 14}, .w = {192, 528, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_41
     {.x = {1, 528, 14, 14}, .w = {256, 528, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_40
@@ -2214,21 +2246,21 @@ constexpr op::Conv conv[] = {
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x1 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {64, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x1 fused: conv_24
+        // Inception-v2 x1 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}},
         // Inception-v2 x6 single: conv_26
         // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias}},
-        // Inception-v2 x6 part: conv_26
+        // Inception-v2 x6 part: conv_24
         // MobileNet-v2 x2 part: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, add}},
         // MobileNet-v2 x2 fused: mobilenetv20_features_linearbottleneck11_conv2_fwd
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul)}},
-        // Inception-v2 x6 part: conv_26
+        // Inception-v2 x6 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
-        // Inception-v2 x6 part: conv_26
+        // Inception-v2 x6 part: conv_24
     {.x = {1, 576, 14, 14}, .w = {96, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x6 fused: conv_26
+        // Inception-v2 x3 fused: conv_24
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}},
         // DenseNet-121 x1 single: conv_60
         // Inception-v2 x6 single: conv_29
@@ -2243,7 +2275,7 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x6 part: conv_29
     {.x = {1, 576, 14, 14}, .w = {128, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_60
-        // Inception-v2 x6 fused: conv_29
+        // Inception-v2 x2 fused: conv_29
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}},
         // Inception-v2 x2 single: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias}},
@@ -2253,7 +2285,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x2 part: conv_37
     {.x = {1, 576, 14, 14}, .w = {160, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x2 fused: conv_37
+        // Inception-v2 x2 fused: conv_24
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}},
         // Inception-v2 x2 single: conv_30
     {.x = {1, 576, 14, 14}, .w = {192, 576, 1, 1}, .post = {bias}},
@@ -2274,6 +2306,12 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x1 part: conv_23
     {.x = {1, 576, 14, 14}, .w = {224, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // Inception-v2 x1 fused: conv_23
+    {.x = {1, 576, 14, 14}, .w = {256, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
+        // Inception-v2 x1 fused: conv_38
+    {.x = {1, 576, 14, 14}, .w = {288, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
+        // Inception-v2 x1 fused: conv_45
+    {.x = {1, 576, 14, 14}, .w = {320, 576, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
+        // Inception-v2 x1 fused: conv_51
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 576},
         // MobileNet-v2 x2 single: mobilenetv20_features_linearbottleneck11_conv1_fwd
     {.x = {1, 576, 14, 14}, .w = {576, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 576, .post = {bias}},
@@ -2429,11 +2467,11 @@ constexpr op::Conv conv[] = {
     {.x = {1, 832, 6, 6}, .w = {32, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_49
     {.x = {1, 832, 6, 6}, .w = {32, 832, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_49
+        // Inception-v1 x1 part: conv_47
     {.x = {1, 832, 6, 6}, .w = {48, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_55
     {.x = {1, 832, 6, 6}, .w = {48, 832, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_55
+        // Inception-v1 x1 part: conv_53
     {.x = {1, 832, 6, 6}, .w = {128, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x2 single: conv_51
     {.x = {1, 832, 6, 6}, .w = {128, 832, 1, 1}, .post = {bias, relu}},
@@ -2441,10 +2479,12 @@ constexpr op::Conv conv[] = {
     {.x = {1, 832, 6, 6}, .w = {160, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_47
     {.x = {1, 832, 6, 6}, .w = {160, 832, 1, 1}, .post = {bias, relu}},
-        // Inception-v1 x1 fused: conv_47
+        // Inception-v1 x1 part: conv_47
     {.x = {1, 832, 6, 6}, .w = {192, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_53
     {.x = {1, 832, 6, 6}, .w = {192, 832, 1, 1}, .post = {bias, relu}},
+        // Inception-v1 x1 fused: conv_47
+    {.x = {1, 832, 6, 6}, .w = {240, 832, 1, 1}, .post = {bias, relu}},
         // Inception-v1 x1 fused: conv_53
     {.x = {1, 832, 6, 6}, .w = {256, 832, 1, 1}, .post = {bias}},
         // Inception-v1 x1 single: conv_46
@@ -2457,11 +2497,11 @@ constexpr op::Conv conv[] = {
     {.x = {1, 832, 7, 7}, .w = {32, 832, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_49
     {.x = {1, 832, 7, 7}, .w = {32, 832, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_49
+        // BVLC_GoogleNet x1 part: conv_47
     {.x = {1, 832, 7, 7}, .w = {48, 832, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_55
     {.x = {1, 832, 7, 7}, .w = {48, 832, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_55
+        // BVLC_GoogleNet x1 part: conv_53
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}},
         // DenseNet-121 x1 single: conv_109
     {.x = {1, 832, 7, 7}, .w = {128, 832, 1, 1}, .post = {bias}},
@@ -2478,10 +2518,12 @@ constexpr op::Conv conv[] = {
     {.x = {1, 832, 7, 7}, .w = {160, 832, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_47
     {.x = {1, 832, 7, 7}, .w = {160, 832, 1, 1}, .post = {bias, relu}},
-        // BVLC_GoogleNet x1 fused: conv_47
+        // BVLC_GoogleNet x1 part: conv_47
     {.x = {1, 832, 7, 7}, .w = {192, 832, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_53
     {.x = {1, 832, 7, 7}, .w = {192, 832, 1, 1}, .post = {bias, relu}},
+        // BVLC_GoogleNet x1 fused: conv_47
+    {.x = {1, 832, 7, 7}, .w = {240, 832, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_53
     {.x = {1, 832, 7, 7}, .w = {256, 832, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x1 single: conv_46
@@ -2632,13 +2674,13 @@ constexpr op::Conv conv[] = {
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}},
         // Inception-v2 x1 single: conv_59
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias}},
-        // Inception-v2 x1 part: conv_59
+        // Inception-v2 x1 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul)}},
-        // Inception-v2 x1 part: conv_59
+        // Inception-v2 x1 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
-        // Inception-v2 x1 part: conv_59
+        // Inception-v2 x1 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {160, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x1 fused: conv_59
+        // Inception-v2 x1 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}},
         // Inception-v2 x3 single: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias}},
@@ -2648,7 +2690,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x3 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {192, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x3 fused: conv_57
+        // Inception-v2 x3 part: conv_57
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}},
         // Inception-v2 x2 single: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias}},
@@ -2658,7 +2700,9 @@ constexpr op::Conv conv[] = {
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x2 part: conv_56
     {.x = {1, 1024, 7, 7}, .w = {352, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
-        // Inception-v2 x2 fused: conv_56
+        // Inception-v2 x3 fused: conv_56
+    {.x = {1, 1024, 7, 7}, .w = {384, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
+        // Inception-v2 x1 fused: conv_64
     {.x = {1, 1024, 12, 12}, .w = {125, 1024, 1, 1}, .post = {bias}},
         // Tiny_YOLO-v2 x1 single, x1 fused: convolution8
     {.x = {1, 1024, 12, 12}, .w = {1024, 1024, 3, 3}, .pads = {1, 1, 1, 1}},
@@ -4719,189 +4763,189 @@ constexpr op::Transpose transpose[] = {
 };
 constexpr op::Concat concat[] = {
     {.sizes = {64, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_1
+        // DenseNet-121 x1 single: concat_1
     {.sizes = {64, 64}, .inner = 3025},
-        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat0
+        // Squeezenet-v1.1 x2 single: squeezenet0_concat0
     {.sizes = {64, 64, 96, 32}, .inner = 784},
-        // Inception-v2 x1 single, x1 fused: concat_1
+        // Inception-v2 x1 single: concat_1
     {.sizes = {64, 96, 96, 64}, .inner = 784},
-        // Inception-v2 x1 single, x1 fused: concat_2
+        // Inception-v2 x1 single: concat_2
     {.sizes = {64, 128, 32, 32}, .inner = 729},
-        // Inception-v1 x1 single, x1 fused: concat_1
+        // Inception-v1 x1 single: concat_1
     {.sizes = {64, 128, 32, 32}, .inner = 784},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_1
+        // BVLC_GoogleNet x1 single: concat_1
     {.sizes = {96, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_2
+        // DenseNet-121 x1 single: concat_2
     {.sizes = {96, 192, 192, 96}, .inner = 196},
-        // Inception-v2 x1 single, x1 fused: concat_7
+        // Inception-v2 x1 single: concat_7
     {.sizes = {112, 24}, .inner = 784},
-        // Shufflenet x1 single, x1 fused: concat_1
+        // Shufflenet x1 single: concat_1
     {.sizes = {112, 288, 64, 64}, .inner = 169},
-        // Inception-v1 x1 single, x1 fused: concat_6
+        // Inception-v1 x1 single: concat_6
     {.sizes = {112, 288, 64, 64}, .inner = 196},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_6
+        // BVLC_GoogleNet x1 single: concat_6
     {.sizes = {128, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_7
+        // DenseNet-121 x1 single: concat_7
     {.sizes = {128, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_3
+        // DenseNet-121 x1 single: concat_3
     {.sizes = {128, 128}, .inner = 729},
-        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat2
+        // Squeezenet-v1.1 x2 single: squeezenet0_concat2
     {.sizes = {128, 192, 96, 64}, .inner = 729},
-        // Inception-v1 x1 single, x1 fused: concat_2
+        // Inception-v1 x1 single: concat_2
     {.sizes = {128, 192, 96, 64}, .inner = 784},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_2
+        // BVLC_GoogleNet x1 single: concat_2
     {.sizes = {128, 256, 64, 64}, .inner = 169},
-        // Inception-v1 x1 single, x1 fused: concat_5
+        // Inception-v1 x1 single: concat_5
     {.sizes = {128, 256, 64, 64}, .inner = 196},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_5
+        // BVLC_GoogleNet x1 single: concat_5
     {.sizes = {136, 136}, .inner = 196},
-        // Shufflenet x1 single, x1 fused: concat_2
+        // Shufflenet x1 single: concat_2
     {.sizes = {160, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_8
+        // DenseNet-121 x1 single: concat_8
     {.sizes = {160, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_4
+        // DenseNet-121 x1 single: concat_4
     {.sizes = {160, 96, 320}, .inner = 196},
-        // Inception-v2 x1 single, x1 fused: concat_3
+        // Inception-v2 x1 single: concat_3
     {.sizes = {160, 160, 160, 96}, .inner = 196},
-        // Inception-v2 x1 single, x1 fused: concat_6
+        // Inception-v2 x1 single: concat_6
     {.sizes = {160, 224, 64, 64}, .inner = 169},
-        // Inception-v1 x1 single, x1 fused: concat_4
+        // Inception-v1 x1 single: concat_4
     {.sizes = {160, 224, 64, 64}, .inner = 196},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_4
+        // BVLC_GoogleNet x1 single: concat_4
     {.sizes = {192, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_9
+        // DenseNet-121 x1 single: concat_9
     {.sizes = {192, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_5
+        // DenseNet-121 x1 single: concat_5
     {.sizes = {192, 128, 128, 128}, .inner = 196},
-        // Inception-v2 x1 single, x1 fused: concat_5
+        // Inception-v2 x1 single: concat_5
     {.sizes = {192, 192}, .inner = 169},
-        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat4
+        // Squeezenet-v1.1 x2 single: squeezenet0_concat4
     {.sizes = {192, 208, 48, 64}, .inner = 169},
-        // Inception-v1 x1 single, x1 fused: concat_3
+        // Inception-v1 x1 single: concat_3
     {.sizes = {192, 208, 48, 64}, .inner = 196},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_3
+        // BVLC_GoogleNet x1 single: concat_3
     {.sizes = {192, 256, 576}, .inner = 49},
-        // Inception-v2 x1 single, x1 fused: concat_8
+        // Inception-v2 x1 single: concat_8
     {.sizes = {224, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_10
+        // DenseNet-121 x1 single: concat_10
     {.sizes = {224, 32}, .inner = 3136},
-        // DenseNet-121 x1 single, x1 fused: concat_6
+        // DenseNet-121 x1 single: concat_6
     {.sizes = {224, 96, 128, 128}, .inner = 196},
-        // Inception-v2 x1 single, x1 fused: concat_4
+        // Inception-v2 x1 single: concat_4
     {.sizes = {256, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_19
+        // DenseNet-121 x1 single: concat_19
     {.sizes = {256, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_11
+        // DenseNet-121 x1 single: concat_11
     {.sizes = {256, 256}, .inner = 169},
-        // Squeezenet-v1.1 x2 single, x2 fused: squeezenet0_concat6
+        // Squeezenet-v1.1 x2 single: squeezenet0_concat6
     {.sizes = {256, 320, 128, 128}, .inner = 36},
-        // Inception-v1 x1 single, x1 fused: concat_8
+        // Inception-v1 x1 single: concat_8
     {.sizes = {256, 320, 128, 128}, .inner = 49},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_8
+        // BVLC_GoogleNet x1 single: concat_8
     {.sizes = {256, 320, 128, 128}, .inner = 169},
-        // Inception-v1 x1 single, x1 fused: concat_7
+        // Inception-v1 x1 single: concat_7
     {.sizes = {256, 320, 128, 128}, .inner = 196},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_7
+        // BVLC_GoogleNet x1 single: concat_7
     {.sizes = {272, 272}, .inner = 49},
-        // Shufflenet x1 single, x1 fused: concat_3
+        // Shufflenet x1 single: concat_3
     {.sizes = {288, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_20
+        // DenseNet-121 x1 single: concat_20
     {.sizes = {288, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_12
+        // DenseNet-121 x1 single: concat_12
     {.sizes = {320, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_21
+        // DenseNet-121 x1 single: concat_21
     {.sizes = {320, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_13
+        // DenseNet-121 x1 single: concat_13
     {.sizes = {352, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_22
+        // DenseNet-121 x1 single: concat_22
     {.sizes = {352, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_14
+        // DenseNet-121 x1 single: concat_14
     {.sizes = {352, 320, 224, 128}, .inner = 49},
-        // Inception-v2 x2 single, x2 fused: concat_9
+        // Inception-v2 x2 single: concat_9
     {.sizes = {384, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_23
+        // DenseNet-121 x1 single: concat_23
     {.sizes = {384, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_15
+        // DenseNet-121 x1 single: concat_15
     {.sizes = {384, 384, 128, 128}, .inner = 36},
-        // Inception-v1 x1 single, x1 fused: concat_9
+        // Inception-v1 x1 single: concat_9
     {.sizes = {384, 384, 128, 128}, .inner = 49},
-        // BVLC_GoogleNet x1 single, x1 fused: concat_9
+        // BVLC_GoogleNet x1 single: concat_9
     {.sizes = {416, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_24
+        // DenseNet-121 x1 single: concat_24
     {.sizes = {416, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_16
+        // DenseNet-121 x1 single: concat_16
     {.sizes = {448, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_25
+        // DenseNet-121 x1 single: concat_25
     {.sizes = {448, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_17
+        // DenseNet-121 x1 single: concat_17
     {.sizes = {480, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_26
+        // DenseNet-121 x1 single: concat_26
     {.sizes = {480, 32}, .inner = 784},
-        // DenseNet-121 x1 single, x1 fused: concat_18
+        // DenseNet-121 x1 single: concat_18
     {.sizes = {512, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_43
+        // DenseNet-121 x1 single: concat_43
     {.sizes = {512, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_27
+        // DenseNet-121 x1 single: concat_27
     {.sizes = {544, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_44
+        // DenseNet-121 x1 single: concat_44
     {.sizes = {544, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_28
+        // DenseNet-121 x1 single: concat_28
     {.sizes = {576, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_45
+        // DenseNet-121 x1 single: concat_45
     {.sizes = {576, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_29
+        // DenseNet-121 x1 single: concat_29
     {.sizes = {608, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_46
+        // DenseNet-121 x1 single: concat_46
     {.sizes = {608, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_30
+        // DenseNet-121 x1 single: concat_30
     {.sizes = {640, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_47
+        // DenseNet-121 x1 single: concat_47
     {.sizes = {640, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_31
+        // DenseNet-121 x1 single: concat_31
     {.sizes = {672, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_48
+        // DenseNet-121 x1 single: concat_48
     {.sizes = {672, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_32
+        // DenseNet-121 x1 single: concat_32
     {.sizes = {704, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_49
+        // DenseNet-121 x1 single: concat_49
     {.sizes = {704, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_33
+        // DenseNet-121 x1 single: concat_33
     {.sizes = {736, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_50
+        // DenseNet-121 x1 single: concat_50
     {.sizes = {736, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_34
+        // DenseNet-121 x1 single: concat_34
     {.sizes = {768, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_51
+        // DenseNet-121 x1 single: concat_51
     {.sizes = {768, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_35
+        // DenseNet-121 x1 single: concat_35
     {.sizes = {800, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_52
+        // DenseNet-121 x1 single: concat_52
     {.sizes = {800, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_36
+        // DenseNet-121 x1 single: concat_36
     {.sizes = {832, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_53
+        // DenseNet-121 x1 single: concat_53
     {.sizes = {832, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_37
+        // DenseNet-121 x1 single: concat_37
     {.sizes = {864, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_54
+        // DenseNet-121 x1 single: concat_54
     {.sizes = {864, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_38
+        // DenseNet-121 x1 single: concat_38
     {.sizes = {896, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_55
+        // DenseNet-121 x1 single: concat_55
     {.sizes = {896, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_39
+        // DenseNet-121 x1 single: concat_39
     {.sizes = {928, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_56
+        // DenseNet-121 x1 single: concat_56
     {.sizes = {928, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_40
+        // DenseNet-121 x1 single: concat_40
     {.sizes = {960, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_57
+        // DenseNet-121 x1 single: concat_57
     {.sizes = {960, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_41
+        // DenseNet-121 x1 single: concat_41
     {.sizes = {992, 32}, .inner = 49},
-        // DenseNet-121 x1 single, x1 fused: concat_58
+        // DenseNet-121 x1 single: concat_58
     {.sizes = {992, 32}, .inner = 196},
-        // DenseNet-121 x1 single, x1 fused: concat_42
+        // DenseNet-121 x1 single: concat_42
 };
 // clang-format on
 }  // namespace

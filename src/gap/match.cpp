@@ -196,6 +196,8 @@ class Matcher {
   }
 
   [[nodiscard]] std::int64_t elements_made(const Occurrence& at) const {
+    if (at.outputs.size() > 1 && is_product(at.layer))  // those of several nodes side by side
+      return operands(at.layer).outputs[0].elements();
     return at.outputs.empty() ? 0 : elements(single_.tensors[at.outputs[0]].dims);
   }
   /// Compares the second operand: a weight tells convolutions of equal output size apart.

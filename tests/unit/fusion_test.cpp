@@ -346,6 +346,22 @@ TEST_CASE("attention is gathered with scale and mask") {
     const auto masked = g.node("Add", {g.input({16, 32}), g.map("Div", {scores, g.number(2.83)})}, {1, 4, 16, 32});
     CHECK(only_group(g, mix(softmax(masked))) == named(attention + "/mask=1x1x16x32"));
   }
+  SECTION("a mask that says what is seen") {
+    const auto seen = g.input({1, 1, 16, 32}, DataType::boolean);
+    const auto masked = g.node("Where", {seen, g.map("Mul", {scores, g.number(0.35)}), g.number(-1e4)}, {1, 4, 16, 32});
+    CHECK(only_group(g, mix(softmax(masked))) == named(attention + "/mask=1x1x16x32/mask_type=bool"));
+  }
+  SECTION("one that says what is hidden, if it is constant") {
+    const bool is_constant = GENERATE(true, false);
+    const auto hidden = is_constant ? g.weight({16, 32}, DataType::boolean) : g.input({16, 32}, DataType::boolean);
+    g.output(mix(softmax(g.node("Where", {hidden, g.number(-1e9), scores}, {1, 4, 16, 32}))));
+    CHECK(fused(g).layers.size() == (is_constant ? 1 : 4));
+  }
+  SECTION("a number that softmax does not make zero hides nothing") {
+    const auto seen = g.input({16, 32}, DataType::boolean);
+    g.output(mix(softmax(g.node("Where", {seen, scores, g.number(-1)}, {1, 4, 16, 32}))));
+    CHECK(fused(g).layers.size() == 4);
+  }
   SECTION("neither") { CHECK(only_group(g, mix(softmax(scores))) == named(attention)); }
   SECTION("the scores' product with scale and mask is one call too") {
     g.output(mix(softmax(g.map("Add", {g.map("Mul", {scores, g.number(0.35)}), g.input({1, 1, 16, 32})}))));
@@ -370,6 +386,23 @@ TEST_CASE("attention is gathered with scale and mask") {
     g.output(weights).output(mix(weights));
     CHECK(fused(g).layers.size() == 3);
   }
+}
+
+TEST_CASE("a position bias and the mask of shifted windows are one mask if both are constant") {
+  GraphBuilder g;
+  const bool is_constant = GENERATE(true, false);
+  // Four windows of 16 tokens, three heads of 8. The mask is one of each window, the bias one of each head.
+  const auto scores = g.node("MatMul", {g.input({4, 3, 16, 8}), g.input({4, 3, 8, 16})}, {4, 3, 16, 16});
+  const auto biased = g.map("Add", {scores, g.weight({1, 3, 16, 16})});
+  const auto by_window = g.node("Reshape", {biased, g.ints({1, 4, 3, 16, 16})}, {1, 4, 3, 16, 16});
+  const auto mask = is_constant ? g.weight({1, 4, 1, 16, 16}) : g.input({1, 4, 1, 16, 16});
+  const auto masked = g.node("Reshape", {g.map("Add", {by_window, mask}), g.ints({4, 3, 16, 16})}, {4, 3, 16, 16});
+  const auto weights = g.map("Softmax", {masked}, {{"axis", std::int64_t{-1}}});
+  g.output(g.node("MatMul", {weights, g.input({4, 3, 16, 8})}, {4, 3, 16, 8}));
+  const auto found = signatures(fused(g));
+  const std::string attention = "Attention/f32/q=4x3x16x8/k=4x3x16x8/v=4x3x16x8/mask=4x3x16x16/k_transposed=1";
+  CHECK((found.size() == 1) == is_constant);
+  CHECK((found[0] == named(attention)) == is_constant);
 }
 
 TEST_CASE("attention takes in the transposes around it, and a factor on queries or keys") {

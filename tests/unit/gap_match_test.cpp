@@ -180,3 +180,32 @@ TEST_CASE("an order that the model forbids is said") {
   REQUIRE_FALSE(gap.deviations.empty());
   CHECK(gap.deviations[0].find("'Softmax_2' starts before 'Relu_1'") != std::string::npos);
 }
+
+TEST_CASE("a copy that the bound's layers do by strides is time for what is free there") {
+  GraphBuilder g;
+  const auto first = g.conv(g.input({1, 8, 10, 10}), 8), second = g.conv(first, 8);
+  const auto joined = g.node("Concat", {first, second}, {1, 16, 10, 10}, {{"axis", std::int64_t{1}}});
+  g.output(g.map("Softmax", {joined}));
+  const Case c = make_case(g);
+  // Two convolutions of 100 us and a softmax of 30 us; the copy takes 20 us where every node is a call.
+  CHECK_THAT(c.analysis[RungName::library].median->value, Catch::Matchers::WithinRel(250 * us, 1e-9));
+  CHECK_THAT(c.analysis[RungName::library_fused].median->value, Catch::Matchers::WithinRel(230 * us, 1e-9));
+  CHECK(c.analysis.coverage_fused[Status::free] == 1);
+  CHECK_FALSE(c.analysis.partial());
+  const Gap gap = gap_of(c, {record("Conv_0", 100, "Conv"), record("Conv_1", 100, "Conv"),
+                             record("Concat_2", 15, "Concat"), record("Softmax_3", 30, "Softmax")});
+  REQUIRE(gap.part(Cause::views) != nullptr);
+  CHECK_THAT(gap.part(Cause::views)->time.value, Catch::Matchers::WithinRel(15 * us, 1e-9));
+}
+
+TEST_CASE("a record of one product's shape is not one of several products side by side") {
+  GraphBuilder g;
+  const auto x = g.input({16, 64});
+  for (int i = 0; i < 3; ++i) g.output(g.map("Softmax", {g.node("MatMul", {x, g.weight({64, 64})}, {16, 64})}));
+  const Case c = make_case(g);
+  REQUIRE(c.model.fused.layers.front().members.size() == 3);
+  const auto one = shaped(record("gemm", 100, "MatMul"), {16, 64});
+  const Gap gap = gap_of(c, {one, one, one});
+  for (const std::size_t i : {0U, 1U, 2U}) CHECK(gap.records[i].layers == Layers{2 * i});
+  CHECK(gap_of(c, {shaped(one, {16, 192})}).records[0].layers == Layers{0, 2, 4});
+}

@@ -48,10 +48,19 @@ TEST_CASE("a residual sum and the norm of it are one call, with the sum as an ou
     CHECK(only_group(g, g.map("Mul", {g.map("Div", {sum, root}), g.weight({64})})) ==
           named("LayerNorm/f32/x=16x64/rms=1/residual=added"));
   }
-  SECTION("what reads the sum before the norm keeps the two apart") {
+  SECTION("what reads the sum before the norm comes after both") {
     const auto early = g.map("Softmax", {sum});
     g.output(norm(sum)).output(early);
-    CHECK(fused(g).layers.size() == 3);
+    const auto graph = fused(g);
+    REQUIRE(graph.layers.size() == 2);
+    CHECK(LayerSignature(graph.layers[0].layer).text() == named("LayerNorm/f32/x=16x64/bias=1/residual=kept"));
+    CHECK(graph.layers[1].predecessors == std::vector<Predecessor>{{0, false}});
+  }
+  SECTION("what the norm waits for may need the sum") {
+    const auto scale =
+        g.node("ReduceMax", {g.map("Softmax", {sum}), g.ints({0, 1})}, {64}, {{"keepdims", std::int64_t{0}}});
+    g.output(g.map("LayerNormalization", {sum, scale, g.weight({64})}));
+    CHECK(fused(g).layers.size() == 4);
   }
   SECTION("a sum that broadcasts is not a residual") {
     g.output(norm(g.map("Add", {g.input(dims), g.input({1, 1, 64})})));

@@ -4,7 +4,7 @@
 // evaluated at a few points and compared with the functions that have a name.
 #pragma once
 
-#include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/pattern.hpp>
 
 #include <array>
 #include <cmath>

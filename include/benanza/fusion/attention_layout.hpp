@@ -4,7 +4,7 @@
 // with reshapes in between), so that a path is recognised by where it takes elements from.
 #pragma once
 
-#include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/pattern.hpp>
 
 #include <algorithm>
 #include <array>

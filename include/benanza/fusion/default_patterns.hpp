@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
-// then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, and
-// norms the sums that are left.
+// then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, products
+// of one input become one, and norms absorb the sums that are left.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>
@@ -12,6 +12,7 @@
 #include <benanza/fusion/padding.hpp>
 #include <benanza/fusion/residual_norm.hpp>
 #include <benanza/fusion/rotary.hpp>
+#include <benanza/fusion/shared_input.hpp>
 
 namespace benanza {
 
@@ -22,6 +23,7 @@ inline std::vector<Pattern> default_patterns() {
           {"attention", detail::match_attention},
           {"padding", detail::match_padding},
           {"product_epilogue", detail::match_product_epilogue},
+          {"shared_input", detail::match_shared_input},
           {"elementwise_chain", detail::match_elementwise_chain},
           {"residual_norm", detail::match_residual_norm}};
 }

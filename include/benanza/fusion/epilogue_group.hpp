@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
-#include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/pattern.hpp>
 
 namespace benanza::detail {
 

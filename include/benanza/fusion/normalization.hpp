@@ -3,7 +3,7 @@
 // plus epsilon, then scale and bias.
 #pragma once
 
-#include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/pattern.hpp>
 
 namespace benanza::detail {
 

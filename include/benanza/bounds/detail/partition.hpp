@@ -192,6 +192,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
         }
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) part.node = node;
+        if (is_free(at.layer)) alone.clear();  // movement that the layers around it do
         const Prefix next = extend(done[i], alone, time_of_part);
         if (better(next, done[i + 1])) done[i + 1] = next;
       }

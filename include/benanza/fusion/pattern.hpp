@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pattern: it looks at one layer of a LayerGraph and says whether a group begins there. `apply` checks what makes a
+// group legal: a value that is used outside, or twice, is never absorbed, unless the group's layer has it as an output
+// too. A user's pattern is a few lines (examples/06_own_fusion.cpp).
+#pragma once
+
+#include <benanza/model/layer_graph.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// A group: members in the order of the graph, the last of which makes the result, and the ways to do it or parts of it
+/// in one call. The first piece covers all members.
+struct Match {
+  std::vector<std::size_t> members{};
+  std::vector<Piece> pieces{};
+  std::vector<std::size_t> kept{};  ///< members whose results are further outputs of the whole, in its order of outputs
+};
+
+struct Pattern {
+  std::string name{};
+  /// The group that layer `at` begins or ends, if there is one.
+  std::function<std::optional<Match>(const LayerGraph& graph, std::size_t at)> match{};
+};
+
+namespace detail {
+
+/// The one layer that uses a tensor, if it is used once and stays inside the graph.
+[[nodiscard]] inline std::optional<std::size_t> only_consumer(const LayerGraph& graph, TensorId id) {
+  const auto& tensor = graph.tensors[id];
+  if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
+  return tensor.consumers[0];
+}
+/// The one layer that makes a tensor.
+[[nodiscard]] inline std::optional<std::size_t> only_producer(const LayerGraph& graph,
+                                                              const std::optional<TensorId>& id) {
+  if (!id || graph.tensors[*id].producers.size() != 1) return std::nullopt;
+  return graph.tensors[*id].producers[0];
+}
+
+[[nodiscard]] inline bool reads_from(const Occurrence& at, std::size_t producer) {
+  return std::any_of(at.predecessors.begin(), at.predecessors.end(),
+                     [&](const Predecessor& edge) { return edge.from == producer; });
+}
+
+/// The member in whose place a group stands: the last one. Where what reads a kept result comes before that, it is the
+/// first one, if that waits for all that the others wait for. Nothing if the group can stand nowhere.
+[[nodiscard]] inline std::optional<std::size_t> place_of(const LayerGraph& graph, const Match& match) {
+  const std::size_t first = match.members.front(), last = match.members.back();
+  const auto inside = [&](std::size_t layer) {
+    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
+  };
+  bool is_read_before = false;
+  for (auto member : match.kept)
+    for (std::size_t next = member + 1; next < last; ++next)
+      is_read_before = is_read_before || (!inside(next) && reads_from(graph.layers[next], member));
+  if (!is_read_before) return last;
+  for (auto member : match.members)
+    for (const auto& edge : graph.layers[member].predecessors)
+      if (!inside(edge.from) && !reads_from(graph.layers[first], edge.from)) return std::nullopt;
+  return first;
+}
+
+/// Every result but the last member's and the kept ones stays inside the group, the group stands before all that reads
+/// its results, and all members run equally often in the same branches.
+[[nodiscard]] inline bool is_legal(const LayerGraph& graph, const Match& match, const std::vector<bool>& taken) {
+  const std::size_t size = match.members.size();
+  if (size < 2 || match.pieces.empty() || match.pieces[0].count != size || match.members.back() >= graph.layers.size())
+    return false;
+  for (const auto& piece : match.pieces)
+    if (piece.count == 0 || piece.first > size || piece.count > size - piece.first || !is_consistent(piece.layer))
+      return false;
+  const auto inside = [&](std::size_t layer) {
+    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
+  };
+  if (std::adjacent_find(match.members.begin(), match.members.end(), std::greater_equal<>()) != match.members.end())
+    return false;
+  const auto& last = graph.layers[match.members.back()];
+  for (auto member : match.members) {
+    const auto& layer = graph.layers[member];
+    if (taken[member] || layer.repeat != last.repeat || layer.serial_repeat != last.serial_repeat ||
+        layer.branches != last.branches)
+      return false;
+    if (member == match.members.back()) continue;
+    if (std::find(match.kept.begin(), match.kept.end(), member) != match.kept.end()) continue;
+    for (auto output : layer.outputs) {
+      if (graph.tensors[output].output) return false;
+      for (auto consumer : graph.tensors[output].consumers)
+        if (!inside(consumer)) return false;
+    }
+  }
+  return place_of(graph, match).has_value();
+}
+
+/// The longest beginning of a match that is one call and legal: if another group took its end, or its end is used
+/// outside, the rest of it still holds.
+[[nodiscard]] inline std::optional<Match> legal_part(const LayerGraph& graph, Match match,
+                                                     const std::vector<bool>& taken) {
+  while (!is_legal(graph, match, taken)) {
+    std::size_t shorter = 0;
+    for (const auto& piece : match.pieces)
+      if (piece.first == 0 && piece.count < match.members.size()) shorter = std::max(shorter, piece.count);
+    if (shorter < 2) return std::nullopt;
+    match.members.resize(shorter);
+    match.kept.clear();
+    std::erase_if(match.pieces, [&](const Piece& piece) { return piece.first + piece.count > shorter; });
+    std::stable_partition(match.pieces.begin(), match.pieces.end(),
+                          [&](const Piece& piece) { return piece.count == shorter; });
+  }
+  return match;
+}
+
+/// One occurrence for a group, in terms of `graph`; edges still name layers of `graph`.
+[[nodiscard]] inline Occurrence merge(const LayerGraph& graph, const Match& match) {
+  Occurrence group{.layer = match.pieces[0].layer,
+                   .repeat = graph.layers[match.members[0]].repeat,
+                   .serial_repeat = graph.layers[match.members[0]].serial_repeat,
+                   .branches = graph.layers[match.members[0]].branches};
+  std::vector<std::size_t> offset{0};
+  for (auto member : match.members) offset.push_back(offset.back() + graph.layers[member].members.size());
+  for (const auto& piece : match.pieces)
+    group.pieces.push_back({offset[piece.first], offset[piece.first + piece.count] - offset[piece.first], piece.layer});
+  const auto inside = [&](std::size_t layer) {
+    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
+  };
+  for (std::size_t m = 0; m < match.members.size(); ++m) {
+    const Occurrence& part = graph.layers[match.members[m]];
+    group.nodes.insert(group.nodes.end(), part.nodes.begin(), part.nodes.end());
+    group.members.insert(group.members.end(), part.members.begin(), part.members.end());
+    for (const auto& piece : part.pieces) group.pieces.push_back({piece.first + offset[m], piece.count, piece.layer});
+    for (const auto& input : part.inputs) {
+      const auto maker = input ? only_producer(graph, input) : std::nullopt;
+      if (input && !(maker && inside(*maker)) &&
+          std::find(group.inputs.begin(), group.inputs.end(), input) == group.inputs.end())
+        group.inputs.push_back(input);
+    }
+    for (auto edge : part.predecessors) {
+      if (inside(edge.from)) continue;
+      edge.late = edge.late || m > 0;
+      const Predecessor ordinary{edge.from, false}, late{edge.from, true};
+      const auto has = [&](const Predecessor& p) {
+        return std::find(group.predecessors.begin(), group.predecessors.end(), p) != group.predecessors.end();
+      };
+      if (!has(ordinary) && !has(late)) group.predecessors.push_back(edge);
+    }
+  }
+  group.outputs = graph.layers[match.members.back()].outputs;
+  for (auto member : match.kept) {
+    const auto& outputs = graph.layers[member].outputs;
+    group.outputs.insert(group.outputs.end(), outputs.begin(), outputs.end());
+  }
+  return group;
+}
+
+/// Applies one pattern everywhere, without overlap.
+[[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern) {
+  std::vector<bool> taken(graph.layers.size(), false);
+  std::map<std::size_t, Match> groups;  // by the member in whose place it stands afterwards
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    if (taken[i]) continue;
+    auto match = pattern.match(graph, i);
+    if (match) match = legal_part(graph, std::move(*match), taken);
+    if (!match) continue;
+    for (auto member : match->members) taken[member] = true;
+    const std::size_t place = *place_of(graph, *match);
+    groups.emplace(place, std::move(*match));
+  }
+  if (groups.empty()) return graph;
+  std::vector<Occurrence> layers;
+  std::vector<std::size_t> moved(graph.layers.size(), 0);  // old index -> new
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const auto group = groups.find(i);
+    if (taken[i] && group == groups.end()) continue;
+    moved[i] = layers.size();
+    if (group != groups.end())
+      for (auto member : group->second.members) moved[member] = moved[i];
+    layers.push_back(group == groups.end() ? std::move(graph.layers[i]) : merge(graph, group->second));
+  }
+  graph.layers = std::move(layers);
+  for (auto& layer : graph.layers)
+    for (auto& edge : layer.predecessors) edge.from = moved[edge.from];
+  for (auto& tensor : graph.tensors) {
+    for (auto& producer : tensor.producers) producer = moved[producer];
+    tensor.consumers.clear();
+  }
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const auto& input : graph.layers[i].inputs)
+      if (input) graph.tensors[*input].consumers.push_back(i);
+  return graph;
+}
+
+}  // namespace detail
+
+}  // namespace benanza

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and convolutions of one input with constant weights, such as those of queries, keys and values, as one whose
+// weights are theirs side by side. Its result has theirs side by side too: who reads one of them takes it with strides.
+#pragma once
+
+#include <benanza/fusion/strided_view.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace benanza::detail {
+
+/// An epilogue that can be that of several layers side by side. A bias is one of zeros where there is none. A factor
+/// behind nothing but a bias goes into the weights if it is a number. Nothing for one with other operands.
+[[nodiscard]] inline std::optional<Epilogue> shareable(const Epilogue& post, bool has_number) {
+  Epilogue result;
+  for (const PostOp& op : post) {
+    const bool is_linear = result.empty() || (result.size() == 1 && result[0] == bias);
+    const bool is_factor = (op.fn == ElementwiseFn::mul || op.fn == ElementwiseFn::div) && !op.swapped;
+    if (is_binary(op.fn) && !op.channel && !op.shape.empty() && element_count(op.shape) == 1 && is_factor &&
+        is_linear && has_number)
+      continue;
+    if (is_binary(op.fn) && !op.channel) return std::nullopt;
+    result.push_back(op);
+  }
+  return result;
+}
+
+/// What layers of one input must have in common to be one, and how many columns or filters one brings.
+struct SharedInput {
+  Layer common{};  ///< with one column, and no bias where nothing else is in its epilogue
+  std::int64_t columns = 0;
+  bool has_bias = false;
+
+  [[nodiscard]] static std::optional<SharedInput> of(const LayerGraph& graph, const Occurrence& at) {
+    SharedInput result{.common = at.layer};
+    Epilogue* post = nullptr;
+    if (auto* product = std::get_if<op::MatMul>(&result.common)) {
+      if (!is_float(product->type) || product->a_constant || !product->b_constant || product->b.size() != 2 ||
+          product->y_type)
+        return std::nullopt;
+      result.columns = std::exchange(product->b[1], 1);
+      post = &product->post;
+    } else if (auto* conv = std::get_if<op::Conv>(&result.common)) {
+      if (!is_float(conv->type) || !conv->w_constant || conv->group != 1 || conv->y_type) return std::nullopt;
+      result.columns = std::exchange(conv->w[0], 1);
+      post = &conv->post;
+    } else {
+      return std::nullopt;
+    }
+    if (at.inputs.empty() || !at.inputs[0] || at.outputs.size() != 1) return std::nullopt;
+    const bool has_number = std::any_of(at.inputs.begin(), at.inputs.end(), [&](const auto& input) {
+      return input && graph.tensors[*input].scalar.has_value();
+    });
+    const auto shared = shareable(*post, has_number);
+    if (!shared) return std::nullopt;
+    result.has_bias = *shared == Epilogue{bias};
+    *post = result.has_bias ? Epilogue{} : *shared;
+    return result;
+  }
+
+  /// The layer that does it all.
+  [[nodiscard]] static Layer joined(Layer common, std::int64_t columns, bool has_bias) {
+    if (auto* product = std::get_if<op::MatMul>(&common)) {
+      product->b[1] = columns;
+      if (has_bias) product->post = {bias};
+    } else if (auto* conv = std::get_if<op::Conv>(&common)) {
+      conv->w[0] = columns;
+      if (has_bias) conv->post = {bias};
+    }
+    return common;
+  }
+};
+
+/// How the result of one layer of `columns` lies in the result of all, which has `total`.
+[[nodiscard]] inline StridedView view_of_part(const Layer& layer, std::int64_t elements, std::int64_t columns,
+                                              std::int64_t total) {
+  const auto* conv = std::get_if<op::Conv>(&layer);
+  const std::int64_t rows = conv ? conv->x[0] : elements / columns, row = elements / rows;
+  return StridedView::rows(rows, row, row / columns * total);
+}
+
+/// Whether a Concat takes a tensor, also under another shape, that may be written into its place.
+[[nodiscard]] inline bool is_concatenated(const LayerGraph& graph, TensorId id) {
+  return std::any_of(graph.tensors[id].consumers.begin(), graph.tensors[id].consumers.end(), [&](std::size_t reader) {
+    const Occurrence& at = graph.layers[reader];
+    if (std::holds_alternative<op::View>(at.layer))
+      return at.outputs.size() == 1 && is_concatenated(graph, at.outputs[0]);
+    return std::holds_alternative<op::Concat>(at.layer) &&
+           std::all_of(at.inputs.begin(), at.inputs.end(),
+                       [&](const auto& input) { return only_producer(graph, input).has_value(); });
+  });
+}
+
+/// `at` is the first of them. What a Concat takes is left alone: it is written into its place instead.
+[[nodiscard]] inline std::optional<Match> match_shared_input(const LayerGraph& graph, std::size_t at) {
+  const auto first = SharedInput::of(graph, graph.layers[at]);
+  if (!first) return std::nullopt;
+  struct Part {
+    std::size_t layer = 0;
+    std::int64_t columns = 0;
+    bool has_bias = false;
+  };
+  std::vector<Part> parts;
+  std::int64_t total = 0;
+  for (const std::size_t reader : graph.tensors[*graph.layers[at].inputs[0]].consumers) {
+    const Occurrence& other = graph.layers[reader];
+    if (reader < at || (!parts.empty() && parts.back().layer == reader) ||
+        other.inputs[0] != graph.layers[at].inputs[0])
+      continue;
+    const auto shared = SharedInput::of(graph, other);
+    if (!shared || shared->common != first->common || is_concatenated(graph, other.outputs[0])) continue;
+    parts.push_back({reader, shared->columns, shared->has_bias});
+    total += shared->columns;
+  }
+  std::erase_if(parts, [&](const Part& part) {
+    const TensorId y = graph.layers[part.layer].outputs[0];
+    return !all_read_as(graph, y,
+                        view_of_part(first->common, element_count(graph.tensors[y].dims), part.columns, total));
+  });
+  if (parts.size() < 2 || parts.front().layer != at) return std::nullopt;
+  Match match;
+  std::int64_t columns = 0;
+  bool has_bias = false;
+  for (const Part& part : parts) {
+    match.members.push_back(part.layer);
+    columns += part.columns;
+    has_bias = has_bias || part.has_bias;
+  }
+  match.kept.assign(match.members.begin(), match.members.end() - 1);
+  match.pieces = {{0, match.members.size(), SharedInput::joined(first->common, columns, has_bias)}};
+  return match;
+}
+
+}  // namespace benanza::detail

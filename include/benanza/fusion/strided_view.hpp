@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// StridedView: how a tensor lies in memory that it shares with others; and which layers have calls that read or write
+// it there. What is strided for them is what BLAS says with leading dimensions, oneDNN with the strides of memory
+// descriptors, and own kernels with a distance between rows.
+#pragma once
+
+#include <benanza/fusion/pattern.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace benanza::detail {
+
+/// Dimensions, the outermost first, and how many elements lie between neighbours along each. A stride of 0 repeats
+/// elements. Kept in the shortest form: no dimension of 1, none that continues the one before it.
+class StridedView {
+ public:
+  StridedView(const Dims& dims, const Dims& strides) {
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] == 1) continue;
+      if (!dims_.empty() && strides_.back() == strides[i] * dims[i]) {
+        dims_.back() *= dims[i];
+        strides_.back() = strides[i];
+      } else {
+        dims_.push_back(dims[i]);
+        strides_.push_back(strides[i]);
+      }
+    }
+  }
+  [[nodiscard]] static StridedView dense(std::int64_t elements) { return {{elements}, {1}}; }
+  /// Rows of `columns` elements that begin `stride` apart.
+  [[nodiscard]] static StridedView rows(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+    return {{rows, columns}, {stride, 1}};
+  }
+
+  /// One behind the other.
+  [[nodiscard]] bool is_dense() const { return dims_.empty() || (dims_.size() == 1 && strides_[0] == 1); }
+  /// How many elements lie one behind the other at least.
+  [[nodiscard]] std::int64_t run() const { return dims_.empty() || strides_.back() != 1 ? 1 : dims_.back(); }
+
+  /// The first `taken` elements along an axis of `size`, `inner` elements behind which are one of it. Where they begin
+  /// does not matter. Nothing where no one stride leads from one to the next.
+  [[nodiscard]] std::optional<StridedView> part(std::int64_t size, std::int64_t inner, std::int64_t taken) const {
+    const auto behind = cut(inner);
+    const auto axis = behind ? behind->first.cut(size) : std::nullopt;
+    if (!axis || axis->second.dims_.size() > 1) return std::nullopt;
+    Dims dims = axis->first.dims_, strides = axis->first.strides_;
+    dims.push_back(taken);
+    strides.push_back(size == 1 ? 0 : axis->second.strides_[0]);
+    dims.insert(dims.end(), behind->second.dims_.begin(), behind->second.dims_.end());
+    strides.insert(strides.end(), behind->second.strides_.begin(), behind->second.strides_.end());
+    return StridedView(dims, strides);
+  }
+
+  /// Strides of `inner`, the innermost dimensions of the same elements; nothing where one stride for each cannot say
+  /// where they lie.
+  [[nodiscard]] std::optional<Dims> strides_of(std::span<const std::int64_t> inner) const {
+    Dims result(inner.size(), 0);
+    std::size_t at = dims_.size();
+    std::int64_t left = 1, stride = 1;
+    for (std::size_t i = inner.size(); i-- > 0;) {
+      if (inner[i] == 1) continue;
+      if (left == 1) {
+        if (at == 0) return std::nullopt;
+        left = dims_[--at];
+        stride = strides_[at];
+      }
+      if (left % inner[i] != 0) return std::nullopt;
+      result[i] = stride;
+      stride *= inner[i];
+      left /= inner[i];
+    }
+    return result;
+  }
+
+ private:
+  /// The outer dimensions, and the innermost ones of `inner` elements.
+  [[nodiscard]] std::optional<std::pair<StridedView, StridedView>> cut(std::int64_t inner) const {
+    Dims outer_dims = dims_, outer_strides = strides_, dims, strides;
+    while (inner > 1) {
+      if (outer_dims.empty()) return std::nullopt;
+      std::int64_t& size = outer_dims.back();
+      if (inner % size != 0 && size % inner != 0) return std::nullopt;
+      const std::int64_t taken = std::min(size, inner);
+      dims.insert(dims.begin(), taken);
+      strides.insert(strides.begin(), outer_strides.back());
+      inner /= taken;
+      size /= taken;
+      outer_strides.back() *= taken;
+      if (size > 1) continue;
+      outer_dims.pop_back();
+      outer_strides.pop_back();
+    }
+    return std::pair(StridedView(outer_dims, outer_strides), StridedView(dims, strides));
+  }
+
+  Dims dims_{}, strides_{};
+};
+
+/// What a call reads or writes at once. Shorter runs of neighbours take it more time than was measured.
+inline constexpr std::int64_t least_run_bytes = 64;
+
+/// A matrix whose rows, or if `either` whose columns, are each one behind the other.
+[[nodiscard]] inline bool is_matrix(const StridedView& view, std::int64_t rows, std::int64_t columns, bool either) {
+  const auto strides = view.strides_of(Dims{rows, columns});
+  if (!strides) return false;
+  const auto lies = [&](std::size_t inner, std::int64_t size, std::int64_t others) {
+    return (size == 1 || (*strides)[inner] == 1) && (others == 1 || (*strides)[1 - inner] >= size);
+  };
+  return lies(1, columns, rows) || (either && lies(0, rows, columns));
+}
+
+/// Whether a layer updates one of its operands.
+[[nodiscard]] inline bool is_in_place(const Layer& layer) {
+  return std::visit(
+      [](const auto& op) {
+        if constexpr (requires { op.in_place; }) return op.in_place;
+        else return false;
+      },
+      layer);
+}
+
+/// Whether calls for a layer take one of its operands, or its result, as it lies in `view`. Products of matrices take a
+/// stride between rows, attention strides between heads and tokens, norms and softmax between rows; what is computed or
+/// moved element by element takes runs of a cache line.
+[[nodiscard]] inline bool takes(const Layer& layer, const Operand& operand, const StridedView& view) {
+  if (view.is_dense()) return true;
+  const TensorShape& shape = operand.shape;
+  const auto is_unit_row = [&](std::size_t inner) {
+    if (shape.size() < inner) return false;
+    const auto strides = view.strides_of(std::span(shape.end() - inner, inner));
+    return strides && (shape.back() == 1 || strides->back() == 1);
+  };
+  if (const auto* product = std::get_if<op::MatMul>(&layer))
+    return is_float(product->type) &&
+           is_matrix(view, shape[shape.size() - 2], shape.back(), operand.name == "a" || operand.name == "b");
+  if (const auto* attention = std::get_if<op::Attention>(&layer)) {
+    const std::string_view name = operand.name;
+    if (name != "q" && name != "k" && name != "v" && name != "y") return false;
+    const bool by_tokens = name == "q"   ? attention->q_tokens_first
+                           : name == "k" ? attention->k_tokens_first
+                           : name == "v" ? attention->v_tokens_first
+                                         : attention->y_tokens_first;
+    return is_unit_row(by_tokens ? 3 : 2);
+  }
+  if (std::holds_alternative<op::LayerNorm>(layer) || std::holds_alternative<op::Rotary>(layer)) return is_unit_row(1);
+  if (const auto* softmax = std::get_if<op::Softmax>(&layer)) {
+    const auto strides = view.strides_of(Dims{softmax->x[1]});
+    return softmax->x[2] == 1 && strides && strides->back() == 1;
+  }
+  const bool by_elements = std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
+                           std::holds_alternative<op::Gather>(layer) || is_movement(layer);
+  return by_elements && view.run() * bits(operand.type) / 8 >= least_run_bytes;
+}
+
+/// Whether a layer takes tensor `id` as it lies in `view`, in whatever place it reads it.
+[[nodiscard]] inline bool reads_as(const LayerGraph& graph, const Occurrence& at, TensorId id,
+                                   const StridedView& view) {
+  if (is_in_place(at.layer)) return false;
+  if (view.is_dense()) return true;
+  bool found = false;
+  for (const auto& operand : operands(at.layer).inputs) {
+    if (operand.constant || operand.elements() != element_count(graph.tensors[id].dims)) continue;
+    if (!takes(at.layer, operand, view)) return false;
+    found = true;
+  }
+  return found;
+}
+
+/// Whether all that read a tensor, also under another shape, take it as it lies in `view`.
+[[nodiscard]] inline bool all_read_as(const LayerGraph& graph, TensorId id, const StridedView& view) {
+  const LayerTensor& tensor = graph.tensors[id];
+  return !tensor.output && std::all_of(tensor.consumers.begin(), tensor.consumers.end(), [&](std::size_t reader) {
+    const Occurrence& at = graph.layers[reader];
+    if (!is_free(at.layer)) return reads_as(graph, at, id, view);
+    return at.inputs[0] == id && at.outputs.size() == 1 && all_read_as(graph, at.outputs[0], view);
+  });
+}
+
+}  // namespace benanza::detail

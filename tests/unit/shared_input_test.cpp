@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.hpp"
+#include "support/fusion_support.hpp"
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::testing;
+using Dims = GraphBuilder::Dims;
+
+ValueId product_of(GraphBuilder& g, ValueId x, std::int64_t columns) {
+  const Dims dims = g.graph().value(x).dims;
+  return g.node("MatMul", {x, g.weight({dims.back(), columns})}, {dims[0], columns});
+}
+
+const std::string three_products = "MatMul/f32/a=16x64/b=64x160/b_constant=1";
+
+}  // namespace
+
+TEST_CASE("products of one input are one product with their weights side by side") {
+  GraphBuilder g;
+  const auto x = g.input({16, 64});
+  const auto with_bias = [&](ValueId y) { return g.map("Add", {y, g.weight({g.graph().value(y).dims.back()})}); };
+  const auto read = [&](ValueId y) { g.output(g.map("Softmax", {y})); };
+  SECTION("queries, keys and values") {
+    const auto q = with_bias(product_of(g, x, 64)), k = with_bias(product_of(g, x, 64)),
+               v = with_bias(product_of(g, x, 32));
+    read(q), read(k), read(v);
+    const auto graph = fused(g);
+    REQUIRE(graph.layers.size() == 4);
+    const Occurrence& all = graph.layers[0];
+    CHECK(LayerSignature(all.layer).text() == named(three_products + "/post=bias"));
+    CHECK(all.outputs.size() == 3);
+    CHECK(all.read_activations.value == 16 * 64 * 4);  // once
+    CHECK(all.read_weights.value == (64 * 160 + 160) * 4);
+    CHECK(all.written.value == 16 * 160 * 4);
+    REQUIRE(all.pieces.size() == 4);  // each alone, too: the cheapest partition is taken
+    CHECK(all.pieces[0].count == 6);
+    CHECK(all.pieces[2].first == 2);
+    CHECK(all.pieces[2].count == 2);
+    CHECK(LayerSignature(all.pieces[3].layer).text() == named("MatMul/f32/a=16x64/b=64x32/b_constant=1/post=bias"));
+  }
+  SECTION("a bias that one lacks is zeros, a number that follows goes into the weights") {
+    const auto q = g.map("Mul", {with_bias(product_of(g, x, 64)), g.number(0.125)});
+    const auto k = product_of(g, x, 64), v = with_bias(product_of(g, x, 32));
+    read(q), read(k), read(v);
+    CHECK(signatures(fused(g)).front() == named(three_products + "/post=bias"));
+  }
+  SECTION("what reads the first comes before the last") {
+    const auto q = product_of(g, x, 64);
+    read(q);
+    const auto k = product_of(g, x, 96);
+    read(k);
+    const auto graph = fused(g);
+    REQUIRE(graph.layers.size() == 3);
+    CHECK(LayerSignature(graph.layers[0].layer).text() == named(three_products));
+    for (std::size_t i : {1U, 2U}) CHECK(graph.layers[i].predecessors == std::vector<Predecessor>{{0, false}});
+  }
+  SECTION("a residual that is added to one keeps it apart") {
+    read(g.map("Add", {product_of(g, x, 64), g.input({16, 64})}));
+    read(product_of(g, x, 64));
+    CHECK(fused(g).layers.size() == 4);
+  }
+  SECTION("so does another activation") {
+    read(g.map("Relu", {product_of(g, x, 64)}));
+    read(product_of(g, x, 64));
+    CHECK(fused(g).layers.size() == 4);
+  }
+  SECTION("one result leaves the graph, where it is dense") {
+    g.output(product_of(g, x, 64));
+    read(product_of(g, x, 64));
+    CHECK(fused(g).layers.size() == 3);
+  }
+  SECTION("one is read by what takes no strides") {
+    g.output(g.node("ReduceSum", {product_of(g, x, 64), g.ints({0})}, {1, 64}));
+    read(product_of(g, x, 64));
+    CHECK(fused(g).layers.size() == 4);
+  }
+  SECTION("results of one row have no strides") {
+    const auto row = g.input({1, 64});
+    g.output(g.node("CumSum", {product_of(g, row, 64), g.ints({1})}, {1, 64}));
+    g.output(g.node("CumSum", {product_of(g, row, 64), g.ints({1})}, {1, 64}));
+    CHECK(signatures(fused(g)).front() == named("MatMul/f32/a=1x64/b=64x128/b_constant=1"));
+  }
+}
+
+TEST_CASE("convolutions of one input with one window are one") {
+  GraphBuilder g;
+  const std::int64_t images = GENERATE(1, 2);
+  const auto x = g.input({images, 8, 16, 16});
+  const auto pool = [&](ValueId y) {
+    g.output(g.node("GlobalAveragePool", {y}, {images, g.graph().value(y).dims[1], 1, 1}));
+  };
+  pool(g.map("Relu", {g.conv(x, 8, true)}));
+  pool(g.map("Relu", {g.conv(x, 24, true)}));
+  pool(g.map("Relu", {g.node("Conv", {x, g.weight({8, 8, 1, 1}), g.weight({8})}, {images, 8, 16, 16})}));
+  const auto found = signatures(fused(g));
+  CHECK(found.size() == (images == 1 ? 5 : 6));  // a pool takes no gap between two images
+  if (images == 1) CHECK(found.front() == named("Conv/f32/x=1x8x16x16/w=32x8x3x3/pads=1x1x1x1/post=bias,relu"));
+}
+
+TEST_CASE("what a Concat takes has its place there, and stays a product of its own") {
+  GraphBuilder g;
+  const auto x = g.input({1, 8, 16, 16});
+  const auto joined = g.node("Concat", {g.conv(x, 8), g.conv(x, 8)}, {1, 16, 16, 16}, {{"axis", std::int64_t{1}}});
+  g.output(g.conv(joined, 8));
+  CHECK(fused(g).layers.size() == 4);
+}
