@@ -124,8 +124,8 @@ def work(engine, path, cpus, seconds, folder):
     print(json.dumps(PROFILERS[engine](path, len(cpus), seconds, pathlib.Path(folder))))
 
 
-def gap_of(path, engine, arguments):
-    """The gap's JSON, or the reason why there is none."""
+def gap_of(path, engine, arguments, *more):
+    """The gap's JSON, or the reason why there is none. `more`: further options of `benanza gap`."""
     with tempfile.TemporaryDirectory() as folder:
         own = path if engine == "pytorch" else compare.with_weights(path, folder)
         command = [sys.executable, __file__, "--worker", engine, "--cpus", compare.text_of(arguments.cpus), "--seconds", str(arguments.seconds), "--folder", folder, own]
@@ -133,7 +133,7 @@ def gap_of(path, engine, arguments):
         if worker.returncode:
             return (worker.stderr.strip().splitlines() or ["it ended"])[-1]
         options = json.loads(worker.stdout.splitlines()[-1])
-        command = [compare.PROGRAM, "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-"]
+        command = [compare.PROGRAM, "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-", *more]
         if arguments.database:
             command += ["--database", arguments.database]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
