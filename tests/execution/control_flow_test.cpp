@@ -80,13 +80,3 @@ TEST_CASE("sizes that data decides are those that it has") {
   CHECK(run({9, 2, 5, 1}).outputs.at("y").values() == Numbers{8, 1, 4});
   CHECK(run({0, 0, 0, 0}).outputs.at("count").values() == Numbers{0});
 }
-
-TEST_CASE("a Reshape goes to the sizes that were computed") {
-  Executor executor = executor_of(R"(m (float[4] x, int64[2] sizes) => (float[a,b] y) { y = Reshape (x, sizes) })");
-  const auto dims = [&](const Numbers& sizes) {
-    return executor.run({{"x", f32({4}, {1, 2, 3, 4})}, {"sizes", i64({2}, sizes)}}).outputs.at("y").dims();
-  };
-  CHECK(dims({2, 2}) == Tensor::Dims{2, 2});
-  CHECK(dims({-1, 1}) == Tensor::Dims{4, 1});
-  CHECK_THROWS_AS(dims({3, 2}), InputError);
-}
