@@ -104,6 +104,33 @@ Tensor scaled(const Tensor& x, double factor) {
   return Tensor::of(x.type(), x.dims(), values);
 }
 
+/// With the last two dimensions exchanged.
+Tensor transposed(const Tensor& x) {
+  Tensor::Dims dims = x.dims();
+  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  const auto rows = static_cast<std::size_t>(x.dims()[dims.size() - 2]),
+             columns = static_cast<std::size_t>(x.dims().back()), size = static_cast<std::size_t>(bits(x.type())) / 8,
+             matrix = rows * columns * size;
+  Tensor result(x.type(), std::move(dims));
+  for (std::size_t begin = 0; begin < x.bytes(); begin += matrix) {
+    const auto* const from = static_cast<const std::byte*>(x.data()) + begin;
+    auto* const to = static_cast<std::byte*>(result.writable()) + begin;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column)
+        std::memcpy(to + (column * rows + row) * size, from + (row * columns + column) * size, size);
+  }
+  return result;
+}
+
+/// Whether a layer takes operand `i` of a product in the order in which the node does not have it: a product with
+/// constants has them as its plans like them.
+bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
+  const auto* product = std::get_if<op::MatMul>(&layer);
+  if (product == nullptr || i > 1) return false;
+  return node.attribute<std::int64_t>(i == 0 ? "transA" : "transB", 0) != 0 &&
+         !(i == 0 ? product->trans_a : product->trans_b);
+}
+
 std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const BoundNode& bound) {
   std::vector<OperandSource> sources;
   Indices which = operand_inputs(node, graph, bound.layer);
@@ -124,8 +151,12 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
     if (i < which.size() && node.has_input(which[i])) source.inputs = {which[i]};
     double factor = 1;  // Gemm: alpha A B + beta C
     if (node.op_type == "Gemm" && i != 1) factor = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
-    if (factor != 1 && !source.inputs.empty())
-      source.make = [at = which[i], factor](const NodeTensors& inputs) { return scaled(*inputs[at], factor); };
+    const bool exchanged = is_transposed(node, bound.layer, i);
+    if ((factor != 1 || exchanged) && !source.inputs.empty())
+      source.make = [at = which[i], factor, exchanged](const NodeTensors& inputs) {
+        const Tensor given = exchanged ? transposed(*inputs[at]) : *inputs[at];
+        return factor != 1 ? scaled(given, factor) : given;
+      };
     if (i > 0 && picks) {
       source.inputs.push_back(3);
       source.make = [at = which[i]](const NodeTensors& inputs) { return picked_angles(*inputs[at], *inputs[3]); };
@@ -222,6 +253,10 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   refuse_extensions(node);
   refuse_attributes(node);
   BoundNode bound{.layer = make_layer(node, graph)};
+  if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
+    if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
+  if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)
+    throw NotExecutable(node, "a batch that is not the first dimension");
   if (is_opaque(bound.layer)) throw NotExecutable(node, "modelled only");
   if (std::holds_alternative<op::Attention>(bound.layer) && node.domain.empty() && node.has_input(6))
     throw NotExecutable(node, "a cache of which data tells how much is filled");

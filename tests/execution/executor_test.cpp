@@ -60,6 +60,15 @@ Inputs random_inputs(const Executor& executor) {
 
 }  // namespace
 
+TEST_CASE("constant operands of a product that lie transposed are exchanged") {
+  // (1 2) times the transpose of rows (1 2), (3 4), (5 6): 5, 11, 17; twice that where alpha is 2.
+  const std::string model = R"(m (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = )";
+  const Inputs inputs{{"x", floats({1, 2}, {1, 2})}};
+  CHECK(run_text(model + "Gemm<transB = 1>(x, w) }", inputs, "y") == Values{5, 11, 17});
+  CHECK(run_text(model + "Gemm<transB = 1, alpha = 2.0>(x, w) }", inputs, "y") == Values{10, 22, 34});
+  CHECK(run_text(model + "Einsum<equation = \"ij,kj->ik\">(x, w) }", inputs, "y") == Values{5, 11, 17});
+}
+
 TEST_CASE("models give the outputs that ONNX Runtime gives") {
   const auto all = expected_outputs();
   REQUIRE(all.size() == 3);

@@ -95,17 +95,19 @@ TEST_CASE("an Einsum with a label twice reads the diagonal", "[floors]") {
 
 TEST_CASE("a Resize of which a part is read needs the cells of that part", "[floors]") {
   const auto cropped = [](const std::string& attributes, const std::string& scale, std::int64_t y, std::int64_t first,
-                          std::int64_t kept) {
+                          std::int64_t kept, const std::string& region = "") {
     const std::string side = std::to_string(y), part = std::to_string(kept);
-    return known_layers(
-        "(float[1, 2, 256, 256] x) => (float[1, 2, " + part + ", " + part + "] y) <float[4] s = {1, 1, " + scale +
-        ", " + scale + "}, int64[2] a = {" + std::to_string(first) + ", " + std::to_string(first) +
-        "}, int64[2] b = {" + std::to_string(first + kept) + ", " + std::to_string(first + kept) +
-        "}, int64[2] axes = {2, 3}> { m = Relu(x) r = Resize<" + attributes + ">(m, , s) y = Slice(r, a, b, axes) }");
+    return known_layers("(float[1, 2, 256, 256] x) => (float[1, 2, " + part + ", " + part +
+                        "] y) <float[4] s = {1, 1, " + scale + ", " + scale + "}, int64[2] a = {" +
+                        std::to_string(first) + ", " + std::to_string(first) + "}, int64[2] b = {" +
+                        std::to_string(first + kept) + ", " + std::to_string(first + kept) +
+                        "}, int64[2] axes = {2, 3}, float[0] none = {}> { m = Relu(x) r = Resize<" + attributes +
+                        ">(m, " + region + ", s) y = Slice(r, a, b, axes) }");
   };
   const auto needed_of_x = [](const ModelLayers& model) { return model.single.layers[0].needed.flops.value / 2; };
   // Twice as large: results 0 to 7 lie at -0.25 to 3.25, so between cells 0 and 4.
   CHECK(needed_of_x(cropped("mode = \"linear\"", "2", 512, 0, 8)) == Approx(5 * 5));
+  CHECK(needed_of_x(cropped("mode = \"linear\"", "2", 512, 0, 8, "none")) == Approx(5 * 5));  // as exporters write it
   // The nearest of these are cells 0 to 3; cubic functions need two on each side, -2 to 5.
   CHECK(needed_of_x(cropped("mode = \"nearest\"", "2", 512, 0, 8)) == Approx(4 * 4));
   CHECK(needed_of_x(cropped("mode = \"cubic\"", "2", 512, 0, 8)) == Approx(6 * 6));

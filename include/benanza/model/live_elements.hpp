@@ -66,6 +66,11 @@ class LiveElements {
       if (values[id].readers.size() < most_readers) values[id].readers.insert(reader);
   }
 
+  /// A constant without elements is one that is left out: Resize has such a region.
+  [[nodiscard]] static bool knows_size(const Value& value) {
+    return value.elements() > 0 || (value.constant && !value.data_dependent);
+  }
+
   /// What is known of each value; of what a body's inputs are, nothing.
   void learn(const Graph& graph, const Graph* outer) {
     std::vector<detail::KnownElements> known;
@@ -76,7 +81,7 @@ class LiveElements {
     static const std::set<std::string, std::less<>> makers{"Trilu", "OneHot", "Expand", "Tile"};
     for (const Node& node : graph.nodes) {
       const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
-      const auto has_size = [&](const auto& id) { return !id || graph.value(*id).elements() > 0; };
+      const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
       if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
           !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
           (!makers.contains(node.op_type) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
@@ -142,7 +147,7 @@ class LiveElements {
     std::set<std::string> readers;
     bool any = node.outputs.empty(), whole = true, has_rule = node.has_input(0);
     const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are the least
-      if (id && (graph.value(*id).data_dependent || graph.value(*id).elements() == 0)) has_rule = false;
+      if (id && (graph.value(*id).data_dependent || !knows_size(graph.value(*id)))) has_rule = false;
     };
     for (const auto& input : node.inputs) look(input);
     for (const auto& output : node.outputs) {
