@@ -197,7 +197,8 @@ std::optional<BandedNumbers> banded_literal(const Value& value) {
   if (!value.literal || rank < 2) return std::nullopt;
   const std::int64_t rows = value.dims[rank - 2], columns = value.dims[rank - 1];
   const auto& [ints, floats] = *value.literal;
-  if (rows * columns != value.elements() || to_size(value.elements()) != std::max(ints.size(), floats.size()))
+  if (value.elements() == 0 || rows * columns != value.elements() ||
+      to_size(value.elements()) != std::max(ints.size(), floats.size()))
     return std::nullopt;
   std::vector<double> numbers(floats);
   if (floats.empty()) numbers.assign(ints.begin(), ints.end());
@@ -206,6 +207,7 @@ std::optional<BandedNumbers> banded_literal(const Value& value) {
   if (!band) return std::nullopt;
   const double inside = numbers[0];
   const auto outside = std::find_if(numbers.begin(), numbers.end(), [&](double n) { return n != inside; });
+  if (outside == numbers.end()) return std::nullopt;
   return BandedNumbers{*band, inside, *outside};
 }
 

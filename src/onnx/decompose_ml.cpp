@@ -244,14 +244,25 @@ bool array_feature_extractor(Parts& parts) {
   return true;
 }
 
+/// 0, 1, 2, ...: a key is then its own place in a list. Otherwise what stands for a search has no numbers, so that it
+/// can be counted and not executed.
+bool are_places(const Integers& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (keys[i] != static_cast<std::int64_t>(i)) return false;
+  return true;
+}
+
 /// OneHotEncoder of integers. To find the category costs something, too; what is counted is the encoding of it.
 bool one_hot_encoder(Parts& parts) {
   const Node& node = parts.node();
   const Value y = parts.value(*node.outputs[0]);
   const DataType type = parts.value(*node.inputs[0]).type;
   if (type != DataType::i64 && type != DataType::i32) return false;
-  if (!node.attributes.contains("cats_int64s")) return false;
-  const ValueId depth = parts.constant({}, {}, DataType::i64);
+  const auto categories = node.attribute<Integers>("cats_int64s", {});
+  if (categories.empty()) return false;
+  Literal depth_number;
+  if (are_places(categories)) depth_number.ints = {count(categories)};
+  const ValueId depth = parts.constant({}, std::move(depth_number), DataType::i64);
   const ValueId values = parts.constant({2}, {.floats = {0, 1}});
   parts.give(parts.put("OneHot", {*node.inputs[0], depth, values}, y.dims), 0);
   return true;
@@ -266,6 +277,7 @@ bool label_encoder(Parts& parts) {
                  .floats = node.attribute<Floats>("values_floats", {})};
   const std::int64_t keys = count(values.ints) + count(values.floats);
   if (type != DataType::i64 || y.type == DataType::string || keys == 0) return false;
+  if (!are_places(node.attribute<Integers>("keys_int64s", {}))) values = {};
   const ValueId table = parts.constant({keys}, std::move(values), y.type);
   parts.give(parts.put("Gather", {table, *node.inputs[0]}, y.dims, {}, y.type), 0);
   return true;
