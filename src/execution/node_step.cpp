@@ -49,7 +49,7 @@ void NodeStep::prepare(const NodeTensors& constants, Resources& resources) {
   if (!is_static_) return;
   BoundNode bound = bind_node(*graph_, *node_, constants);
   const auto plan = resources.plans.choose(bound);
-  Prepared& made = prepared_.emplace();
+  PreparedNode& made = prepared_.emplace();
   for (const auto& id : node_->outputs) made.outputs.push_back(id ? graph_->value(*id).dims : Tensor::Dims{});
   made.call.emplace(*node_, std::move(bound), plan, constants);
 }
@@ -72,15 +72,15 @@ std::map<ValueId, Value> NodeStep::values_of(const NodeTensors& inputs) const {
   return result;
 }
 
-NodeStep::Prepared NodeStep::prepared_for(std::map<ValueId, Value> values, const NodeTensors& inputs,
-                                          Resources& resources) const {
+PreparedNode NodeStep::prepared_for(std::map<ValueId, Value> values, const NodeTensors& inputs,
+                                    Resources& resources) const {
   Graph graph;
   try {
     graph = make_node_graph(*node_, values);
   } catch (const InputError& error) {
     throw InputError(std::string(error.what()) + " (at the sizes that data gave)");
   }
-  Prepared made{.inputs = std::move(values)};
+  PreparedNode made{.inputs = std::move(values)};
   std::size_t next = 0;
   for (const auto& id : node_->outputs) {
     made.outputs.emplace_back();

@@ -21,6 +21,14 @@ struct Resources {
   Execution* execution = nullptr;  ///< where runs are noted; null: nowhere
 };
 
+/// A node at certain sizes.
+struct PreparedNode {
+  std::map<ValueId, Value> inputs{};    ///< what it was prepared for, where sizes come from data
+  std::vector<Tensor::Dims> outputs{};  ///< in the node's order
+  std::optional<LayerCall> call{};
+  NodeTensors folded{};  ///< outputs that follow from sizes and short lists of integers alone
+};
+
 class NodeStep {
  public:
   NodeStep(const Graph& graph, const Node& node) : graph_(&graph), node_(&node) {}
@@ -31,25 +39,17 @@ class NodeStep {
   [[nodiscard]] NodeTensors run(const NodeTensors& inputs, Resources& resources);
 
  private:
-  /// A node at certain sizes.
-  struct Prepared {
-    std::map<ValueId, Value> inputs{};    ///< what it was prepared for, where sizes come from data
-    std::vector<Tensor::Dims> outputs{};  ///< in the node's order
-    std::optional<LayerCall> call{};
-    NodeTensors folded{};  ///< outputs that follow from sizes and short lists of integers alone
-  };
-
   [[nodiscard]] bool has_known_sizes(const NodeTensors& constants) const;
   [[nodiscard]] std::map<ValueId, Value> values_of(const NodeTensors& inputs) const;
-  [[nodiscard]] Prepared prepared_for(std::map<ValueId, Value> values, const NodeTensors& inputs,
-                                      Resources& resources) const;
+  [[nodiscard]] PreparedNode prepared_for(std::map<ValueId, Value> values, const NodeTensors& inputs,
+                                          Resources& resources) const;
   [[nodiscard]] NodeTensors call_layer(const NodeTensors& inputs, Resources& resources);
 
   const Graph* graph_;
   const Node* node_;
   bool is_static_ = false;
   NodeTensors constants_{};
-  std::optional<Prepared> prepared_{};
+  std::optional<PreparedNode> prepared_{};
 };
 
 }  // namespace benanza::execution
