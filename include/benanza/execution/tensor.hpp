@@ -36,7 +36,7 @@ class Tensor {
   [[nodiscard]] const void* data() const { return data_; }
   /// Whether the elements are aligned as plans take them: to 64 bytes.
   [[nodiscard]] bool aligned() const;
-  /// Of a tensor that was made without elements, before it is copied.
+  /// Call it before the tensor is copied, on a tensor that was made without elements.
   [[nodiscard]] void* writable() { return const_cast<void*>(data_); }
   /// Element `i` as a number.
   [[nodiscard]] double operator[](std::int64_t i) const { return load(data_, type_, i); }

@@ -186,7 +186,7 @@ class MovementInPlace {
   }
 
   LayerGraph* graph_;
-  Views views_{};                    // of tensors that lie in the memory of others
+  Views views_{};                    // tensors stored in the memory of others
   std::set<std::size_t> written_{};  // layers whose operands are written where their results lie
 };
 
