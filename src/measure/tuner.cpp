@@ -235,9 +235,10 @@ Seconds Tuner::end_of_visits(std::vector<TuningTask>& tasks, std::span<TuningTas
     choose(*task, place_.sampler());
     if (!task->decided()) once += estimate(*task);
   }
-  const Seconds rounds = round_cost(tasks, place_.sampler()) * static_cast<double>(rounds_to_come);
+  const Seconds round = round_cost(tasks, place_.sampler());
+  const Seconds rounds = round * static_cast<double>(rounds_to_come);
   const Seconds least = place_.elapsed() + once * static_cast<double>(visits - 1);
-  return std::min(until, std::max(least, place_.options().budget - rounds));
+  return std::min({until, start_of_rounds(round), std::max(least, place_.options().budget - rounds)});
 }
 
 void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
@@ -253,12 +254,18 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
   // a layer without a row makes every total partial. What one leaves goes to those after it.
   Seconds claims{};
   for (const auto* task : open) claims += claim(*task);
+  const Seconds all_claims = claims, round_of_known = round_cost(tasks, place_.sampler());
+  Seconds round_of_tried{};
   for (auto* task : open) {
     if (place_.over(place_.options().budget)) break;
     place_.report("select", done++, total, place_.remaining(), task->signature);
-    const Seconds left = std::max(Seconds{}, until - place_.elapsed());
+    const double tried = (all_claims - claims) / all_claims;
+    const Seconds round = round_of_known + (tried > 0 ? round_of_tried / tried : Seconds{});
+    const Seconds left = std::max(Seconds{}, std::min(until, start_of_rounds(round)) - place_.elapsed());
     admit(*task, place_.elapsed() + left * (claim(*task) / claims));
     claims = claims - claim(*task);
+    choose(*task, place_.sampler());
+    round_of_tried += round_cost(std::span(task, 1), place_.sampler());
     place_.keep(tasks);
   }
   until = end_of_visits(tasks, open, until);

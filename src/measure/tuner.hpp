@@ -23,6 +23,9 @@ class Tuner {
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
+  /// Selection ends early enough for this many rounds: twice as many as a total needs (docs/measuring.md, "Totals that
+  /// are not given"), since a busy machine makes rounds longer and spoils some.
+  static constexpr int rounds_kept = 8;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;
   /// A contended sample is taken again at once, up to this many times.
@@ -57,6 +60,10 @@ class Tuner {
   void visit(TuningTask& task, int samples, Seconds until);
   void take(Candidate& candidate, int samples, Seconds until);
   [[nodiscard]] Seconds estimate(const TuningTask& task) const;
+  /// The last moment that leaves time for the rounds that are kept.
+  [[nodiscard]] Seconds start_of_rounds(Seconds round) const {
+    return place_.options().budget - round * static_cast<double>(rounds_kept);
+  }
   /// When the visits after the first have to end.
   [[nodiscard]] Seconds end_of_visits(std::vector<TuningTask>& tasks, std::span<TuningTask* const> open, Seconds until);
 

@@ -75,7 +75,9 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
 }
 
 Seconds default_budget(std::span<const ModelLayers> models) {
-  constexpr FlopsPerSecond pace{8e9};  // a processor of 100 GFLOP/s calls each layer a dozen times
+  // A processor of 100 GFLOP/s calls each layer 50 times: a few times for each candidate, then in rounds, which call
+  // each layer in several forms, cache states and thread counts.
+  constexpr FlopsPerSecond pace{2e9};
   const Seconds least{models.size() == 1 ? 45.0 : 36.0};
   Seconds budget{};
   for (const auto& model : models) {

@@ -477,6 +477,21 @@ TEST_CASE("the budget is kept, and a slow model gets fewer rounds") {
   }
 }
 
+TEST_CASE("selection leaves time for eight rounds, however many plans there are to try") {
+  FakeHost host;
+  std::vector<FakePlan> plans;
+  for (int i = 0; i < 8; ++i) plans.push_back({.name = std::string(1, static_cast<char>('a' + i)), .seconds = 0.05});
+  std::vector<Wanted> layers;
+  for (int i = 0; i < 30; ++i) layers.push_back({.layer = relu(64 + i)});
+  MeasureOptions options;
+  options.budget = {40};
+  const auto rows = run(host, {std::make_shared<FakeBackend>(host, plans)}, options, 1, layers);
+  std::map<std::string, std::size_t> rounds;
+  for (const auto& m : rows) rounds[m.signature] = std::max(rounds[m.signature], m.rounds_s.size());
+  REQUIRE(rounds.size() == layers.size());
+  for (const auto& [signature, count] : rounds) CHECK(count >= 8);
+}
+
 TEST_CASE("where time runs out, the many plans of one library do not keep those of another from being tried") {
   FakeHost host;
   std::vector<FakePlan> plans;

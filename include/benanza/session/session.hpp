@@ -123,8 +123,8 @@ class Session {
   AnalysisOptions analysis_options_{};
 };
 
-/// A model of ordinary size is measured within a minute, a whole zoo within half an hour; a heavy model gets time for
-/// as many passes over its layers.
+/// The time that measuring may take if nobody says: under a minute for a model of ordinary size, half an hour for a
+/// whole zoo. A model of more than 90 GFLOP gets time in proportion to them.
 [[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
 
 }  // namespace benanza
