@@ -21,7 +21,7 @@ Signatures layers(const Graph& graph, Form form = Form::single) {
 }
 
 /// Convolution with bias, ReLU, softmax, and a gather of rows by i64.
-Graph small_model() {
+Graph typed_model() {
   GraphBuilder build;
   const ValueId y = build.map("Relu", {build.conv(build.input({1, 16, 8, 8}), 32, true)});
   build.output(build.map("Softmax", {y}));
@@ -32,14 +32,14 @@ Graph small_model() {
 }  // namespace
 
 TEST_CASE("a floating-point type replaces f32 everywhere and leaves integers alone") {
-  CHECK(layers(retype(small_model(), DataType::bf16)) ==
+  CHECK(layers(retype(typed_model(), DataType::bf16)) ==
         Signatures{"Conv/bf16/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias", "Unary/bf16/x=2048",
                    "Softmax/bf16/x=256x8x1", "Gather/bf16/x=1x100x64/indices=3/constant=1"});
-  CHECK(layers(retype(small_model(), DataType::f32)) == layers(small_model()));
+  CHECK(layers(retype(typed_model(), DataType::f32)) == layers(typed_model()));
 }
 
 TEST_CASE("tf32 is a type of products alone") {
-  const Graph graph = retype(small_model(), DataType::tf32);
+  const Graph graph = retype(typed_model(), DataType::tf32);
   CHECK(layers(graph) == Signatures{"Conv/tf32/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias", "Unary/f32/x=2048",
                                     "Softmax/f32/x=256x8x1", "Gather/f32/x=1x100x64/indices=3/constant=1"});
   CHECK(layers(graph, Form::fused)[0] == "Conv/tf32/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias,relu");
@@ -48,11 +48,11 @@ TEST_CASE("tf32 is a type of products alone") {
 }
 
 TEST_CASE("8 bits reach products and what keeps their results; the rest computes in f32") {
-  CHECK(layers(retype(small_model(), DataType::i8)) ==
+  CHECK(layers(retype(typed_model(), DataType::i8)) ==
         Signatures{"Quantize/f32/to=i8/x=1x1024x1", "Conv/i8/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias",
                    "Unary/i8/x=2048", "Dequantize/i8/x=1x2048x1", "Softmax/f32/x=256x8x1",
                    "Gather/f32/x=1x100x64/indices=3/constant=1"});
-  CHECK(layers(retype(small_model(), DataType::u8), Form::fused)[1] ==
+  CHECK(layers(retype(typed_model(), DataType::u8), Form::fused)[1] ==
         "Conv/u8/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/w_type=i8/y_type=f32/post=bias,relu");
 }
 
@@ -65,6 +65,6 @@ TEST_CASE("a product of activations is quantised with its operands converted onc
 }
 
 TEST_CASE("types without arithmetic are refused") {
-  CHECK_THROWS_AS(retype(small_model(), DataType::i64), UsageError);
-  CHECK_THROWS_AS(retype(small_model(), DataType::string), UsageError);
+  CHECK_THROWS_AS(retype(typed_model(), DataType::i64), UsageError);
+  CHECK_THROWS_AS(retype(typed_model(), DataType::string), UsageError);
 }
