@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -301,4 +301,4 @@ std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profil
   return Adviser(analysis, profile, gap, commands).run();
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -6,11 +6,11 @@
 
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// Advice from the parts of a gap and the other findings about it, by predicted gain. Gains do not add up: two may
 /// concern the same time.
 [[nodiscard]] std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
                                          const Commands& commands);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

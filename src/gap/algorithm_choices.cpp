@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::vector<AlgorithmChoice> algorithm_choices(const Analysis& analysis, const E
   return result;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -197,4 +197,4 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   gap.unclaimed = true;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// Why the engine's run cannot be compared with this bound: it is below the model floor, so that it computes something
 /// else or was read wrongly, or it was on another device. Empty: it can.
@@ -17,4 +17,4 @@ namespace benanza::analysis {
 /// the gap, the claims about layers, or what counts as explained are withdrawn.
 void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const Timeline& timeline);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// `brgconv:avx2` of `brgconv:avx2,src=...,threads=2`.
 [[nodiscard]] inline std::string_view without_keys(std::string_view algorithm) {
@@ -36,4 +36,4 @@ template <class Holds>
   return best;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

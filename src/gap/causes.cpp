@@ -11,7 +11,7 @@
 #include <numeric>
 #include <set>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -363,4 +363,4 @@ void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, con
   Splitter(gap, analysis, model, profile, timeline, matches).run();
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

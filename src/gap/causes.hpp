@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// The form whose layers a rung is made of.
 [[nodiscard]] Form form_of(RungName rung);
@@ -30,4 +30,4 @@ namespace benanza::analysis {
 void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
                const Timeline& timeline, const std::vector<RecordMatch>& matches);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

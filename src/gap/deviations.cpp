@@ -10,7 +10,7 @@
 #include <map>
 #include <numeric>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::vector<std::string> deviations_of(const ModelLayers& model, const EnginePro
   return result;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <set>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string onednn_kernel(std::string_view implementation) {
   return widest > 0 ? result.append(sets[widest - 1]) : result;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

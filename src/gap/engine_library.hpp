@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// The library that a record's kernel is of, by the name of its backend here; empty: not known.
 [[nodiscard]] std::string_view library_of(const ProfileRecord& record);
@@ -17,4 +17,4 @@ namespace benanza::analysis {
 /// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name does not tell the family.
 [[nodiscard]] std::string onednn_kernel(std::string_view implementation);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

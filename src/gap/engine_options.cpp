@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::string_view engine_option(const EngineProfile& profile, Change change, std:
   return {};
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

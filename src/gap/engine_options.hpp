@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// Options of the profile's engine that bring about the change, as its documentation names them, on the device that it
 /// ran on; empty where none is known, where it is the engine's default, or where the records show that it is on.
@@ -15,4 +15,4 @@ namespace benanza::analysis {
 [[nodiscard]] std::string_view engine_option(const EngineProfile& profile, Change change,
                                              std::optional<DataType> type = {});
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

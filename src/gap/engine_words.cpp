@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -253,4 +253,4 @@ bool is_copy(const ProfileRecord& record) {
   return record.activity == Activity::copy || has_any(record, words);
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// The kinds of Layer that a record may be, by its operator or else by its name; empty: the words say nothing.
 [[nodiscard]] std::vector<std::string_view> kinds_of(const ProfileRecord& record);
@@ -18,4 +18,4 @@ namespace benanza::analysis {
 /// Copies or sets bytes.
 [[nodiscard]] bool is_copy(const ProfileRecord& record);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -17,7 +17,7 @@ namespace benanza {
 
 namespace {
 
-using namespace analysis;
+using namespace gap;
 
 std::string ms_text(Seconds time) {
   char text[32];

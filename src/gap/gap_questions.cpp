@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -202,4 +202,4 @@ std::vector<BackendGain> backend_gains(const Analysis& analysis, const EnginePro
   return result;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -5,7 +5,7 @@
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/model_layers.hpp>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// The rungs, each against the latency.
 [[nodiscard]] std::vector<RungRatio> ratios_of(const Analysis& analysis, const Gap& gap);
@@ -24,4 +24,4 @@ namespace benanza::analysis {
 [[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
                                                      const Gap& gap);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
   return joint;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

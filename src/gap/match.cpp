@@ -15,7 +15,7 @@
 #include <set>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -362,4 +362,4 @@ std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& pr
   return Matcher(model, profile, counted).run();
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

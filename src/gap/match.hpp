@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 struct RecordMatch {
   MatchedBy by = MatchedBy::nothing;
@@ -22,4 +22,4 @@ struct RecordMatch {
 [[nodiscard]] std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
                                              const std::vector<bool>& counted);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 namespace {
 
@@ -287,4 +287,4 @@ std::optional<Seconds> uncertainty_of_median(const std::vector<Seconds>& samples
 
 Timeline make_timeline(const EngineProfile& profile) { return Builder(profile).run(); }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::gap {
 
 /// latency = sum of `own` over counted records - side_by_side + sum of `own` over the others + between + rest.
 struct Timeline {
@@ -34,4 +34,4 @@ struct Timeline {
 /// Quantile `p` of samples; zero for none.
 [[nodiscard]] Seconds quantile_of(const std::vector<Seconds>& samples, double p);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::gap

@@ -23,8 +23,8 @@ class Tuner {
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
-  /// Selection ends early enough for this many rounds: twice as many as a total needs (docs/measuring.md, "Totals that
-  /// are not given"), since a busy machine makes rounds longer and spoils some.
+  /// Selection ends early enough for this many rounds: twice as many as a total needs (docs/measuring.md, "Two
+  /// phases"), since a busy machine makes rounds longer and spoils some.
   static constexpr int rounds_kept = 8;
   /// In a block, where time allows.
   static constexpr int most_samples = 5;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::rules2019 {
 
 namespace {
 
@@ -270,4 +270,4 @@ std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& grap
   return time;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::rules2019

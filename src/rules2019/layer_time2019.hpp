@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::analysis {
+namespace benanza::rules2019 {
 
 struct LayerTime2019 {
   Status status = Status::missing;
@@ -44,4 +44,4 @@ struct LayerTime2019 {
 /// Sizes of a matrix product; nothing for one of other ranks than two.
 [[nodiscard]] std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph);
 
-}  // namespace benanza::analysis
+}  // namespace benanza::rules2019

@@ -11,7 +11,7 @@
 #include <map>
 #include <string_view>
 
-namespace benanza::analysis {
+namespace benanza::rules2019 {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::vector<LayerTime2019> printed_times_2019(const Graph& graph, const Results2
   return times;
 }
 
-}  // namespace benanza::analysis
+}  // namespace benanza::rules2019

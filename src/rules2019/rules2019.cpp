@@ -13,7 +13,7 @@ namespace benanza {
 
 namespace {
 
-using namespace analysis;
+using namespace rules2019;
 
 /// One form: what each occurrence takes, and as which layer it counts.
 struct FormTimes {

@@ -38,7 +38,7 @@ int main() {
 
   check(codegen::initializer(std::get<op::Det>(layer)) == "{.x = {2, 2, 2}}", "its row in a suite");
 
-  const auto kinds = analysis::kinds_of(ProfileRecord{.name = "node_7", .op = "aten::det"});
+  const auto kinds = gap::kinds_of(ProfileRecord{.name = "node_7", .op = "aten::det"});
   check(kinds == std::vector<std::string_view>{"Det"}, "an engine's word for it");
 
   const std::array<float, 8> input{1, 2, 3, 4, 5, 6, 7, 8};
