@@ -13,9 +13,12 @@ namespace {
 
 constexpr std::size_t checked_samples = 2000;  // of each output
 
-/// Layers whose plans take any operands. Others are measured with contents that a model need not have: indices within
-/// their range, weights of 8 bits that are even.
-bool may_be_planned(const Layer& layer) {
+/// Bytes in a plan's layout, aligned.
+Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
+
+}  // namespace
+
+bool takes_any_operands(const Layer& layer) {
   if (type(layer) != DataType::f32) return false;
   return std::visit(
       []<class Op>(const Op&) {
@@ -24,18 +27,14 @@ bool may_be_planned(const Layer& layer) {
         };
         return is(std::type_identity<std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Pool,
                                                   op::BatchNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax,
-                                                  op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose>>{});
+                                                  op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose,
+                                                  op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile>>{});
       },
       layer);
 }
 
-/// Bytes in a plan's layout, aligned.
-Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
-
-}  // namespace
-
 std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
-  if (backends_.empty() || !may_be_planned(bound.layer) || is_free(bound.layer)) return nullptr;
+  if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;
   if (!(bound.parameters == reference::parameters_of(bound.layer))) return nullptr;
   const auto [found, added] = known_.try_emplace(LayerSignature(bound.layer).text());
   if (!added) return found->second;

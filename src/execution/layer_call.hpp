@@ -14,6 +14,10 @@
 
 namespace benanza::execution {
 
+/// Layers whose plans take any operands. Others are measured with contents that a model need not have: indices within
+/// their range, weights of 8 bits that are even.
+[[nodiscard]] bool takes_any_operands(const Layer& layer);
+
 struct ChosenPlan {
   std::string name{};  ///< `onednn brgconv:avx2,threads=1`
   std::unique_ptr<Plan> plan{};

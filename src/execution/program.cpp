@@ -114,6 +114,17 @@ void Program::prepare(Resources& resources) {
     }
 }
 
+std::vector<const Node*> Program::nodes() const {
+  std::vector<const Node*> result;
+  for (const Step& step : steps_) result.push_back(step.node);
+  return result;
+}
+
+NodeStep* Program::step_of(const Node& node) {
+  const auto found = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.node == &node; });
+  return found != steps_.end() && found->layer ? &*found->layer : nullptr;
+}
+
 NodeTensors Program::inputs_of(const Node& node, const TensorStore& store) const {
   NodeTensors result;
   for (const auto& id : node.inputs) result.push_back(id ? store[*id] : std::nullopt);

@@ -41,6 +41,13 @@ class Program {
   [[nodiscard]] NodeTensors run(const NodeTensors& inputs, const std::map<ValueId, Tensor>& captured,
                                 Resources& resources);
 
+  /// Tensors that no run changes, by value.
+  [[nodiscard]] const TensorStore& constants() const { return constants_; }
+  /// The nodes that a run computes, in order.
+  [[nodiscard]] std::vector<const Node*> nodes() const;
+  /// One of them, prepared, to be run by itself; null for control flow.
+  [[nodiscard]] NodeStep* step_of(const Node& node);
+
  private:
   struct Step {
     const Node* node = nullptr;

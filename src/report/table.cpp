@@ -94,6 +94,40 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
+/// What was executed, and how far it is from the bound.
+void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness, const TableOptions& options) {
+  if (!witness.given()) {
+    out << "  no witness: " << clipped(witness.refused, 300) << '\n';
+    return;
+  }
+  const auto& bound = a[RungName::library_fused_resident].bound;
+  std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
+  if (bound && bound->value > 0) line += fmt::format("  {:.2f} x library fused resident", witness.p10 / *bound);
+  out << strong(line, options) << '\n';
+  const auto share = [&](Seconds time) {
+    return witness.in_calls().value > 0 ? 100 * (time / witness.in_calls()) : 0.0;
+  };
+  Seconds alone{}, in_place{};
+  std::size_t changes = 0;
+  for (const auto& call : witness.calls) {
+    changes += call.plan == "layout" ? 1 : 0;
+    if (!(call.alone.value > 0)) continue;
+    alone += call.alone;
+    in_place += call.in_place;
+  }
+  out << fmt::format("    {} calls, {} changes of layout ({:.1f} % of the time); {} of {} for activations\n",
+                     witness.calls.size() - changes, changes, share(witness.layout_changes()),
+                     scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
+  if (alone.value > 0)
+    out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
+                       time_text(in_place), time_text(alone));
+  if (!witness.representative())
+    out << fmt::format("    not representative: the reference ran {:.1f} % of the time\n",
+                       share(witness.by_reference()));
+  out << fmt::format("    outputs differ by {:.1e} of the largest magnitude from those of single nodes\n",
+                     witness.difference);
+}
+
 /// What the floors lack and the rungs of libraries have, with who reads a part alone.
 void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options) {
   constexpr double least_shown = 5e-4;  // 0.1 % when rounded
@@ -268,7 +302,8 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
                 '\n';
   if (!report.sweeps.empty()) out << declared;
   write_sweep_table(out, report.sweeps);
-  for (const auto& a : report.models) {
+  for (std::size_t i = 0; i < report.models.size(); ++i) {
+    const Analysis& a = report.models[i];
     if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
     out << strong(clipped(a.model, 40), options)
         << fmt::format("    {}, {}{}\n", sizes(a.batch, a.dims), name(a.type),
@@ -283,6 +318,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     coverage_line(out, a);
     out << '\n';
     ladder(out, a, options);
+    if (i < report.witnesses.size()) witness_lines(out, a, report.witnesses[i], options);
     dead_work(out, a, options);
     raised_ceilings(out, a);
     out << '\n';

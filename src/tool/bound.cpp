@@ -7,8 +7,10 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "run_inputs.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
+#include <benanza/execution/make_witness.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -28,7 +30,9 @@ struct BoundCommand {
   OutputOptions output{};
   std::string budget{}, machine{};
   std::vector<std::string> assertions{};
+  std::string weights{};
   bool plans = false;
+  bool witness = false;
   bool repeat = false;
   bool rounds = false;
   bool require_complete = false;
@@ -89,6 +93,18 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
+/// Executes every model from the plans that the session has measured.
+std::vector<Witness> make_witnesses(const BoundCommand& options, const Session& session) {
+  ModelOptions models = options.models;
+  models.executable = true;
+  WitnessOptions wanted{.backends = session.options().backends,
+                        .threads = session.analysis_options().threads,
+                        .weight_seed = weight_seed(options.weights)};
+  std::vector<Witness> result;
+  for (const auto& graph : load_graphs(models, true)) result.push_back(make_witness(graph, session.database(), wanted));
+  return result;
+}
+
 int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
   const BoundReport report = declared_report(options.machine, options.models, options.output.quiet);
   emit(report, options.output);
@@ -121,6 +137,7 @@ int run(const BoundCommand& options) {
                      .footer = how_measured(measured, session),
                      .warnings = warnings_of(session.database()),
                      .runs = summarise_runs(session.database())};
+  if (options.witness && measured.interrupted == 0) report.witnesses = make_witnesses(options, session);
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
@@ -155,7 +172,12 @@ void add_bound(CLI::App& app, int& exit_code) {
                  "times known layers again with the plans that were best, and selects no plans anew")
       ->excludes("--repeat");
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
-  add_declared(*command, options->machine, {"--backend", "--threads", "--database", "--budget"});
+  auto* witness = command->add_flag("--witness", options->witness,
+                                    "executes the model from the measured plans, and times that (docs/witness.md)");
+  command->add_option("--weights", options->weights, "of the witness: random numbers in the place of fills")
+      ->type_name("random:SEED")
+      ->needs(witness);
+  add_declared(*command, options->machine, {"--witness", "--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -34,17 +33,6 @@ struct RunCommand {
   std::uint64_t seed = default_input_seed;
   bool check = false, quiet = false;
 };
-
-std::optional<std::uint64_t> weight_seed(const std::string& text) {
-  constexpr std::string_view prefix = "random:";
-  if (text.empty()) return std::nullopt;
-  std::uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  if (!text.starts_with(prefix) || text.size() == prefix.size() ||
-      std::from_chars(text.data() + prefix.size(), end, seed).ptr != end)
-    throw UsageError("--weights: '" + text + "', expected random:SEED with a whole number");
-  return seed;
-}
 
 /// The one model at the one size that is to be run.
 Graph load_one(const RunCommand& options) {

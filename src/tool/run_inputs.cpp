@@ -6,6 +6,7 @@
 #include <benanza/execution/random_tensor.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace benanza::tool {
 
@@ -47,6 +48,17 @@ std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::files
     result[info.name] = std::move(tensor);
   }
   return result;
+}
+
+std::optional<std::uint64_t> weight_seed(const std::string& text) {
+  constexpr std::string_view prefix = "random:";
+  if (text.empty()) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  if (!text.starts_with(prefix) || text.size() == prefix.size() ||
+      std::from_chars(text.data() + prefix.size(), end, seed).ptr != end)
+    throw UsageError("--weights: '" + text + "', expected random:SEED with a whole number");
+  return seed;
 }
 
 }  // namespace benanza::tool

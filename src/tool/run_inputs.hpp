@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,5 +21,8 @@ namespace benanza::tool {
 /// All inputs of the model. Throws InputError for a file of an unknown input, or with an array that is not the input's.
 [[nodiscard]] std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,
                                                         std::span<const TensorInfo> inputs, std::uint64_t seed);
+
+/// The seed of `--weights random:SEED`; nothing for an empty text. Throws UsageError.
+[[nodiscard]] std::optional<std::uint64_t> weight_seed(const std::string& text);
 
 }  // namespace benanza::tool

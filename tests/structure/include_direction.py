@@ -41,7 +41,7 @@ ROOMS = {
     "profile": ["results"],
     "plan": ["results"],
     "reference": ["plan"],
-    "execution": ["reference", "onnx"],
+    "execution": ["reference", "onnx", "bounds"],
     "backend": ["plan"],
     "measure": ["reference"],
     "isolation": ["measure"],

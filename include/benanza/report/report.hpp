@@ -5,6 +5,7 @@
 
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/sweep.hpp>
+#include <benanza/bounds/witness.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/results.hpp>
@@ -31,6 +32,7 @@ struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<Analysis> models{};
+  std::vector<Witness> witnesses{};     ///< of `models`, in their order; empty: none was asked for
   std::string footer{};                 ///< how it was measured, one line; empty: none
   std::vector<std::string> warnings{};  ///< what made the times doubtful while the rows were measured
   std::string declared{};               ///< the machine file whose figures these are; empty: measured ones

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Witness: a model that was executed from the plans that the bound is made of, and what that took. The ladder says what
+// should be possible; this was achieved (docs/witness.md). `make_witness` (execution/make_witness.hpp) makes it.
+#pragma once
+
+#include <benanza/model/units.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// One call of the sequence.
+struct WitnessCall {
+  std::vector<std::string> nodes{};  ///< that it computes; of a change of layout, whose operand it is
+  std::string plan{};                ///< `onednn brgconv:avx2,threads=2`; `layout`; `reference`; empty: no layer does
+  Seconds alone{};                   ///< the plan's row, everything in the caches; 0: none
+  Seconds in_place{};                ///< least decile of executions in which each call was timed
+};
+
+struct Witness {
+  Seconds p10{}, median{};     ///< of whole executions, from inputs to outputs
+  std::size_t executions = 0;  ///< that were timed
+  int threads = 1;             ///< the most that a plan of it has
+  std::vector<WitnessCall> calls{};
+  Bytes peak{};           ///< of the arena: activations, layouts and workspaces
+  Bytes all_tensors{};    ///< the same tensors, each in memory of its own
+  double difference = 0;  ///< of outputs to those of single nodes, relative to the largest magnitude
+  double allowed = 0;     ///< the largest difference that passes
+  std::size_t tried = 0;  ///< sequences that were executed to find the fastest
+  std::string refused{};  ///< why there is none; empty: there is one
+
+  [[nodiscard]] bool given() const { return refused.empty() && executions > 0; }
+  [[nodiscard]] Seconds layout_changes() const { return time_of("layout"); }
+  [[nodiscard]] Seconds by_reference() const { return time_of("reference"); }
+  /// What all calls take, by the clock between them.
+  [[nodiscard]] Seconds in_calls() const {
+    Seconds sum{};
+    for (const auto& call : calls) sum += call.in_place;
+    return sum;
+  }
+  /// Whether libraries did nearly all of it: at most 1 % of the time was the reference's.
+  [[nodiscard]] bool representative() const { return by_reference().value <= 0.01 * in_calls().value; }
+
+ private:
+  [[nodiscard]] Seconds time_of(std::string_view plan) const {
+    Seconds sum{};
+    for (const auto& call : calls)
+      if (call.plan == plan) sum += call.in_place;
+    return sum;
+  }
+};
+
+}  // namespace benanza

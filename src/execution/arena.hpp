@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena: one block of memory in which tensors that are not alive at the same time share bytes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace benanza::execution {
+
+/// What is needed from one step to another, both included.
+struct MemoryNeed {
+  std::size_t bytes = 0;
+  std::size_t first = 0, last = 0;
+};
+
+class Arena {
+ public:
+  /// Boundaries of regions, which is what plans ask of their workspaces (plan/backend.hpp).
+  static constexpr std::size_t alignment = 256;
+
+  /// Places each region: the largest first, each at the lowest offset where no region lies that is alive with it.
+  explicit Arena(std::span<const MemoryNeed> regions);
+
+  [[nodiscard]] std::byte* at(std::size_t region) const { return base_ + offsets_[region]; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::size_t> offsets_;
+  std::size_t bytes_ = 0;
+  std::unique_ptr<std::byte[]> block_{};
+  std::byte* base_ = nullptr;
+};
+
+}  // namespace benanza::execution

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bound_group.hpp"
+
+#include <benanza/model/make_layer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace benanza::execution {
+
+namespace {
+
+NodeTensors constants_of(const Node& node, const TensorStore& constants) {
+  NodeTensors result;
+  for (const auto& id : node.inputs) result.push_back(id ? constants[*id] : std::nullopt);
+  return result;
+}
+
+/// The epilogue of a layer; null where it has none.
+const Epilogue* epilogue_of(const Layer& layer) {
+  return std::visit(
+      []<class Op>(const Op& op) -> const Epilogue* {
+        if constexpr (requires { op.post; }) return &op.post;
+        else return nullptr;
+      },
+      layer);
+}
+
+Tensor like(const Tensor& tensor, std::span<const double> values) {
+  return Tensor::of(tensor.type(), tensor.dims(), values);
+}
+
+/// Walks the nodes of a group behind its head.
+class EpilogueBinder {
+ public:
+  EpilogueBinder(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
+                 const TensorStore& constants)
+      : graph_(graph), nodes_(nodes), layer_(layer), post_(epilogue_of(layer)), constants_(constants) {}
+
+  [[nodiscard]] std::optional<BoundGroup> bind() {
+    if (post_ == nullptr) return std::nullopt;
+    auto head = bind_single(graph_, nodes_[0], constants_);
+    const Epilogue* begin = head ? epilogue_of(head->layer) : nullptr;
+    if (begin == nullptr || head->layer.index() != layer_.index() || !head->outputs[0]) return std::nullopt;
+    group_ = std::move(*head);
+    step_ = begin->size();
+    running_ = *group_.outputs[0];
+    for (at_ = 1; at_ < nodes_.size();)
+      if (!take()) return std::nullopt;
+    group_.nodes.assign(nodes_.begin(), nodes_.end());
+    group_.layer = layer_;
+    group_.shapes = operands(layer_);
+    group_.outputs = {running_};
+    return step_ == post_->size() && fits() ? std::optional(std::move(group_)) : std::nullopt;
+  }
+
+ private:
+  /// The next node, or the nodes that one activation is written in.
+  [[nodiscard]] bool take() {
+    const Node& node = graph_.nodes[nodes_[at_]];
+    const Layer layer = make_layer(node, graph_);
+    if (std::holds_alternative<op::View>(layer)) return node.inputs[0] == running_ && advance_to(at_ + 1);
+    if (std::holds_alternative<op::BatchNorm>(layer)) return fold(node) && advance_to(at_ + 1);
+    if (step_ >= post_->size()) return false;
+    const PostOp& op = (*post_)[step_++];
+    if (!is_binary(op.fn)) return advance_to(end_of_activation());
+    const auto other = other_operand(node);
+    if (!other) return false;
+    GroupOperand operand{.value = *other, .constant = constants_[*other]};
+    if (op.channel && !operand.constant) return false;
+    group_.operands.push_back(std::move(operand));
+    return advance_to(at_ + 1);
+  }
+
+  [[nodiscard]] bool advance_to(std::size_t next) {
+    if (next <= at_ || next > nodes_.size()) return false;
+    const Node& last = graph_.nodes[nodes_[next - 1]];
+    if (!last.has_output(0)) return false;
+    running_ = *last.outputs[0];
+    at_ = next;
+    return true;
+  }
+
+  [[nodiscard]] bool reads(std::size_t member, ValueId id) const {
+    const auto& inputs = graph_.nodes[nodes_[member]].inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input == id; });
+  }
+
+  /// Behind the first node after which the others read neither what this one began with nor anything between.
+  [[nodiscard]] std::size_t end_of_activation() const {
+    std::vector<ValueId> inner{running_};
+    for (std::size_t end = at_ + 1; end <= nodes_.size(); ++end) {
+      const bool is_cut = std::none_of(inner.begin(), inner.end(), [&](ValueId id) {
+        for (std::size_t later = end; later < nodes_.size(); ++later)
+          if (reads(later, id)) return true;
+        return false;
+      });
+      if (is_cut) return end;
+      for (const auto& output : graph_.nodes[nodes_[end - 1]].outputs)
+        if (output) inner.push_back(*output);
+    }
+    return 0;
+  }
+
+  /// What a function of two operands takes besides the running result.
+  [[nodiscard]] std::optional<ValueId> other_operand(const Node& node) const {
+    if (node.inputs.size() != 2 || !node.inputs[0] || !node.inputs[1] || node.inputs[0] == node.inputs[1])
+      return std::nullopt;
+    if (node.inputs[0] == running_) return node.inputs[1];
+    return node.inputs[1] == running_ ? node.inputs[0] : std::nullopt;
+  }
+
+  /// y = (x - mean) * scale / sqrt(variance + epsilon) + shift, as a factor of the weights and a bias.
+  [[nodiscard]] bool fold(const Node& node) {
+    const NodeTensors given = constants_of(node, constants_);
+    if (node.inputs[0] != running_ || given.size() != 5) return false;
+    for (std::size_t i = 1; i < given.size(); ++i)
+      if (!given[i]) return false;
+    auto& weights = group_.operands[1].constant;
+    const auto axis = channel_axis();
+    if (!weights || !axis || weights->dims()[*axis] != given[1]->elements()) return false;
+    const double epsilon = node.attribute("epsilon", 1e-5);
+    std::vector<double> factor, shift;
+    const bool has_bias = group_.operands.size() > 2;
+    for (std::int64_t c = 0; c < given[1]->elements(); ++c) {
+      factor.push_back((*given[1])[c] / std::sqrt((*given[4])[c] + epsilon));
+      const double before = has_bias ? (*group_.operands[2].constant)[c] : 0;
+      shift.push_back((before - (*given[3])[c]) * factor.back() + (*given[2])[c]);
+    }
+    std::int64_t inner = 1;
+    for (std::size_t i = *axis + 1; i < weights->dims().size(); ++i) inner *= weights->dims()[i];
+    std::vector<double> scaled = weights->values();
+    for (std::size_t i = 0; i < scaled.size(); ++i)
+      scaled[i] *= factor[static_cast<std::size_t>(static_cast<std::int64_t>(i) / inner) % factor.size()];
+    weights = like(*weights, scaled);
+    const Tensor bias_tensor = Tensor::of(weights->type(), {given[1]->elements()}, shift);
+    if (has_bias) {
+      group_.operands[2].constant = bias_tensor;
+      return true;
+    }
+    ++step_;
+    group_.operands.push_back({.constant = bias_tensor});
+    return true;
+  }
+
+  /// Of the weights, along which the channels of the result lie.
+  [[nodiscard]] std::optional<std::size_t> channel_axis() const {
+    if (group_.operands.size() > 3 || (group_.operands.size() == 3 && !group_.operands[2].constant))
+      return std::nullopt;
+    if (std::holds_alternative<op::Conv>(layer_)) return 0;
+    const auto* transposed = std::get_if<op::ConvTranspose>(&layer_);
+    return transposed != nullptr && transposed->group == 1 ? std::optional<std::size_t>(1) : std::nullopt;
+  }
+
+  [[nodiscard]] bool fits() const {
+    if (group_.shapes.inputs.size() != group_.operands.size() || group_.shapes.outputs.size() != 1) return false;
+    for (std::size_t i = 0; i < group_.operands.size(); ++i) {
+      const auto& [value, constant] = group_.operands[i];
+      const Operand& wanted = group_.shapes.inputs[i];
+      const DataType given = constant ? constant->type() : graph_.value(value).type;
+      const std::int64_t elements = constant ? constant->elements() : graph_.value(value).elements();
+      if (given != wanted.type || elements != wanted.elements()) return false;
+    }
+    const Value& result = graph_.value(running_);
+    return result.type == group_.shapes.outputs[0].type && result.elements() == group_.shapes.outputs[0].elements();
+  }
+
+  const Graph& graph_;
+  std::span<const std::size_t> nodes_;
+  const Layer& layer_;
+  const Epilogue* post_;
+  const TensorStore& constants_;
+  BoundGroup group_{};
+  std::size_t at_ = 1, step_ = 0;
+  ValueId running_ = 0;
+};
+
+}  // namespace
+
+std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants) {
+  const Node& at = graph.nodes[node];
+  const NodeTensors given = constants_of(at, constants);
+  BoundNode bound = bind_node(graph, at, given);
+  if (is_free(bound.layer) || !(bound.parameters == reference::parameters_of(bound.layer))) return std::nullopt;
+  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes};
+  for (std::size_t i = 0; i < bound.operands.size(); ++i) {
+    const OperandSource& source = bound.operands[i];
+    const bool is_constant = std::all_of(source.inputs.begin(), source.inputs.end(),
+                                         [&](std::size_t input) { return given[input].has_value(); });
+    if (is_constant) group.operands.push_back({.constant = operand_tensor(bound, at, i, given)});
+    else if (!source.make && graph.input(at, source.inputs.front()).type == bound.shapes.inputs[i].type)
+      group.operands.push_back({.value = *at.inputs[source.inputs.front()]});
+    else return std::nullopt;
+  }
+  group.outputs.resize(group.shapes.outputs.size());
+  for (std::size_t i = 0; i < at.outputs.size(); ++i) {
+    if (!at.has_output(i)) continue;
+    if (!bound.outputs[i].of_layer) return std::nullopt;
+    group.outputs[*bound.outputs[i].of_layer] = *at.outputs[i];
+  }
+  return group;
+}
+
+std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
+                                     const TensorStore& constants) {
+  return EpilogueBinder(graph, nodes, layer, constants).bind();
+}
+
+}  // namespace benanza::execution

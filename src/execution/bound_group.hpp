@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// BoundGroup: nodes that one call computes, with what its operands are: values of the graph, or constants, of which a
+// batch normalisation may be a part.
+#pragma once
+
+#include "program.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace benanza::execution {
+
+struct GroupOperand {
+  ValueId value = 0;
+  std::optional<Tensor> constant{};  ///< then `value` means nothing
+};
+
+struct BoundGroup {
+  std::vector<std::size_t> nodes{};  ///< of the graph
+  Layer layer{};
+  Operands shapes{};
+  std::vector<GroupOperand> operands{};
+  std::vector<std::optional<ValueId>> outputs{};  ///< of the layer; nothing where no node has it
+};
+
+/// One node as a call of its layer; nothing where operands have to be made of activations, or numbers of the node are
+/// not those that plans compute with.
+[[nodiscard]] std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
+
+/// Nodes as a call of `layer`: a head with its epilogue. Nothing where it is not clear what an operand is.
+[[nodiscard]] std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
+                                                   const Layer& layer, const TensorStore& constants);
+
+}  // namespace benanza::execution

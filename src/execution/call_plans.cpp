@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call_plans.hpp"
+
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+namespace benanza::execution {
+
+namespace {
+
+/// Rows this much slower than the fastest are no candidates, whatever their layouts are.
+constexpr double slowest = 2;
+constexpr std::size_t most_plans = 6;
+
+std::optional<CallPlan> build(const Backend& backend, PlanDraft& draft) {
+  auto built = draft.build();
+  auto* plan = std::get_if<std::unique_ptr<Plan>>(&built);
+  if (plan == nullptr) return std::nullopt;
+  return CallPlan{
+      .plan = std::move(*plan), .backend = std::string(backend.name()), .uses_openmp = backend.uses_openmp()};
+}
+
+}  // namespace
+
+std::vector<const Measurement*> CallPlans::fastest(const Layer& layer) const {
+  std::vector<const Measurement*> result;
+  const auto found = rows_.find(LayerSignature(layer).text());
+  if (found == rows_.end()) return result;
+  for (const auto& row : found->second)
+    if (row.measured() && row.cache == CacheState::hot && row.threads <= threads_ && row.p10.value > 0)
+      result.push_back(&row);
+  std::stable_sort(result.begin(), result.end(), [](const auto* a, const auto* b) { return a->p10 < b->p10; });
+  return result;
+}
+
+std::optional<Seconds> CallPlans::best_time(const Layer& layer) const {
+  const auto rows = fastest(layer);
+  return rows.empty() ? std::nullopt : std::optional(rows.front()->p10);
+}
+
+const std::vector<CallPlan>& CallPlans::of(const Layer& layer) {
+  const auto [found, added] = built_.try_emplace(LayerSignature(layer).text());
+  std::vector<CallPlan>& plans = found->second;
+  if (!added) return plans;
+  const auto rows = fastest(layer);
+  std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // of a backend at a number of threads
+  for (const auto* row : rows) {
+    if (plans.size() == most_plans || row->p10 > rows.front()->p10 * slowest) break;
+    for (const auto& backend : backends_) {
+      if (backend->name() != row->backend) continue;
+      const auto [list, first] = drafts.try_emplace({backend.get(), row->threads});
+      if (first) {
+        auto made = backend->drafts(layer, row->threads);
+        if (auto* names = std::get_if<PlanDrafts>(&made)) list->second = std::move(*names);
+      }
+      for (auto& draft : list->second) {
+        if (draft.algorithm != row->algorithm || !draft.build) continue;
+        if (auto plan = build(*backend, draft)) {
+          plan->alone = row->p10;
+          plans.push_back(std::move(*plan));
+        }
+        draft.build = nullptr;
+        break;
+      }
+    }
+  }
+  for (const auto& backend : backends_) {
+    if (!plans.empty()) break;
+    auto made = backend->drafts(layer, threads_);
+    auto* list = std::get_if<PlanDrafts>(&made);
+    for (std::size_t i = 0; list != nullptr && i < list->size() && plans.empty(); ++i)
+      if (auto plan = build(*backend, (*list)[i])) plans.push_back(std::move(*plan));
+  }
+  return plans;
+}
+
+}  // namespace benanza::execution

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan_choice.hpp"
+#include <benanza/detail/quantile.hpp>
+#include <benanza/execution/executor.hpp>
+#include <benanza/execution/make_witness.hpp>
+#include <benanza/execution/random_tensor.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+
+namespace benanza {
+
+namespace {
+
+using namespace execution;
+
+constexpr std::size_t least_executions = 5, most_executions = 200;
+/// Of the time: to find the fastest sequence, and for executions with a clock between calls.
+constexpr double search_share = 0.3, timed_share = 0.3;
+/// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
+constexpr double allowed_f32 = 1e-3, allowed_16_bit = 2e-2;
+
+Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }
+
+/// Why a sequence of calls cannot be the model; empty: it can.
+std::string obstacle(const Graph& graph) {
+  for (const auto& node : graph.nodes)
+    if (!node.bodies.empty()) return "control flow: node '" + node.name + "' (" + node.op_type + ")";
+  for (const auto& value : graph.values)
+    if (value.data_dependent) return "data decides the size of '" + value.name + "'";
+  return {};
+}
+
+std::map<std::string, Tensor> random_inputs(const Executor& executor, std::uint64_t seed) {
+  std::map<std::string, Tensor> result;
+  for (const auto& info : executor.inputs()) result[info.name] = random_input(info.type, info.dims, info.name, seed);
+  return result;
+}
+
+/// Relative to the largest magnitude; infinite where one is not a number and the other is.
+double difference(const Tensor& expected, const Tensor& got) {
+  double largest = 0, least_equal = 0;
+  for (std::int64_t i = 0; i < expected.elements(); ++i) {
+    if (std::isnan(expected[i]) != std::isnan(got[i])) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(expected[i])) continue;
+    largest = std::max(largest, std::abs(expected[i]));
+    least_equal = std::max(least_equal, std::abs(expected[i] - got[i]));
+  }
+  return largest > 0 ? least_equal / largest : least_equal;
+}
+
+/// One execution after another until the time is over.
+std::vector<double> time_executions(Sequence& sequence, Seconds until) {
+  std::vector<double> times;
+  while (times.size() < most_executions && (times.size() < least_executions || now() < until)) {
+    const Seconds before = now();
+    sequence.run();
+    times.push_back((now() - before).value);
+  }
+  return times;
+}
+
+void time_calls(Witness& witness, Sequence& sequence, Seconds until) {
+  std::vector<std::vector<double>> times(witness.calls.size());
+  for (std::size_t run = 0; run < most_executions && (run < least_executions || now() < until); ++run) {
+    const auto one = sequence.run_timed();
+    for (std::size_t i = 0; i < one.size(); ++i) times[i].push_back(one[i].value);
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) witness.calls[i].in_place = {detail::quantile(times[i], 0.1)};
+}
+
+class Maker {
+ public:
+  Maker(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options)
+      : graph_(graph),
+        options_(options),
+        weights_(graph_.file),
+        resources_{.plans = {options.backends, options.threads}, .weight_seed = options.weight_seed},
+        program_(graph_, weights_, resources_),
+        plans_(rows.newest_rows(), options.backends, options.threads) {}
+
+  [[nodiscard]] Witness make() {
+    const auto expected = compute_outputs();
+    std::set<const Node*> runs;
+    for (const Node* node : program_.nodes()) runs.insert(node);
+    std::vector<std::size_t> nodes;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (runs.contains(&graph_.nodes[i])) nodes.push_back(i);
+    model_ = make_model_calls(graph_, nodes, program_.constants(), plans_);
+    for (const auto& call : model_.calls)
+      if (call.plans.empty()) prepare(graph_.nodes[call.group.nodes.front()]);
+    const auto sequence = fastest();
+    Witness witness{.threads = most_threads_, .calls = sequence->calls(), .tried = tried_};
+    witness.peak = sequence->peak();
+    witness.all_tensors = sequence->all_tensors();
+    compare(witness, expected, sequence->outputs());
+    if (!witness.refused.empty()) return witness;
+    const Seconds begin = now(), rest = options_.budget * (1 - search_share);
+    time_calls(witness, *sequence, begin + rest * timed_share);
+    const auto times = time_executions(*sequence, begin + rest);
+    witness.executions = times.size();
+    witness.p10 = {detail::quantile(times, 0.1)};
+    witness.median = {detail::quantile(times, 0.5)};
+    return witness;
+  }
+
+ private:
+  /// Node by node, which knows nothing of groups and layouts. Inputs are kept for the sequence.
+  [[nodiscard]] std::vector<std::optional<Tensor>> compute_outputs() {
+    Executor executor = Executor::load(
+        graph_, {.backends = options_.backends, .threads = options_.threads, .weight_seed = options_.weight_seed});
+    const auto inputs = random_inputs(executor, options_.input_seed);
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
+      inputs_[graph_.inputs[i]] = inputs.at(executor.inputs()[i].name);
+    Execution execution = executor.run(inputs);
+    std::vector<std::optional<Tensor>> outputs;
+    for (const auto& info : executor.outputs()) {
+      const auto found = execution.outputs.find(info.name);
+      outputs.push_back(found != execution.outputs.end() ? std::optional(found->second) : std::nullopt);
+    }
+    return outputs;
+  }
+
+  void prepare(const Node& node) {
+    NodeTensors constants;
+    for (const auto& id : node.inputs) constants.push_back(id ? program_.constants()[*id] : std::nullopt);
+    if (NodeStep* const step = program_.step_of(node)) step->prepare(constants, resources_);
+  }
+
+  [[nodiscard]] std::unique_ptr<Sequence> make_sequence(const PlanChoice& choice) {
+    return std::make_unique<Sequence>(graph_, program_, resources_, model_, choice, inputs_);
+  }
+
+  /// Of the choices that differ, the one whose execution takes least.
+  [[nodiscard]] std::unique_ptr<Sequence> fastest() {
+    const auto any = [](const CallPlan&) { return true; };
+    const auto no_own_team = [](const CallPlan& plan) { return plan.uses_openmp || plan.plan->threads() == 1; };
+    const auto one_thread = [](const CallPlan& plan) { return plan.plan->threads() == 1; };
+    std::set<PlanChoice> choices{fastest_plans(model_), choose_plans(graph_, model_, any),
+                                 choose_plans(graph_, model_, no_own_team), choose_plans(graph_, model_, one_thread)};
+    std::unique_ptr<Sequence> best;
+    Seconds least{std::numeric_limits<double>::infinity()};
+    const Seconds slot = options_.budget * (search_share / static_cast<double>(choices.size()));
+    for (const auto& choice : choices) {
+      auto sequence = make_sequence(choice);
+      sequence->run();
+      const auto times = time_executions(*sequence, now() + slot);
+      ++tried_;
+      const Seconds time{detail::quantile(times, 0.1)};
+      if (!(time < least)) continue;
+      least = time;
+      best = std::move(sequence);
+      most_threads_ = 1;
+      for (std::size_t i = 0; i < choice.size(); ++i)
+        if (!model_.calls[i].plans.empty())
+          most_threads_ = std::max(most_threads_, model_.calls[i].plans[choice[i]].plan->threads());
+    }
+    return best;
+  }
+
+  void compare(Witness& witness, const std::vector<std::optional<Tensor>>& expected, const std::vector<Tensor>& got) {
+    witness.allowed = allowed_f32;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (!expected[i]) continue;
+      if (bits(got[i].type()) == 16) witness.allowed = allowed_16_bit;
+      witness.difference = std::max(witness.difference, difference(*expected[i], got[i]));
+    }
+    if (witness.difference <= witness.allowed) return;
+    char text[120];
+    std::snprintf(text, sizeof text, "its outputs differ by %.2g of the largest magnitude from those of single nodes",
+                  witness.difference);
+    witness.refused = text;
+  }
+
+  Graph graph_;
+  const WitnessOptions& options_;
+  Weights weights_;
+  Resources resources_;
+  Program program_;
+  CallPlans plans_;
+  ModelCalls model_{};
+  std::map<ValueId, Tensor> inputs_{};
+  int most_threads_ = 1;
+  std::size_t tried_ = 0;
+};
+
+}  // namespace
+
+Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options) {
+  Witness witness{.refused = obstacle(graph)};
+  if (!witness.refused.empty()) return witness;
+  try {
+    return Maker(graph, rows, options).make();
+  } catch (const NotExecutable& error) {
+    witness.refused = error.what();
+  }
+  return witness;
+}
+
+}  // namespace benanza

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_calls.hpp"
+
+#include "special_nodes.hpp"
+#include <benanza/fusion/default_patterns.hpp>
+#include <benanza/fusion/fuse.hpp>
+#include <benanza/model/cost.hpp>
+#include <benanza/model/make_layer.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace benanza::execution {
+
+namespace {
+
+/// What a call takes for which there is no row, so that a partition can be chosen.
+Seconds guess(const Layer& layer) {
+  const Cost one = cost(layer);
+  return {one.flops.value / 20e9 + one.bytes().value / 5e9 + 1e-6};
+}
+
+class Builder {
+ public:
+  Builder(const Graph& graph, std::span<const std::size_t> nodes, const TensorStore& constants, CallPlans& plans)
+      : graph_(graph), is_run_(nodes.begin(), nodes.end()), constants_(constants), plans_(plans) {}
+
+  [[nodiscard]] ModelCalls build() {
+    const LayerGraph fused = fuse(make_layer_graph(graph_), default_patterns());
+    for (const auto& group : fused.layers) add(group);
+    return std::move(result_);
+  }
+
+ private:
+  /// A group in the cheapest way that is bound: whole, in parts, or node by node.
+  void add(const Occurrence& group) {
+    const auto& members = group.members;
+    struct Way {
+      Seconds time{std::numeric_limits<double>::infinity()};
+      const Piece* piece = nullptr;  // null: one node
+    };
+    std::vector<Way> best(members.size() + 1);
+    best.back().time = {};
+    std::map<const Piece*, BoundGroup> bound;
+    for (std::size_t at = members.size(); at-- > 0;) {
+      best[at] = {.time = time_of(members[at]) + best[at + 1].time};
+      for (const auto& piece : group.pieces) {
+        const auto time = piece.first == at ? plans_.best_time(piece.layer) : std::nullopt;
+        if (!time || best[at].time < *time + best[at + piece.count].time) continue;
+        const std::span part(members.data() + at, piece.count);
+        if (!std::all_of(part.begin(), part.end(), [&](std::size_t node) { return is_run_.contains(node); })) continue;
+        auto one = bind_group(graph_, part, piece.layer, constants_);
+        if (!one) continue;
+        bound[&piece] = std::move(*one);
+        best[at] = {*time + best[at + piece.count].time, &piece};
+      }
+    }
+    for (std::size_t at = 0; at < members.size();) {
+      const Piece* const piece = best[at].piece;
+      if (piece == nullptr) {
+        add_single(members[at++]);
+        continue;
+      }
+      ModelCall call{.group = std::move(bound[piece])};
+      call.plans = plans_.of(call.group.layer);
+      if (call.plans.empty())
+        for (std::size_t i = 0; i < piece->count; ++i) add_single(members[at + i]);
+      else result_.calls.push_back(std::move(call));
+      at += piece->count;
+    }
+  }
+
+  [[nodiscard]] Seconds time_of(std::size_t node) const {
+    if (!is_run_.contains(node)) return {};
+    const Layer layer = make_layer(graph_.nodes[node], graph_);
+    if (is_free(layer)) return {};
+    return plans_.best_time(layer).value_or(guess(layer));
+  }
+
+  void add_single(std::size_t node) {
+    const Node& at = graph_.nodes[node];
+    if (!is_run_.contains(node) || add_view(node)) return;
+    ModelCall call;
+    if (find_special(at) == nullptr && at.op_type != "ConstantOfShape")
+      if (auto bound = bind_single(graph_, node, constants_); bound && takes_any_operands(bound->layer)) {
+        call.plans = plans_.of(bound->layer);
+        if (!call.plans.empty()) call.group = std::move(*bound);
+      }
+    if (call.plans.empty()) call.group.nodes = {node};
+    result_.calls.push_back(std::move(call));
+  }
+
+  /// Whether the node's one result has the elements of its first input.
+  [[nodiscard]] bool add_view(std::size_t node) {
+    const Node& at = graph_.nodes[node];
+    if (find_special(at) != nullptr || !is_free(make_layer(at, graph_)) || !at.has_input(0) || !at.has_output(0))
+      return false;
+    const auto outputs =
+        std::count_if(at.outputs.begin(), at.outputs.end(), [](const auto& id) { return id.has_value(); });
+    const Value &from = graph_.input(at, 0), &to = graph_.output(at, 0);
+    if (outputs != 1 || from.elements() != to.elements() || bits(from.type) != bits(to.type) ||
+        constants_[*at.inputs[0]])
+      return false;
+    result_.views[*at.outputs[0]] = *at.inputs[0];
+    return true;
+  }
+
+  const Graph& graph_;
+  std::set<std::size_t> is_run_;
+  const TensorStore& constants_;
+  CallPlans& plans_;
+  ModelCalls result_{};
+};
+
+}  // namespace
+
+ModelCalls make_model_calls(const Graph& graph, std::span<const std::size_t> nodes, const TensorStore& constants,
+                            CallPlans& plans) {
+  return Builder(graph, nodes, constants, plans).build();
+}
+
+}  // namespace benanza::execution

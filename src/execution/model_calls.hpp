@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// ModelCalls: a model as a sequence of calls, groups of nodes where one call computes them.
+#pragma once
+
+#include "bound_group.hpp"
+#include "call_plans.hpp"
+
+#include <map>
+#include <vector>
+
+namespace benanza::execution {
+
+struct ModelCall {
+  BoundGroup group{};             ///< without operands where `plans` is empty
+  std::vector<CallPlan> plans{};  ///< the fastest first; none: its node runs by itself, on row-major tensors
+};
+
+struct ModelCalls {
+  std::vector<ModelCall> calls{};
+  std::map<ValueId, ValueId> views{};  ///< a value -> the one whose elements it has, in the same order
+  [[nodiscard]] ValueId root(ValueId id) const {
+    for (auto found = views.find(id); found != views.end(); found = views.find(id)) id = found->second;
+    return id;
+  }
+};
+
+/// `nodes`: those that a run computes. Throws NotExecutable.
+[[nodiscard]] ModelCalls make_model_calls(const Graph& graph, std::span<const std::size_t> nodes,
+                                          const TensorStore& constants, CallPlans& plans);
+
+}  // namespace benanza::execution

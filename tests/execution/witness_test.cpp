@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../src/execution/arena.hpp"
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/execution/make_witness.hpp>
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+using namespace benanza;
+
+namespace {
+
+constexpr std::uint64_t seed = 7;
+
+/// Rows of every plan that backends offer for the layers of a model; what they take is made up, as the witness only
+/// orders them by it.
+ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends) {
+  const ModelLayers layers = make_model_layers(graph);
+  Run run;
+  std::set<std::string> seen;
+  const auto add = [&](const Layer& layer, double time) {
+    const std::string signature = LayerSignature(layer).text();
+    if (is_free(layer) || !seen.insert(signature).second) return;
+    for (const auto& backend : backends) {
+      auto drafts = backend->drafts(layer, 1);
+      auto* list = std::get_if<PlanDrafts>(&drafts);
+      for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+        run.rows.push_back({.backend = std::string(backend->name()),
+                            .algorithm = (*list)[i].algorithm,
+                            .signature = signature,
+                            .samples = 1,
+                            .p10 = {time + static_cast<double>(i) * 1e-6},
+                            .median = {time}});
+    }
+  };
+  for (const auto& at : layers.fused.layers) {
+    add(at.layer, 10e-6);
+    for (const auto& piece : at.pieces) add(piece.layer, 15e-6);
+  }
+  for (const auto& at : layers.single.layers) add(at.layer, 30e-6);
+  ResultDatabase database;
+  database.add(std::move(run));
+  return database;
+}
+
+const std::string block = R"(m (float[1,16,10,10] x) => (float[1,5] y) {
+  s = Constant<value = int64[4] {16, 16, 3, 3}>()
+  c = Constant<value = int64[1] {16}>()
+  g = Constant<value = int64[2] {800, 5}>()
+  one = Constant<value = float[1] {1.0}>()
+  w = ConstantOfShape<value = float[1] {1.0}>(s)
+  v = ConstantOfShape<value = float[1] {2.0}>(s)
+  scale = ConstantOfShape<value = float[1] {1.5}>(c)
+  shift = ConstantOfShape<value = float[1] {0.5}>(c)
+  mean = ConstantOfShape<value = float[1] {0.25}>(c)
+  var = ConstantOfShape<value = float[1] {3.0}>(c)
+  f = ConstantOfShape<value = float[1] {1.0}>(g)
+  a = Conv<pads = [1, 1, 1, 1]>(x, w)
+  n = BatchNormalization(a, scale, shift, mean, var)
+  r = Relu(n)
+  b = Conv<pads = [1, 1, 1, 1]>(r, v)
+  bn = BatchNormalization(b, scale, shift, mean, var)
+  sum = Add(bn, x)
+  t = Sigmoid(sum)
+  u = Mul(sum, t)
+  j = Concat<axis = 1>(u, r)
+  p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(j)
+  h = Flatten(p)
+  y = MatMul(h, f)
+})";
+
+bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.size() == nodes; }
+
+}  // namespace
+
+TEST_CASE("a witness computes groups in one call, and what single nodes compute") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(block, {.executable = true});
+  const Witness witness =
+      make_witness(graph, rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(witness.executions >= 5);
+  // Conv + BatchNormalization + Relu; Conv + BatchNormalization + Add + SiLU, which is two nodes.
+  CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return computes(c, 3); }) == 1);
+  CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return computes(c, 5); }) == 1);
+  CHECK(witness.representative());
+  CHECK(witness.peak < witness.all_tensors);
+  CHECK(witness.p10.value > 0);
+}
+
+TEST_CASE("a model that one sequence of calls cannot be has no witness, and a reason") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(R"(m (float[4] x) => (int64[N] y) {
+    z = NonZero(x)
+    k = Constant<value = int64[1] {-1}>()
+    y = Reshape(z, k)
+  })",
+                                           {.executable = true});
+  const Witness witness = make_witness(graph, {}, {.backends = backends});
+  CHECK_FALSE(witness.given());
+  CHECK(witness.refused.find("data decides the size") != std::string::npos);
+}
+
+TEST_CASE("regions of an arena that are alive together do not overlap") {
+  using execution::MemoryNeed;
+  const std::vector<MemoryNeed> regions{{1000, 0, 2}, {300, 1, 3}, {5000, 2, 4},
+                                        {1000, 3, 3}, {10, 0, 5},  {5000, 5, 6}};
+  const execution::Arena arena(regions);
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    sum += regions[i].bytes;
+    CHECK(reinterpret_cast<std::uintptr_t>(arena.at(i)) % execution::Arena::alignment == 0);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (regions[i].last < regions[j].first || regions[j].last < regions[i].first) continue;
+      const std::byte *const a = arena.at(i), *const b = arena.at(j);
+      CHECK((a + regions[i].bytes <= b || b + regions[j].bytes <= a));
+    }
+  }
+  CHECK(arena.bytes() < sum);  // 5000 and 5000 are never alive together
+}
