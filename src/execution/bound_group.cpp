@@ -178,11 +178,24 @@ class EpilogueBinder {
 
 }  // namespace
 
+namespace {
+
+/// Whether plans, which have numbers of their own where these decide no speed, compute what the node wants: all numbers
+/// are equal, but for an epsilon that keeps a division from zero and that both have small.
+bool computes_alike(const reference::Parameters& wanted, const Layer& layer) {
+  constexpr double small = 1e-4;
+  reference::Parameters own = reference::parameters_of(layer);
+  if (wanted.epsilon <= small && own.epsilon <= small) own.epsilon = wanted.epsilon;
+  return own == wanted;
+}
+
+}  // namespace
+
 std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants) {
   const Node& at = graph.nodes[node];
   const NodeTensors given = constants_of(at, constants);
   BoundNode bound = bind_node(graph, at, given);
-  if (is_free(bound.layer) || !(bound.parameters == reference::parameters_of(bound.layer))) return std::nullopt;
+  if (is_free(bound.layer) || !computes_alike(bound.parameters, bound.layer)) return std::nullopt;
   BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes};
   for (std::size_t i = 0; i < bound.operands.size(); ++i) {
     const OperandSource& source = bound.operands[i];

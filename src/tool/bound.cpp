@@ -93,15 +93,25 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
-/// Executes every model from the plans that the session has measured.
+/// Executes every model from the plans that the session has measured. What cannot be executed costs no bound.
 std::vector<Witness> make_witnesses(const BoundCommand& options, const Session& session) {
   ModelOptions models = options.models;
   models.executable = true;
-  WitnessOptions wanted{.backends = session.options().backends,
-                        .threads = session.analysis_options().threads,
-                        .weight_seed = weight_seed(options.weights)};
+  const WitnessOptions wanted{.backends = session.options().backends,
+                              .threads = session.analysis_options().threads,
+                              .weight_seed = weight_seed(options.weights)};
   std::vector<Witness> result;
-  for (const auto& graph : load_graphs(models, true)) result.push_back(make_witness(graph, session.database(), wanted));
+  for (const auto& model : wanted_models(models)) {
+    if (session.machine().is_device()) {
+      result.push_back({.refused = "models are executed on processors only"});
+      continue;
+    }
+    try {
+      result.push_back(make_witness(load_graph(model), session.database(), wanted));
+    } catch (const InputError& error) {
+      result.push_back({.refused = error.what()});
+    }
+  }
   return result;
 }
 
@@ -115,6 +125,7 @@ int declared(const BoundCommand& options, const std::vector<Assertion>& assertio
 int run(const BoundCommand& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
+  static_cast<void>(weight_seed(options.weights));  // a mistake in it is said before anything is measured
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (!options.machine.empty()) return declared(options, assertions);
   const auto given = parse_budget(options.budget);

@@ -112,6 +112,21 @@ class Cli(unittest.TestCase):
         self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (1, 10)", written)
         self.assertEqual(len(written), 128 + 40)
 
+    def test_a_witness_stands_below_the_ladder_and_in_the_document(self):
+        document = self.at / "bound.json"
+        result = run("bound", MNIST, "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\n  witness +[\d.]+ [mu]s")
+        model = json.loads(document.read_text())["models"][0]
+        witness = model["witness"]
+        self.assertEqual(model["bounds_ms"]["witness"], witness["p10_ms"])
+        self.assertLess(witness["difference"], 1e-3)
+        # MNIST has 12 nodes, two of which are Reshapes: all others are in calls.
+        nodes = [name for call in witness["calls"] if call["plan"] != "layout" for name in call["nodes"]]
+        self.assertTrue({"Convolution28", "Plus30", "Convolution110", "Times212", "Plus214"} <= set(nodes), nodes)
+        self.fails(2, ["--weights", "random:SEED"], "bound", MNIST, "--witness", "--weights", "zeros")
+        self.fails(2, ["--witness"], "bound", MNIST, "--weights", "random:1")
+
     def test_bad_inputs_of_a_run_are_1_and_named(self):
         whole = struct.pack("<784f", *[0.5] * 784)
         good = self.npy("good.npy", "<f4", "(1, 1, 28, 28)", whole)
