@@ -41,16 +41,21 @@ std::map<std::string, Tensor> random_inputs(const Executor& executor, std::uint6
   return result;
 }
 
-/// Relative to the largest magnitude; infinite where one is not a number and the other is.
-double difference(const Tensor& expected, const Tensor& got) {
-  double largest = 0, least_equal = 0;
+struct Deviation {
+  double largest = 0;   ///< magnitude of what is expected
+  double absolute = 0;  ///< infinite where one is not a number and the other is
+  [[nodiscard]] double relative() const { return largest > 0 ? absolute / largest : absolute; }
+};
+
+Deviation deviation(const Tensor& expected, const Tensor& got) {
+  Deviation result;
   for (std::int64_t i = 0; i < expected.elements(); ++i) {
-    if (std::isnan(expected[i]) != std::isnan(got[i])) return std::numeric_limits<double>::infinity();
+    if (std::isnan(expected[i]) != std::isnan(got[i])) result.absolute = std::numeric_limits<double>::infinity();
     if (!std::isfinite(expected[i])) continue;
-    largest = std::max(largest, std::abs(expected[i]));
-    least_equal = std::max(least_equal, std::abs(expected[i] - got[i]));
+    result.largest = std::max(result.largest, std::abs(expected[i]));
+    result.absolute = std::max(result.absolute, std::abs(expected[i] - got[i]));
   }
-  return largest > 0 ? least_equal / largest : least_equal;
+  return result;
 }
 
 /// One execution after another until the time is over.
@@ -164,10 +169,17 @@ class Maker {
 
   void compare(Witness& witness, const std::vector<std::optional<Tensor>>& expected, const std::vector<Tensor>& got) {
     witness.allowed = allowed_f32;
+    double largest = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (!expected[i]) continue;
       if (bits(got[i].type()) == 16) witness.allowed = allowed_16_bit;
-      witness.difference = std::max(witness.difference, difference(*expected[i], got[i]));
+      const Deviation one = deviation(*expected[i], got[i]);
+      largest = std::max(largest, one.largest);
+      witness.difference = std::max(witness.difference, one.relative());
+    }
+    if (!(largest > 0)) {
+      witness.refused = "all its outputs are zero or not finite, so that nothing can be compared";
+      return;
     }
     if (witness.difference <= witness.allowed) return;
     char text[120];
