@@ -13,7 +13,7 @@ namespace {
 
 /// Rows this much slower than the fastest are no candidates, whatever their layouts are.
 constexpr double slowest = 2;
-constexpr std::size_t most_plans = 6;
+constexpr std::size_t most_plans = 12;
 
 std::optional<CallPlan> build(const Backend& backend, PlanDraft& draft) {
   auto built = draft.build();

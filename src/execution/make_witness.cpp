@@ -9,8 +9,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
 
 namespace benanza {
 
@@ -140,6 +142,20 @@ class Maker {
     return std::make_unique<Sequence>(graph_, program_, resources_, model_, choice, inputs_);
   }
 
+  /// The names of layouts that most plans write, row-major among them.
+  [[nodiscard]] std::vector<std::string> common_layouts() const {
+    constexpr std::size_t most = 4;
+    std::map<std::string, int> count;
+    for (const auto& call : model_.calls)
+      for (const auto& plan : call.plans) ++count[plan.plan->outputs().front().name];
+    std::vector<std::string> names;
+    for (const auto& [name, plans] : count) names.push_back(name);
+    std::stable_sort(names.begin(), names.end(),
+                     [&](const auto& a, const auto& b) { return count.at(a) > count.at(b); });
+    if (names.size() > most) names.resize(most);
+    return names;
+  }
+
   /// Of the choices that differ, the one whose execution takes least.
   [[nodiscard]] std::unique_ptr<Sequence> fastest() {
     const auto any = [](const CallPlan&) { return true; };
@@ -147,6 +163,11 @@ class Maker {
     const auto one_thread = [](const CallPlan& plan) { return plan.plan->threads() == 1; };
     std::set<PlanChoice> choices{fastest_plans(model_), choose_plans(graph_, model_, any),
                                  choose_plans(graph_, model_, no_own_team), choose_plans(graph_, model_, one_thread)};
+    for (const auto& layout : common_layouts())  // changing one plan at a time does not bring a model into one of them
+      choices.insert(choose_plans(graph_, model_, [&](const CallPlan& plan) {
+        const std::string& name = plan.plan->outputs().front().name;
+        return no_own_team(plan) && (name == layout || name == "plain");
+      }));
     std::unique_ptr<Sequence> best;
     Seconds least{std::numeric_limits<double>::infinity()};
     const Seconds slot = options_.budget * (search_share / static_cast<double>(choices.size()));
