@@ -144,7 +144,7 @@ class EpilogueBinder {
     return true;
   }
 
-  /// Of the weights, along which the channels of the result lie.
+  /// The axis of the weights along which the channels of the result lie.
   [[nodiscard]] std::optional<std::size_t> channel_axis() const {
     if (group_.operands.size() > 3 || (group_.operands.size() == 3 && !group_.operands[2].constant))
       return std::nullopt;

@@ -156,7 +156,7 @@ class Maker {
     return names;
   }
 
-  /// Of the choices that differ, the one whose execution takes least.
+  /// Executes every choice that differs from the others, and returns the sequence that takes least.
   [[nodiscard]] std::unique_ptr<Sequence> fastest() {
     const auto any = [](const CallPlan&) { return true; };
     const auto no_own_team = [](const CallPlan& plan) { return plan.uses_openmp || plan.plan->threads() == 1; };

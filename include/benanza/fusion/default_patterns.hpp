@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
 // then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, products
-// of one input are merged, and remaining sums join their norms.
+// that read the same input are merged, and remaining sums join their norms.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>
