@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bound_group.hpp"
 
+#include "node_parameters.hpp"
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -120,7 +121,7 @@ class EpilogueBinder {
     auto& weights = group_.operands[1].constant;
     const auto axis = channel_axis();
     if (!weights || !axis || weights->dims()[*axis] != given[1]->elements()) return false;
-    const double epsilon = node.attribute("epsilon", 1e-5);
+    const double epsilon = epsilon_of(node);
     std::vector<double> factor, shift;
     const bool has_bias = group_.operands.size() > 2;
     for (std::int64_t c = 0; c < given[1]->elements(); ++c) {
@@ -178,24 +179,11 @@ class EpilogueBinder {
 
 }  // namespace
 
-namespace {
-
-/// Whether plans, which have numbers of their own where these decide no speed, compute what the node wants: all numbers
-/// are equal, but for an epsilon that keeps a division from zero and that both have small.
-bool computes_alike(const reference::Parameters& wanted, const Layer& layer) {
-  constexpr double small = 1e-4;
-  reference::Parameters own = reference::parameters_of(layer);
-  if (wanted.epsilon <= small && own.epsilon <= small) own.epsilon = wanted.epsilon;
-  return own == wanted;
-}
-
-}  // namespace
-
 std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants) {
   const Node& at = graph.nodes[node];
   const NodeTensors given = constants_of(at, constants);
   BoundNode bound = bind_node(graph, at, given);
-  if (is_free(bound.layer) || !computes_alike(bound.parameters, bound.layer)) return std::nullopt;
+  if (is_free(bound.layer) || !(bound.parameters == reference::parameters_of(bound.layer))) return std::nullopt;
   BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes};
   for (std::size_t i = 0; i < bound.operands.size(); ++i) {
     const OperandSource& source = bound.operands[i];

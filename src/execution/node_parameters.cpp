@@ -123,13 +123,17 @@ std::optional<double> attention_scale(const Node& node, const op::Attention& att
 
 }  // namespace
 
+double epsilon_of(const Node& node) {
+  const bool of_mean_variance = node.op_type == "MeanVarianceNormalization";
+  return detail::decimal(node.attribute("epsilon", of_mean_variance ? 1e-9 : reference::Parameters{}.epsilon));
+}
+
 reference::Parameters node_parameters(const Node& node, const Layer& layer, const NodeTensors& inputs) {
   reference::Parameters result;
   const auto number = [&](std::string_view key, double otherwise) {
     return detail::decimal(node.attribute(key, otherwise));
   };
-  result.epsilon = number("epsilon", result.epsilon);
-  if (node.op_type == "MeanVarianceNormalization") result.epsilon = 1e-9;
+  result.epsilon = epsilon_of(node);
   if (node.op_type == "LRN") {
     result.lrn_alpha = number("alpha", result.lrn_alpha);
     result.lrn_bias = number("bias", result.lrn_bias);

@@ -6,6 +6,9 @@
 
 namespace benanza::execution {
 
+/// The epsilon of a normalisation, by the node's attribute or the operator's default. Other nodes have the reference's.
+[[nodiscard]] double epsilon_of(const Node& node);
+
 /// Those that the layer's result depends on; all others have the reference's defaults. `inputs` has at least the
 /// parameter inputs. Throws NotExecutable for numbers that the reference takes none of.
 [[nodiscard]] reference::Parameters node_parameters(const Node& node, const Layer& layer, const NodeTensors& inputs);

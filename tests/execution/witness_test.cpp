@@ -95,6 +95,25 @@ TEST_CASE("a witness computes groups in one call, and what single nodes compute"
   CHECK(witness.p10.value > 0);
 }
 
+TEST_CASE("a witness computes a normalisation whose epsilon is not the one of plans") {
+  const auto backends = usable_backends();
+  // Rows of a variance of 1e-8 or so: 1e-5 and 1e-12 differ by a factor of 30.
+  const Graph graph = testing::import_text(R"(m (float[8, 64] x) => (float[8, 64] y) {
+    small = Constant<value = float[1] {0.0001}>()
+    c = Constant<value = int64[1] {64}>()
+    scale = ConstantOfShape<value = float[1] {1.0}>(c)
+    s = Mul(x, small)
+    y = LayerNormalization<epsilon = 1e-12>(s, scale)
+  })",
+                                           {.executable = true});
+  const Witness witness =
+      make_witness(graph, rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(std::none_of(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return c.plan == "reference"; }));
+}
+
 TEST_CASE("a model that one sequence of calls cannot be has no witness, and a reason") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(R"(m (float[4] x) => (int64[N] y) {
