@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.hpp"
 
+#include "cache_size.hpp"
 #include "memory_block.hpp"
 #include "peak_kernels.hpp"
 #include <benanza/detail/quantile.hpp>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 namespace benanza::bench {
@@ -62,8 +64,9 @@ Bytes total(std::span<const Cache> caches, int first_level, int last_level, std:
   return sum;
 }
 
+/// `seen`: the measured size of the caches in front of memory.
 std::vector<Level> levels_of(std::span<const Cache> caches, std::span<const int> all, std::span<const int> used,
-                             Bytes memory) {
+                             Bytes memory, Bytes seen) {
   std::vector<Level> levels;
   int last = 0;
   for (const auto& cache : caches) {
@@ -72,7 +75,8 @@ std::vector<Level> levels_of(std::span<const Cache> caches, std::span<const int>
     levels.push_back({std::string("L").append(std::to_string(last)), total(caches, 1, last - 1, all),
                       total(caches, 1, last - 1, used), total(caches, last, last, used)});
   }
-  levels.push_back({"memory", total(caches, 1, last, all), total(caches, 1, last, used), memory});
+  levels.push_back(
+      {"memory", std::max(seen, total(caches, 1, last, all)), std::max(seen, total(caches, 1, last, used)), memory});
   return levels;
 }
 
@@ -233,10 +237,12 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
   const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(this_machine().isa);
+  const Bytes seen = measured_cache_size(total(caches, 1, std::numeric_limits<int>::max(), cpus), available_memory,
+                                         [] { return Seconds{now()}; });
   std::vector<CeilingRow> rows;
   std::size_t done = 0;
   for (const int threads : thread_counts) {
-    const auto levels = levels_of(caches, cpus, cpus.first(static_cast<std::size_t>(threads)), available_memory);
+    const auto levels = levels_of(caches, cpus, cpus.first(static_cast<std::size_t>(threads)), available_memory, seen);
     const std::size_t total = thread_counts.size() * (levels.size() + 1);
     const double slot = budget.value / static_cast<double>(total + thread_counts.size());  // memory takes two
     const auto stopped = [&] {

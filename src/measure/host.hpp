@@ -30,6 +30,12 @@ struct Window {
   double effort = 1;          ///< what taking it took, by the time of its calls: another method, and recording
 };
 
+/// What a fixed amount of work beyond the caches took.
+struct MemoryTimes {
+  Seconds chase{};   ///< dependent loads: latency
+  Seconds stream{};  ///< consecutive loads: bandwidth
+};
+
 /// Whose threads a plan's calls run on.
 enum class Runtime { own, openmp };
 
@@ -47,6 +53,8 @@ class Host {
   [[nodiscard]] virtual Seconds probe(int threads) = 0;
   /// What the sentinel takes if each processor does this many multiply-adds; nothing if its loop is not made of them.
   [[nodiscard]] virtual std::optional<Seconds> probe_at(FlopsPerSecond) const { return std::nullopt; }
+  /// Times the memory from the calling thread, beyond caches of this size; nothing where there is no such probe.
+  [[nodiscard]] virtual std::optional<MemoryTimes> probe_memory(Bytes) { return std::nullopt; }
   /// Begins to watch whether threads lose their processors to others.
   virtual void watch() = 0;
   /// Whether they did since `watch`, `window` ago, for so long or so often that a sample of that length is spoiled.

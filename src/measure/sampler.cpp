@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace benanza::bench {
 
@@ -22,6 +23,7 @@ void Sampler::switch_to(Work& work) {
   host_.dismiss();
   work_ = &work;
   warm_ = false;
+  last_memory_.reset();
 }
 
 Seconds Sampler::window(std::int64_t calls) { return host_.window(*work_, calls).time * static_cast<double>(calls); }
@@ -64,6 +66,21 @@ Sentinel::Reading Sampler::reading_after() {
   return read(work_->kind, threads);
 }
 
+std::optional<MemorySentinel::Reading> Sampler::read_memory(bool after) {
+  if (work_->row.empty()) return std::nullopt;
+  auto last = std::exchange(last_memory_, {});
+  if (!after && last && host_.now() - last_memory_at_ <= reading_holds) return last;
+  const auto times = host_.probe_memory(cached_);
+  if (!times) return std::nullopt;
+  warm_ = false;
+  last = memory_.read((after ? "after " : "before ") + work_->row, *times);
+  if (after) {
+    last_memory_ = last;
+    last_memory_at_ = host_.now();
+  }
+  return last;
+}
+
 void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
   sample.window = host_.window(*work_, calls);
@@ -74,6 +91,7 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   Sample result;
   result.before = reading_before();
+  result.memory_before = read_memory(false);
   warm_up(1, expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
   // A window that another process interrupted looks long enough with too few calls: two have to be, unless they are
@@ -88,15 +106,18 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
     calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
   }
   result.after = reading_after();
+  result.memory_after = read_memory(true);
   return {result, calls};
 }
 
 Sample Sampler::sample(std::int64_t calls, Seconds expected) {
   Sample result;
   result.before = reading_before();
+  result.memory_before = read_memory(false);
   if (!warm_) warm_up(calls, expected);
   take(result, calls);
   result.after = reading_after();
+  result.memory_after = read_memory(true);
   return result;
 }
 

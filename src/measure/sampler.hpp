@@ -10,6 +10,7 @@
 #pragma once
 
 #include "host.hpp"
+#include "memory_sentinel.hpp"
 #include "sentinel.hpp"
 #include "work.hpp"
 
@@ -25,6 +26,7 @@ struct Sample {
   Seconds time{};   ///< of one call
   Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
+  std::optional<MemorySentinel::Reading> memory_before{}, memory_after{};  ///< if its data exceed the caches
   bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
 };
 
@@ -42,7 +44,8 @@ class Sampler {
   /// Calls this long need no discarded ones: filling every cache takes a few milliseconds.
   static constexpr Seconds long_call{100e-3};
 
-  explicit Sampler(Host& host) : host_(host) {}
+  /// `cached`: the size of the caches.
+  Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
 
   /// Before samples of other work. `work` has to outlive them.
   void switch_to(Work& work);
@@ -54,7 +57,8 @@ class Sampler {
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
   /// By what is known now: later readings may change it.
   [[nodiscard]] bool quiet(const Sample& sample) const {
-    return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after);
+    return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
+           memory_.quiet(sample.memory_before, sample.memory_after);
   }
 
   /// As Sentinel has it.
@@ -70,13 +74,18 @@ class Sampler {
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();
   [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
+  /// After the current work, or before it: that is after what precedes it in each round.
+  [[nodiscard]] std::optional<MemorySentinel::Reading> read_memory(bool after);
 
   Host& host_;
+  Bytes cached_;
   Sentinel sentinel_{};
+  MemorySentinel memory_{};
   Work* work_ = nullptr;
-  bool warm_ = false;                        ///< calls of the current work are stable
-  std::optional<Sentinel::Reading> last_{};  ///< behind the sample before
-  Seconds last_at_{};
+  bool warm_ = false;                                     ///< calls of the current work are stable
+  std::optional<Sentinel::Reading> last_{};               ///< after the sample before
+  std::optional<MemorySentinel::Reading> last_memory_{};  ///< the same
+  Seconds last_at_{}, last_memory_at_{};
 };
 
 }  // namespace benanza::bench

@@ -122,6 +122,16 @@ std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
   return Flops{peak_kernels().multiply_add(1) * probe_repeats} / each;
 }
 
+std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
+  constexpr double distance = 4, most_share = 0.1;  // of the caches; of the memory
+  if (!memory_probe_) {
+    const Bytes beyond = cached * distance;
+    if (beyond > available_memory() * most_share) return std::nullopt;
+    memory_probe_.emplace(beyond, clock_now);
+  }
+  return memory_probe_->read();
+}
+
 void ThisHost::watch() {
   waited_ = alone() ? Seconds{} : waited();
   own_time_ = thread_time();

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "host.hpp"
+#include "memory_probe.hpp"
 #include "openmp_team.hpp"
 #include <benanza/plan/thread_pool.hpp>
 
+#include <optional>
 #include <sched.h>
 #include <vector>
 
@@ -27,6 +29,7 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds timer_floor() const override { return timer_floor_; }
   [[nodiscard]] Seconds probe(int threads) override;
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
+  [[nodiscard]] std::optional<MemoryTimes> probe_memory(Bytes cached) override;
   void watch() override;
   [[nodiscard]] bool disturbed(Seconds window) override;
   void occupy(Runtime runtime, int threads) override;
@@ -45,6 +48,7 @@ class ThisHost final : public Host {
   std::vector<int> cpus_;
   ThreadPool pool_;
   std::vector<Seconds> probed_;
+  std::optional<MemoryProbe> memory_probe_{};
   OpenmpTeam team_{};
   Seconds timer_floor_{};
   Seconds own_time_{};         ///< of the calling thread on a processor, when the watch began

@@ -33,6 +33,7 @@ struct Work {
   std::shared_ptr<const Plan> plan{};
   Runtime runtime = Runtime::own;
   std::string kind{};  ///< what the sentinel compares it with: backend and operator
+  std::string row{};   ///< what the memory sentinel compares it with; empty if its data fit into the caches
   std::vector<const void*> inputs{};
   std::vector<void*> outputs{};
   void* workspace = nullptr;

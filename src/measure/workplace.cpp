@@ -27,6 +27,14 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
+/// The size of the caches as reported or as measured, whichever is more.
+Bytes cached_by(const Host& host, const MeasureOptions& options) {
+  Bytes result = host.cached();
+  for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
+    if (row.quantity == CeilingQuantity::bandwidth("memory")) result = std::max(result, Bytes{row.in_front_bytes});
+  return result;
+}
+
 std::string current_reason() {
   try {
     throw;
@@ -59,9 +67,10 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       options_(options),
       start_(host.now()),
       memory_(host.available_memory()),
-      sampler_(host),
+      cached_(cached_by(host, options)),
+      sampler_(host, cached_),
       buffers_(static_cast<std::size_t>(memory_.value * packed_share),
-               static_cast<std::size_t>(host.cached().value * cold_distance), host.memory()) {
+               static_cast<std::size_t>(cached_.value * cold_distance), host.memory()) {
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
     if (row.quantity == CeilingQuantity::peak(DataType::f32) && row.threads > 0 && row.value > 0)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
@@ -102,6 +111,10 @@ Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool ex
             .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
             .kind = backend + "/" + std::string(kind(task.layer))};
   std::tie(work.outputs, work.workspace) = buffers_.outputs(plan);
+  std::size_t touched = plan.workspace_bytes();
+  for (const auto* layouts : {&plan.inputs(), &plan.outputs()})
+    for (const auto& layout : *layouts) touched += layout.bytes;
+  if (cache != CacheState::hot || static_cast<double>(touched) > cached_.value) work.row = candidate.row.name();
   if (cache == CacheState::hot)
     work.inputs = buffers_.inputs(task.signature, backend, task.operands.inputs, plan, exact);
   else buffers_.rotate(task.signature, backend, task.operands.inputs, cache, work);

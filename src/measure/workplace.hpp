@@ -67,6 +67,7 @@ class Workplace {
   Seconds start_, next_keep_{keep_interval};
   bool keeping_ = true;
   Bytes memory_;
+  Bytes cached_;  ///< the size of all caches, reported or measured, whichever is more
   Sampler sampler_;
   Buffers buffers_;
 };

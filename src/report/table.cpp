@@ -373,7 +373,15 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
   out << strong(m.device, options)
       << fmt::format("\n{} core{} ({}), {}, {:.0f} GiB, {}\n", m.cores, m.cores == 1 ? "" : "s", m.affinity, m.isa,
                      m.memory.value / (1 << 30), m.system);
-  for (const auto& cache : m.caches) out << fmt::format("  L{} {}B\n", cache.level, scaled(cache.total.value));
+  Bytes reported{}, in_front{};
+  for (const auto& cache : m.caches) {
+    out << fmt::format("  L{} {}B\n", cache.level, scaled(cache.total.value));
+    reported += cache.total;
+  }
+  for (const auto& row : report.ceilings)
+    if (row.quantity == CeilingQuantity::bandwidth("memory")) in_front = std::max(in_front, Bytes{row.in_front_bytes});
+  if (in_front > reported)
+    out << fmt::format("  caches hold {}B by measurement, more than is reported\n", scaled(in_front.value));
   out << "\nbackends\n";
   for (const auto& backend : report.backends)
     out << fmt::format("  {:<10} {:<10} {}\n", backend.name, backend.version,

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,6 +24,9 @@ class FakeHost final : public bench::Host {
   /// How many times slower than its best the machine is at a time; 1 is quiet. Also what the calls of fake plans are
   /// slowed down by.
   std::function<double(double now)> slowness = [](double) { return 1.0; };
+  /// The same of memory, with `has_memory_probe`; also what calls of plans that are bound by it are slowed down by.
+  std::function<double(double now)> memory_slowness = [](double) { return 1.0; };
+  bool has_memory_probe = true;
   /// Whether another process had the processor between two times.
   std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
   double time = 1000;
@@ -43,6 +47,12 @@ class FakeHost final : public bench::Host {
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override {
     return Seconds{30e-6 * 1e9 / each.value};
   }
+  [[nodiscard]] std::optional<bench::MemoryTimes> probe_memory(Bytes) override {
+    if (!has_memory_probe) return std::nullopt;
+    const Seconds each{50e-6 * memory_slowness(time)};
+    time += 2 * each.value;
+    return bench::MemoryTimes{.chase = each, .stream = each};
+  }
   void watch() override { watched_ = time; }
   [[nodiscard]] bool disturbed(Seconds) override { return preempted(watched_, time); }
   void occupy(bench::Runtime, int) override {}
@@ -60,6 +70,7 @@ struct FakePlan {
   std::string name{};
   double seconds = 1e-3;
   double speedup = 2;  ///< at two threads
+  bool memory_bound = false;
   bool wrong = false;
   bool leaves_output = false;  ///< writes nothing
   int fails_at_call = -1;
@@ -102,7 +113,8 @@ class FakeBackend final : public Backend {
       const int call = ++backend_.calls_[what_.name];
       if (backend_.order_.empty() || backend_.order_.back() != algorithm()) backend_.order_.push_back(algorithm());
       if (call == what_.fails_at_call) throw std::runtime_error("out of luck");
-      backend_.host_.spend(threads() == 1 ? what_.seconds : what_.seconds / what_.speedup);
+      const double memory = what_.memory_bound ? backend_.host_.memory_slowness(backend_.host_.time) : 1;
+      backend_.host_.spend(memory * (threads() == 1 ? what_.seconds : what_.seconds / what_.speedup));
       if (what_.leaves_output) return;
       const auto* x = static_cast<const float*>(arguments.inputs[0]);
       auto* y = static_cast<float*>(arguments.outputs[0]);

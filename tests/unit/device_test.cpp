@@ -268,7 +268,7 @@ TEST_CASE("the windows of a device are 2 ms, long enough to tell a clock") {
 TEST_CASE("what taking a window takes beside its calls is planned with") {
   FakeDevice device;
   DeviceHost host(device);
-  Sampler sampler(host);
+  Sampler sampler(host, host.cached());
   Prepared prepared({.name = "relu", .seconds = 9e-6});
   sampler.switch_to(prepared.work);
   Sample sample = sampler.sample(100, {});

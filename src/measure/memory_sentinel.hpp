@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemorySentinel: tells whether another process uses the memory while rows whose data exceed the caches are measured,
+// by readings before and after each sample. What a reading takes depends on what ran before it: lines that have to be
+// written back, pages that are missing in the TLB. So readings are compared only with those after the same work. The
+// threshold follows from how much such readings differ on a quiet machine. A sample is contended if both readings are
+// slow, both in latency or both in bandwidth. Like Sentinel's, readings are kept and judged again by later ones.
+#pragma once
+
+#include "host.hpp"
+#include <benanza/detail/quantile.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza::bench {
+
+class MemorySentinel {
+  struct Level;
+
+ public:
+  /// With fewer readings after the same work, none is slow.
+  static constexpr std::size_t least_readings = 4;
+  /// A reading is slow if it exceeds the usual one by this share,
+  static constexpr double least_excess = 0.25;
+  /// and by this many times the typical distance of the 25th percentile from the 10th: 5 standard deviations of a
+  /// normal distribution.
+  static constexpr double spans = 8;
+
+  struct Reading {
+    const Level* level = nullptr;  ///< one of the sentinel's own
+    MemoryTimes times{};
+  };
+
+  /// `after`: the work that ran before the reading.
+  Reading read(const std::string& after, MemoryTimes times) {
+    Level& level = levels_[after];
+    const std::array values{times.chase.value, times.stream.value};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      auto& sorted = level.sorted[i];
+      sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), values[i]), values[i]);
+    }
+    spans_.reset();
+    return {&level, times};
+  }
+  /// By what is known now. A sample without readings is quiet.
+  [[nodiscard]] bool quiet(const std::optional<Reading>& before, const std::optional<Reading>& after) const {
+    return !before || !after || !((slow(*before, 0) && slow(*after, 0)) || (slow(*before, 1) && slow(*after, 1)));
+  }
+
+ private:
+  /// Times of the chase and of the stream after one work, ascending.
+  struct Level {
+    std::array<std::vector<double>, 2> sorted{};
+    /// What readings usually take. Not the median: contended samples are taken again, so that most readings may be
+    /// slow.
+    [[nodiscard]] double usual(std::size_t i) const { return detail::quantile_of_sorted(sorted[i], 0.25); }
+    /// From the 10th percentile to the usual reading, relative.
+    [[nodiscard]] double span(std::size_t i) const { return usual(i) / detail::quantile_of_sorted(sorted[i], 0.1) - 1; }
+  };
+
+  [[nodiscard]] bool slow(const Reading& reading, std::size_t i) const {
+    if (reading.level->sorted[i].size() < least_readings) return false;
+    const double time = i == 0 ? reading.times.chase.value : reading.times.stream.value;
+    return time > reading.level->usual(i) * (1 + std::max(least_excess, spans * typical_span(i)));
+  }
+  /// The lower quartile of the spans: that of works during which the machine was mostly quiet.
+  [[nodiscard]] double typical_span(std::size_t i) const {
+    if (!spans_) {
+      spans_.emplace();
+      for (std::size_t k = 0; k < 2; ++k) {
+        std::vector<double> all;
+        for (const auto& [work, level] : levels_)
+          if (level.sorted[k].size() >= least_readings) all.push_back(level.span(k));
+        (*spans_)[k] = all.empty() ? 0 : detail::quantile(all, 0.25);
+      }
+    }
+    return (*spans_)[i];
+  }
+
+  std::map<std::string, Level> levels_;  // its values stay where they are: readings point to them
+  mutable std::optional<std::array<double, 2>> spans_{};
+};
+
+}  // namespace benanza::bench

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows whose data exceed the caches, beside a process that streams through memory; on a host whose time is a counter.
+#include "../../src/measure/memory_sentinel.hpp"
+
+#include "../../src/measure/memory_probe.hpp"
+#include "../../src/measure/tuning_session.hpp"
+#include "support/catch.hpp"
+#include "support/fake_host.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+using namespace benanza::bench;
+using test::FakeBackend;
+using test::FakeHost;
+
+/// 64 KiB read and as much written, where the caches hold 100 kB.
+constexpr std::int64_t beyond_caches = 16384, within_caches = 64;
+
+Measurement memory_row(FakeHost& host, std::int64_t elements, Seconds budget = {10}) {
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<test::FakePlan>{{.name = "plan", .seconds = 1e-3, .memory_bound = true}});
+  const std::vector<Wanted> wanted{{.layer = op::Unary{.fn = ElementwiseFn::relu, .x = {elements}}}};
+  const std::vector<std::shared_ptr<const Backend>> backends{backend};
+  return run_tuning_session(host, wanted, backends, {.budget = budget}, 1).front();
+}
+
+/// Rounds that count, and those of them that were slowed down.
+std::pair<int, int> counted_and_slow(const Measurement& row) {
+  std::pair<int, int> result;
+  for (const double time : row.rounds_s) {
+    result.first += std::isfinite(time) ? 1 : 0;
+    result.second += time > 1.01e-3 ? 1 : 0;
+  }
+  return result;
+}
+
+MemoryTimes times_of(double chase, double stream) { return {.chase = {chase * 1e-6}, .stream = {stream * 1e-6}}; }
+
+}  // namespace
+
+TEST_CASE("a sample that leaves the caches does not count while another process streams through memory", "[memory]") {
+  FakeHost host;
+  // A process that comes for 0.4 s of every second: the registers are as fast as ever, calls take 1.5 times as long.
+  host.memory_slowness = [](double now) { return std::fmod(now, 1.0) < 0.4 ? 1.5 : 1.0; };
+  SECTION("it is measured again when the memory is quiet") {
+    const Measurement row = memory_row(host, beyond_caches);
+    const auto [counted, slow] = counted_and_slow(row);
+    CHECK(counted >= 8);
+    CHECK(slow <= 1);  // it may come between a reading and the sample
+    CHECK(row.median.value == Approx(1e-3));
+  }
+  SECTION("without the memory sentinel it goes unnoticed") {
+    host.has_memory_probe = false;
+    CHECK(counted_and_slow(memory_row(host, beyond_caches)).second > 4);
+  }
+  SECTION("a row that fits into the caches is not watched") {
+    CHECK(counted_and_slow(memory_row(host, within_caches)).second > 4);
+  }
+}
+
+TEST_CASE("a quiet machine has no contended sample beyond the caches", "[memory]") {
+  FakeHost host;
+  double step = 0;
+  // Readings that differ by up to 15 %, in no order.
+  host.memory_slowness = [&step](double) { return 1 + 0.15 * std::fabs(std::sin(step += 1)); };
+  const Measurement row = memory_row(host, beyond_caches);
+  CHECK_FALSE(row.contended);
+  CHECK(counted_and_slow(row).first == static_cast<int>(row.rounds_s.size()));
+}
+
+TEST_CASE("readings of memory are compared with those after the same work", "[memory]") {
+  MemorySentinel sentinel;
+  std::vector<MemorySentinel::Reading> light, heavy;
+  for (int i = 0; i < 10; ++i) {
+    light.push_back(sentinel.read("light", times_of(50 + i % 3, 50)));
+    heavy.push_back(sentinel.read("heavy", times_of(110 + i % 3, 90)));
+  }
+  for (int i = 0; i < 10; ++i)
+    CHECK(sentinel.quiet(light[static_cast<std::size_t>(i)], heavy[static_cast<std::size_t>(i)]));
+  SECTION("slow before and after, in latency or in bandwidth") {
+    const auto slow = sentinel.read("light", times_of(80, 50)), slower = sentinel.read("heavy", times_of(160, 90));
+    CHECK_FALSE(sentinel.quiet(slow, slower));
+    CHECK(sentinel.quiet(slow, heavy[0]));
+    CHECK(sentinel.quiet(light[0], slower));
+    CHECK(sentinel.quiet(slow, sentinel.read("heavy", times_of(110, 150))));
+    CHECK(sentinel.quiet(slow, std::nullopt));
+  }
+  SECTION("with few readings after a work, none is slow") {
+    for (int i = 0; i < 2; ++i) CHECK(sentinel.quiet(sentinel.read("new", times_of(50, 50)), heavy[0]));
+    const auto slow = sentinel.read("new", times_of(500, 500));
+    CHECK(sentinel.quiet(slow, slow));
+  }
+}
+
+TEST_CASE("a machine whose readings differ more while it is quiet has a higher threshold", "[memory]") {
+  // 50 to 69 us: the 10th percentile is 52, the 25th 55, 5.3 % more. Up to 42 % more than 55 us are usual: 78 us.
+  MemorySentinel sentinel;
+  for (int i = 0; i < 40; ++i) static_cast<void>(sentinel.read("row", times_of(50 + i % 20, 50 + i % 20)));
+  const auto slow = sentinel.read("row", times_of(75, 75)), very_slow = sentinel.read("row", times_of(130, 130));
+  CHECK(sentinel.quiet(slow, slow));
+  CHECK_FALSE(sentinel.quiet(very_slow, very_slow));
+}
+
+TEST_CASE("the probe of memory takes each of its times by the clock, the least of four parts", "[memory]") {
+  // Differences of the looks at the clock: 4 3, 2 5, 6 1, 7 8 for the chase and the walk, 9 in between.
+  const std::vector<double> steps{9, 4, 9, 3, 9, 2, 9, 5, 9, 6, 9, 1, 9, 7, 9, 8};
+  std::size_t look = 0;
+  double time = 0;
+  MemoryProbe probe({1e6}, [&] { return Seconds{time += steps.at(look++)}; });
+  const MemoryTimes times = probe.read();
+  CHECK(times.chase.value == 2);
+  CHECK(times.stream.value == 1);
+  CHECK(look == steps.size());
+}
