@@ -2,6 +2,8 @@
 #
 # What the scripts share: the dependencies, and configuring and building a preset quietly.
 
+export CCACHE_DEPEND=1 # the compiler's own list of headers: an empty cache costs no second run of the preprocessor
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # prepare [OPTION]: runs scripts/bootstrap with it; sets prefix, and PATH where bootstrap brought a tool.
