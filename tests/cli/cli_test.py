@@ -335,6 +335,29 @@ class Cli(unittest.TestCase):
         self.assertEqual(document["layers_total"], sum(model["layers"] for model in document["models"]))
         self.assertEqual(document["layers_total"], sum(layer["count"] for layer in document["layers"]))
 
+    def test_layers_that_a_database_of_other_models_has(self):
+        family = sorted((MODELS / "zoo2019").glob("ResNet*-v2.onnx"))
+        # By a script over the files with the onnx package: operator, attributes and the shapes of all inputs; Constant and ConstantOfShape left out.
+        result = run("layers", *family, "--rules", "2019", "--known", MODELS / "zoo2019", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        known = json.loads(result.stdout)["known"]
+        self.assertEqual(known["other_models"], 25)
+        self.assertEqual([(row["model"], row["layers"]) for row in known["models"]][-1], (None, 1226))
+        self.assertEqual([known["models"][-1][key] for key in ("unique", "known", "new", "time_ms")], [69, 59, 10, None])
+        table = run("layers", *family, "--rules", "2019", "--known", MODELS / "zoo2019").stdout
+        self.assertRegex(table, r"5 models +69 +59 +10 +14\.5 %")
+        # Of results: what measuring took. A model does not know itself.
+        of_results = json.loads(run("layers", MNIST, "--known", MNIST_RESULTS, "--json", "-").stdout)["known"]["models"][-1]
+        self.assertEqual(of_results["new"], of_results["unique"] - of_results["known"])
+        self.assertGreater(of_results["known"], 0)
+        self.assertGreater(of_results["known_time_ms"], 0)
+        itself = json.loads(run("layers", MNIST, "--known", MNIST, "--json", "-").stdout)["known"]["models"][-1]
+        self.assertEqual(itself["known"], 0)
+        self.fails(1, ["nosuch.onnx"], "layers", MNIST, "--known", "nosuch.onnx")
+        self.fails(2, ["--known or --rules"], "layers", MNIST, "--results", MNIST_RESULTS)
+        self.fails(2, ["models are expected"], "layers", MNIST, "--rules", "2019", "--known", MNIST_RESULTS)
+        self.fails(1, ["no control flow"], "layers", MODELS / "hard" / "loop_unknown_trip_count.onnx", "--rules", "2019")
+
     def test_tensors_have_types_and_shapes(self):
         shapes = {tensor["name"]: (tensor["type"], tensor["shape"], tensor["constant"])
                   for tensor in json.loads(run("layers", MNIST, "--tensors", "--json", "-").stdout)["models"][0]["tensors"]}

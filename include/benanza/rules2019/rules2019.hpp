@@ -8,6 +8,7 @@
 
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/counted_layers.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/results/results2019.hpp>
@@ -29,6 +30,12 @@ struct Analysis2019 {
 
 /// Throws InputError for a model with control flow, which the rules do not cover, and for a table without the model.
 [[nodiscard]] Analysis2019 analyze_2019(const Graph& graph, const Results2019& results);
+
+/// Layers as the paper counted them: each node of the file that computes something at run time, free or not; the same
+/// where operator, attributes, and types and shapes of all inputs are equal, weights included. The graph is an
+/// executable import, since others leave nodes out. With results, the time of a layer is that of its calls. Throws
+/// InputError as `analyze_2019` does.
+[[nodiscard]] CountedLayers count_layers_2019(const Graph& graph, const Results2019* results = nullptr);
 
 /// A convolution that an engine ran by a slower algorithm than the best of a database.
 struct SlowerAlgorithm {
