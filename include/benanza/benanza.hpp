@@ -20,6 +20,7 @@
 #include <benanza/profile/recorder.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/machine_file.hpp>
+#include <benanza/results/measuring_time.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/results/result_merge.hpp>
 #include <benanza/results/results2019.hpp>

@@ -3,6 +3,8 @@
 // in which no `<` stands, and from there by textContent.
 #include "gap_json.hpp"
 #include "page_files.hpp"
+#include "study_json.hpp"
+#include <benanza/report/study_report.hpp>
 
 #include <ostream>
 #include <string>
@@ -40,6 +42,12 @@ void write_page(std::ostream& out, const report::Json& data) {
 }  // namespace
 
 void write_html(std::ostream& out, const BoundReport& report) { write_page(out, report::page_json(report)); }
+
+void write_html(std::ostream& out, const Study& study) {
+  report::Json data = report::page_json(BoundReport{});
+  data["study"] = report::study_json(study);
+  write_page(out, data);
+}
 
 void write_html(std::ostream& out, const GapReport& report) {
   report::Json data = report::page_json(report.bound);

@@ -23,7 +23,8 @@ struct Analysis2019 {
   /// Rungs `library`, `library_parallel` (with the last layer's own time), `library_fused`, `library_fused_parallel`;
   /// the others cannot be given, nor the fused ones of a printed table. A layer without a time is in `missing` with its
   /// node's name and the reason, and counts nothing. `reference` holds what the original would have printed, which left
-  /// out the last layer's own time in parallel totals (but for the V100 at batch 1).
+  /// out the last layer's own time in parallel totals (but for the V100 at batch 1), and `library_advised`, the total
+  /// by the algorithms that cuDNN's heuristic chose.
   Analysis analysis{};
   std::vector<std::string> warnings{};  ///< known defects of the data, and which layers they are in
 };

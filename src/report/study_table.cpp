@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study as text:
+//
+//   study    30 models, 1 device, batch 1, 3 frameworks
+//
+//   rung / latency                      models  sequential           parallel
+//   Tesla V100-SXM2-16GB  batch 1
+//     mxnet                                 30  0.884 (0.83..0.94)   0.768 (0.70..0.84)
+//       complete bounds                     24  0.906 (0.85..0.97)   0.845 (0.78..0.91)
+//
+//   speed-up                  batch  parallel  algorithms  fusion ...
+//   Tesla V100-SXM2-16GB          1     1.15x       1.02x   1.07x
+//     models                              30          30       1
+#include "format.hpp"
+#include "text.hpp"
+#include <benanza/report/study_report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+constexpr std::size_t rows_that_matter = 24, notes_that_matter = 4;
+
+std::string count_of(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string interval(const GeometricMean& mean) {
+  if (!mean.low || !mean.high) return fmt::format("{:.3f}", mean.mean);
+  return fmt::format("{:.3f} ({:.2f}..{:.2f})", mean.mean, *mean.low, *mean.high);
+}
+
+std::string name_of(Optimization what) {
+  std::string text(enum_names(what)[static_cast<std::size_t>(what)]);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+constexpr std::array shown_ratios{std::pair{RungName::library, "sequential"},
+                                  std::pair{RungName::library_parallel, "parallel"},
+                                  std::pair{RungName::library_fused, "fused"}};
+
+class Table {
+ public:
+  Table(std::ostream& out, const Study& study, const TableOptions& options)
+      : out_(out), study_(study), options_(options) {}
+
+  void write() {
+    head();
+    ratios();
+    speedups();
+    const bool all = options_.all || study_.rows.size() <= rows_that_matter;
+    if (all) rows();
+    else out_ << fmt::format("\n({} rows: --all, --csv, --json)\n", study_.rows.size());
+    claims();
+    notes();
+  }
+
+ private:
+  [[nodiscard]] std::string strong(const std::string& text) const {
+    return options_.color ? "\033[1m" + text + "\033[0m" : text;
+  }
+
+  void head() {
+    std::set<std::string> models, devices, frameworks;
+    std::set<std::int64_t> batches;
+    for (const auto& row : study_.rows) {
+      models.insert(row.model);
+      devices.insert(row.device);
+      batches.insert(row.batch);
+      if (row.latency) frameworks.insert(row.framework);
+    }
+    std::string sizes;
+    for (const auto batch : batches) sizes += (sizes.empty() ? "" : ", ") + std::to_string(batch);
+    out_ << strong("study")
+         << fmt::format("    {}, {}, {}, batch {}\n", count_of(models.size(), "model"),
+                        count_of(devices.size(), "device"), count_of(frameworks.size(), "framework"), sizes);
+  }
+
+  [[nodiscard]] const StudyMean* mean(const StudyMean& like, const std::string& quantity) const {
+    for (const auto& each : study_.means)
+      if (each.quantity == quantity && each.device == like.device && each.framework == like.framework &&
+          each.batch == like.batch)
+        return &each;
+    return nullptr;
+  }
+  [[nodiscard]] static std::string quantity_of(RungName rung) {
+    return "ratio of " + std::string(enum_names(rung)[static_cast<std::size_t>(rung)]);
+  }
+
+  void ratios() {
+    bool any = false;
+    std::string group;
+    for (const auto& each : study_.means) {
+      if (each.quantity != quantity_of(RungName::library)) continue;
+      if (!any)
+        out_ << '\n'
+             << strong(fmt::format("{:<30} {:>6}  {:<20} {:<20} {:<20}", "rung / latency, geometric mean", "models",
+                                   "sequential", "parallel", "fused"))
+             << '\n';
+      any = true;
+      const std::string place = fmt::format("{}, batch {}", each.device, each.batch);
+      if (place != group) out_ << clipped(place, 60) << '\n';
+      group = place;
+      const auto line = [&](const std::string& title, const auto& choose) {
+        std::string text = fmt::format("  {:<28} {:>6} ", clipped(title, 28), choose(each)->count);
+        for (const auto& [rung, word] : shown_ratios) {
+          const StudyMean* found = mean(each, quantity_of(rung));
+          const GeometricMean* value = found ? choose(*found) : nullptr;
+          text += fmt::format(" {:<20}", value ? interval(*value) : "");
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        out_ << text << '\n';
+      };
+      line(each.framework.empty() ? "measured" : each.framework,
+           [](const StudyMean& m) -> const GeometricMean* { return &m.all; });
+      if (each.complete)
+        line("  complete bounds alone", [](const StudyMean& m) -> const GeometricMean* {
+          return m.complete ? &*m.complete : m.all.count > 0 ? &m.all : nullptr;
+        });
+    }
+  }
+
+  void speedups() {
+    std::set<std::pair<std::string, std::int64_t>> places;
+    for (const auto& each : study_.means)
+      if (each.framework.empty() && each.quantity.find(' ') == std::string::npos)
+        places.insert({each.device, each.batch});
+    if (places.empty()) return;
+    std::string title = fmt::format("{:<30} {:>6}", "speed-up, geometric mean", "batch");
+    for (std::size_t i = 0; i < optimization_count; ++i)
+      title += fmt::format(" {:>12}", name_of(static_cast<Optimization>(i)));
+    out_ << '\n' << strong(title) << '\n';
+    for (const auto& [device, batch] : places) {
+      std::string line = fmt::format("{:<30} {:>6}", clipped(device, 30), batch),
+                  counts = fmt::format("{:<37}", "  models");
+      for (std::size_t i = 0; i < optimization_count; ++i) {
+        const StudyMean* found = mean({.device = device, .batch = batch}, std::string(enum_names(Optimization{})[i]));
+        line += fmt::format(" {:>12}", found ? fmt::format("{:.3f}x", found->all.mean) : "");
+        counts += fmt::format(" {:>12}", found ? std::to_string(found->all.count) : "");
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      counts.erase(counts.find_last_not_of(' ') + 1);
+      out_ << line << '\n' << counts << '\n';
+    }
+  }
+
+  void rows() {
+    std::string group;
+    for (const auto& row : study_.rows) {
+      const std::string place =
+          fmt::format("{}, batch {}{}", row.device, row.batch, row.framework.empty() ? "" : ", " + row.framework);
+      if (place != group)
+        out_ << '\n'
+             << strong(fmt::format("{:<30} {:>10} {:>10} {:>6} {:>10} {:>6} {:>10} {:>6}", clipped(place, 30),
+                                   "measured", "sequential", "ratio", "parallel", "ratio", "fused", "ratio"))
+             << '\n';
+      group = place;
+      std::string line = fmt::format("{:<30} {:>10}", clipped(row.model, 30), time_or_nothing(row.latency));
+      for (const auto& [rung, word] : shown_ratios)
+        line += fmt::format(" {:>10} {:>6}", time_or_nothing(rung_of(row.rungs, rung)),
+                            row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
+      line.erase(line.find_last_not_of(' ') + 1);
+      out_ << line << (row.partial() ? fmt::format("  partial: {} layers missing", row.missing) : "") << '\n';
+    }
+  }
+  static std::string time_or_nothing(std::optional<Seconds> time) { return time ? time_text(*time) : ""; }
+
+  void claims() {
+    if (study_.claims.empty()) return;
+    out_ << '\n' << strong(fmt::format("{:<66} {:>12} {:>8}", "the paper", "it says", "its data")) << '\n';
+    for (const auto& claim : study_.claims)
+      out_ << fmt::format("{:<66} {:>12} {:>8}{}\n", clipped(claim.what, 66), claim.published,
+                          claim.found ? fmt::format("{:.4g}", *claim.found) : "", claim.agrees ? "" : "  differs");
+  }
+
+  void notes() {
+    if (!study_.notes.empty()) out_ << '\n';
+    const std::size_t shown =
+        options_.all ? study_.notes.size() : std::min<std::size_t>(study_.notes.size(), notes_that_matter);
+    for (std::size_t i = 0; i < shown; ++i)
+      out_ << wrapped("note: " + study_.notes[i], static_cast<std::size_t>(std::max(options_.width, 80)), 0);
+    if (shown < study_.notes.size()) out_ << fmt::format("({} more notes: --all)\n", study_.notes.size() - shown);
+  }
+
+  std::ostream& out_;
+  const Study& study_;
+  const TableOptions& options_;
+};
+
+}  // namespace
+
+void write_table(std::ostream& out, const Study& study, const TableOptions& options) {
+  Table(out, study, options).write();
+}
+
+}  // namespace benanza
