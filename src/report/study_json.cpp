@@ -40,6 +40,7 @@ Json row_json(const StudyRow& row) {
           {"latency_ms", ms(row.latency)},
           {"latency_min_ms", ms(row.lowest)},
           {"latency_max_ms", ms(row.highest)},
+          {"doubt", text_or_null(row.doubt)},
           {"source", text_or_null(row.source)},
           {"missing_layers", row.missing},
           {"bounds_ms", rungs_json(row.rungs)},

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A study as text:
 //
-//   study    30 models, 1 device, batch 1, 3 frameworks
+//   study    30 models, 1 device, 1 framework, batch 1
 //
-//   rung / latency                      models  sequential           parallel
-//   Tesla V100-SXM2-16GB  batch 1
-//     mxnet                                 30  0.884 (0.83..0.94)   0.768 (0.70..0.84)
-//       complete bounds                     24  0.906 (0.85..0.97)   0.845 (0.78..0.91)
+//   bound / measured     models  sequential        parallel
+//   Tesla V100-SXM2-16GB, batch 1
+//     mxnet                  30  0.884 0.81..0.97  0.768 0.68..0.87
+//       complete bounds      24  0.906 0.88..0.94  0.845 0.79..0.90
 //
-//   speed-up                  batch  parallel  algorithms  fusion ...
-//   Tesla V100-SXM2-16GB          1     1.15x       1.02x   1.07x
-//     models                              30          30       1
+//   speed-up          parallel algorithms   fusion ...
+//   Tesla V100-SXM2-16GB, batch 1
+//     geometric mean    1.151x     1.018x   1.073x
+//     models                30         30        1
 #include "format.hpp"
 #include "text.hpp"
 #include <benanza/report/study_report.hpp>
@@ -37,7 +38,7 @@ std::string count_of(std::size_t count, const char* word) {
 
 std::string interval(const GeometricMean& mean) {
   if (!mean.low || !mean.high) return fmt::format("{:.3f}", mean.mean);
-  return fmt::format("{:.3f} ({:.2f}..{:.2f})", mean.mean, *mean.low, *mean.high);
+  return fmt::format("{:.3f} {:.2f}..{:.2f}", mean.mean, *mean.low, *mean.high);
 }
 
 std::string name_of(Optimization what) {
@@ -105,19 +106,22 @@ class Table {
       if (each.quantity != quantity_of(RungName::library)) continue;
       if (!any)
         out_ << '\n'
-             << strong(fmt::format("{:<30} {:>6}  {:<20} {:<20} {:<20}", "rung / latency, geometric mean", "models",
-                                   "sequential", "parallel", "fused"))
+             << strong(fmt::format("{:<19} {:>7}  {:<17} {:<17} {}", "bound / measured", "models", "sequential",
+                                   "parallel", "fused"))
              << '\n';
       any = true;
       const std::string place = fmt::format("{}, batch {}", each.device, each.batch);
       if (place != group) out_ << clipped(place, 60) << '\n';
       group = place;
       const auto line = [&](const std::string& title, const auto& choose) {
-        std::string text = fmt::format("  {:<28} {:>6} ", clipped(title, 28), choose(each)->count);
+        std::string text = fmt::format("  {:<17} {:>7} ", clipped(title, 17), choose(each)->count);
         for (const auto& [rung, word] : shown_ratios) {
           const StudyMean* found = mean(each, quantity_of(rung));
           const GeometricMean* value = found ? choose(*found) : nullptr;
-          text += fmt::format(" {:<20}", value ? interval(*value) : "");
+          const bool of_all = value && value->count == choose(each)->count;
+          text += fmt::format(" {:<17}", !value   ? ""
+                                         : of_all ? interval(*value)
+                                                  : fmt::format("{:.3f} of {}", value->mean, value->count));
         }
         text.erase(text.find_last_not_of(' ') + 1);
         out_ << text << '\n';
@@ -125,7 +129,7 @@ class Table {
       line(each.framework.empty() ? "measured" : each.framework,
            [](const StudyMean& m) -> const GeometricMean* { return &m.all; });
       if (each.complete)
-        line("  complete bounds alone", [](const StudyMean& m) -> const GeometricMean* {
+        line("  complete bounds", [](const StudyMean& m) -> const GeometricMean* {
           return m.complete ? &*m.complete : m.all.count > 0 ? &m.all : nullptr;
         });
     }
@@ -137,22 +141,24 @@ class Table {
       if (each.framework.empty() && each.quantity.find(' ') == std::string::npos)
         places.insert({each.device, each.batch});
     if (places.empty()) return;
-    std::string title = fmt::format("{:<30} {:>6}", "speed-up, geometric mean", "batch");
+    std::string title = fmt::format("{:<17}", "speed-up");
     for (std::size_t i = 0; i < optimization_count; ++i)
-      title += fmt::format(" {:>12}", name_of(static_cast<Optimization>(i)));
+      title += fmt::format(" {:>{}}", name_of(static_cast<Optimization>(i)), width_of(i));
     out_ << '\n' << strong(title) << '\n';
     for (const auto& [device, batch] : places) {
-      std::string line = fmt::format("{:<30} {:>6}", clipped(device, 30), batch),
-                  counts = fmt::format("{:<37}", "  models");
+      std::string line = fmt::format("{:<17}", "  geometric mean"), counts = fmt::format("{:<17}", "  models");
       for (std::size_t i = 0; i < optimization_count; ++i) {
         const StudyMean* found = mean({.device = device, .batch = batch}, std::string(enum_names(Optimization{})[i]));
-        line += fmt::format(" {:>12}", found ? fmt::format("{:.3f}x", found->all.mean) : "");
-        counts += fmt::format(" {:>12}", found ? std::to_string(found->all.count) : "");
+        line += fmt::format(" {:>{}}", found ? fmt::format("{:.3f}x", found->all.mean) : "", width_of(i));
+        counts += fmt::format(" {:>{}}", found ? std::to_string(found->all.count) : "", width_of(i));
       }
       line.erase(line.find_last_not_of(' ') + 1);
       counts.erase(counts.find_last_not_of(' ') + 1);
-      out_ << line << '\n' << counts << '\n';
+      out_ << clipped(fmt::format("{}, batch {}", device, batch), 60) << '\n' << line << '\n' << counts << '\n';
     }
+  }
+  static std::size_t width_of(std::size_t optimization) {
+    return std::max<std::size_t>(8, name_of(static_cast<Optimization>(optimization)).size());
   }
 
   void rows() {
@@ -162,15 +168,18 @@ class Table {
           fmt::format("{}, batch {}{}", row.device, row.batch, row.framework.empty() ? "" : ", " + row.framework);
       if (place != group)
         out_ << '\n'
-             << strong(fmt::format("{:<30} {:>10} {:>10} {:>6} {:>10} {:>6} {:>10} {:>6}", clipped(place, 30),
-                                   "measured", "sequential", "ratio", "parallel", "ratio", "fused", "ratio"))
+             << clipped(place, 78) << '\n'
+             << strong(fmt::format("{:<22} {:>9} {:>10} {:>6} {:>9} {:>6} {:>9} {:>6}", "model", "measured",
+                                   "sequential", "ratio", "parallel", "ratio", "fused", "ratio"))
              << '\n';
       group = place;
-      std::string line = fmt::format("{:<30} {:>10}", clipped(row.model, 30), time_or_nothing(row.latency));
+      std::string line = fmt::format("{:<22} {:>9}", clipped(row.model, 22), time_or_nothing(row.latency));
       for (const auto& [rung, word] : shown_ratios)
-        line += fmt::format(" {:>10} {:>6}", time_or_nothing(rung_of(row.rungs, rung)),
-                            row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
+        line +=
+            fmt::format(" {:>{}} {:>6}", time_or_nothing(rung_of(row.rungs, rung)), rung == RungName::library ? 10 : 9,
+                        row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
       line.erase(line.find_last_not_of(' ') + 1);
+      if (!row.doubt.empty()) line += "  " + row.doubt;
       out_ << line << (row.partial() ? fmt::format("  partial: {} layers missing", row.missing) : "") << '\n';
     }
   }
@@ -178,9 +187,9 @@ class Table {
 
   void claims() {
     if (study_.claims.empty()) return;
-    out_ << '\n' << strong(fmt::format("{:<66} {:>12} {:>8}", "the paper", "it says", "its data")) << '\n';
+    out_ << '\n' << strong(fmt::format("{:<49} {:>12} {:>7}", "the paper", "it says", "its data")) << '\n';
     for (const auto& claim : study_.claims)
-      out_ << fmt::format("{:<66} {:>12} {:>8}{}\n", clipped(claim.what, 66), claim.published,
+      out_ << fmt::format("{:<49} {:>12} {:>7}{}\n", clipped(claim.what, 49), claim.published,
                           claim.found ? fmt::format("{:.4g}", *claim.found) : "", claim.agrees ? "" : "  differs");
   }
 

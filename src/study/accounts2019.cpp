@@ -138,7 +138,9 @@ std::vector<std::string> notes_2019(const Study& study) {
         notes.push_back(where + ": the printed sequential total is " +
                         milliseconds_text(*benanza::rung_of(totals.rungs, RungName::library)) +
                         ", its rows add up to " + milliseconds_text(*benanza::rung_of(rows.rungs, RungName::library)) +
-                        (rows.missing == 0 ? "" : ", without " + std::to_string(rows.missing) + " layers"));
+                        (rows.missing == 0 ? ""
+                                           : ", without " + std::to_string(rows.missing) +
+                                                 (rows.missing == 1 ? " layer" : " layers")));
       else if (differ(RungName::library_parallel)) lower.push_back(where);
     }
   }

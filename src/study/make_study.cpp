@@ -46,12 +46,9 @@ std::optional<Seconds> lowest(const StudyAccount& account) {
   return result;
 }
 
-/// How many kinds of optimisation are in `lowest`.
-int kinds_in(const StudyAccount& account) {
-  int kinds = 0;
-  for (const auto name : {RungName::library_parallel, RungName::library_fused, RungName::library_fused_parallel})
-    kinds += rung_of(account.rungs, name) ? 1 : 0;
-  return kinds + (account.in_types.empty() ? 0 : 1);
+/// Whether at least fusion and branches side by side are in `lowest`.
+bool knows_all(const StudyAccount& account) {
+  return rung_of(account.rungs, RungName::library_parallel) && rung_of(account.rungs, RungName::library_fused);
 }
 
 std::optional<double> speedup(const StudyAccount& account, Optimization what) {
@@ -65,8 +62,7 @@ std::optional<double> speedup(const StudyAccount& account, Optimization what) {
         return over(rung(RungName::library), rung_of(account.in_types.at(*type), RungName::library));
       return std::nullopt;
     case Optimization::layout: return over(account.plain_layout, account.any_layout);
-    case Optimization::all:
-      return kinds_in(account) > 0 ? over(rung(RungName::library), lowest(account)) : std::nullopt;
+    case Optimization::all: return knows_all(account) ? over(rung(RungName::library), lowest(account)) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -86,15 +82,18 @@ void set_speedups(StudyRow& row, const std::vector<const StudyAccount*>& account
       break;
     }
   }
+  // Of accounts that know all, the one with the most types tells most.
   const StudyAccount* widest = nullptr;
   for (const auto* account : accounts)
-    if (!widest || kinds_in(*account) > kinds_in(*widest)) widest = account;
+    if (knows_all(*account) && (!widest || account->in_types.size() > widest->in_types.size())) widest = account;
   if (widest) at(Optimization::all) = speedup(*widest, Optimization::all);
   if (const auto algorithms = at(Optimization::algorithms); algorithms && at(Optimization::all))
     *at(Optimization::all) *= *algorithms;
 }
 
-StudyRow row_of(const Place& place, const std::vector<const StudyAccount*>& accounts) {
+StudyRow row_of(const Place& place, std::vector<const StudyAccount*> accounts) {
+  for (std::size_t i = accounts.size(); i-- > 1;)
+    if (accounts[i]->missing > 0) accounts.erase(accounts.begin() + static_cast<std::ptrdiff_t>(i));
   StudyRow row{.model = std::get<2>(place), .device = std::get<0>(place), .batch = std::get<1>(place)};
   for (const auto* account : accounts) {
     const bool first = row.source.empty();
@@ -108,12 +107,24 @@ StudyRow row_of(const Place& place, const std::vector<const StudyAccount*>& acco
   return row;
 }
 
+/// Why the latency cannot be one of the model; empty: it can.
+std::string doubt_about(const StudyRow& row, Seconds latency) {
+  constexpr double most = 5;  // times faster than the best library calls: more than other algorithms gain
+  if (const auto floor = rung_of(row.rungs, RungName::model_floor); floor && latency < *floor)
+    return "below the model floor";
+  std::optional<Seconds> bound;
+  for (const auto name : measured_rungs) bound = least(bound, rung_of(row.rungs, name));
+  return bound && latency * most < *bound ? "below a fifth of every bound" : "";
+}
+
 void add_latency(StudyRow& row, const StudyLatency& latency) {
   row.framework = latency.framework;
   row.latency = latency.time;
   row.lowest = latency.lowest;
   row.highest = latency.highest;
   row.chosen_over_best = latency.chosen_over_best;
+  row.doubt = doubt_about(row, latency.time);
+  if (!row.doubt.empty()) return;
   for (std::size_t i = 0; i < rung_count; ++i) row.ratios[i] = over(row.rungs[i], latency.time);
 }
 
@@ -205,6 +216,10 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
       for (const auto* latency : found->second) add_latency(study.rows.emplace_back(row), *latency);
   }
   study.means = means_of(study.rows);
+  for (const auto& row : study.rows)
+    if (!row.doubt.empty())
+      study.notes.push_back(row.framework + "'s latency of " + row.model + " on " + row.device + ", batch " +
+                            std::to_string(row.batch) + ", is " + row.doubt + ": it gets no ratio");
   return study;
 }
 

@@ -40,7 +40,7 @@ std::optional<double> mean_of(const Study& study, const std::string& quantity, c
 }
 
 void add_ratios(const Study& study, std::vector<StudyClaim>& claims) {
-  const std::string where = ", V100, batch 1, MXNet";
+  const std::string where = ", V100 b1 MXNet";
   claims.push_back(claim("ratio, sequential" + where, "0.88", mean_of(study, "ratio of library", v100, "mxnet", 1)));
   claims.push_back(
       claim("ratio, parallel" + where, "0.76", mean_of(study, "ratio of library_parallel", v100, "mxnet", 1)));
@@ -52,15 +52,14 @@ void add_ratios(const Study& study, std::vector<StudyClaim>& claims) {
     for (const auto& row : study.rows)
       if (row.model == model.name && row.device == v100 && row.batch == 1 && row.framework == "mxnet")
         if (const auto ratio = row.ratio(RungName::library_parallel))
-          claims.push_back(claim("latency over parallel bound, " + row.model + where, model.published, 1 / *ratio));
+          claims.push_back(claim("faster by branches, " + row.model + where, model.published, 1 / *ratio));
 }
 
 void add_advice(const Study& study, std::vector<StudyClaim>& claims) {
   for (const auto& mean : study.means) {
     if (mean.quantity != "algorithms" || mean.batch != 32) continue;
-    StudyClaim made{.what = "advised over best algorithms, " + mean.device + ", batch 32",
-                    .published = "1.14 to 1.32",
-                    .found = mean.all.mean};
+    StudyClaim made{
+        .what = "advised over best, " + mean.device + ", b32", .published = "1.14 to 1.32", .found = mean.all.mean};
     made.agrees = mean.all.mean >= 1.135 && mean.all.mean < 1.325;
     claims.push_back(std::move(made));
   }
@@ -99,11 +98,10 @@ void add_counts(const std::map<std::string, CountedLayers>& layers, std::vector<
       for (const auto& [key, layer] : own) others.insert(key);
   }
   const KnownLayers saved = known_layers("", asked, others);
-  claims.push_back(claim("% of unique layers of the five ResNet-v2 that a database of the others has", "75",
+  claims.push_back(claim("% of ResNet-v2 layers that the others have", "75",
                          100 * static_cast<double>(saved.known) / static_cast<double>(saved.unique)));
   if (saved.timed > 0 && saved.time.value > 0)
-    claims.push_back(
-        claim("% of the time of these layers, one call of each", "75", 100 * (saved.known_time / saved.time)));
+    claims.push_back(claim("% of their time, one call of each", "75", 100 * (saved.known_time / saved.time)));
 }
 
 }  // namespace

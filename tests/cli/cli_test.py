@@ -55,7 +55,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -357,6 +357,45 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--known or --rules"], "layers", MNIST, "--results", MNIST_RESULTS)
         self.fails(2, ["models are expected"], "layers", MNIST, "--rules", "2019", "--known", MNIST_RESULTS)
         self.fails(1, ["no control flow"], "layers", MODELS / "hard" / "loop_unknown_trip_count.onnx", "--rules", "2019")
+
+    def test_study_of_the_published_data(self):
+        data = pathlib.Path(__file__).parent.parent / "data" / "2019"
+        result = run("study", MODELS / "zoo2019", "--results", data / "study", "--results", data / "layers_b1.csv.gz", "--rules", "2019", "--batch", "1", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        means = {(mean["quantity"], mean["device"], mean["framework"]): mean for mean in document["means"]}
+        # Recomputed from the files by a script; the paper says 0.88 and 0.76.
+        for quantity, value in (("ratio of library", 0.884), ("ratio of library_parallel", 0.768)):
+            self.assertAlmostEqual(means[quantity, "Tesla V100-SXM2-16GB", "mxnet"]["all"]["mean"], value, delta=5e-4)
+        claims = {claim["what"]: (claim["published"], claim["found"], claim["agrees"]) for claim in document["claims"]}
+        self.assertEqual(claims["unique layers of ResNet50-v1"], ("47", 47, True))
+        self.assertEqual(claims["unique layers of the five ResNet-v1"], ("60", 60, True))
+        self.assertEqual(claims["layers of the five ResNet-v1"], ("1229", 1229, True))
+        rows = list(csv.DictReader(io.StringIO(run("study", MODELS / "zoo2019", "--results", data / "study", "--rules", "2019", "--batch", "1", "--csv", "-").stdout)))
+        self.assertEqual(sum(row["framework"] == "mxnet" and row["device"].startswith("Tesla V100") for row in rows), 30)
+        table = run("study", MODELS / "zoo2019", "--results", data / "study", "--rules", "2019", "--batch", "1")
+        self.assertRegex(table.stdout, r"mxnet +30 +0\.884 0\.81\.\.0\.97 +0\.768 ")
+        self.assertTrue(all(len(line) <= 80 for line in table.stdout.splitlines()), table.stdout)
+
+    def test_study_of_own_results(self):
+        latencies = self.at / "latencies.csv"
+        latencies.write_text("framework,model,batch,mean_ms\nengine,mnist,1,0.075\nengine,other,1,2\n")
+        document = json.loads(run("study", MNIST, "--results", MNIST_RESULTS, "--latency", latencies, "--json", "-").stdout)
+        bounds = json.loads(run("analyze", MNIST, "--results", MNIST_RESULTS, "--json", "-").stdout)["models"][0]["bounds_ms"]
+        (row,) = document["rows"]
+        self.assertEqual((row["model"], row["framework"], row["latency_ms"]), ("MNIST", "engine", 0.075))
+        self.assertAlmostEqual(row["ratios"]["library"], bounds["library"] / 0.075)
+        self.assertAlmostEqual(row["speedups"]["fusion"], bounds["library"] / bounds["library_fused"])
+        self.assertTrue(any("other" in note for note in document["notes"]), document["notes"])
+
+    def test_study_says_what_is_wrong(self):
+        broken = self.at / "broken.csv"
+        broken.write_text("model,mean_ms\nMNIST,fast\n")
+        self.fails(2, ["give --results"], "study", MNIST)
+        self.fails(1, ["broken.csv: line 2", "'fast'"], "study", MNIST, "--results", MNIST_RESULTS, "--latency", broken)
+        (self.at / "none").mkdir()
+        self.fails(1, ["no databases, tables or totals of 2019"], "study", MNIST, "--results", self.at / "none", "--rules", "2019")
+        self.fails(1, ["nothing to study"], "study", MODELS / "modern" / "resnet50.onnx", "--results", MNIST_RESULTS, "--quiet")
 
     def test_tensors_have_types_and_shapes(self):
         shapes = {tensor["name"]: (tensor["type"], tensor["shape"], tensor["constant"])

@@ -25,7 +25,7 @@ enum class Optimization : std::uint8_t {
   fusion,        ///< library / library_fused
   tensor_cores,  ///< library / library in the fastest narrower type that all layers were measured in
   layout,        ///< library_fused with every tensor in plain layout / library_fused
-  all            ///< all of these that are known, together
+  all            ///< all of these that are known, together; nothing where fusion or branches are not
 };
 inline constexpr std::size_t optimization_count = 6;
 [[nodiscard]] constexpr std::array<std::string_view, optimization_count> enum_names(Optimization) {
@@ -72,7 +72,8 @@ struct StudyRow {
   std::string source{};  ///< of the rungs; of several accounts the first
   Rungs rungs{};
   std::optional<Seconds> advised{};
-  std::int64_t missing = 0;                                ///< layers that the rungs lack; not 0: partial
+  std::int64_t missing = 0;  ///< layers that the rungs lack; not 0: partial
+  std::string doubt{};       ///< not empty: why the latency cannot be one of this model, and has no ratios
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
   std::optional<DataType> narrow{};  ///< the type of Optimization::tensor_cores
