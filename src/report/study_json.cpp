@@ -37,6 +37,7 @@ Json row_json(const StudyRow& row) {
           {"device", row.device},
           {"framework", text_or_null(row.framework)},
           {"batch", row.batch},
+          {"type", row.type ? Json(name(*row.type)) : Json(nullptr)},
           {"latency_ms", ms(row.latency)},
           {"latency_min_ms", ms(row.lowest)},
           {"latency_max_ms", ms(row.highest)},

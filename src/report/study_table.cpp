@@ -22,7 +22,9 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace benanza {
 
@@ -60,6 +62,7 @@ class Table {
     head();
     ratios();
     speedups();
+    choices();
     const bool all = options_.all || study_.rows.size() <= rows_that_matter;
     if (all) rows();
     else out_ << fmt::format("\n({} rows: --all, --csv, --json)\n", study_.rows.size());
@@ -161,11 +164,28 @@ class Table {
     return std::max<std::size_t>(8, name_of(static_cast<Optimization>(optimization)).size());
   }
 
+  void choices() {
+    bool any = false;
+    for (const auto& each : study_.means) {
+      if (each.quantity != "chosen over best") continue;
+      if (!any) out_ << '\n' << strong("algorithms that engines chose, by their API logs, over the best") << '\n';
+      any = true;
+      out_ << fmt::format("  {:<52} {:>9} {:.3f}x\n",
+                          clipped(fmt::format("{}, batch {}, {}", each.device, each.batch, each.framework), 52),
+                          count_of(each.all.count, "model"), each.all.mean);
+    }
+  }
+
   void rows() {
+    std::vector<StudyRow> ordered = study_.rows;
+    std::stable_sort(ordered.begin(), ordered.end(), [](const StudyRow& a, const StudyRow& b) {
+      return std::tie(a.device, a.batch, a.framework) < std::tie(b.device, b.batch, b.framework);
+    });
     std::string group;
-    for (const auto& row : study_.rows) {
+    for (const auto& row : ordered) {
       const std::string place =
-          fmt::format("{}, batch {}{}", row.device, row.batch, row.framework.empty() ? "" : ", " + row.framework);
+          fmt::format("{}, batch {}{}", row.device, row.batch, row.framework.empty() ? "" : ", " + row.framework) +
+          (row.type ? fmt::format(" in {}", name(*row.type)) : "");
       if (place != group)
         out_ << '\n'
              << clipped(place, 78) << '\n'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "csv_table.hpp"
 #include "results2019.hpp"
 #include <benanza/error.hpp>
+#include <benanza/results/csv_table.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of 2019: what the original printed of one model (`LayerName,LayerType,BenchmarkName,RealTime(ms),Theoretical
 // Flops`, the last row is the total), and the same rows of many models (`gpu,batch,model,layer,kind,time_ms,flops`).
-#include "csv_table.hpp"
 #include "results2019.hpp"
 #include <benanza/error.hpp>
+#include <benanza/results/csv_table.hpp>
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "csv_table.hpp"
+#include <benanza/results/csv_table.hpp>
 #include <benanza/results/latencies.hpp>
 #include <benanza/results/whole_file.hpp>
 

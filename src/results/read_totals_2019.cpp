@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "csv_table.hpp"
 #include <benanza/error.hpp>
+#include <benanza/results/csv_table.hpp>
 #include <benanza/results/totals2019.hpp>
 #include <benanza/results/whole_file.hpp>
 

@@ -117,13 +117,22 @@ std::string doubt_about(const StudyRow& row, Seconds latency) {
   return bound && latency * most < *bound ? "below a fifth of every bound" : "";
 }
 
-void add_latency(StudyRow& row, const StudyLatency& latency) {
+void add_latency(StudyRow& row, const StudyLatency& latency, const std::vector<const StudyAccount*>& accounts) {
   row.framework = latency.framework;
   row.latency = latency.time;
   row.lowest = latency.lowest;
   row.highest = latency.highest;
   row.chosen_over_best = latency.chosen_over_best;
-  row.doubt = doubt_about(row, latency.time);
+  row.type = latency.type;
+  if (row.type) {
+    row.rungs = {};
+    for (const auto* account : accounts)
+      if (const auto found = account->in_types.find(*row.type); found != account->in_types.end())
+        for (std::size_t i = 0; i < rung_count; ++i)
+          if (!row.rungs[i]) row.rungs[i] = found->second[i];
+  }
+  if (!latency.time) return;
+  row.doubt = doubt_about(row, *latency.time);
   if (!row.doubt.empty()) return;
   for (std::size_t i = 0; i < rung_count; ++i) row.ratios[i] = over(row.rungs[i], latency.time);
 }
@@ -161,12 +170,18 @@ class Means {
   std::map<std::tuple<std::string, std::int64_t, std::string, std::string>, Values> values_{};
 };
 
+/// What a mean goes over: an engine in another type is another one.
+std::string framework_of(const StudyRow& row) {
+  return row.framework + (row.type ? " in " + std::string(name(*row.type)) : "");
+}
+
 std::vector<StudyMean> means_of(const std::vector<StudyRow>& rows) {
   Means means;
   for (const auto& row : rows) {
+    means.add(row, "chosen over best", framework_of(row), row.chosen_over_best);
     if (row.latency)
       for (const auto name : measured_rungs)
-        means.add(row, "ratio of " + std::string(enum_names(name)[static_cast<std::size_t>(name)]), row.framework,
+        means.add(row, "ratio of " + std::string(enum_names(name)[static_cast<std::size_t>(name)]), framework_of(row),
                   row.ratio(name));
     for (std::size_t i = 0; i < optimization_count; ++i)
       means.add(row, std::string(enum_names(Optimization{})[i]), "", row.speedups[i]);
@@ -213,7 +228,7 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
     const auto found = measured.find(place);
     if (found == measured.end()) study.rows.push_back(row);
     else
-      for (const auto* latency : found->second) add_latency(study.rows.emplace_back(row), *latency);
+      for (const auto* latency : found->second) add_latency(study.rows.emplace_back(row), *latency, own);
   }
   study.means = means_of(study.rows);
   for (const auto& row : study.rows)

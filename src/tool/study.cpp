@@ -5,6 +5,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include "study_profiles.hpp"
 #include <benanza/model/retype.hpp>
 #include <benanza/report/study_report.hpp>
 #include <benanza/rules2019/rules2019.hpp>
@@ -105,10 +106,26 @@ std::map<std::string, CountedLayers> counted_layers(const StudyCommand& options,
   return counted;
 }
 
+Names devices_of(const Data2019& data) {
+  Names devices;
+  for (const auto* list : {&data.databases, &data.tables})
+    for (const auto& results : *list) devices.insert(device_name(results.device));
+  for (const auto& total : data.totals) devices.insert(device_name(total.device));
+  for (const auto& table : data.printed) devices.insert(device_name(table.is.device));
+  return devices;
+}
+
 Study study_2019(const StudyCommand& options, const Names& names) {
-  const Data2019 data = read_data_2019(options.results);
+  Data2019 data = read_data_2019(options.results);
   Material material;
   material.notes = data.warnings;
+  for (const auto& place : options.profiles) {
+    const ProfileFolder folder = read_profile_folder(place, names);
+    material.notes.insert(material.notes.end(), folder.notes.begin(), folder.notes.end());
+    add_printed_tables(folder, devices_of(data), data, material.notes);
+    const auto made = latencies_2019(folder, data, material.notes);
+    material.latencies.insert(material.latencies.end(), made.begin(), made.end());
+  }
   add_latencies(data.latencies, names, material);
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
   material.accounts = accounts_of_totals(data, names);
@@ -155,25 +172,37 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
   Material material;
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
   const std::vector<Graph> graphs = load_graphs(options.models, options.output.quiet);
+  std::vector<ModelLayers> models;
+  for (const auto& graph : graphs) models.push_back(make_model_layers(graph));
+  std::vector<Analyzed> analyzed;
   for (const auto& stored : load_all_results(options.results, backends)) {
     if (!options.output.quiet) warn_of_conflicts(stored.results);
-    for (const auto& graph : graphs) {
-      const auto analyzed = [&](const Graph& model, bool candidates) {
-        return analyze_model(make_model_layers(model), stored.results,
-                             {.threads = options.threads, .backends = backends, .candidates = candidates});
-      };
-      const Analysis analysis = analyzed(graph, true);
-      std::vector<Analysis> narrower;
-      if (analysis.type == DataType::f32)
-        for (const DataType type : {DataType::tf32, DataType::bf16, DataType::f16, DataType::i8})
-          narrower.push_back(analyzed(retype(graph, type), false));
+    AnalysisOptions analysis_options{.threads = options.threads, .backends = backends};
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      analysis_options.candidates = true;
+      Analysis analysis = analyze_model(models[i], stored.results, analysis_options);
       if (analysis.coverage[Status::measured] == 0) {
         material.notes.push_back(
             fmt::format("{}, batch {}: no result of {}", analysis.model, analysis.batch, stored.report.machine.device));
         continue;
       }
+      analysis_options.candidates = false;
+      std::vector<Analysis> narrower;
+      if (analysis.type == DataType::f32)
+        for (const DataType type : {DataType::tf32, DataType::bf16, DataType::f16, DataType::i8})
+          narrower.push_back(
+              analyze_model(make_model_layers(retype(graphs[i], type)), stored.results, analysis_options));
       material.accounts.push_back(account_of(analysis, narrower));
+      analyzed.push_back({&models[i], std::move(analysis)});
     }
+  }
+  for (const auto& place : options.profiles) {
+    const ProfileFolder folder = read_profile_folder(place, names);
+    material.notes.insert(material.notes.end(), folder.notes.begin(), folder.notes.end());
+    for (const auto& table : folder.tables)
+      material.notes.push_back(table.files.front().string() + ": a table of 2019, which --rules 2019 reads");
+    const auto made = latencies_of(folder, analyzed, material.notes);
+    material.latencies.insert(material.latencies.end(), made.begin(), made.end());
   }
   Study study = make_study(std::move(material.accounts), std::move(material.latencies));
   study.notes.insert(study.notes.end(), material.notes.begin(), material.notes.end());
@@ -206,6 +235,12 @@ void add_study(CLI::App& app, int& exit_code) {
       ->add_option("--latency", options->latencies,
                    "latencies of frameworks: CSV with the columns model, mean_ms, framework, device, batch")
       ->type_name("FILE.csv")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--profile", options->profiles,
+                   "folders of profiles and API logs, matched to models by FRAMEWORK_bBATCH_MODEL in the files' names, "
+                   "or by a manifest.csv")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   command->add_option("--backend", options->backends, "libraries to count (default: all in the results)")
       ->type_name("NAME,...")

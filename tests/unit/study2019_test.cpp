@@ -6,6 +6,7 @@
 #include "support/results_support.hpp"
 #include <benanza/error.hpp>
 #include <benanza/study/make_study.hpp>
+#include <benanza/study/profile_folder.hpp>
 #include <benanza/study/study2019.hpp>
 
 #include <algorithm>
@@ -190,4 +191,40 @@ TEST_CASE("The folders of a printed table say which total it is") {
   CHECK(accounts[0].batch == 32);
   CHECK(accounts[0].device == "Tesla_T4");
   CHECK(rung_of(accounts[0].rungs, RungName::library)->value == Approx(3e-3));
+}
+
+TEST_CASE("Files of a run are found by their names") {
+  const Folder folder;
+  for (const auto* name : {"mxnet_b1_Squeezenet-v1.1.nsys.sqlite.gz", "mxnet_b1_Squeezenet-v1.1.cudnn.log.gz",
+                           "mxnet_f16_nhwc_b32_ResNet050-v1.cudnn.log", "onnxruntime_batch8_resnet050_v1.json",
+                           "onnxruntime_b1_ResNet050-v10.json", "notes.txt"})
+    static_cast<void>(folder.write(name, "x"));
+  const auto made = read_profile_folder(folder.path.string(), {"Squeezenet-v1.1", "ResNet050-v1", "ResNet50"});
+  REQUIRE(made.runs.size() == 3);
+  const auto& squeezenet = made.runs[0];
+  CHECK((squeezenet.model == "Squeezenet-v1.1" && squeezenet.framework == "mxnet" && squeezenet.batch == 1));
+  CHECK(squeezenet.files.size() == 2);
+  CHECK((made.runs[1].framework == "mxnet nhwc" && made.runs[1].type == DataType::f16 && made.runs[1].batch == 32));
+  CHECK((made.runs[2].model == "ResNet050-v1" && made.runs[2].framework == "onnxruntime" && made.runs[2].batch == 8));
+  CHECK(made.notes.size() == 2);  // v10 is another model, notes.txt of none
+}
+
+TEST_CASE("A manifest says what names do not") {
+  const Folder folder;
+  static_cast<void>(folder.write("run7.json", "x"));
+  static_cast<void>(
+      folder.write("table.csv", "LayerName,LayerType,BenchmarkName,RealTime(ms)\na,Conv,x,1\n,,Total,1\n"));
+  const auto write = [&](const std::string& rows) {
+    static_cast<void>(folder.write("manifest.csv", "file,model,framework,device,batch,type\n" + rows));
+    return read_profile_folder(folder.path.string(), {"MNIST"});
+  };
+  const auto made = write("run7.json,mnist,pytorch,Tesla_T4,16,fp16\ntable.csv,MNIST,,Tesla_T4,1,\n");
+  REQUIRE(made.runs.size() == 1);
+  CHECK((made.runs[0].framework == "pytorch" && made.runs[0].batch == 16 && made.runs[0].type == DataType::f16));
+  REQUIRE(made.tables.size() == 1);
+  CHECK(made.tables[0].device == "Tesla_T4");
+  CHECK_THROWS_WITH(write("other.json,MNIST,,,,\n"), Catch::Contains("line 2: 'other.json' is not in the folder"));
+  CHECK_THROWS_WITH(write("run7.json,MNIST,,,1,fast\n"), Catch::Contains("line 2: type is 'fast'"));
+  CHECK_THROWS_WITH(read_profile_folder((folder.path / "none").string(), {"MNIST"}),
+                    Catch::Contains("expected a folder"));
 }

@@ -120,6 +120,28 @@ TEST_CASE("A latency without a device is of the only one, and one without a boun
   CHECK_FALSE(alone.rows[1].ratio(RungName::library));
 }
 
+TEST_CASE("An engine in another type is held against the bounds in that type") {
+  StudyAccount with_f16 = account("a", 10, 5);
+  rung_of(with_f16.in_types[DataType::f16], RungName::library) = Seconds{4};
+  StudyLatency half = latency("a", "mxnet", 8), unknown = latency("a", "mxnet", 8);
+  half.type = DataType::f16;
+  unknown.type = DataType::bf16;
+  const Study study = make_study({with_f16}, {half, unknown});
+  CHECK(study.rows[0].ratio(RungName::library) == 0.5);
+  CHECK_FALSE(study.rows[0].ratio(RungName::library_parallel));
+  CHECK_FALSE(study.rows[1].ratio(RungName::library));
+  CHECK(mean_of(study, "ratio of library", "mxnet in f16").all.count == 1);
+}
+
+TEST_CASE("What algorithms an engine chose is known without its latency") {
+  StudyLatency log{.model = "a", .device = "Tesla_T4", .framework = "mxnet", .chosen_over_best = 1.25};
+  const Study study = make_study({account("a", 4, 2)}, {log});
+  REQUIRE(study.rows.size() == 1);
+  CHECK_FALSE(study.rows[0].latency);
+  CHECK(study.rows[0].chosen_over_best == 1.25);
+  CHECK(mean_of(study, "chosen over best", "mxnet").all.mean == Approx(1.25));
+}
+
 namespace {
 
 Measurement row(const std::string& backend, const std::string& algorithm, double time, bool advised) {

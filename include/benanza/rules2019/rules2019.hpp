@@ -52,7 +52,16 @@ struct SlowerAlgorithm {
 struct AlgorithmFindings2019 {
   std::vector<SlowerAlgorithm> slower{};    ///< largest gain first
   std::int64_t compared = 0;                ///< calls in a pass that the database knows
+  Seconds compared_time{};                  ///< of these, by the database, with the algorithms that the engine chose
   std::vector<std::string> not_compared{};  ///< signatures of calls that it does not know, or not with that algorithm
+
+  /// What the engine's choices cost: chosen over best; nothing where no call was compared.
+  [[nodiscard]] std::optional<double> chosen_over_best() const {
+    if (compared_time.value <= 0) return std::nullopt;
+    Seconds best = compared_time;
+    for (const auto& each : slower) best.value -= each.gain().value;
+    return compared_time / best;
+  }
 };
 
 /// Holds the convolutions of an API log against a database of the same GPU and batch size.

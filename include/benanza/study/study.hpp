@@ -57,7 +57,9 @@ struct StudyAccount {
 struct StudyLatency {
   std::string model{}, device{}, framework{};
   std::int64_t batch = 1;
-  Seconds time{}, lowest{}, highest{};
+  std::optional<DataType> type{};  ///< that it computed in; nothing: the model's own
+  std::optional<Seconds> time{};   ///< nothing: an API log alone, which has no times
+  std::optional<Seconds> lowest{}, highest{};
   std::string file{};
   /// What the engine's own choice of algorithms costs, by its API log: chosen / best over the calls that were compared.
   std::optional<double> chosen_over_best{};
@@ -76,6 +78,7 @@ struct StudyRow {
   std::string doubt{};       ///< not empty: why the latency cannot be one of this model, and has no ratios
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
+  std::optional<DataType> type{};    ///< of latency and rungs, where it is not the model's own
   std::optional<DataType> narrow{};  ///< the type of Optimization::tensor_cores
   std::optional<double> chosen_over_best{};
 
@@ -88,7 +91,7 @@ struct StudyRow {
 
 /// A geometric mean over the models of one device, framework and batch size.
 struct StudyMean {
-  std::string quantity{};  ///< `ratio of library` ..., or an optimisation's name
+  std::string quantity{};  ///< `ratio of library` ..., an optimisation's name, or `chosen over best`
   std::string device{};
   std::string framework{};  ///< empty for optimisations, which need no engine
   std::int64_t batch = 1;
