@@ -81,7 +81,8 @@ function openByHash() {
   place.scrollIntoView();
 }
 
-build();
+if (hasStudy()) buildStudy();
+else build();
 addEventListener("hashchange", openByHash);
 openByHash();
 document.documentElement.dataset.ready = "yes";
