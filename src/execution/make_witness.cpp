@@ -24,7 +24,7 @@ using namespace execution;
 constexpr std::size_t least_executions = 5, most_executions = 200;
 /// Sequences that are compared with each other; each has packed weights of its own.
 constexpr std::size_t most_in_turns = 3;
-/// Of the time: to find the fastest sequence, and for executions with a clock between calls.
+/// Shares of the time: to find the fastest sequence, and for executions with a clock between calls.
 constexpr double search_share = 0.3, timed_share = 0.3;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
 constexpr double allowed_f32 = 1e-3, allowed_16_bit = 2e-2;
