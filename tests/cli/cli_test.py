@@ -114,9 +114,11 @@ class Cli(unittest.TestCase):
 
     def test_a_witness_stands_below_the_ladder_and_in_the_document(self):
         document = self.at / "bound.json"
-        result = run("bound", MNIST, "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document)
+        result = run("bound", MNIST, "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document,
+                     "--csv", self.at / "bound.csv", "--trace", self.at / "bound.trace")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, r"\n  witness +[\d.]+ [mu]s")
+        self.assertRegex(result.stdout, r"\n  library chained +[\d.]+ [mu]s .*\n  witness +[\d.]+ [mu]s")
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
         model = json.loads(document.read_text())["models"][0]
         witness = model["witness"]
         self.assertEqual(model["bounds_ms"]["witness"], witness["p10_ms"])
@@ -124,6 +126,19 @@ class Cli(unittest.TestCase):
         # MNIST has 12 nodes, two of which are Reshapes: all others are in calls.
         nodes = [name for call in witness["calls"] if call["plan"] != "layout" for name in call["nodes"]]
         self.assertTrue({"Convolution28", "Plus30", "Convolution110", "Times212", "Plus214"} <= set(nodes), nodes)
+        joints = witness["slower_plans_ms"] + witness["layout_changes_alone_ms"] + witness["switches_ms"]
+        self.assertAlmostEqual(model["bounds_ms"]["library_chained"], model["bounds_ms"]["library_fused_resident"] + joints, places=6)
+        self.assertGreaterEqual(witness["slower_plans_ms"], 0)
+        rows = [row for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "witness"]
+        self.assertEqual([(row["signature"], float(row["p10_ms"])) for row in rows], [(" ".join(call["nodes"]), call["in_place_ms"]) for call in witness["calls"]])
+        events = json.loads((self.at / "bound.trace").read_text())["traceEvents"]
+        process = [event["pid"] for event in events if event["name"] == "process_name" and "witness" in event["args"]["name"]]
+        drawn = [event for event in events if event["ph"] == "X" and [event["pid"]] == process]
+        self.assertEqual([event["args"]["nodes"] for event in drawn], [call["nodes"] for call in witness["calls"]])
+        result = run("gap", MNIST, "--latency", "100s", "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document)
+        self.assertRegex(result.stdout, r"\nwitness, executed +[\d.]+ [mu]s +ratio 0.00 \(proven to be \d+")
+        self.assertEqual(len(json.loads(document.read_text())["gaps"][0]["witness"]["calls"][0]), 6)
+        self.fails(2, ["--witness", "--results"], "gap", MNIST, "--latency", "1ms", "--witness", "--results", self.at)
         self.fails(2, ["--weights", "random:SEED"], "bound", MNIST, "--witness", "--weights", "zeros")
         self.fails(2, ["--witness"], "bound", MNIST, "--weights", "random:1")
 

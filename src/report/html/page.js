@@ -13,7 +13,7 @@ function modelHead(model) {
 }
 
 function modelParts(model) {
-  return [modelHead(model), ladderSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)];
+  return [modelHead(model), ladderSection(model), witnessSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)].filter(Boolean);
 }
 
 /// With several models, each is drawn when it is opened.
