@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// derive_training: from a model to one iteration of its training.
+#pragma once
+
+#include <benanza/training/detail/training_mode.hpp>
+#include <benanza/training/gradient_rules.hpp>
+#include <benanza/training/training_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+/// The graph of one iteration: forward in training mode (batch statistics, masks of dropout, indices of max-pooling),
+/// the loss, the gradients of every parameter by reverse-mode differentiation, and the optimizer's step. Parameters are
+/// the floating-point constants with a dimension, running statistics aside; inputs have no gradient. Throws InputError
+/// for a model without parameters or without an output that a loss can take, and for an operator without a gradient
+/// between a parameter and the loss.
+[[nodiscard]] TrainingGraph derive_training(Graph graph, const TrainingOptions& options = {});
+
+namespace detail {
+
+/// Builds one; one instance a call.
+class TrainingBuilder {
+ public:
+  TrainingBuilder(Graph graph, const TrainingOptions& options) : options_(options) { result_.graph = std::move(graph); }
+
+  [[nodiscard]] TrainingGraph build() {
+    Graph& graph = result_.graph;
+    result_.buffers = training::to_training_mode(graph);
+    find_parameters();
+    training::GradientBuilder at(graph, wanted_);
+    const std::size_t forward = graph.nodes.size();
+    phases_until(forward, Phase::forward);
+    const ValueId output = scores();
+    add_loss(at, output);
+    const std::vector<Node> nodes(graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(forward));
+    for (std::size_t i = nodes.size(); i-- > 0;) differentiate(nodes[i], at);
+    phases_until(graph.nodes.size(), Phase::backward);
+    gather_gradients(at);
+    add_update(at);
+    phases_until(graph.nodes.size(), Phase::update);
+    return std::move(result_);
+  }
+
+ private:
+  void phases_until(std::size_t count, Phase phase) { result_.phases.resize(count, phase); }
+
+  /// Constants with a dimension that some node reads as numbers; whatever is computed from one wants a gradient.
+  void find_parameters() {
+    Graph& graph = result_.graph;
+    wanted_.assign(graph.values.size(), false);
+    const std::set<ValueId> buffers(result_.buffers.begin(), result_.buffers.end());
+    for (const Node& node : graph.nodes) {
+      bool wants = false;
+      for (const auto& input : node.inputs) {
+        if (!input) continue;
+        const Value& value = graph.value(*input);
+        if (value.constant && is_float(value.type) && !value.dims.empty() && !buffers.contains(*input) &&
+            !training::is_setting(node, *input) && !wanted_[*input]) {
+          wanted_[*input] = true;
+          parameters_.push_back(*input);
+        }
+        wants = wants || wanted_[*input];
+      }
+      for (const auto& output : node.outputs)
+        if (output && is_float(graph.value(*output).type)) wanted_[*output] = wants;
+    }
+    if (parameters_.empty()) throw InputError(graph.name + ": training: the model has no floating-point parameters");
+    // Weights change in every iteration: nobody may lay them out anew outside of it. Vectors have one layout.
+    for (const ValueId id : parameters_) {
+      if (graph.values[id].dims.size() > 1) graph.values[id].constant = false;
+      graph.values[id].literal.reset();
+      graph.values[id].banded.reset();
+    }
+  }
+
+  [[nodiscard]] ValueId scores() const {
+    for (const ValueId id : result_.graph.outputs)
+      if (id < wanted_.size() && wanted_[id]) return id;
+    throw InputError(result_.graph.name + ": training: no output depends on a parameter, so there is no loss");
+  }
+
+  [[nodiscard]] static bool is_loss(const Node& node) {
+    return node.op_type == "SoftmaxCrossEntropyLoss" || node.op_type == "NegativeLogLikelihoodLoss";
+  }
+
+  void add_loss(training::GradientBuilder& at, ValueId output) {
+    Graph& graph = result_.graph;
+    for (const Node& node : graph.nodes)
+      if (is_loss(node) && node.outputs[0] == output)
+        throw InputError(graph.name + ": training: node '" + node.name + "' (" + node.op_type +
+                         ") computes a loss; give the model without it");
+    const Value y = graph.value(output);
+    if (!is_float(y.type) || y.dims.empty())
+      throw InputError(graph.name + ": training: output '" + y.name + "' is no tensor of numbers, so there is no loss");
+    at.enter(Node{.name = "loss"});
+    if (options_.loss == TrainingLoss::mse) {
+      const ValueId target = add_input("target", y.type, y.dims);
+      const ValueId difference = at.emit({"Sub"}, {output, target}, y.type, y.dims);
+      const ValueId square = at.multiply(difference, difference, y.dims);
+      result_.loss = at.emit({"ReduceMean"}, {square}, y.type, {}, {{"keepdims", std::int64_t{0}}});
+      phases_until(graph.nodes.size(), Phase::loss);
+      const ValueId factor = at.scalar(y.type, 2.0 / static_cast<double>(y.elements()));
+      at.give(output, at.multiply(difference, factor, y.dims));
+      return;
+    }
+    if (y.dims.size() < 2)
+      throw InputError(graph.name + ": training: output '" + y.name +
+                       "' has one dimension, and cross-entropy needs classes (--loss mse takes it)");
+    const bool sequence = y.dims.size() == 3;  // classes are last
+    const std::vector<std::int64_t> rows{y.dims[0] * (sequence ? y.dims[1] : 1), y.dims.back()};
+    const ValueId scores = sequence ? at.reshape(output, rows) : output;
+    const auto& dims = graph.value(scores).dims;
+    std::vector<std::int64_t> places(dims);
+    places.erase(places.begin() + 1);
+    const std::vector<std::int64_t> score_dims = dims;
+    const ValueId target = add_input("target", DataType::i64, places);
+    const auto made = at.emit_all({"SoftmaxCrossEntropyLoss"}, {scores, target}, {{y.type, {}}, {y.type, score_dims}});
+    result_.loss = made[0];
+    phases_until(graph.nodes.size(), Phase::loss);
+    const ValueId gradient =
+        at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"), {made[1], target}, y.type, score_dims);
+    at.give(output, at.reshape(gradient, y.dims));
+  }
+
+  ValueId add_input(const std::string& name, DataType type, std::vector<std::int64_t> dims) {
+    Graph& graph = result_.graph;
+    graph.values.push_back({.name = name, .type = type, .dims = std::move(dims)});
+    graph.inputs.push_back(graph.values.size() - 1);
+    return graph.values.size() - 1;
+  }
+
+  void differentiate(const Node& node, training::GradientBuilder& at) {
+    const auto has_gradient = [&](const auto& id) { return id && at.gradient(*id); };
+    if (std::none_of(node.outputs.begin(), node.outputs.end(), has_gradient)) return;
+    bool wants = false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) wants = wants || at.wants(node, i);
+    if (!wants) return;
+    at.enter(node);
+    training::gradient_rule(node)(node, at);
+  }
+
+  /// In the order in which backward completes them.
+  void gather_gradients(const training::GradientBuilder& at) {
+    Graph& graph = result_.graph;
+    std::vector<std::optional<std::size_t>> maker(graph.values.size());
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const auto& output : graph.nodes[i].outputs)
+        if (output) maker[*output] = i;
+    for (const ValueId id : parameters_) {
+      const auto gradient = at.gradient(id);
+      if (!gradient) continue;  // nothing of the loss depends on it
+      const Value& value = graph.value(id);
+      result_.parameters.push_back({.name = value.name,
+                                    .value = id,
+                                    .gradient = *gradient,
+                                    .node = maker[*gradient].value_or(0),
+                                    .elements = stored_elements(value),
+                                    .bytes = static_cast<double>(stored_elements(value)) * bits(value.type) / 8});
+    }
+    std::stable_sort(result_.parameters.begin(), result_.parameters.end(),
+                     [](const Parameter& a, const Parameter& b) { return a.node < b.node; });
+  }
+
+  /// An expansion that the import has folded stands for what the file stores.
+  [[nodiscard]] std::int64_t stored_elements(const Value& value) const {
+    std::int64_t stored = 0;
+    for (const ValueId origin : value.origins) stored += result_.graph.value(origin).elements();
+    return value.origins.empty() ? value.elements() : std::min(stored, value.elements());
+  }
+
+  /// One call for all parameters, as optimizers of today do it: weights, gradients and states are read, weights and
+  /// states written.
+  void add_update(training::GradientBuilder& at) {
+    Graph& graph = result_.graph;
+    at.enter(Node{.name = "optimizer"});
+    std::vector<std::optional<ValueId>> inputs;
+    std::vector<std::pair<DataType, std::vector<std::int64_t>>> outputs;
+    for (const Parameter& one : result_.parameters) {
+      const Value value = graph.value(one.value);
+      inputs.insert(inputs.end(), {one.value, one.gradient});
+      outputs.emplace_back(value.type, value.dims);
+      for (int state = 0; state < states_of(options_.optimizer); ++state) {
+        inputs.emplace_back(add_input(value.name + "/state." + std::to_string(state), value.type, value.dims));
+        outputs.emplace_back(value.type, value.dims);
+      }
+    }
+    const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];
+    const auto updated = at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs,
+                                     {{"optimizer", std::string(name)}});
+    graph.outputs = {result_.loss};
+    graph.output_names = {graph.value(result_.loss).name};
+    const auto leaves = [&](ValueId id) {
+      graph.outputs.push_back(id);
+      graph.output_names.push_back(graph.value(id).name);
+    };
+    for (const ValueId id : updated) leaves(id);
+    for (const Node& node : graph.nodes)
+      if (node.op_type == "BatchNormalization")
+        for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+          if (node.has_output(i)) leaves(*node.outputs[i]);
+  }
+
+  TrainingOptions options_;
+  TrainingGraph result_{};
+  std::vector<bool> wanted_{};  // by value: a gradient is wanted
+  std::vector<ValueId> parameters_{};
+};
+
+}  // namespace detail
+
+inline TrainingGraph derive_training(Graph graph, const TrainingOptions& options) {
+  return detail::TrainingBuilder(std::move(graph), options).build();
+}
+
+}  // namespace benanza

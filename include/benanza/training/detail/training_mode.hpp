@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// to_training_mode: forward as it runs in training, with results for what backward reads besides operands.
+#pragma once
+
+#include <benanza/model/graph.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::training {
+
+/// Whether a node reads a value as a setting and not as numbers to compute with.
+[[nodiscard]] inline bool is_setting(const Node& node, ValueId id) {
+  const auto reads = [&](std::size_t i) { return node.has_input(i) && *node.inputs[i] == id; };
+  if (node.op_type == "Dropout" || node.op_type == "Clip") return reads(1) || reads(2);
+  if (node.op_type == "Resize" || node.op_type == "Upsample") return !reads(0);
+  return node.op_type == "Pad" && reads(2);
+}
+
+/// Adds output `i` where it is left out.
+inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, std::vector<std::int64_t> dims) {
+  if (node.has_output(i)) return;
+  if (node.outputs.size() <= i) node.outputs.resize(i + 1);
+  graph.values.push_back({.name = node.name + ":" + std::to_string(i), .type = type, .dims = std::move(dims)});
+  node.outputs[i] = graph.values.size() - 1;
+}
+
+/// Batch normalisation: by the statistics of the batch, which are kept with the running ones. Layer normalisation keeps
+/// its statistics, max-pooling its indices, dropout its mask where it drops anything. Returns the running statistics.
+[[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
+  std::vector<ValueId> buffers;
+  for (Node& node : graph.nodes) {
+    if (!node.domain.empty() || !node.has_input(0) || !node.has_output(0)) continue;
+    const Value x = graph.value(*node.inputs[0]);
+    const Value y = graph.value(*node.outputs[0]);
+    const auto statistics = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& dims) {
+      for (std::size_t i = 0; i < count; ++i) add_output(graph, node, first + i, x.type, dims);
+    };
+    if (node.op_type == "BatchNormalization" && x.dims.size() > 1) {
+      node.attributes["training_mode"] = std::int64_t{1};
+      statistics(1, 4, {x.dims[1]});
+      for (const std::size_t i : {std::size_t{3}, std::size_t{4}})
+        if (node.has_input(i)) buffers.push_back(*node.inputs[i]);
+    } else if (node.op_type == "LayerNormalization" || node.op_type == "RMSNormalization") {
+      const auto rank = static_cast<std::int64_t>(x.dims.size());
+      const std::int64_t axis = node.attribute<std::int64_t>("axis", -1);
+      std::vector<std::int64_t> dims = x.dims;
+      for (std::int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) dims[static_cast<std::size_t>(i)] = 1;
+      statistics(1, node.op_type == "LayerNormalization" ? 2 : 1, dims);
+    } else if ((node.op_type == "GroupNormalization" || node.op_type == "InstanceNormalization") && x.dims.size() > 1) {
+      statistics(1, 2, {x.dims[0], node.attribute<std::int64_t>("num_groups", x.dims[1])});
+    } else if (node.op_type == "MaxPool") {
+      add_output(graph, node, 1, DataType::i64, y.dims);
+    } else if (node.op_type == "Dropout") {
+      double ratio = 0.5;
+      if (node.attributes.contains("ratio")) ratio = node.attribute<double>("ratio", ratio);
+      else if (node.has_input(1))
+        if (const auto& literal = graph.value(*node.inputs[1]).literal; literal && !literal->floats.empty())
+          ratio = literal->floats[0];
+      if (ratio > 0) add_output(graph, node, 1, DataType::boolean, x.dims);
+      else node.outputs.resize(1);
+    }
+  }
+  return buffers;
+}
+
+}  // namespace benanza::training

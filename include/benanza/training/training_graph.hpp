@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// TrainingGraph: one iteration of training as a graph, and what makes one: TrainingOptions.
+#pragma once
+
+#include <benanza/model/graph.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// The rule by which weights follow their gradients.
+enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Optimizer) {
+  return {"sgd", "momentum", "adam", "adamw"};
+}
+/// Numbers that an optimizer keeps for each weight: none, the velocity, or both moments.
+[[nodiscard]] constexpr int states_of(Optimizer optimizer) {
+  return optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
+}
+
+enum class TrainingLoss : std::uint8_t { cross_entropy, mse };
+[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(TrainingLoss) { return {"cross-entropy", "mse"}; }
+
+struct TrainingOptions {
+  Optimizer optimizer = Optimizer::sgd;
+  /// Of a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores of
+  /// two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
+  TrainingLoss loss = TrainingLoss::cross_entropy;
+};
+
+/// A part of an iteration.
+enum class Phase : std::uint8_t { forward, loss, backward, update };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Phase) {
+  return {"forward", "loss", "backward", "update"};
+}
+
+/// A tensor that training changes.
+struct Parameter {
+  std::string name{};
+  ValueId value = 0, gradient = 0;
+  std::size_t node = 0;  ///< that completes the gradient: index into the graph's nodes
+  std::int64_t elements = 0;
+  double bytes = 0;  ///< of the parameter, and of its gradient
+};
+
+struct TrainingGraph {
+  Graph graph{};                        ///< forward, loss, backward, update, in the order in which they run
+  std::vector<Phase> phases{};          ///< one for each node
+  std::vector<Parameter> parameters{};  ///< in the order in which backward completes their gradients
+  std::vector<ValueId> buffers{};       ///< running statistics: they are kept, and have no gradient
+  ValueId loss = 0;
+};
+
+}  // namespace benanza
