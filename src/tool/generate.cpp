@@ -75,6 +75,7 @@ void add_generate(CLI::App& app, int& exit_code) {
       "example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp\n"
       "         benanza generate --reproducer MatMul/f32/a=128x768/b=768x768/b_constant=1 -o slow.cpp");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   command->get_option("models")->required(false);
   options->reproducer.add_to(*command);
   command->add_option("-o,--output", options->file, "file to write; - is stdout")->required()->type_name("FILE.cpp");

@@ -112,6 +112,24 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
       ->type_name("TYPE");
 }
 
+void TrainingFlags::add_to(CLI::App& app) {
+  app.add_flag("--training", training, "one iteration of training: forward, loss, gradients, optimizer");
+  app.add_option("--optimizer", optimizer, "of --training: sgd, momentum, adam, adamw")->type_name("NAME");
+  app.add_option("--loss", loss, "of --training: cross-entropy or mse, of the model's first output")->type_name("NAME");
+}
+
+std::optional<TrainingOptions> TrainingFlags::options() const {
+  const auto named = [](const auto& names, const std::string& text, const std::string& option) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) throw UsageError(option + ": '" + text + "' is not one of those that are known");
+    return static_cast<std::uint8_t>(found - names.begin());
+  };
+  TrainingOptions made;
+  made.optimizer = static_cast<Optimizer>(named(enum_names(Optimizer{}), optimizer, "--optimizer"));
+  made.loss = static_cast<TrainingLoss>(named(enum_names(TrainingLoss{}), loss, "--loss"));
+  return training ? std::optional(made) : std::nullopt;
+}
+
 std::optional<DataType> ModelOptions::what_if() const {
   if (type.empty()) return std::nullopt;
   const auto found = data_type_from_name(type);

@@ -6,6 +6,7 @@
 #include <benanza/onnx.hpp>
 #include <benanza/results/measurement.hpp>
 #include <benanza/session/default_database.hpp>
+#include <benanza/training/training_graph.hpp>
 
 #include <filesystem>
 #include <map>
@@ -19,6 +20,16 @@ class App;
 
 namespace benanza::tool {
 
+/// `--training` and what belongs to it.
+struct TrainingFlags {
+  bool training = false;
+  std::string optimizer = "sgd", loss = "cross-entropy";
+
+  void add_to(CLI::App& app);
+  /// Nothing without `--training`. Throws UsageError for a name that is not one, and for an option of training alone.
+  [[nodiscard]] std::optional<TrainingOptions> options() const;
+};
+
 /// The models and their sizes.
 struct ModelOptions {
   std::vector<std::string> models{};    ///< files, folders or globs
@@ -30,6 +41,7 @@ struct ModelOptions {
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
   std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
   bool executable = false;                                         ///< as of ImportOptions
+  TrainingFlags training{};
   std::string type{};                                              ///< of the what-if; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.

@@ -36,6 +36,7 @@ ROOMS = {
     "model": [],
     "results": ["model"],
     "fusion": ["model"],
+    "training": ["model"],
     "onnx": ["model"],
     "codegen": ["model"],
     "profile": ["results"],
@@ -52,7 +53,7 @@ ROOMS = {
     "report": ["rules2019"],
     "umbrella": ["rules2019", "onnx"],
     "session": ["isolation", "bounds", "backend"],
-    "tool": ["report", "session", "codegen", "umbrella", "execution"],
+    "tool": ["report", "session", "codegen", "umbrella", "execution", "training"],
 }
 
 # Public headers outside of a room's folder.
