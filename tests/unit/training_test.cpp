@@ -6,9 +6,11 @@
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
 
-#include <cmath>
+
+#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
 #include <string>
 
 namespace {
@@ -17,7 +19,7 @@ using namespace benanza;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinRel;
 
-const std::string models = std::string(BENANZA_MODELS_DIR) + "/training/";
+const std::string models = std::string(BENANZA_MODELS) + "/training/";
 
 /// FLOPs of convolutions and products as they are quoted: two a multiply-add, taps in the padding included.
 double product_flops(const TrainingGraph& iteration, Phase phase) {
@@ -29,6 +31,13 @@ double product_flops(const TrainingGraph& iteration, Phase phase) {
   return flops;
 }
 
+/// Those of the forward pass of attention, which PyTorch's counter passes over on the processor (it does not list
+/// `_scaled_dot_product_flash_attention_for_cpu`). vit_b_16: 12 layers of 12 heads, 197 places, 64 channels a head, two
+/// products.
+double uncounted_flops(const std::string& model, double batch) {
+  return model == "vit_b_16" ? 12 * 12 * batch * 2 * (2.0 * 197 * 197 * 64) : 0;
+}
+
 }  // namespace
 
 TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorch counts") {
@@ -38,8 +47,11 @@ TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorc
     INFO(name);
     const TrainingGraph iteration =
         derive_training(import_onnx(models + name + ".onnx", {.batch = counts["batch"].get<std::int64_t>()}));
-    CHECK_THAT(product_flops(iteration, Phase::forward), WithinRel(counts["forward_flops"].get<double>(), 1e-3));
-    CHECK_THAT(product_flops(iteration, Phase::backward), WithinRel(counts["backward_flops"].get<double>(), 1e-3));
+    const double uncounted = uncounted_flops(name, counts["batch"].get<double>());
+    CHECK_THAT(product_flops(iteration, Phase::forward) - uncounted,
+               WithinRel(counts["forward_flops"].get<double>(), 1e-3));
+    CHECK_THAT(product_flops(iteration, Phase::backward) - 2 * uncounted,
+               WithinRel(counts["backward_flops"].get<double>(), 1e-3));
     std::int64_t parameters = 0;
     double bytes = 0;
     for (const Parameter& one : iteration.parameters) {
@@ -66,7 +78,7 @@ TEST_CASE("gradients come in the order in which backward completes them") {
 
 TEST_CASE("a model that cannot be trained is refused by what it lacks") {
   const auto refused = [](const std::string& model) { return derive_training(import_onnx(model)); };
-  const std::string hard = std::string(BENANZA_MODELS_DIR) + "/hard/";
+  const std::string hard = std::string(BENANZA_MODELS) + "/hard/";
   CHECK_THROWS_WITH(refused(hard + "bert_base_dynamic_i8.onnx"), ContainsSubstring("no gradient is known"));
   CHECK_THROWS_WITH(refused(hard + "loop_known_trip_count.onnx"), ContainsSubstring("Loop"));
 }

@@ -18,7 +18,7 @@ namespace benanza {
 
 /// The graph of one iteration: forward in training mode (batch statistics, masks of dropout, indices of max-pooling),
 /// the loss, the gradients of every parameter by reverse-mode differentiation, and the optimizer's step. Parameters are
-/// the floating-point constants with a dimension, running statistics aside; inputs have no gradient. Throws InputError
+/// the floating-point constants with a dimension, running statistics and settings aside; inputs have no gradient. Throws InputError
 /// for a model without parameters or without an output that a loss can take, and for an operator without a gradient
 /// between a parameter and the loss.
 [[nodiscard]] TrainingGraph derive_training(Graph graph, const TrainingOptions& options = {});
@@ -62,7 +62,7 @@ class TrainingBuilder {
         if (!input) continue;
         const Value& value = graph.value(*input);
         if (value.constant && is_float(value.type) && !value.dims.empty() && !buffers.contains(*input) &&
-            !training::is_setting(node, *input) && !wanted_[*input]) {
+            !training::is_setting(node, graph, *input) && !wanted_[*input]) {
           wanted_[*input] = true;
           parameters_.push_back(*input);
         }

@@ -4,6 +4,7 @@
 
 #include <benanza/model/graph.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -13,8 +14,12 @@
 
 namespace benanza::training {
 
-/// Whether a node reads a value as a setting and not as numbers to compute with.
-[[nodiscard]] inline bool is_setting(const Node& node, ValueId id) {
+/// Whether a node reads a constant as a setting and not as a parameter: a ratio, a bound, a value for padding, or a
+/// number alone that an element-wise operator scales or shifts by.
+[[nodiscard]] inline bool is_setting(const Node& node, const Graph& graph, ValueId id) {
+  constexpr std::array<std::string_view, 5> scaling{"Add", "Sub", "Mul", "Div", "Pow"};
+  if (graph.value(id).elements() == 1 && std::find(scaling.begin(), scaling.end(), node.op_type) != scaling.end())
+    return true;
   const auto reads = [&](std::size_t i) { return node.has_input(i) && *node.inputs[i] == id; };
   if (node.op_type == "Dropout" || node.op_type == "Clip") return reads(1) || reads(2);
   if (node.op_type == "Resize" || node.op_type == "Upsample") return !reads(0);
