@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of y[n, m, o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]: each product that has
-// a factor, times the other factor.
+// Gradients of y[n, m, o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]: each product that
+// has a factor, times the other factor.
 #include "evaluate.hpp"
 #include "index.hpp"
 #include <benanza/detail/window.hpp>

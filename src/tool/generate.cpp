@@ -60,6 +60,7 @@ std::string canonical_command(const GenerateCommand& options, const std::string&
   list("--dims-from", options.models.dims_from);
   if (!options.models.shapes.empty()) text += " --shapes " + options.models.shapes;
   if (!options.models.type.empty()) text += " --type " + options.models.type;
+  text += options.models.training.text();
   text += " --name " + name + " --backend ";
   for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
   return text;

@@ -113,21 +113,37 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
 }
 
 void TrainingFlags::add_to(CLI::App& app) {
-  app.add_flag("--training", training, "one iteration of training: forward, loss, gradients, optimizer");
-  app.add_option("--optimizer", optimizer, "of --training: sgd, momentum, adam, adamw")->type_name("NAME");
-  app.add_option("--loss", loss, "of --training: cross-entropy or mse, of the model's first output")->type_name("NAME");
+  auto* flag = app.add_flag("--training", training, "one iteration of training (docs/training.md)");
+  app.add_option("--optimizer", optimizer, "sgd, momentum, adam or adamw (default: sgd)")
+      ->type_name("NAME")
+      ->needs(flag);
+  app.add_option("--loss", loss, "cross-entropy (default) or mse, unless the model computes its loss")
+      ->type_name("NAME")
+      ->needs(flag);
 }
 
 std::optional<TrainingOptions> TrainingFlags::options() const {
   const auto named = [](const auto& names, const std::string& text, const std::string& option) {
     const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end()) throw UsageError(option + ": '" + text + "' is not one of those that are known");
+    if (found == names.end()) {
+      std::string known;
+      for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+      throw UsageError(option + ": '" + text + "' is none of " + known);
+    }
     return static_cast<std::uint8_t>(found - names.begin());
   };
   TrainingOptions made;
   made.optimizer = static_cast<Optimizer>(named(enum_names(Optimizer{}), optimizer, "--optimizer"));
   made.loss = static_cast<TrainingLoss>(named(enum_names(TrainingLoss{}), loss, "--loss"));
   return training ? std::optional(made) : std::nullopt;
+}
+
+std::string TrainingFlags::text() const {
+  if (!training) return "";
+  std::string text = " --training";
+  if (optimizer != TrainingFlags{}.optimizer) text += " --optimizer " + optimizer;
+  if (loss != TrainingFlags{}.loss) text += " --loss " + loss;
+  return text;
 }
 
 std::optional<DataType> ModelOptions::what_if() const {

@@ -28,6 +28,8 @@ struct TrainingFlags {
   void add_to(CLI::App& app);
   /// Nothing without `--training`. Throws UsageError for a name that is not one, and for an option of training alone.
   [[nodiscard]] std::optional<TrainingOptions> options() const;
+  /// As they would be typed, a blank in front of each; empty without `--training`.
+  [[nodiscard]] std::string text() const;
 };
 
 /// The models and their sizes.
@@ -42,7 +44,7 @@ struct ModelOptions {
   std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
   bool executable = false;                                         ///< as of ImportOptions
   TrainingFlags training{};
-  std::string type{};                                              ///< of the what-if; empty: as the model has it
+  std::string type{};  ///< of the what-if; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.
   void add_to(CLI::App& app, const std::string& option = {});

@@ -324,6 +324,25 @@ class Cli(unittest.TestCase):
         self.assertIn("--type bf16", suite.stdout.splitlines()[0])
         self.assertIn(".type = DataType::bf16", suite.stdout)
 
+    def test_training_is_an_iteration_and_what_cannot_be_trained_is_named(self):
+        model = MODELS / "training" / "vgg16.onnx"
+        inference = json.loads(run("layers", model, "--json", "-").stdout)["models"][0]
+        iteration = json.loads(run("layers", model, "--training", "--json", "-").stdout)["models"][0]
+        # Three products for each of inference, less the gradient to the picture.
+        self.assertAlmostEqual(iteration["macs"] / inference["macs"], 3, delta=0.02)
+        self.assertAlmostEqual(iteration["weight_bytes"] / inference["weight_bytes"], 1, delta=1e-5)
+        self.assertTrue(any(text.startswith("ConvGradient/") for text in self.signatures(MNIST, "--training")))
+        suite = run("generate", MNIST, "--training", "--optimizer", "adam", "-o", "-")
+        self.assertIn("--training --optimizer adam", suite.stdout.splitlines()[0])
+        hard = MODELS / "hard"
+        self.fails(1, ["bert_base_dynamic_i8", "DynamicQuantizeLinear", "no gradient is known"], "layers", hard / "bert_base_dynamic_i8.onnx", "--training")
+        self.fails(1, ["no output depends on a floating-point parameter"], "layers", hard / "resnet50_qdq_i8.onnx", "--training")
+        self.fails(2, ["--optimizer: 'lion'", "sgd, momentum, adam, adamw"], "layers", MNIST, "--training", "--optimizer", "lion")
+        self.fails(2, ["--loss: 'l1'", "cross-entropy, mse"], "layers", MNIST, "--training", "--loss", "l1")
+        self.fails(2, ["--optimizer", "--training"], "layers", MNIST, "--optimizer", "adam")
+        self.fails(1, ["loop_known_trip_count", "no floating-point parameters"], "layers", hard / "loop_known_trip_count.onnx", "--training")
+        self.fails(1, ["deepspeech_lstm", "(LSTM): no gradient is known"], "layers", MODELS / "modern" / "deepspeech_lstm.onnx", "--training")
+
     def test_layers_of_a_set(self):
         result = run("layers", MODELS / "zoo2019", "--json", "-")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -18,9 +18,9 @@ namespace benanza {
 
 /// The graph of one iteration: forward in training mode (batch statistics, masks of dropout, indices of max-pooling),
 /// the loss, the gradients of every parameter by reverse-mode differentiation, and the optimizer's step. Parameters are
-/// the floating-point constants with a dimension, running statistics and settings aside; inputs have no gradient. Throws InputError
-/// for a model without parameters or without an output that a loss can take, and for an operator without a gradient
-/// between a parameter and the loss.
+/// the floating-point constants with a dimension, running statistics and settings aside; inputs have no gradient.
+/// Throws InputError for a model without parameters or without an output that a loss can take, and for an operator
+/// without a gradient between a parameter and the loss.
 [[nodiscard]] TrainingGraph derive_training(Graph graph, const TrainingOptions& options = {});
 
 namespace detail {
@@ -40,41 +40,61 @@ class TrainingBuilder {
     const ValueId output = scores();
     add_loss(at, output);
     const std::vector<Node> nodes(graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(forward));
-    for (std::size_t i = nodes.size(); i-- > 0;) differentiate(nodes[i], at);
+    result_.sources.resize(graph.nodes.size());
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      differentiate(nodes[i], at);
+      result_.sources.resize(graph.nodes.size(), i);
+    }
     phases_until(graph.nodes.size(), Phase::backward);
     gather_gradients(at);
     add_update(at);
     phases_until(graph.nodes.size(), Phase::update);
+    result_.sources.resize(graph.nodes.size());
     return std::move(result_);
   }
 
  private:
   void phases_until(std::size_t count, Phase phase) { result_.phases.resize(count, phase); }
 
+  [[nodiscard]] static bool is_parameter(const Value& value) {
+    return value.constant && is_float(value.type) && !value.dims.empty();
+  }
+
   /// Constants with a dimension that some node reads as numbers; whatever is computed from one wants a gradient.
   void find_parameters() {
     Graph& graph = result_.graph;
     wanted_.assign(graph.values.size(), false);
     const std::set<ValueId> buffers(result_.buffers.begin(), result_.buffers.end());
+    bool any = false;  // also in bodies, whose parameters have no gradient
     for (const Node& node : graph.nodes) {
       bool wants = false;
-      for (const auto& input : node.inputs) {
-        if (!input) continue;
-        const Value& value = graph.value(*input);
-        if (value.constant && is_float(value.type) && !value.dims.empty() && !buffers.contains(*input) &&
-            !training::is_setting(node, graph, *input) && !wanted_[*input]) {
-          wanted_[*input] = true;
-          parameters_.push_back(*input);
+      const auto read = [&](ValueId input) {
+        const Value& value = graph.value(input);
+        if (is_parameter(value) && !buffers.contains(input) && !training::is_setting(node, graph, input) &&
+            !wanted_[input]) {
+          wanted_[input] = true;
+          parameters_.push_back(input);
         }
-        wants = wants || wanted_[*input];
+        wants = wants || wanted_[input];
+      };
+      for (const auto& input : node.inputs)
+        if (input) read(*input);
+      for (const Body& body : node.bodies) {
+        for (const auto& [inner, outer] : body.graph.captures) read(outer);
+        const bool has_parameters = std::any_of(body.graph.values.begin(), body.graph.values.end(), is_parameter);
+        wants = wants || has_parameters;
+        any = any || has_parameters;
       }
       for (const auto& output : node.outputs)
         if (output && is_float(graph.value(*output).type)) wanted_[*output] = wants;
     }
-    if (parameters_.empty()) throw InputError(graph.name + ": training: the model has no floating-point parameters");
+    if (parameters_.empty() && !any) throw InputError("training: the model has no floating-point parameters");
     // Weights change in every iteration: nobody may lay them out anew outside of it. Vectors have one layout.
     for (const ValueId id : parameters_) {
-      if (graph.values[id].dims.size() > 1) graph.values[id].constant = false;
+      if (graph.values[id].dims.size() > 1) {
+        graph.values[id].constant = false;
+        graph.values[id].trained = true;
+      }
       graph.values[id].literal.reset();
       graph.values[id].banded.reset();
     }
@@ -83,23 +103,18 @@ class TrainingBuilder {
   [[nodiscard]] ValueId scores() const {
     for (const ValueId id : result_.graph.outputs)
       if (id < wanted_.size() && wanted_[id]) return id;
-    throw InputError(result_.graph.name + ": training: no output depends on a parameter, so there is no loss");
-  }
-
-  [[nodiscard]] static bool is_loss(const Node& node) {
-    return node.op_type == "SoftmaxCrossEntropyLoss" || node.op_type == "NegativeLogLikelihoodLoss";
+    throw InputError("training: no output depends on a floating-point parameter, so there is no loss");
   }
 
   void add_loss(training::GradientBuilder& at, ValueId output) {
     Graph& graph = result_.graph;
-    for (const Node& node : graph.nodes)
-      if (is_loss(node) && node.outputs[0] == output)
-        throw InputError(graph.name + ": training: node '" + node.name + "' (" + node.op_type +
-                         ") computes a loss; give the model without it");
     const Value y = graph.value(output);
-    if (!is_float(y.type) || y.dims.empty())
-      throw InputError(graph.name + ": training: output '" + y.name + "' is no tensor of numbers, so there is no loss");
-    at.enter(Node{.name = "loss"});
+    at.enter("loss");
+    if (y.elements() == 1) {  // the model computes its loss
+      result_.loss = output;
+      at.give(output, at.reshape(at.scalar(y.type, 1), y.dims));
+      return;
+    }
     if (options_.loss == TrainingLoss::mse) {
       const ValueId target = add_input("target", y.type, y.dims);
       const ValueId difference = at.emit({"Sub"}, {output, target}, y.type, y.dims);
@@ -111,8 +126,7 @@ class TrainingBuilder {
       return;
     }
     if (y.dims.size() < 2)
-      throw InputError(graph.name + ": training: output '" + y.name +
-                       "' has one dimension, and cross-entropy needs classes (--loss mse takes it)");
+      throw InputError("training: output '" + y.name + "' has one dimension and no classes, which cross-entropy needs");
     const bool sequence = y.dims.size() == 3;  // classes are last
     const std::vector<std::int64_t> rows{y.dims[0] * (sequence ? y.dims[1] : 1), y.dims.back()};
     const ValueId scores = sequence ? at.reshape(output, rows) : output;
@@ -139,10 +153,10 @@ class TrainingBuilder {
   void differentiate(const Node& node, training::GradientBuilder& at) {
     const auto has_gradient = [&](const auto& id) { return id && at.gradient(*id); };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), has_gradient)) return;
-    bool wants = false;
+    bool wants = !node.bodies.empty();
     for (std::size_t i = 0; i < node.inputs.size(); ++i) wants = wants || at.wants(node, i);
     if (!wants) return;
-    at.enter(node);
+    at.enter(node.name);
     training::gradient_rule(node)(node, at);
   }
 
@@ -179,7 +193,7 @@ class TrainingBuilder {
   /// states written.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
-    at.enter(Node{.name = "optimizer"});
+    at.enter("optimizer");
     std::vector<std::optional<ValueId>> inputs;
     std::vector<std::pair<DataType, std::vector<std::int64_t>>> outputs;
     for (const Parameter& one : result_.parameters) {
@@ -192,8 +206,8 @@ class TrainingBuilder {
       }
     }
     const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];
-    const auto updated = at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs,
-                                     {{"optimizer", std::string(name)}});
+    const auto updated =
+        at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs, {{"optimizer", std::string(name)}});
     graph.outputs = {result_.loss};
     graph.output_names = {graph.value(result_.loss).name};
     const auto leaves = [&](ValueId id) {
@@ -216,7 +230,12 @@ class TrainingBuilder {
 }  // namespace detail
 
 inline TrainingGraph derive_training(Graph graph, const TrainingOptions& options) {
-  return detail::TrainingBuilder(std::move(graph), options).build();
+  const std::string name = graph.name;
+  try {
+    return detail::TrainingBuilder(std::move(graph), options).build();
+  } catch (const InputError& error) {
+    throw InputError(name + ": " + error.what());
+  }
 }
 
 }  // namespace benanza

@@ -68,7 +68,8 @@ class GradientBuilder {
               .op_type = std::string(op.type),
               .opset = op.domain.empty() ? opset : 1,
               .inputs = std::move(inputs),
-              .attributes = std::move(attributes)};
+              .attributes = std::move(attributes),
+              .bodies = {}};
     std::vector<ValueId> made;
     for (const auto& [type, dims] : outputs) {
       made.push_back(add_value({.name = node.name + ":" + std::to_string(made.size()), .type = type, .dims = dims}));
@@ -81,8 +82,8 @@ class GradientBuilder {
                Attributes attributes = {}) {
     return emit_all(op, std::move(inputs), {{type, std::move(dims)}}, std::move(attributes))[0];
   }
-  /// The node that new nodes belong to.
-  void enter(const Node& node) { source_ = node.name; }
+  /// New nodes belong to the node of that name.
+  void enter(const std::string& node) { source_ = node; }
 
   ValueId scalar(DataType type, double number) {
     Value made{.name = unique("constant"), .type = type, .constant = true, .literal = Literal{}};
@@ -103,6 +104,10 @@ class GradientBuilder {
     if (value(id).dims == dims) return id;
     return emit({"Reshape"}, {id, integers(dims)}, value(id).type, dims);
   }
+  ValueId expand(ValueId id, const Dims& dims) {
+    if (value(id).dims == dims) return id;
+    return emit({"Expand"}, {id, integers(dims)}, value(id).type, dims);
+  }
   ValueId transpose(ValueId id, const Dims& perm) {
     Dims dims;
     for (const auto axis : perm) dims.push_back(value(id).dims[static_cast<std::size_t>(axis)]);
@@ -114,7 +119,8 @@ class GradientBuilder {
     for (std::size_t i = 0; i < value(id).dims.size(); ++i)
       if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end())
         kept.push_back(value(id).dims[i]);
-    const ValueId sum = emit({"ReduceSum"}, {id, integers(axes)}, value(id).type, kept, {{"keepdims", std::int64_t{0}}});
+    const ValueId sum =
+        emit({"ReduceSum"}, {id, integers(axes)}, value(id).type, kept, {{"keepdims", std::int64_t{0}}});
     return reshape(sum, result);
   }
   /// The gradient of what was broadcast: the sum over the axes along which it was repeated.

@@ -4,12 +4,17 @@
 
 #include <benanza/detail/node.hpp>
 #include <benanza/training/gradients/convolution.hpp>
+#include <benanza/training/gradients/einsum.hpp>
 #include <benanza/training/gradients/elementwise.hpp>
+#include <benanza/training/gradients/loss.hpp>
 #include <benanza/training/gradients/movement.hpp>
 #include <benanza/training/gradients/normalization.hpp>
 #include <benanza/training/gradients/product.hpp>
+#include <benanza/training/gradients/reduction.hpp>
+#include <benanza/training/gradients/scatter.hpp>
 #include <benanza/training/gradients/window.hpp>
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,49 +31,99 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
         {"MatMul", mat_mul_gradient},
         {"com.microsoft.FusedMatMul", mat_mul_gradient},
         {"Gemm", gemm_gradient},
-        {"MaxPool", pool_gradient},
-        {"AveragePool", pool_gradient},
+        {"Einsum", einsum_gradient},
         {"GlobalAveragePool", pool_gradient},
-        {"Resize", resize_gradient},
-        {"Upsample", resize_gradient},
         {"BatchNormalization", batch_norm_gradient},
-        {"InstanceNormalization", row_norm_gradient},
-        {"GroupNormalization", row_norm_gradient},
-        {"LayerNormalization", row_norm_gradient},
-        {"RMSNormalization", row_norm_gradient},
-        {"SimplifiedLayerNormalization", row_norm_gradient},
-        {"Softmax", softmax_gradient},
-        {"LogSoftmax", softmax_gradient},
-        {"Dropout", dropout_gradient},
-        {"Add", add_gradient},
-        {"Sum", add_gradient},
+        {"MeanVarianceNormalization", by_result_gradient},
+        {"LpNormalization", by_both_gradient},
+        {"LRN", by_both_gradient},
+        {"Dropout", identity_gradient},
+        {"benanza.Dropout", dropout_gradient},
         {"Sub", sub_gradient},
         {"Mul", mul_gradient},
         {"Div", div_gradient},
+        {"Mod", mod_gradient},
         {"Pow", pow_gradient},
+        {"PRelu", prelu_gradient},
         {"Where", where_gradient},
+        {"Mean", mean_gradient},
         {"Transpose", transpose_gradient},
+        {"DepthToSpace", blocks_gradient},
+        {"SpaceToDepth", blocks_gradient},
         {"Concat", concat_gradient},
         {"Split", split_gradient},
-        {"Slice", scatter_gradient},
-        {"Gather", scatter_gradient},
-        {"GatherElements", scatter_gradient},
-        {"GatherND", scatter_gradient},
         {"Pad", pad_gradient},
+        {"Trilu", trilu_gradient},
         {"Expand", expand_gradient},
-        {"ReduceSum", reduce_gradient},
-        {"ReduceMean", reduce_gradient},
+        {"Tile", tile_gradient},
+        {"TopK", top_k_gradient},
+        {"CumSum", cumulative_sum_gradient},
         {"Identity", identity_gradient},
         {"Cast", cast_gradient},
+        {"CastLike", cast_gradient},
+        {"RotaryEmbedding", rotary_gradient},
+        {"GridSample", grid_sample_gradient},
+        {"RoiAlign", roi_align_gradient},
     };
-    for (const auto* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) made.emplace(type, reshape_gradient);
-    for (const auto* type : {"Abs",        "Celu",      "Clip", "Cos",       "Elu",         "Erf",
-                             "Exp",        "Gelu",      "Log",  "HardSwish", "HardSigmoid", "LeakyRelu",
-                             "Mish",       "Neg",       "Relu", "Selu",      "Sigmoid",     "Sin",
-                             "Reciprocal", "Softplus",  "Sqrt", "Softsign",  "Swish",       "Tanh",
-                             "com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.QuickGelu"})
-      made.emplace(type, unary_gradient);
-    for (const auto* type : {"Ceil", "Floor", "Round", "Sign"}) made.emplace(type, no_gradient);
+    const auto add = [&](std::initializer_list<std::string_view> types, GradientRule rule) {
+      for (const auto type : types) made.emplace(type, rule);
+    };
+    add({"Reshape", "Flatten", "Squeeze", "Unsqueeze"}, reshape_gradient);
+    add({"MaxPool", "AveragePool", "LpPool", "GlobalLpPool"}, pool_gradient);
+    add({"Resize", "Upsample"}, resize_gradient);
+    add({"InstanceNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
+         "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"},
+        row_norm_gradient);
+    add({"Softmax", "LogSoftmax"}, by_result_gradient);
+    add({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, loss_gradient);
+    add({"Add", "Sum"}, add_gradient);
+    add({"Max", "Min"}, extremum_gradient);
+    add({"Slice", "Gather", "GatherElements", "GatherND"}, gather_gradient);
+    add({"ScatterElements", "Scatter", "ScatterND"}, scatter_gradient);
+    add({"ReduceSum", "ReduceMean"}, sum_gradient);
+    add({"ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
+         "ReduceSumSquare"},
+        reduce_gradient);
+    add({"Abs",
+         "Acos",
+         "Acosh",
+         "Asin",
+         "Asinh",
+         "Atan",
+         "Atanh",
+         "Celu",
+         "Clip",
+         "Cos",
+         "Cosh",
+         "Elu",
+         "Erf",
+         "Exp",
+         "Gelu",
+         "HardSigmoid",
+         "Log",
+         "HardSwish",
+         "LeakyRelu",
+         "Mish",
+         "Neg",
+         "Relu",
+         "Reciprocal",
+         "Selu",
+         "Shrink",
+         "Sigmoid",
+         "Sin",
+         "Sinh",
+         "Softplus",
+         "Softsign",
+         "Sqrt",
+         "Swish",
+         "Tan",
+         "Tanh",
+         "ThresholdedRelu",
+         "com.microsoft.Gelu",
+         "com.microsoft.FastGelu",
+         "com.microsoft.QuickGelu"},
+        unary_gradient);
+    add({"Ceil", "Floor", "Round", "Sign", "Hardmax"}, no_gradient);
     return made;
   }();
   return rules;

@@ -1,195 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward pass keeps for the backward one: the least that any schedule without recomputation must keep, and
-// what PyTorch keeps in eager mode.
+// kept_tensors: what the forward pass keeps for the backward one, by either of two policies.
 #pragma once
 
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/training/detail/eager_saves.hpp>
+#include <benanza/training/storages.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza {
 
-/// One storage that is kept.
-struct KeptTensor {
-  ValueId storage = 0;            ///< the value that the memory was made for
-  std::string name{};             ///< of that value
-  std::string node{};             ///< that made it; empty: an input of the model
-  std::string reader{};           ///< the first forward node whose gradient reads it
-  double bytes = 0;
+enum class Saved : std::uint8_t {
+  least,  ///< what backward reads: no schedule without recomputation keeps less
+  eager   ///< what PyTorch's autograd saves in eager mode
 };
+[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(Saved) { return {"least", "eager"}; }
 
-/// The memory that each value of a graph lies in: what a view or a movement of elements makes lies where its operand
-/// does, since whoever reads it can read through.
-class Storages {
- public:
-  explicit Storages(const Graph& graph) : of_(graph.values.size()) {
-    std::iota(of_.begin(), of_.end(), ValueId{0});
-    for (const Node& node : graph.nodes) {
-      if (!node.has_input(0) || !reads_through(node, graph)) continue;
-      for (const auto& output : node.outputs)
-        if (output) of_[*output] = of_[*node.inputs[0]];
-    }
-  }
-  [[nodiscard]] ValueId of(ValueId id) const { return of_[id]; }
-
- private:
-  [[nodiscard]] static bool reads_through(const Node& node, const Graph& graph) {
-    constexpr std::array<std::string_view, 5> views{"Transpose", "Slice", "Split", "Expand", "Reshape"};
-    if (!node.bodies.empty()) return false;
-    if (node.domain.empty() && std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
-    return node.domain.empty() && is_free(make_layer(node, graph));
-  }
-  std::vector<ValueId> of_;
+/// Memory that is kept from forward to backward.
+struct KeptTensor {
+  std::optional<ValueId> storage{};  ///< the value that the memory was made for; none: something besides the values
+  std::string name{};                ///< of that value
+  std::string node{};                ///< that made it; empty: an input of the model
+  std::string reader{};              ///< the first node whose gradient reads it
+  std::size_t last = 0;              ///< the last node that reads it: index into the graph's nodes
+  double bytes = 0;
 };
 
 namespace detail {
 
-/// Collects storages that parameters and small constants do not own, each once.
+/// Of which a gradient reads less than all bits of input `i`: a sign (Relu), a mask (Dropout), whether an operand is
+/// the result (Max), or the place of the largest element of a window. Nothing where it reads all.
+[[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
+  constexpr std::array<std::string_view, 10> one_bit{
+      "ReluGrad",    "LeakyReluGrad", "HardSigmoidGrad",     "ClipGrad",  "AbsGrad",
+      "DropoutGrad", "ShrinkGrad",    "ThresholdedReluGrad", "PReluGrad", "ReduceL1Grad"};
+  if (node.domain != "benanza") return node.op_type == "Where" && i == 0 ? std::optional(1.0) : std::nullopt;
+  const std::string_view type = node.op_type;
+  if (i == 1 && std::find(one_bit.begin(), one_bit.end(), type) != one_bit.end()) return 1;
+  if (type == "MaxGrad" || type == "MinGrad") return i == 1 ? 1.0 : i == 2 ? std::optional(0.0) : std::nullopt;
+  if (i != 1 || type != "MaxPoolGrad") return std::nullopt;
+  std::int64_t places = 1;
+  for (const auto size : node.attribute<std::vector<std::int64_t>>("kernel_shape", {})) places *= size;
+  double bits = 0;
+  while ((std::int64_t{1} << static_cast<int>(bits)) < places) ++bits;
+  return bits;
+}
+
+/// Collects storages that parameters and constants do not own, each once.
 class KeptList {
  public:
-  explicit KeptList(const TrainingGraph& iteration) : iteration_(&iteration), storages_(iteration.graph) {
+  explicit KeptList(const TrainingGraph& iteration, const Storages& storages)
+      : iteration_(&iteration), storages_(&storages), owned_(storages.size()), maker_(storages.size()) {
     const Graph& graph = iteration.graph;
-    for (const Parameter& one : iteration.parameters) owned_.insert(one.value);
-    owned_.insert(iteration.buffers.begin(), iteration.buffers.end());
-    maker_.resize(graph.values.size());
+    for (const Parameter& one : iteration.parameters) owned_[one.value] = true;
+    for (const ValueId id : iteration.buffers) owned_[id] = true;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
       for (const auto& output : graph.nodes[i].outputs)
         if (output) maker_[*output] = i;
   }
-  void add(ValueId id, const std::string& reader, std::optional<double> bytes = std::nullopt) {
-    const ValueId storage = storages_.of(id);
+  /// Whether forward, the loss or the caller made its memory, so that backward finds it only if it is kept.
+  [[nodiscard]] bool is_made_before_backward(ValueId id) const {
+    const ValueId storage = storages_->of(id);
+    if (iteration_->graph.value(storage).constant || owned_[storage]) return false;
+    return !maker_[storage] || iteration_->phases[*maker_[storage]] < Phase::backward;
+  }
+  void add(ValueId id, const std::string& reader, std::size_t last, std::optional<double> bits = std::nullopt) {
+    if (!is_made_before_backward(id)) return;
+    const ValueId storage = storages_->of(id);
     const Value& value = iteration_->graph.value(storage);
-    if (value.constant || owned_.contains(storage) || seen_.contains(storage)) return;
-    seen_.insert(storage);
-    kept_.push_back({.storage = storage,
-                     .name = value.name,
-                     .node = maker_[storage] ? iteration_->graph.nodes[*maker_[storage]].name : "",
-                     .reader = reader,
-                     .bytes = bytes.value_or(value.bytes())});
+    const double bytes = bits ? static_cast<double>(value.elements()) * *bits / 8 : value.bytes();
+    const auto [place, first] = places_.emplace(storage, kept_.size());
+    if (first)
+      kept_.push_back({.storage = storage,
+                       .name = value.name,
+                       .node = maker_[storage] ? iteration_->graph.nodes[*maker_[storage]].name : "",
+                       .reader = reader});
+    KeptTensor& one = kept_[place->second];
+    one.last = std::max(one.last, last);
+    one.bytes = std::max(one.bytes, bytes);
   }
-  void add_bytes(const std::string& name, const std::string& reader, double bytes) {
-    kept_.push_back({.storage = no_storage, .name = name, .node = reader, .reader = reader, .bytes = bytes});
+  void add_bytes(const std::string& name, const std::string& node, std::size_t last, double bytes) {
+    kept_.push_back({.name = name, .node = node, .reader = node, .last = last, .bytes = bytes});
   }
-  [[nodiscard]] const Storages& storages() const { return storages_; }
-  [[nodiscard]] std::optional<std::size_t> maker(ValueId id) const { return maker_[id]; }
-  [[nodiscard]] bool is_owned(ValueId id) const { return owned_.contains(id) || iteration_->graph.value(id).constant; }
   [[nodiscard]] std::vector<KeptTensor> result() && { return std::move(kept_); }
-
-  static constexpr ValueId no_storage = static_cast<ValueId>(-1);
 
  private:
   const TrainingGraph* iteration_;
-  Storages storages_;
-  std::set<ValueId> owned_{}, seen_{};
-  std::vector<std::optional<std::size_t>> maker_{};
+  const Storages* storages_;
+  std::vector<bool> owned_;
+  std::vector<std::optional<std::size_t>> maker_;
+  std::map<ValueId, std::size_t> places_{};
   std::vector<KeptTensor> kept_{};
 };
 
 }  // namespace detail
 
-/// What backward reads of what forward and the loss have made or were given, each storage once: a schedule that does
-/// not recompute keeps that much at least. Where a sign is all that is read (Relu), one bit an element; a mask (Dropout)
-/// likewise; the place of the largest element of a window, as few bits as its places need.
+/// What backward reads of what forward and the loss have made or were given, each storage once. Where a sign, a mask or
+/// a place is all that is read, so many bits an element.
 [[nodiscard]] inline std::vector<KeptTensor> least_kept(const TrainingGraph& iteration) {
   const Graph& graph = iteration.graph;
-  detail::KeptList kept(iteration);
-  const auto before_backward = [&](ValueId id) {
-    const auto maker = kept.maker(id);
-    return maker ? iteration.phases[*maker] < Phase::backward
-                 : std::find(graph.inputs.begin(), graph.inputs.end(), id) != graph.inputs.end();
-  };
-  // Those of which a few bits are read come last: who reads all of it reads these too.
-  for (const bool by_bits : {false, true})
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      const Node& node = graph.nodes[i];
-      if (iteration.phases[i] != Phase::backward || is_free(make_layer(node, graph))) continue;
-      for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-        if (!node.inputs[k]) continue;
-        const ValueId storage = kept.storages().of(*node.inputs[k]);
-        if (!before_backward(storage)) continue;
-        double element_bits = 0;
-        if (k == 1 && node.op_type == "ReluGrad") element_bits = 1;
-        if (k == 1 && node.op_type == "DropoutGrad") element_bits = 1;
-        if (k == 1 && node.op_type == "MaxPoolGrad") {
-          std::int64_t places = 1;
-          for (const auto size : node.attribute<std::vector<std::int64_t>>("kernel_shape", {})) places *= size;
-          while ((std::int64_t{1} << static_cast<int>(element_bits)) < places) ++element_bits;
-        }
-        if (by_bits != (element_bits > 0)) continue;
-        if (by_bits)
-          kept.add(storage, node.name, static_cast<double>(graph.value(storage).elements()) * element_bits / 8);
-        else kept.add(storage, node.name);
-      }
-    }
+  const Storages storages(graph);
+  detail::KeptList kept(iteration, storages);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (iteration.phases[i] != Phase::backward || is_free(make_layer(node, graph))) continue;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k)
+      if (node.inputs[k]) kept.add(*node.inputs[k], node.name, i, detail::read_bits(node, k));
+  }
   return std::move(kept).result();
 }
 
-/// What PyTorch's autograd keeps in eager mode (derivatives.yaml of PyTorch 2.x, on the processor), each storage once:
-/// more than must be, as pools keep their operand beside the indices, hard_sigmoid its operand, dropout a mask of the
-/// operand's type.
+/// What PyTorch's autograd saves in eager mode on a processor (derivatives.yaml of PyTorch 2.x), each storage once.
 [[nodiscard]] inline std::vector<KeptTensor> eager_kept(const TrainingGraph& iteration) {
   const Graph& graph = iteration.graph;
-  detail::KeptList kept(iteration);
-  std::set<ValueId> wants;  // values on a way from a parameter
-  for (const Parameter& one : iteration.parameters) wants.insert(one.value);
-  constexpr std::array<std::string_view, 8> by_result{"Relu", "Sigmoid", "Tanh", "Exp",
-                                                      "Sqrt", "Reciprocal", "Softmax", "LogSoftmax"};
-  constexpr std::array<std::string_view, 16> by_operand{"HardSwish", "HardSigmoid", "Gelu",     "Erf",     "Log",  "Abs",
-                                                        "Clip",      "Swish",       "Mish",     "Softplus", "Sin", "Cos",
-                                                        "LeakyRelu", "Elu",         "Selu",     "AveragePool"};
-  const auto is_in = [](const auto& list, std::string_view type) {
-    return std::find(list.begin(), list.end(), type) != list.end();
-  };
+  const Storages storages(graph);
+  detail::KeptList kept(iteration, storages);
+  std::vector<std::size_t> last(graph.nodes.size(), 0);  // by forward node: the last node of its gradient
+  std::vector<bool> differentiated(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (const auto source = iteration.sources[i]) {
+      last[*source] = i;
+      differentiated[*source] = true;
+    }
+  const detail::EagerSaves saves(iteration);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (iteration.phases[i] > Phase::loss) break;
-    bool wanted = false;
-    for (const auto& input : node.inputs) wanted = wanted || (input && wants.contains(*input));
-    if (!wanted) continue;
-    for (const auto& output : node.outputs)
-      if (output && is_float(graph.value(*output).type)) wants.insert(*output);
-    const auto wants_input = [&](std::size_t k) { return node.has_input(k) && wants.contains(*node.inputs[k]); };
-    const std::string_view type = node.op_type;
-    if (type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm" || type == "Mul") {
-      for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
-        if (wants_input(1 - k)) kept.add(*node.inputs[k], node.name);
-    } else if (type == "Div") {
-      kept.add(*node.inputs[1], node.name);
-      if (wants_input(1)) kept.add(*node.inputs[0], node.name);
-    } else if (type == "BatchNormalization" || type == "LayerNormalization") {
-      kept.add(*node.inputs[0], node.name);
-      const std::size_t first = type == "LayerNormalization" ? 1 : 3;
-      for (std::size_t k = first; k < first + 2; ++k)
-        if (node.has_output(k)) kept.add(*node.outputs[k], node.name);
-    } else if (type == "MaxPool") {
-      kept.add(*node.inputs[0], node.name);
-      if (node.has_output(1)) kept.add(*node.outputs[1], node.name);
-    } else if (type == "Dropout") {
-      if (node.has_output(1)) kept.add_bytes(node.name + " noise", node.name, graph.value(*node.inputs[0]).bytes());
-    } else if (type == "SoftmaxCrossEntropyLoss") {
-      kept.add(*node.outputs[1], node.name);
-      kept.add(*node.inputs[1], node.name);
-      kept.add_bytes("total weight", node.name, graph.value(*node.outputs[0]).bytes());
-    } else if (is_in(by_result, type)) {
-      kept.add(*node.outputs[0], node.name);
-    } else if (is_in(by_operand, type)) {
-      kept.add(*node.inputs[0], node.name);
-    } else if (type == "Pow" || type == "Where") {
-      kept.add(*node.inputs[0], node.name);
+    if (!differentiated[i]) continue;
+    for (const auto& one : saves.of(i)) {
+      if (one.value) kept.add(*one.value, node.name, last[i]);
+      else kept.add_bytes(one.name, node.name, last[i], one.bytes);
     }
   }
   return std::move(kept).result();
+}
+
+[[nodiscard]] inline std::vector<KeptTensor> kept_tensors(const TrainingGraph& iteration, Saved saved) {
+  return saved == Saved::least ? least_kept(iteration) : eager_kept(iteration);
 }
 
 }  // namespace benanza

@@ -5,7 +5,9 @@
 #include <benanza/model/graph.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +50,11 @@ struct Parameter {
 };
 
 struct TrainingGraph {
-  Graph graph{};                        ///< forward, loss, backward, update, in the order in which they run
-  std::vector<Phase> phases{};          ///< one for each node
-  std::vector<Parameter> parameters{};  ///< in the order in which backward completes their gradients
-  std::vector<ValueId> buffers{};       ///< running statistics: they are kept, and have no gradient
+  Graph graph{};                ///< forward, loss, backward, update, in the order in which they run
+  std::vector<Phase> phases{};  ///< one for each node
+  std::vector<std::optional<std::size_t>> sources{};  ///< the same: the node of forward whose gradient it is a part of
+  std::vector<Parameter> parameters{};                ///< in the order in which backward completes their gradients
+  std::vector<ValueId> buffers{};                     ///< running statistics: they are kept, and have no gradient
   ValueId loss = 0;
 };
 

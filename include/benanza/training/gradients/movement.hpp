@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of what moves, repeats, picks and sums elements.
+// Gradients of what moves, repeats and picks elements.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -41,7 +41,8 @@ inline void concat_gradient(const Node& node, GradientBuilder& at) {
     parts.emplace_back(at.value(*id).type, at.value(*id).dims);
     sizes.push_back(at.value(*id).dims[axis]);
   }
-  const auto made = at.emit_all({"Split"}, {dy, at.integers(sizes)}, parts, {{"axis", static_cast<std::int64_t>(axis)}});
+  const auto made =
+      at.emit_all({"Split"}, {dy, at.integers(sizes)}, parts, {{"axis", static_cast<std::int64_t>(axis)}});
   for (std::size_t i = 0; i < made.size(); ++i) at.give_input(node, i, [&] { return made[i]; });
 }
 /// The parts side by side again; a part that nothing depends on is a gradient of 0.
@@ -56,7 +57,7 @@ inline void split_gradient(const Node& node, GradientBuilder& at) {
       auto part = at.gradient(node, i);
       if (!part && node.outputs[i]) {
         const Dims sizes = at.value(*node.outputs[i]).dims;
-        part = at.emit({"Expand"}, {at.scalar(type, 0), at.integers(sizes)}, type, sizes);
+        part = at.expand(at.scalar(type, 0), sizes);
       }
       if (part) parts.push_back(part);
     }
@@ -64,7 +65,7 @@ inline void split_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 /// What a part of x was taken for gets its gradient, the rest 0: Slice, Gather (of rows, where they may repeat).
-inline void scatter_gradient(const Node& node, GradientBuilder& at) {
+inline void gather_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value& x = at.value(*node.inputs[0]);
     std::vector<std::optional<ValueId>> inputs{*at.gradient(node)};
@@ -91,26 +92,6 @@ inline void pad_gradient(const Node& node, GradientBuilder& at) {
 }
 inline void expand_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] { return at.sum_to(*at.gradient(node), at.value(*node.inputs[0]).dims); });
-}
-/// ReduceSum and ReduceMean: each element gets the gradient of its sum.
-inline void reduce_gradient(const Node& node, GradientBuilder& at) {
-  at.give_input(node, 0, [&] {
-    const DataType type = at.value(*node.inputs[0]).type;
-    const Dims dims = at.value(*node.inputs[0]).dims;
-    ValueId dy = *at.gradient(node);
-    Dims kept = dims;
-    const auto axes = detail::given_ints(node, at.graph(), "axes", 1);
-    for (std::size_t i = 0; i < dims.size(); ++i)
-      if (axes.values.empty() || std::any_of(axes.values.begin(), axes.values.end(), [&](std::int64_t axis) {
-            return detail::to_axis(axis, dims.size()) == i;
-          }))
-        kept[i] = 1;
-    if (node.op_type == "ReduceMean") {
-      const double count = static_cast<double>(element_count(dims)) / static_cast<double>(element_count(kept));
-      dy = at.multiply(dy, at.scalar(type, 1 / count), at.value(dy).dims);
-    }
-    return at.emit({"Expand"}, {at.reshape(dy, kept), at.integers(dims)}, type, dims);
-  });
 }
 
 }  // namespace benanza::training

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of normalisations, which read the operand, the scale and the statistics that forward kept, and of softmax,
-// which reads the result.
+// Gradients of normalisations, which read the operand, the scale and the statistics that forward kept, and of dropout.
 #pragma once
 
 #include <benanza/training/gradient_builder.hpp>
@@ -27,19 +26,10 @@ inline void norm_gradient(const Node& node, GradientBuilder& at, std::size_t sta
 inline void batch_norm_gradient(const Node& node, GradientBuilder& at) { norm_gradient(node, at, 3); }
 inline void row_norm_gradient(const Node& node, GradientBuilder& at) { norm_gradient(node, at, 1); }
 
-inline void softmax_gradient(const Node& node, GradientBuilder& at) {
-  at.give_input(node, 0, [&] {
-    const Value& x = at.value(*node.inputs[0]);
-    return at.emit(gradient_op(node.op_type + "Grad"), {*at.gradient(node), *node.outputs[0]}, x.type, x.dims,
-                   node.attributes);
-  });
-}
-
-/// Forward keeps a mask; a mask of ratio 0 is no work.
+/// Forward keeps a mask.
 inline void dropout_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node);
-    if (!node.has_output(1)) return dy;
     const Value& x = at.value(*node.inputs[0]);
     return at.emit(gradient_op("DropoutGrad"), {dy, node.outputs[1]}, x.type, x.dims);
   });

@@ -37,23 +37,43 @@ inline void product_gradients(const Node& node, GradientBuilder& at, ValueId dy,
   }
   at.give_input(node, 1, [&] {
     const Dims dims = batched(y_dims, rows(b_dims), b_dims.back());
-    return at.sum_to(trans_b ? fused_product(at, dy, true, a, trans_a, dims)
-                             : fused_product(at, a, !trans_a, dy, false, dims),
-                     b_dims);
+    return at.sum_to(
+        trans_b ? fused_product(at, dy, true, a, trans_a, dims) : fused_product(at, a, !trans_a, dy, false, dims),
+        b_dims);
   });
   at.give_input(node, 0, [&] {
     const Dims dims = batched(y_dims, rows(a_dims), a_dims.back());
-    return at.sum_to(trans_a ? fused_product(at, b, trans_b, dy, true, dims)
-                             : fused_product(at, dy, false, b, !trans_b, dims),
-                     a_dims);
+    return at.sum_to(
+        trans_a ? fused_product(at, b, trans_b, dy, true, dims) : fused_product(at, dy, false, b, !trans_b, dims),
+        a_dims);
   });
 }
 
+/// A vector is a matrix of one row (on the left) or of one column (on the right).
 inline void mat_mul_gradient(const Node& node, GradientBuilder& at) {
-  if (at.value(*node.inputs[0]).dims.size() < 2 || at.value(*node.inputs[1]).dims.size() < 2)
-    throw InputError("training: node '" + node.name + "' (MatMul): no gradient is known for operands that are vectors");
-  product_gradients(node, at, *at.gradient(node), node.attribute<std::int64_t>("transA", 0) != 0,
-                    node.attribute<std::int64_t>("transB", 0) != 0);
+  const Dims a = at.value(*node.inputs[0]).dims, b = at.value(*node.inputs[1]).dims;
+  const ValueId dy = *at.gradient(node);
+  if (a.size() >= 2 && b.size() >= 2)
+    return product_gradients(node, at, dy, node.attribute<std::int64_t>("transA", 0) != 0,
+                             node.attribute<std::int64_t>("transB", 0) != 0);
+  const Dims a_matrix = a.size() == 1 ? Dims{1, a[0]} : a, b_matrix = b.size() == 1 ? Dims{b[0], 1} : b;
+  Dims y(a.size() > b.size() ? a_matrix : b_matrix);
+  y[y.size() - 2] = a_matrix[a_matrix.size() - 2];
+  y.back() = b_matrix.back();
+  const ValueId whole = at.reshape(dy, y);
+  at.give_input(node, 1, [&] {
+    const Dims dims{b_matrix[b_matrix.size() - 2], b_matrix.back()};
+    Dims all(y.begin(), y.end() - 2);
+    all.insert(all.end(), dims.begin(), dims.end());
+    const ValueId made = fused_product(at, at.reshape(*node.inputs[0], a_matrix), true, whole, false, all);
+    return at.reshape(at.sum_to(made, b_matrix), b);
+  });
+  at.give_input(node, 0, [&] {
+    Dims all(y.begin(), y.end() - 2);
+    all.insert(all.end(), {a_matrix[a_matrix.size() - 2], a_matrix.back()});
+    const ValueId made = fused_product(at, whole, false, at.reshape(*node.inputs[1], b_matrix), true, all);
+    return at.reshape(at.sum_to(made, a_matrix), a);
+  });
 }
 
 /// Factors other than 1 do not change the work: a product takes one with it.
