@@ -23,7 +23,7 @@ namespace benanza::tool {
 /// `--training` and what belongs to it.
 struct TrainingFlags {
   bool training = false;
-  std::string optimizer = "sgd", loss = "cross-entropy";
+  std::string optimizer = "sgd", loss = "cross-entropy", precision = "f32", recompute = "none";
 
   void add_to(CLI::App& app);
   /// Nothing without `--training`. Throws UsageError for a name that is not one, and for an option of training alone.

@@ -37,6 +37,7 @@ ROOMS = {
     "results": ["model"],
     "fusion": ["model"],
     "training": ["model"],
+    "memory": ["training"],
     "onnx": ["model"],
     "codegen": ["model"],
     "profile": ["results"],
@@ -50,10 +51,10 @@ ROOMS = {
     "bounds": ["results", "fusion"],
     "gap": ["bounds", "profile"],
     "rules2019": ["gap"],
-    "report": ["rules2019"],
+    "report": ["rules2019", "memory"],
     "umbrella": ["rules2019", "onnx"],
     "session": ["isolation", "bounds", "backend"],
-    "tool": ["report", "session", "codegen", "umbrella", "execution", "training"],
+    "tool": ["report", "session", "codegen", "umbrella", "execution"],
 }
 
 # Public headers outside of a room's folder.

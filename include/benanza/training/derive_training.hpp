@@ -2,6 +2,8 @@
 // derive_training: from a model to one iteration of its training.
 #pragma once
 
+#include <benanza/model/retype.hpp>
+#include <benanza/training/detail/recompute.hpp>
 #include <benanza/training/detail/training_mode.hpp>
 #include <benanza/training/gradient_rules.hpp>
 #include <benanza/training/training_graph.hpp>
@@ -31,6 +33,9 @@ class TrainingBuilder {
   TrainingBuilder(Graph graph, const TrainingOptions& options) : options_(options) { result_.graph = std::move(graph); }
 
   [[nodiscard]] TrainingGraph build() {
+    if (options_.precision != Precision::f32)
+      result_.graph = retype(std::move(result_.graph),
+                             options_.precision == Precision::mixed_bf16 ? DataType::bf16 : DataType::f16);
     Graph& graph = result_.graph;
     result_.buffers = training::to_training_mode(graph);
     find_parameters();
@@ -50,6 +55,7 @@ class TrainingBuilder {
     add_update(at);
     phases_until(graph.nodes.size(), Phase::update);
     result_.sources.resize(graph.nodes.size());
+    if (options_.recompute_every > 0) training::recompute(result_, options_.recompute_every);
     return std::move(result_);
   }
 
@@ -200,10 +206,13 @@ class TrainingBuilder {
       const Value value = graph.value(one.value);
       inputs.insert(inputs.end(), {one.value, one.gradient});
       outputs.emplace_back(value.type, value.dims);
-      for (int state = 0; state < states_of(options_.optimizer); ++state) {
-        inputs.emplace_back(add_input(value.name + "/state." + std::to_string(state), value.type, value.dims));
-        outputs.emplace_back(value.type, value.dims);
-      }
+      const auto add_state = [&](const std::string& name) {
+        result_.optimizer_state.push_back(add_input(value.name + "/" + name, DataType::f32, value.dims));
+        inputs.emplace_back(result_.optimizer_state.back());
+        outputs.emplace_back(DataType::f32, value.dims);
+      };
+      if (value.type != DataType::f32 && options_.precision != Precision::f32) add_state("master");
+      for (int state = 0; state < states_of(options_.optimizer); ++state) add_state("state." + std::to_string(state));
     }
     const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];
     const auto updated =

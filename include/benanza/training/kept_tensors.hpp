@@ -136,7 +136,10 @@ class KeptList {
   const detail::EagerSaves saves(iteration);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (!differentiated[i]) continue;
+    if (iteration.phases[i] == Phase::backward && !iteration.sources[i])  // computed again, from what is kept
+      for (const auto& input : node.inputs)
+        if (input) kept.add(*input, node.name, i);
+    if (!differentiated[i] || i < iteration.kept_from) continue;
     for (const auto& one : saves.of(i)) {
       if (one.value) kept.add(*one.value, node.name, last[i]);
       else kept.add_bytes(one.name, node.name, last[i], one.bytes);

@@ -27,8 +27,16 @@ enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
 enum class TrainingLoss : std::uint8_t { cross_entropy, mse };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(TrainingLoss) { return {"cross-entropy", "mse"}; }
 
+/// f32 throughout; or products, feature maps and gradients in 16 bits, with weights that the optimizer keeps in f32.
+enum class Precision : std::uint8_t { f32, mixed_bf16, mixed_f16 };
+[[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(Precision) { return {"f32", "mixed", "mixed:f16"}; }
+
 struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
+  Precision precision = Precision::f32;
+  /// 0: everything that backward reads is kept. N: forward is cut after every N layers that are not views. What leaves
+  /// a part is kept; the rest is computed again before the part's gradients, that of the last part excepted.
+  std::int64_t recompute_every = 0;
   /// Of a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores of
   /// two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
   TrainingLoss loss = TrainingLoss::cross_entropy;
@@ -55,6 +63,8 @@ struct TrainingGraph {
   std::vector<std::optional<std::size_t>> sources{};  ///< the same: the node of forward whose gradient it is a part of
   std::vector<Parameter> parameters{};                ///< in the order in which backward completes their gradients
   std::vector<ValueId> buffers{};                     ///< running statistics: they are kept, and have no gradient
+  std::vector<ValueId> optimizer_state{};             ///< also the weights that mixed precision keeps in f32
+  std::size_t kept_from = 0;                          ///< nodes of forward before this one are computed again
   ValueId loss = 0;
 };
 
