@@ -61,7 +61,10 @@ Json at_peak(const MemoryProfile& profile) {
 
 Json model_json(const MemoryReport::Model& model) {
   const MemoryProfile& profile = model.profile;
-  Json layers = Json::array(), what_ifs = Json::array();
+  Json layers = Json::array(), what_ifs = Json::array(), kept = Json::array();
+  for (const auto& one : profile.kept)
+    kept.push_back(
+        {{"tensor", one.name}, {"layer", one.node}, {"reader", one.reader}, {"bytes", report::whole(one.bytes)}});
   for (const auto& layer : profile.layers)
     layers.push_back({{"node", layer.node}, {"op_type", layer.op_type}, {"bytes", by_category(layer.bytes)}});
   for (const auto& one : model.what_ifs)
@@ -81,7 +84,7 @@ Json model_json(const MemoryReport::Model& model) {
           {"peak_step", timed ? Json(profile.peak) : Json(nullptr)},
           {"at_peak", timed ? by_category(profile.steps[profile.peak].bytes) : by_category(profile.totals)},
           {"most_at_once", by_category(profile.totals)},
-          {"kept_bytes", report::whole(profile.kept)},
+          {"kept_bytes", report::whole(profile.kept_bytes())},
           {"workspace_known", profile.has_workspace},
           {"largest_batch", model.largest_batch ? Json(*model.largest_batch) : Json(nullptr)},
           {"latency_ms", report::ms(model.latency)},
@@ -89,6 +92,7 @@ Json model_json(const MemoryReport::Model& model) {
           {"instead", what_ifs},
           {"answers", memory_answers(model)},
           {"largest_at_peak", at_peak(profile)},
+          {"kept", kept},
           {"layers", layers},
           {"timeline", timeline_json(profile)}};
 }

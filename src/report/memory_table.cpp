@@ -40,7 +40,7 @@ std::string batch_text(const std::optional<std::int64_t>& batch) {
 void head(std::ostream& out, const MemoryReport::Model& model) {
   const MemoryProfile& profile = model.profile;
   out << fmt::format("{}    batch {}, {}\n", profile.model, profile.batch,
-                     profile.training ? "training:" + model.options : "inference");
+                     profile.training ? "training" + model.options : "inference");
   out << fmt::format("{}parameters    peak {}", scaled(static_cast<double>(model.parameters)),
                      bytes_text(profile.peak_bytes()));
   if (!profile.steps.empty()) {
@@ -59,7 +59,7 @@ void categories(std::ostream& out, const MemoryProfile& profile) {
     out << fmt::format("  {:<16} {:>11} {:>6.1f} % {:>16}\n", category_name(c), bytes_text(at_peak[c]),
                        share_of(at_peak[c], profile.peak_bytes()), bytes_text(profile.totals[c]));
   }
-  if (profile.training) out << fmt::format("  kept from forward to backward: {}\n", bytes_text(profile.kept));
+  if (profile.training) out << fmt::format("  kept from forward to backward: {}\n", bytes_text(profile.kept_bytes()));
   if (!profile.has_workspace) out << "  workspace of plans: unknown (--results)\n";
 }
 
@@ -92,9 +92,8 @@ void what_ifs(std::ostream& out, const MemoryReport::Model& model, const MemoryR
 }
 
 void sweep_rows(std::ostream& out, const MemoryReport& report) {
-  out << fmt::format(
-      "{} over batch    {}\n", report.models.front().profile.model,
-      report.models.front().profile.training ? "training:" + report.models.front().options : "inference");
+  out << fmt::format("{} over batch    {}\n", report.models.front().profile.model,
+                     report.models.front().profile.training ? "training" + report.models.front().options : "inference");
   out << fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>12}\n", "batch", "peak", "weights", "maps", "latency",
                      "inputs/s");
   for (const auto& model : report.models) {

@@ -178,6 +178,7 @@ int run(const MemoryCommand& options) {
 
   ModelOptions plain = options.models;  // the graph of the file: training is derived under several settings
   plain.training = {};
+  plain.tells_weights = asked.training.has_value();
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
     const ModelAt at = model_of(plain, graph);
     const Timed timed = !stored          ? Timed{}

@@ -202,6 +202,7 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
   }
   options.node_inputs = node_inputs;
   options.executable = executable;
+  options.training = tells_weights || training.training;
   std::vector<ImportOptions> points{options};
   for (const auto& [name, sizes] : sizes_by_name(dims)) {
     std::vector<ImportOptions> next;

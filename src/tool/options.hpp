@@ -43,6 +43,7 @@ struct ModelOptions {
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
   std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
   bool executable = false;                                         ///< as of ImportOptions
+  bool tells_weights = false;  ///< as ImportOptions::training, which --training sets too
   TrainingFlags training{};
   std::string type{};  ///< of the what-if; empty: as the model has it
 

@@ -44,8 +44,8 @@ TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorc
   REQUIRE(expected.size() == 6);
   for (const auto& [name, counts] : expected.items()) {
     INFO(name);
-    const TrainingGraph iteration =
-        derive_training(import_onnx(models + name + ".onnx", {.batch = counts["batch"].get<std::int64_t>()}));
+    const TrainingGraph iteration = derive_training(
+        import_onnx(models + name + ".onnx", {.batch = counts["batch"].get<std::int64_t>(), .training = true}));
     const double uncounted = uncounted_flops(name, counts["batch"].get<double>());
     CHECK_THAT(product_flops(iteration, Phase::forward) - uncounted,
                WithinRel(counts["forward_flops"].get<double>(), 1e-3));

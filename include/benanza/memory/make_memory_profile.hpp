@@ -43,7 +43,7 @@ class MemoryProfiler {
       : iteration_(&iteration),
         graph_(&iteration.graph),
         options_(&options),
-        storages_(iteration.graph),
+        storages_(iteration.graph, options.saved == Saved::eager),
         fixed_(iteration.graph.values.size()),
         lives_(iteration.graph.values.size()) {
     result_.model = graph_->name;
@@ -182,7 +182,7 @@ class MemoryProfiler {
   void add_kept() {
     if (!result_.training) return;
     for (KeptTensor& one : kept_tensors(*iteration_, options_->saved)) {
-      result_.kept += one.bytes;
+      result_.kept.push_back(one);
       if (!one.storage) {
         add({one.name, one.node, feature_maps, one.bytes, place_of(one.node), one.last});
       } else if (lives_[*one.storage].is) {

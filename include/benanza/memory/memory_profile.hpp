@@ -2,6 +2,7 @@
 // MemoryProfile: the bytes of one run of a model, or of one iteration of its training, over time.
 #pragma once
 
+#include <benanza/training/kept_tensor.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <array>
@@ -67,9 +68,14 @@ struct MemoryProfile {
   std::vector<MemoryLayer> layers{};  ///< those that have any bytes, largest first
   std::size_t peak = 0;               ///< index of the step
   MemoryBytes totals{};               ///< the most of each category at any step
-  double kept = 0;                    ///< bytes from forward to backward
+  std::vector<KeptTensor> kept{};     ///< from forward to backward, inputs of the model among them
   bool has_workspace = false;         ///< rows of plans were there
 
+  [[nodiscard]] double kept_bytes() const {
+    double sum = 0;
+    for (const KeptTensor& one : kept) sum += one.bytes;
+    return sum;
+  }
   [[nodiscard]] double peak_bytes() const { return steps.empty() ? total(totals) : total(steps[peak].bytes); }
   [[nodiscard]] double of(MemoryCategory category) const { return totals[static_cast<std::size_t>(category)]; }
 };

@@ -45,7 +45,8 @@ class TrainingBuilder {
     const ValueId output = scores();
     add_loss(at, output);
     const std::vector<Node> nodes(graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(forward));
-    result_.sources.resize(graph.nodes.size());
+    result_.sources.resize(result_.phases.size());  // up to the loss, whose gradient comes first
+    result_.sources.resize(graph.nodes.size(), result_.phases.size() - 1);
     for (std::size_t i = nodes.size(); i-- > 0;) {
       differentiate(nodes[i], at);
       result_.sources.resize(graph.nodes.size(), i);
@@ -62,14 +63,17 @@ class TrainingBuilder {
  private:
   void phases_until(std::size_t count, Phase phase) { result_.phases.resize(count, phase); }
 
-  [[nodiscard]] static bool is_parameter(const Value& value) {
-    return value.constant && is_float(value.type) && !value.dims.empty();
+  /// Of a graph that was not imported for training nobody knows which constants are weights: all count.
+  [[nodiscard]] bool is_parameter(const Value& value) const {
+    return value.constant && is_float(value.type) && !value.dims.empty() && (value.trained || !tells_weights_);
   }
 
   /// Constants with a dimension that some node reads as numbers; whatever is computed from one wants a gradient.
   void find_parameters() {
     Graph& graph = result_.graph;
     wanted_.assign(graph.values.size(), false);
+    tells_weights_ =
+        std::any_of(graph.values.begin(), graph.values.end(), [](const Value& value) { return value.trained; });
     const std::set<ValueId> buffers(result_.buffers.begin(), result_.buffers.end());
     bool any = false;  // also in bodies, whose parameters have no gradient
     for (const Node& node : graph.nodes) {
@@ -87,7 +91,8 @@ class TrainingBuilder {
         if (input) read(*input);
       for (const Body& body : node.bodies) {
         for (const auto& [inner, outer] : body.graph.captures) read(outer);
-        const bool has_parameters = std::any_of(body.graph.values.begin(), body.graph.values.end(), is_parameter);
+        const bool has_parameters = std::any_of(body.graph.values.begin(), body.graph.values.end(),
+                                                [&](const Value& value) { return is_parameter(value); });
         wants = wants || has_parameters;
         any = any || has_parameters;
       }
@@ -232,6 +237,7 @@ class TrainingBuilder {
 
   TrainingOptions options_;
   TrainingGraph result_{};
+  bool tells_weights_ = false;  // the import does
   std::vector<bool> wanted_{};  // by value: a gradient is wanted
   std::vector<ValueId> parameters_{};
 };

@@ -5,6 +5,7 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/training/detail/eager_saves.hpp>
+#include <benanza/training/kept_tensor.hpp>
 #include <benanza/training/storages.hpp>
 #include <benanza/training/training_graph.hpp>
 
@@ -20,22 +21,6 @@
 #include <vector>
 
 namespace benanza {
-
-enum class Saved : std::uint8_t {
-  least,  ///< what backward reads: no schedule without recomputation keeps less
-  eager   ///< what PyTorch's autograd saves in eager mode
-};
-[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(Saved) { return {"least", "eager"}; }
-
-/// Memory that is kept from forward to backward.
-struct KeptTensor {
-  std::optional<ValueId> storage{};  ///< the value that the memory was made for; none: something besides the values
-  std::string name{};                ///< of that value
-  std::string node{};                ///< that made it; empty: an input of the model
-  std::string reader{};              ///< the first node whose gradient reads it
-  std::size_t last = 0;              ///< the last node that reads it: index into the graph's nodes
-  double bytes = 0;
-};
 
 namespace detail {
 
@@ -70,14 +55,16 @@ class KeptList {
         if (output) maker_[*output] = i;
   }
   /// Whether forward, the loss or the caller made its memory, so that backward finds it only if it is kept.
-  [[nodiscard]] bool is_made_before_backward(ValueId id) const {
-    const ValueId storage = storages_->of(id);
+  [[nodiscard]] bool is_storage_made_before_backward(ValueId storage) const {
     if (iteration_->graph.value(storage).constant || owned_[storage]) return false;
     return !maker_[storage] || iteration_->phases[*maker_[storage]] < Phase::backward;
   }
   void add(ValueId id, const std::string& reader, std::size_t last, std::optional<double> bits = std::nullopt) {
-    if (!is_made_before_backward(id)) return;
-    const ValueId storage = storages_->of(id);
+    add_storage(storages_->of(id), reader, last, bits);
+  }
+  void add_storage(ValueId storage, const std::string& reader, std::size_t last,
+                   std::optional<double> bits = std::nullopt) {
+    if (!is_storage_made_before_backward(storage)) return;
     const Value& value = iteration_->graph.value(storage);
     const double bytes = bits ? static_cast<double>(value.elements()) * *bits / 8 : value.bytes();
     const auto [place, first] = places_.emplace(storage, kept_.size());
@@ -124,7 +111,7 @@ class KeptList {
 /// What PyTorch's autograd saves in eager mode on a processor (derivatives.yaml of PyTorch 2.x), each storage once.
 [[nodiscard]] inline std::vector<KeptTensor> eager_kept(const TrainingGraph& iteration) {
   const Graph& graph = iteration.graph;
-  const Storages storages(graph);
+  const Storages storages(graph, true), whole(graph);
   detail::KeptList kept(iteration, storages);
   std::vector<std::size_t> last(graph.nodes.size(), 0);  // by forward node: the last node of its gradient
   std::vector<bool> differentiated(graph.nodes.size(), false);
@@ -141,7 +128,8 @@ class KeptList {
         if (input) kept.add(*input, node.name, i);
     if (!differentiated[i] || i < iteration.kept_from) continue;
     for (const auto& one : saves.of(i)) {
-      if (one.value) kept.add(*one.value, node.name, last[i]);
+      if (one.value && one.copied) kept.add_storage(whole.of(*one.value), node.name, last[i]);
+      else if (one.value) kept.add(*one.value, node.name, last[i]);
       else kept.add_bytes(one.name, node.name, last[i], one.bytes);
     }
   }

@@ -11,8 +11,10 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza::detail {
@@ -22,6 +24,7 @@ struct EagerSave {
   std::optional<ValueId> value{};
   std::string name{};
   double bytes = 0;
+  bool copied = false;  ///< a batched product copies an operand that is one place of a larger tensor
 };
 
 enum class EagerRule : std::uint8_t {
@@ -104,6 +107,7 @@ inline constexpr std::array eager_rows{
     EagerRow{"Conv", EagerRule::factors},
     EagerRow{"ConvTranspose", EagerRule::factors},
     EagerRow{"MatMul", EagerRule::factors},
+    EagerRow{"com.microsoft.FusedMatMul", EagerRule::factors},
     EagerRow{"Gemm", EagerRule::factors},
     EagerRow{"Einsum", EagerRule::factors},
     EagerRow{"Mul", EagerRule::factors},
@@ -133,17 +137,22 @@ class EagerSaves {
       : graph_(&iteration.graph), wants_(iteration.graph.values.size()) {
     for (const EagerRow& row : eager_rows) rules_.emplace(row.type, row.rule);
     for (const Parameter& one : iteration.parameters) wants_[one.value] = true;
+    std::size_t forward = 0;
     for (std::size_t i = 0; i < graph_->nodes.size() && iteration.phases[i] <= Phase::loss; ++i) {
       const Node& node = graph_->nodes[i];
       const bool any =
           std::any_of(node.inputs.begin(), node.inputs.end(), [&](const auto& id) { return id && wants_[*id]; });
+      forward = i + 1;
       for (const auto& output : node.outputs)
         if (any && output && is_float(graph_->value(*output).type)) wants_[*output] = true;
     }
+    find_attention(forward);
   }
 
   [[nodiscard]] std::vector<EagerSave> of(std::size_t i) const {
     const Node& node = graph_->nodes[i];
+    if (inside_attention_.contains(i)) return {};
+    if (const auto found = attention_.find(i); found != attention_.end()) return found->second;
     const auto found = rules_.find(onnx_type(node));
     if (found == rules_.end()) return {};
     std::vector<EagerSave> saved;
@@ -167,7 +176,11 @@ class EagerSaves {
         break;
       case EagerRule::factors:
         for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
-          if (wants(1 - k)) input(k);
+          if (wants(1 - k)) {
+            input(k);
+            saved.back().copied =
+                graph_->value(*node.inputs[k]).dims.size() > 2 && graph_->value(*node.inputs[1 - k]).dims.size() > 2;
+          }
         break;
       case EagerRule::quotient:
         input(1);
@@ -201,8 +214,62 @@ class EagerSaves {
   }
 
  private:
+  /// scaled_dot_product_attention, as PyTorch exports it: queries and keys times the root of the scale. It saves
+  /// queries, keys, values, its result and the logarithm of the sum of each row. With dropout PyTorch does it step by
+  /// step.
+  void find_attention(std::size_t forward) {
+    std::map<ValueId, std::size_t> maker;
+    std::map<ValueId, std::vector<std::size_t>> readers;
+    for (std::size_t i = 0; i < forward; ++i) {
+      for (const auto& output : graph_->nodes[i].outputs)
+        if (output) maker.emplace(*output, i);
+      for (const auto& input : graph_->nodes[i].inputs)
+        if (input) readers[*input].push_back(i);
+    }
+    const auto made_by = [&](ValueId id, std::string_view type) -> std::optional<std::size_t> {
+      const auto found = maker.find(id);
+      return found != maker.end() && onnx_type(graph_->nodes[found->second]) == type ? std::optional(found->second)
+                                                                                     : std::nullopt;
+    };
+    const auto scaled = [&](ValueId id) -> std::optional<std::pair<std::size_t, ValueId>> {
+      const auto product = made_by(id, "Mul");
+      if (!product) return std::nullopt;
+      const auto& inputs = graph_->nodes[*product].inputs;
+      if (graph_->value(*inputs[1]).elements() == 1) return std::pair(*product, *inputs[0]);
+      if (graph_->value(*inputs[0]).elements() == 1) return std::pair(*product, *inputs[1]);
+      return std::nullopt;
+    };
+    for (std::size_t i = 0; i < forward; ++i) {
+      const Node& softmax = graph_->nodes[i];
+      if (onnx_type(softmax) != "Softmax") continue;
+      std::vector<std::size_t> inside{i};
+      ValueId scores = *softmax.inputs[0];
+      if (const auto mask = made_by(scores, "Add")) {
+        inside.push_back(*mask);
+        scores = *graph_->nodes[*mask].inputs[0];
+      }
+      const auto product = made_by(scores, "MatMul");
+      const auto& next = readers[*softmax.outputs[0]];
+      if (!product || next.size() != 1 || onnx_type(graph_->nodes[next[0]]) != "MatMul") continue;
+      const auto q = scaled(*graph_->nodes[*product].inputs[0]), k = scaled(*graph_->nodes[*product].inputs[1]);
+      if (!q || !k) continue;
+      inside.insert(inside.end(), {*product, q->first, k->first});
+      inside_attention_.insert(inside.begin(), inside.end());
+      const Value& y = graph_->value(*softmax.outputs[0]);
+      const double rows = y.dims.back() > 0 ? static_cast<double>(y.elements() / y.dims.back()) : 0;
+      const Node& last = graph_->nodes[next[0]];
+      attention_[next[0]] = {{.value = q->second},
+                             {.value = k->second},
+                             {.value = last.inputs[1]},
+                             {.value = last.outputs[0]},
+                             {.name = last.name + " logsumexp", .bytes = rows * 4}};
+    }
+  }
+
   const Graph* graph_;
-  std::vector<bool> wants_;  // by value: a way leads from a parameter to it
+  std::set<std::size_t> inside_attention_{};
+  std::map<std::size_t, std::vector<EagerSave>> attention_{};  // by its last node
+  std::vector<bool> wants_;                                    // by value: a way leads from a parameter to it
   std::map<std::string, EagerRule, std::less<>> rules_{};
 };
 

@@ -4,7 +4,8 @@
 
 #include <benanza/model/graph.hpp>
 #include <benanza/training/detail/expand_attention.hpp>
-#include <benanza/training/detail/fold_gelu.hpp>
+#include <benanza/training/detail/fold_activations.hpp>
+#include <benanza/training/detail/fold_transposes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -44,7 +45,8 @@ inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, s
 /// the running statistics.
 [[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
   expand_attention(graph);
-  fold_gelu(graph);
+  fold_activations(graph);
+  fold_transposes(graph);
   std::vector<ValueId> buffers;
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0) || !node.has_output(0)) continue;

@@ -24,14 +24,16 @@ inline void product_gradients(const Node& node, GradientBuilder& at, ValueId dy,
     return result;
   };
   const auto rows = [](const Dims& dims) { return dims[dims.size() - 2]; };
-  if (!trans_a && !trans_b && a_dims.size() > 2 && b_dims.size() == 2) {  // one product of all rows
-    const std::int64_t depth = b_dims[0], columns = b_dims[1], all = element_count(a_dims) / depth;
+  if (!trans_a && a_dims.size() > 2 && b_dims.size() == 2) {  // one product of all rows
+    const std::int64_t depth = b_dims[trans_b ? 1 : 0], columns = b_dims[trans_b ? 0 : 1];
+    const std::int64_t all = depth > 0 ? element_count(a_dims) / depth : 0;
     const ValueId dy_rows = at.reshape(dy, {all, columns});
     at.give_input(node, 1, [&] {
+      if (trans_b) return fused_product(at, dy_rows, true, at.reshape(a, {all, depth}), false, b_dims);
       return fused_product(at, at.reshape(a, {all, depth}), true, dy_rows, false, b_dims);
     });
     at.give_input(node, 0, [&] {
-      return at.reshape(fused_product(at, dy_rows, false, b, true, {all, depth}), a_dims);
+      return at.reshape(fused_product(at, dy_rows, false, b, !trans_b, {all, depth}), a_dims);
     });
     return;
   }

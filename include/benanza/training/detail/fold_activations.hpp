@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold_gelu: 0.5 x (1 + erf(x / sqrt(2))), as exporters write it in five nodes, is one: its gradient reads x alone.
+// fold_activations: functions that exporters write in several nodes are one, whose gradient reads x alone:
+// 0.5 x (1 + erf(x / sqrt(2))) is Gelu, x sigmoid(x) is Swish, x tanh(softplus(x)) is Mish.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -16,10 +17,10 @@
 
 namespace benanza::training {
 
-/// Finds the five nodes from the Erf on; factors may stand on either side of a product.
-class GeluFolder {
+/// Factors may stand on either side of a product.
+class ActivationFolder {
  public:
-  explicit GeluFolder(Graph& graph) : graph_(&graph), maker_(graph.values.size()), readers_(graph.values.size()) {
+  explicit ActivationFolder(Graph& graph) : graph_(&graph), maker_(graph.values.size()), readers_(graph.values.size()) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const auto& output : graph.nodes[i].outputs)
         if (output) maker_[*output] = i;
@@ -32,7 +33,12 @@ class GeluFolder {
   void fold() {
     std::set<std::size_t> gone;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-      if (graph_->nodes[i].domain.empty() && graph_->nodes[i].op_type == "Erf") fold_from(i, gone);
+      if (graph_->nodes[i].domain.empty()) {
+        const std::string type = graph_->nodes[i].op_type;
+        if (type == "Erf") fold_gelu(i, gone);
+        if (type == "Sigmoid") fold_product(i, *graph_->nodes[i].inputs[0], "Swish", {i}, gone);
+        if (type == "Softplus") fold_mish(i, gone);
+      }
     std::vector<Node> kept;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (!gone.contains(i)) kept.push_back(std::move(graph_->nodes[i]));
@@ -56,7 +62,21 @@ class GeluFolder {
     return number && std::fabs(*number - expected) < 1e-3;
   }
 
-  void fold_from(std::size_t erf, std::set<std::size_t>& gone) {
+  /// x times what node `last` makes of it.
+  void fold_product(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,
+                    std::set<std::size_t>& gone) {
+    const ValueId made = *graph_->nodes[last].outputs[0];
+    const auto product = reader(made);
+    const auto factor = product ? partner(*product, "Mul", made) : std::nullopt;
+    if (factor && *factor == x) replace(*product, x, name, others, gone);
+  }
+  void fold_mish(std::size_t softplus, std::set<std::size_t>& gone) {
+    const auto tanh = reader(*graph_->nodes[softplus].outputs[0]);
+    if (tanh && graph_->nodes[*tanh].op_type == "Tanh")
+      fold_product(*tanh, *graph_->nodes[softplus].inputs[0], "Mish", {softplus, *tanh}, gone);
+  }
+
+  void fold_gelu(std::size_t erf, std::set<std::size_t>& gone) {
     constexpr double root = 1.41421356;
     const ValueId scaled = *graph_->nodes[erf].inputs[0], result = *graph_->nodes[erf].outputs[0];
     const auto scale = maker_[scaled];
@@ -78,20 +98,21 @@ class GeluFolder {
     if (*factor == *x) {  // x (1 + erf), then a half
       const auto last = reader(product);
       const auto half = last ? partner(*last, "Mul", product) : std::nullopt;
-      if (half && is_number(*half, 0.5)) replace(*last, *x, {*scale, erf, *sum, *next}, gone);
+      if (half && is_number(*half, 0.5)) replace(*last, *x, "Gelu", {*scale, erf, *sum, *next}, gone);
       return;
     }
     const auto half_node = maker_[*factor];  // (1 + erf) times half of x
     if (!half_node || !reader(*factor)) return;
     const auto half = partner(*half_node, "Mul", *x);
-    if (half && is_number(*half, 0.5)) replace(*next, *x, {*scale, erf, *sum, *half_node}, gone);
+    if (half && is_number(*half, 0.5)) replace(*next, *x, "Gelu", {*scale, erf, *sum, *half_node}, gone);
   }
 
-  void replace(std::size_t last, ValueId x, std::initializer_list<std::size_t> others, std::set<std::size_t>& gone) {
+  void replace(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,
+               std::set<std::size_t>& gone) {
     Node& node = graph_->nodes[last];
-    node.op_type = "Gelu";
+    node.op_type = name;
     node.domain = "";
-    node.opset = 20;
+    node.opset = 24;
     node.inputs = {x};
     node.attributes.clear();
     gone.insert(others);
@@ -102,6 +123,6 @@ class GeluFolder {
   std::vector<std::vector<std::size_t>> readers_;
 };
 
-inline void fold_gelu(Graph& graph) { GeluFolder(graph).fold(); }
+inline void fold_activations(Graph& graph) { ActivationFolder(graph).fold(); }
 
 }  // namespace benanza::training
