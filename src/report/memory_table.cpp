@@ -41,7 +41,7 @@ void head(std::ostream& out, const MemoryReport::Model& model) {
   const MemoryProfile& profile = model.profile;
   out << fmt::format("{}    batch {}, {}\n", profile.model, profile.batch,
                      profile.training ? "training" + model.options : "inference");
-  out << fmt::format("{}parameters    peak {}", scaled(static_cast<double>(model.parameters)),
+  out << fmt::format("{} parameters    peak {}", scaled(static_cast<double>(model.parameters)),
                      bytes_text(profile.peak_bytes()));
   if (!profile.steps.empty()) {
     const MemoryStep& step = profile.steps[profile.peak];
@@ -84,9 +84,9 @@ void what_ifs(std::ostream& out, const MemoryReport::Model& model, const MemoryR
   out << fmt::format("\n  largest batch in {} ({}): {}\n", bytes_text(report.capacity_bytes), report.capacity_of,
                      batch_text(model.largest_batch));
   if (model.what_ifs.empty()) return;
-  out << fmt::format("\n  {:<30} {:>9} {:>8} {:>9} {:>14}\n", "instead", "peak", "change", "products", "largest batch");
+  out << fmt::format("\n  {:<38} {:>9} {:>8} {:>9} {:>14}\n", "instead", "peak", "change", "products", "largest batch");
   for (const auto& one : model.what_ifs)
-    out << fmt::format("  {:<30} {:>9} {:>+6.0f} % {:>+7.0f} % {:>14}\n", one.options, bytes_text(one.peak_bytes),
+    out << fmt::format("  {:<38} {:>9} {:>+6.0f} % {:>+7.0f} % {:>14}\n", one.options, bytes_text(one.peak_bytes),
                        share_of(one.peak_bytes - model.profile.peak_bytes(), model.profile.peak_bytes()),
                        100 * (one.work - 1), batch_text(one.largest_batch));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expected values: examples/models/training/expected.json, which PyTorch 2.13 counted.
 #include "support/catch.hpp"
-#include "support/graph_builder.hpp"
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
