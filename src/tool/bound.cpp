@@ -141,6 +141,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("bound", "measures a model's layers and prints its ladder of lower bounds");
   command->footer("example: benanza bound examples/models/modern/resnet50.onnx");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);

@@ -244,6 +244,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do about it");
   command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   command
       ->add_option("--profile", options->profiles,
                    "a profiler's output; may be several files of one run, e.g. a trace and an API log")
