@@ -70,7 +70,7 @@ time_left() {
 
 has_gpu() { nvidia-smi -L 2> /dev/null | grep -q '^GPU '; }
 
-# Of CUDA code, which takes minutes for each architecture: that of the GPU, which CMake finds, elsewhere one that stands for all.
+# CUDA code takes minutes for each architecture: compile it for the GPU, which CMake finds, or for one architecture where there is none.
 one_architecture() { if ! has_gpu; then echo -DCMAKE_CUDA_ARCHITECTURES=90; fi; }
 
 # configure PRESET OPTION...

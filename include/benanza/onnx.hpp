@@ -29,6 +29,10 @@ struct ImportOptions {
   /// each tensor (`Value::stored`), numbers of any length, the sizes of what grows in a loop. Quantised operators are
   /// not folded: the nodes are those of the file.
   bool executable = false;
+  /// Tells the weights that training changes from other constants (`Value::trained`), and keeps the nodes that compute
+  /// with them: initializers of floating-point numbers, and fills with another number than 0 or 1, which stand for them
+  /// in files without weights. A reshaped or converted weight is one too.
+  bool training = false;
 };
 
 /// Dimensions are not bound, or shapes depend on the value of a scalar input, and the model does not tell them. The

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -24,7 +25,7 @@ using namespace execution;
 constexpr std::size_t least_executions = 5, most_executions = 200;
 /// Sequences that are compared with each other; each has packed weights of its own.
 constexpr std::size_t most_in_turns = 3;
-/// Of the time: to find the fastest sequence, and for executions with a clock between calls.
+/// Shares of the time: to find the fastest sequence, and for executions with a clock between calls.
 constexpr double search_share = 0.3, timed_share = 0.3;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
 constexpr double allowed_f32 = 1e-3, allowed_16_bit = 2e-2;
@@ -86,11 +87,23 @@ std::vector<double> time_executions(Sequence& sequence, Seconds until) {
 
 void time_calls(Witness& witness, Sequence& sequence, Seconds until) {
   std::vector<std::vector<double>> times(witness.calls.size());
+  Seconds least{std::numeric_limits<double>::infinity()};
   for (std::size_t run = 0; run < most_executions && (run < least_executions || now() < until); ++run) {
     const auto one = sequence.run_timed();
+    const Seconds sum = std::accumulate(one.begin(), one.end(), Seconds{});
+    if (sum < least)
+      for (std::size_t i = 0; i < one.size(); ++i) witness.calls[i].once = one[i];
+    least = std::min(least, sum);
     for (std::size_t i = 0; i < one.size(); ++i) times[i].push_back(one[i].value);
   }
   for (std::size_t i = 0; i < times.size(); ++i) witness.calls[i].in_place = {detail::quantile(times[i], 0.1)};
+}
+
+/// What joins the calls: changes of layout, and of threads.
+void time_joints(Witness& witness, Sequence& sequence) {
+  sequence.time_layout_changes();
+  for (std::size_t i = 0; i < witness.calls.size(); ++i) witness.calls[i].alone = sequence.calls()[i].alone;
+  witness.switches = sequence.time_switches();
 }
 
 class Maker {
@@ -125,6 +138,7 @@ class Maker {
     witness.executions = times.size();
     witness.p10 = {detail::quantile(times, 0.1)};
     witness.median = {detail::quantile(times, 0.5)};
+    time_joints(witness, *sequence);
     return witness;
   }
 

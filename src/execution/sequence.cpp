@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sequence.hpp"
 
+#include <benanza/detail/quantile.hpp>
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -171,8 +172,14 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
                 if (reads[i]) buffers->inputs[i] = arena_->at(*reads[i]);
               for (std::size_t i = 0; i < writes.size(); ++i) buffers->outputs[i] = arena_->at(writes[i]);
               buffers->workspace = arena_->at(workspace);
-            }},
-       {.nodes = names_of(graph_, group.nodes), .plan = plan.name(), .alone = plan.alone});
+            },
+        .openmp = plan.plan->threads() > 1 ? std::optional(plan.uses_openmp) : std::nullopt,
+        .repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),
+                                   [](const Operand& operand) { return !is_float(operand.type); })},
+       {.nodes = names_of(graph_, group.nodes),
+        .plan = plan.name(),
+        .alone = plan.alone,
+        .fastest = call.plans.front().alone});
 }
 
 void Sequence::add_node(const ModelCall& call) {
@@ -224,6 +231,42 @@ std::vector<Seconds> Sequence::run_timed() {
     before = after;
   }
   return times;
+}
+
+Seconds Sequence::time_steps(std::size_t first, std::size_t last) {
+  constexpr std::size_t least = 5, most = 100;
+  constexpr double enough = 2e-3;
+  std::vector<double> times;
+  double sum = 0;
+  while (times.size() < least || (times.size() < most && sum < enough)) {
+    const auto before = std::chrono::steady_clock::now();
+    for (std::size_t i = first; i <= last; ++i) steps_[i].execute();
+    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+    sum += times.back();
+  }
+  return {detail::quantile(times, 0.1)};
+}
+
+void Sequence::time_layout_changes() {
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (calls_[i].plan == "layout") calls_[i].alone = time_steps(i, i);
+}
+
+Seconds Sequence::time_switches() {
+  Seconds sum{};
+  std::optional<std::size_t> before;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (calls_[i].plan == "layout") continue;
+    if (before && step.openmp && steps_[*before].openmp && step.openmp != steps_[*before].openmp && step.repeatable &&
+        steps_[*before].repeatable) {
+      Seconds apart{};
+      for (std::size_t k = *before; k <= i; ++k) apart += time_steps(k, k);
+      sum += std::max(Seconds{}, time_steps(*before, i) - apart);
+    }
+    before = i;
+  }
+  return sum;
 }
 
 std::vector<Tensor> Sequence::outputs() const {

@@ -35,6 +35,13 @@ class Sequence {
   /// The same with a reading of the clock behind each call; what each took, in the order of `calls`.
   [[nodiscard]] std::vector<Seconds> run_timed();
 
+  /// What changes of layout take when each is repeated by itself: sets `WitnessCall::alone`. Outputs are lost.
+  void time_layout_changes();
+  /// What two calls one after the other take longer than each of them repeated, over all neighbours of which one runs
+  /// on OpenMP's threads and the other on a pool of its own. Neighbours that read integers are left out: while calls
+  /// are repeated, their operands are arbitrary. Outputs are lost.
+  [[nodiscard]] Seconds time_switches();
+
   /// The graph's outputs of the last execution, in its order.
   [[nodiscard]] std::vector<Tensor> outputs() const;
   /// What is executed, without times in place.
@@ -48,6 +55,8 @@ class Sequence {
   struct Step {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses, when the arena is there
+    std::optional<bool> openmp{};  ///< of a plan on several threads: whether they are OpenMP's
+    bool repeatable = false;       ///< on any operands: it reads no integers
   };
 
   void add_call(const ModelCall& call, const CallPlan& plan);
@@ -58,6 +67,8 @@ class Sequence {
   std::size_t write(ValueId id, const std::string& form, std::size_t bytes);
   void use(std::size_t region);
   void push(Step step, WitnessCall said);
+  /// Least decile of executions of these steps, one after the other.
+  [[nodiscard]] Seconds time_steps(std::size_t first, std::size_t last);
 
   const Graph& graph_;
   Program& program_;

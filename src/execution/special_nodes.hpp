@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are no layers: sizes, fills, and results whose size data decides.
+// Nodes that are not layers: sizes, fills, and results whose size data decides.
 #pragma once
 
 #include "bind_node.hpp"

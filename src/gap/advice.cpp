@@ -237,7 +237,7 @@ class Adviser {
     advice.reproduce = how_to_reproduce(advice.calls);
   }
 
-  /// Of API logs, which name a library's algorithm.
+  /// Advice from API logs, which name a library's algorithm.
   void algorithms() {
     for (const auto& choice : gap_.algorithms) {
       const auto gain = choice.gain();

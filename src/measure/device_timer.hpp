@@ -92,7 +92,7 @@ class DeviceTimer {
   [[nodiscard]] static std::int64_t calls_to_record(const Known& known, std::int64_t calls, std::int64_t walk);
   /// The graph of so many calls; null where it cannot be made.
   [[nodiscard]] Recording* recorded(Work& work, std::int64_t calls);
-  /// The kept graph of these calls; drops what was recorded for other ones, or of plans that are no more.
+  /// The kept graph of these calls; drops what was recorded for other ones, or of plans that no longer exist.
   [[nodiscard]] Recording* kept(const Key& plan, std::size_t step, std::span<const void* const> buffers,
                                 std::int64_t calls);
 

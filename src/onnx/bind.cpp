@@ -51,7 +51,7 @@ class Binder {
     take_node_inputs();
     assume_batch();
     bind_sums();
-    Binding binding{.batch_symbols = batch_symbols(), .executable = options_.executable};
+    Binding binding{.batch_symbols = batch_symbols(), .executable = options_.executable, .training = options_.training};
     for (const auto& input : inputs_) binding.inputs.push_back(bound(input));
     binding.open = std::move(open_);
     binding.unbound = std::move(unbound_);

@@ -34,6 +34,7 @@ struct Binding {
   /// The batch that the file was made for, when another one is wanted: 1 where the file leaves it open.
   std::optional<std::int64_t> old_batch{};
   bool executable = false;  ///< as of ImportOptions
+  bool training = false;    ///< the same
 };
 
 /// Throws InputError for a size that is none, UsageError when an option names nothing in the model.

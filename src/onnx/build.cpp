@@ -22,6 +22,12 @@ std::string canonical_domain(const std::string& domain) { return domain == "ai.o
 
 onnx::TypeProto type_of(const Value& value) { return make_type(value.type, value.dims); }
 
+/// What leaves the numbers of a weight as they are.
+bool is_view_of_weight(const Node& node) {
+  constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast"};
+  return node.domain.empty() && std::find(views.begin(), views.end(), node.op_type) != views.end();
+}
+
 Value constant_value(const std::string& name, Constant constant) {
   return {.name = name,
           .type = constant.type,
@@ -78,6 +84,7 @@ void Builder::add_initializers(Scope& scope) {
   scope.ids.reserve(static_cast<std::size_t>(scope.source.initializer_size() + scope.source.node_size()));
   for (const auto& initializer : scope.source.initializer()) {
     Value value = constant_value(initializer.name(), decode(initializer));
+    value.trained = binding_.training && is_float(value.type) && !value.dims.empty();
     onnx::TypeProto type = type_of(value);
     scope.ids[initializer.name()] = scope.frame.add(std::move(value), std::move(type));
     remember(scope, initializer.name(), scope.ids[initializer.name()]);
@@ -185,6 +192,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
       id = find_value(scope, name);
       if (!id) throw InputError("input '" + name + "' is not made by any earlier node");
       step.constant &= frame.graph.values[*id].constant;
+      step.trained |= frame.graph.values[*id].trained;
       step.data_dependent |= frame.graph.values[*id].data_dependent;
     }
     step.inputs.push_back(id);
@@ -195,10 +203,12 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   copy_attributes(proto, step.node);
   step.merge = deterministic(step);
   step.constant &= step.merge;
+  const bool of_constants = step.constant;
+  if (step.trained && !is_view_of_weight(step.node)) step.constant = false;
   if (step.node.domain.empty() && step.node.op_type == "If") return visit_if(step);
   if (step.node.domain.empty() && step.node.op_type == "Loop") return visit_loop(step);
   if (step.node.domain.empty() && step.node.op_type == "Scan") return visit_scan(step);
-  if (before_ && !step.constant) {
+  if (before_ && !of_constants) {
     adapt_sizes(step);
     adapt_constants(step);
   }
@@ -305,6 +315,7 @@ bool Builder::visit_folded(Step& step) {
                 .type = result.type,
                 .dims = std::move(result.dims),
                 .constant = true,
+                .trained = step.trained || (binding_.training && fills_weight(step)),
                 .literal = std::move(result.data)};
     onnx::TypeProto type = type_of(value);
     define_value(step, step.proto.output(i), std::move(value), std::move(type));
@@ -344,6 +355,20 @@ void Builder::define(Step& step, Types types) {
   emit(step, std::move(values), std::move(types));
 }
 
+/// Whether it stands for a weight that was left out of the file: of a shape that the file stores. Zeros and ones are
+/// what models compute masks from.
+bool Builder::fills_weight(const Step& step) {
+  if (step.node.op_type != "ConstantOfShape" || !step.node.domain.empty() || step.proto.input_size() < 1) return false;
+  const auto& stored = step.scope.source.initializer();
+  if (std::none_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); }))
+    return false;
+  const auto* value = find_attribute(step.proto, "value");
+  if (value == nullptr || !value->has_t()) return false;
+  const Constant number = decode(value->t());
+  return is_float(number.type) && number.literal && number.literal->floats.size() == 1 &&
+         number.literal->floats[0] != 0 && number.literal->floats[0] != 1;
+}
+
 /// The stored constants that a computed one needs.
 std::vector<ValueId> Builder::origins_of(const Step& step) {
   const auto& values = step.scope.frame.graph.values;
@@ -372,6 +397,7 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     const std::string& name = step.proto.output(static_cast<int>(i));
     if (name.empty()) continue;
     values[i].constant = step.constant;
+    values[i].trained = step.constant && (step.trained || (binding_.training && fills_weight(step)));
     if (stored < values[i].bytes()) values[i].origins = origins;
     define_value(step, name, std::move(values[i]), std::move(types[i]));
     step.node.outputs[i] = step.scope.ids[name];

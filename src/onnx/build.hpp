@@ -66,6 +66,7 @@ class Builder {
     Node node{};
     Operator op{};
     bool constant = false;             ///< computed from constants alone
+    bool trained = false;              ///< reads a weight that training changes
     bool data_dependent = false;       ///< some input is
     bool merge = true;                 ///< may stand for an equal node
     std::optional<Literal> literal{};  ///< of its output, where the node is kept besides
@@ -93,6 +94,7 @@ class Builder {
   void define(Step& step, Types types);
   void define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type);
   void alias(Step& step, int output, ValueId id);
+  [[nodiscard]] static bool fills_weight(const Step& step);
   [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
   void emit(Step& step, std::vector<Value> values, Types types);
   [[nodiscard]] bool merged(Step& step);

@@ -27,7 +27,7 @@ struct Declared {
   std::optional<std::vector<Dim>> dims{};  ///< nothing where not even the rank is known
 };
 
-/// The inputs that are no initializers, in order.
+/// The inputs that are not initializers, in order.
 [[nodiscard]] std::vector<Declared> declared_inputs(const onnx::GraphProto& graph);
 
 /// Whether a symbol says that it counts the items of a batch: `batch_size`, `bs`.

@@ -11,7 +11,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// Of `src` among the descriptors; nothing for a type that ONNX lacks, or an undefined one.
+/// The type of a role (`src`) among the descriptors; nothing for a type that ONNX lacks, or an undefined one.
 std::optional<DataType> type_of(std::string_view memory, std::string_view role) {
   while (!memory.empty()) {
     const auto end = memory.find(' ');

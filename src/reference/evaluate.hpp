@@ -13,6 +13,8 @@ using Elements = std::vector<double>;
 // convolution.cpp
 Elements compute(const op::Conv& conv, const Query& query);
 Elements compute(const op::ConvTranspose& conv, const Query& query);
+// convolution_gradient.cpp
+Elements compute(const op::ConvGradient& gradient, const Query& query);
 // fourier.cpp
 Elements compute(const op::Fourier& fourier, const Query& query);
 // loss.cpp

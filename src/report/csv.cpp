@@ -6,12 +6,25 @@
 #include <benanza/report/report.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ostream>
 
 namespace benanza {
 
 using report::csv_field;
+
+namespace {
+
+/// The calls of a witness, in the columns of rows: the nodes in the place of a signature, times in the execution.
+void write_calls(std::ostream& out, const std::string& model, const Witness& witness) {
+  for (const auto& call : witness.calls)
+    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,\n", csv_field(model),
+                       csv_field(fmt::format("{}", fmt::join(call.nodes, " "))), csv_field(call.plan),
+                       call.in_place.value * 1e3);
+}
+
+}  // namespace
 
 void write_csv(std::ostream& out, const BoundReport& report) {
   if (!report.sweeps.empty()) return report::write_sweep_csv(out, report.sweeps);
@@ -30,6 +43,8 @@ void write_csv(std::ostream& out, const BoundReport& report) {
                          row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
                          measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0);
     }
+  for (std::size_t i = 0; i < report.witnesses.size(); ++i)
+    write_calls(out, report.models[i].model, report.witnesses[i]);
 }
 
 void write_csv(std::ostream& out, const PlansReport& report) {

@@ -257,6 +257,11 @@ Json gap_json(const GapReport& report) {
                             {"of_records", use.of_records}};
   result["questions"] = questions_json(gap);
   result["advice"] = advice_json(report);
+  if (!report.bound.witnesses.empty()) {
+    Json model{{"bounds_ms", Json::object()}};
+    add_witness(model, report.bound.witnesses.front(), report.bound.models.front());
+    result["witness"] = model["witness"];
+  }
   return result;
 }
 

@@ -165,12 +165,28 @@ class Table {
       }
       out_ << text << '\n';
     };
+    witness();
     line(gap_.rung);
     for (std::size_t i = rung_count; i-- > 0;)
       if (const auto name = static_cast<RungName>(i); name != gap_.rung && name != RungName::roofline_memory)
         if (options_.all || name == RungName::library_fused_resident || name == RungName::library_fused ||
             name == RungName::model_floor)
           line(name);
+  }
+
+  /// What was achieved: the part of the gap above it is proven.
+  void witness() {
+    if (report_.bound.witnesses.empty()) return;
+    const Witness& witness = report_.bound.witnesses.front();
+    if (!witness.given()) return prose("no witness: " + witness.refused, 2);
+    std::string text = fmt::format("{:<28}{:>10}", "witness, executed", time_text(witness.median));
+    if (gap_.latency && witness.median.value > 0) {
+      const double ratio = witness.median / *gap_.latency;
+      text += fmt::format("   ratio {:.2f}", ratio);
+      text += ratio < 1 ? fmt::format(" (proven to be {:.2f}x faster)", 1 / ratio) : " (the engine is faster)";
+    }
+    if (!witness.representative()) text += ", not representative";
+    out_ << text << '\n';
   }
 
   void matches() {

@@ -69,6 +69,7 @@ void write_trace(std::ostream& out, const GapReport& report) {
     add_schedule(events, 2, 1, sequential_schedule(*graph), *graph, a);
     add_process(events, 3, a.model + ": library_fused_parallel, a list schedule", "bound", lanes);
     add_schedule(events, 3, lanes, parallel_schedule(*graph, a.threads), *graph, a);
+    if (!report.bound.witnesses.empty()) add_witness_events(events, 4, a.model, report.bound.witnesses.front());
   }
   const Json document{{"displayTimeUnit", "ms"},
                       {"otherData",

@@ -2,6 +2,7 @@
 // The page: one file with everything in it, edited in src/report/html. What comes from a model reaches it as JSON only,
 // in which no `<` stands, and from there by textContent.
 #include "gap_json.hpp"
+#include "memory_json.hpp"
 #include "page_files.hpp"
 #include "study_json.hpp"
 #include <benanza/report/study_report.hpp>
@@ -25,7 +26,7 @@ std::string harmless(const std::string& json) {
   return text;
 }
 
-void write_page(std::ostream& out, const report::Json& data) {
+void write_page(std::ostream& out, const report::Json& data, std::string_view scripts = report::page_js) {
   using namespace report;
   std::string_view rest = page_html;
   const auto put = [&](std::string_view place, std::string_view content) {
@@ -35,7 +36,7 @@ void write_page(std::ostream& out, const report::Json& data) {
   };
   put("<!-- benanza:style -->", page_css);
   put("<!-- benanza:data -->", harmless(data.dump(-1, ' ', false, Json::error_handler_t::replace)));
-  put("<!-- benanza:script -->", page_js);
+  put("<!-- benanza:script -->", scripts);
   out << rest;
 }
 
@@ -43,16 +44,16 @@ void write_page(std::ostream& out, const report::Json& data) {
 
 void write_html(std::ostream& out, const BoundReport& report) { write_page(out, report::page_json(report)); }
 
-void write_html(std::ostream& out, const Study& study) {
-  report::Json data = report::page_json(BoundReport{});
-  data["study"] = report::study_json(study);
-  write_page(out, data);
-}
+void write_html(std::ostream& out, const Study& study) { write_page(out, report::study_json(study), report::study_js); }
 
 void write_html(std::ostream& out, const GapReport& report) {
   report::Json data = report::page_json(report.bound);
   data["gap"] = report::gap_json(report);
   write_page(out, data);
+}
+
+void write_html(std::ostream& out, const MemoryReport& report) {
+  write_page(out, report::memory_json(report), report::memory_js);
 }
 
 }  // namespace benanza

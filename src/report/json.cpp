@@ -248,32 +248,6 @@ Json dead_work_json(const Analysis& a) {
   return result;
 }
 
-Json witness_json(const Witness& witness, const Analysis& a) {
-  if (!witness.given()) return {{"refused", witness.refused}};
-  Json calls = Json::array();
-  for (const auto& call : witness.calls)
-    calls.push_back({{"nodes", call.nodes},
-                     {"plan", call.plan},
-                     {"alone_ms", call.alone.value > 0 ? ms(call.alone) : Json()},
-                     {"in_place_ms", ms(call.in_place)}});
-  Json tightness;
-  if (const auto& bound = a[RungName::library_fused_resident].bound) tightness = number(witness.p10 / *bound);
-  return {{"p10_ms", ms(witness.p10)},
-          {"median_ms", ms(witness.median)},
-          {"executions", witness.executions},
-          {"sequences_tried", witness.tried},
-          {"threads", witness.threads},
-          {"tightness", tightness},
-          {"representative", witness.representative()},
-          {"layout_changes_ms", ms(witness.layout_changes())},
-          {"reference_ms", ms(witness.by_reference())},
-          {"calls_ms", ms(witness.in_calls())},
-          {"peak_bytes", number(witness.peak.value)},
-          {"all_tensors_bytes", number(witness.all_tensors.value)},
-          {"difference", number(witness.difference)},
-          {"calls", calls}};
-}
-
 Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
@@ -299,10 +273,7 @@ void write_json(std::ostream& out, const BoundReport& report) {
   Json models = Json::array();
   for (std::size_t i = 0; i < report.models.size(); ++i) {
     models.push_back(model_json(report.models[i]));
-    if (i >= report.witnesses.size()) continue;
-    const Witness& witness = report.witnesses[i];
-    models.back()["witness"] = witness_json(witness, report.models[i]);
-    if (witness.given()) models.back()["bounds_ms"]["witness"] = ms(witness.p10);
+    if (i < report.witnesses.size()) add_witness(models.back(), report.witnesses[i], report.models[i]);
   }
   Json document{{"schema", 1}, {"machine", machine}, {"models", models}};
   if (!report.sweeps.empty()) document["sweeps"] = sweeps_json(report.sweeps);

@@ -25,6 +25,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json sweeps_json(const std::vector<Sweep>& sweeps);
 /// A model's figures without its rows.
 [[nodiscard]] Json summary_json(const Analysis& analysis);
+/// `witness` of a model's figures, and the rungs `library_chained` and `witness` among its bounds.
+void add_witness(Json& model, const Witness& witness, const Analysis& analysis);
 
 void write(std::ostream& out, const Json& document);
 

@@ -166,7 +166,15 @@ Json model_json(const Analysis& a, Texts& texts) {
 Json page_json(const BoundReport& report) {
   Texts texts;
   Json models = Json::array(), runs = Json::array(), names = Json::array(), text_names = Json::array();
-  for (const auto& model : report.models) models.push_back(model_json(model, texts));
+  Json rungs = names_of<RungName>();
+  for (std::size_t i = 0; i < report.models.size(); ++i) {
+    models.push_back(model_json(report.models[i], texts));
+    if (i < report.witnesses.size()) add_witness(models.back(), report.witnesses[i], report.models[i]);
+  }
+  if (!report.witnesses.empty()) {
+    rungs.push_back("library_chained");
+    rungs.push_back("witness");
+  }
   for (const auto& run : report.runs)
     runs.push_back({{"name", run.name}, {"started", run.started}, {"tool", run.tool}, {"rows", run.rows}});
   Json machine = machine_json(report.machine);
@@ -181,7 +189,7 @@ Json page_json(const BoundReport& report) {
           {"backends", backends_json(report.backends)},
           {"runs", runs},
           {"footer", report.footer},
-          {"rungs", names_of<RungName>()},
+          {"rungs", rungs},
           {"forms", names_of<Form>()},
           {"statuses", names_of<Status>()},
           {"caches", names_of<CacheState>()},

@@ -32,7 +32,7 @@ namespace {
 
 using namespace report;
 
-constexpr std::size_t rows_that_matter = 24, notes_that_matter = 4;
+constexpr std::size_t most_rows = 24, most_notes = 4;
 
 std::string count_of(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
@@ -53,9 +53,9 @@ constexpr std::array shown_ratios{std::pair{RungName::library, "sequential"},
                                   std::pair{RungName::library_parallel, "parallel"},
                                   std::pair{RungName::library_fused, "fused"}};
 
-class Table {
+class StudyTable {
  public:
-  Table(std::ostream& out, const Study& study, const TableOptions& options)
+  StudyTable(std::ostream& out, const Study& study, const TableOptions& options)
       : out_(out), study_(study), options_(options) {}
 
   void write() {
@@ -63,7 +63,7 @@ class Table {
     ratios();
     speedups();
     choices();
-    const bool all = options_.all || study_.rows.size() <= rows_that_matter;
+    const bool all = options_.all || study_.rows.size() <= most_rows;
     if (all) rows();
     else out_ << fmt::format("\n({} rows: --all, --csv, --json)\n", study_.rows.size());
     claims();
@@ -216,7 +216,7 @@ class Table {
   void notes() {
     if (!study_.notes.empty()) out_ << '\n';
     const std::size_t shown =
-        options_.all ? study_.notes.size() : std::min<std::size_t>(study_.notes.size(), notes_that_matter);
+        options_.all ? study_.notes.size() : std::min<std::size_t>(study_.notes.size(), most_notes);
     for (std::size_t i = 0; i < shown; ++i)
       out_ << wrapped("note: " + study_.notes[i], static_cast<std::size_t>(std::max(options_.width, 80)), 0);
     if (shown < study_.notes.size()) out_ << fmt::format("({} more notes: --all)\n", study_.notes.size() - shown);
@@ -230,7 +230,7 @@ class Table {
 }  // namespace
 
 void write_table(std::ostream& out, const Study& study, const TableOptions& options) {
-  Table(out, study, options).write();
+  StudyTable(out, study, options).write();
 }
 
 }  // namespace benanza

@@ -102,6 +102,10 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     return;
   }
   const auto& bound = a[RungName::library_fused_resident].bound;
+  if (bound)
+    out << fmt::format("  {:<23} {:>9}  + {} of changes between calls, {} of slower plans\n", "library chained",
+                       time_text(witness.chained(*bound)), time_text(witness.layout_changes_alone() + witness.switches),
+                       time_text(witness.slower_plans()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
   if (bound && bound->value > 0) line += fmt::format("  {:.2f} x library fused resident", witness.p10 / *bound);
   out << strong(line, options) << '\n';
@@ -112,7 +116,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   std::size_t changes = 0;
   for (const auto& call : witness.calls) {
     changes += call.plan == "layout" ? 1 : 0;
-    if (!(call.alone.value > 0)) continue;
+    if (call.plan == "layout" || !(call.alone.value > 0)) continue;
     alone += call.alone;
     in_place += call.in_place;
   }

@@ -28,7 +28,8 @@ std::string bound_text(const Rung& rung) {
 void write_trace(std::ostream& out, const BoundReport& report) {
   Json events = Json::array(), models = Json::array();
   std::size_t process = 0;
-  for (const auto& a : report.models) {
+  for (std::size_t i = 0; i < report.models.size(); ++i) {
+    const Analysis& a = report.models[i];
     const auto graph =
         std::find_if(a.graphs.begin(), a.graphs.end(), [](const auto& g) { return g.form == Form::fused; });
     if (graph == a.graphs.end()) continue;
@@ -41,6 +42,7 @@ void write_trace(std::ostream& out, const BoundReport& report) {
     add_process(events, ++process, a.model + ": library_fused_parallel, a list schedule",
                 fmt::format("bound {}; this schedule {}", bound_text(many), time_text(parallel.length)), lanes);
     add_schedule(events, process, lanes, parallel, *graph, a);
+    if (i < report.witnesses.size()) add_witness_events(events, ++process, a.model, report.witnesses[i]);
     models.push_back({{"model", a.model},
                       {"threads", a.threads},
                       {"library_fused_ms", ms(one.bound)},

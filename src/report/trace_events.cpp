@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_events.hpp"
 
+#include "format.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +41,27 @@ void add_schedule(Json& events, std::size_t process, std::size_t lanes, const Sc
       if (layer.critical) event["cname"] = "terrible";  // the viewer's name for red
       events.push_back(std::move(event));
     }
+}
+
+void add_witness_events(Json& events, std::size_t process, const std::string& model, const Witness& witness) {
+  if (!witness.given()) return;
+  add_process(events, process, model + ": witness, one execution",
+              fmt::format("p10 {}, median {}", time_text(witness.p10), time_text(witness.median)), 1);
+  Seconds at{};
+  for (const auto& call : witness.calls) {
+    const double start = whole_nanoseconds(at), end = whole_nanoseconds(at + call.once);
+    Json arguments{{"plan", call.plan}, {"nodes", call.nodes}};
+    if (call.alone.value > 0) arguments["alone_ms"] = ms(call.alone);
+    events.push_back({{"name", call.nodes.front()},
+                      {"cat", call.plan == "layout" ? "layout" : "call"},
+                      {"ph", "X"},
+                      {"pid", process},
+                      {"tid", 1},
+                      {"ts", start / 1e3},
+                      {"dur", (end - start) / 1e3},
+                      {"args", std::move(arguments)}});
+    at += call.once;
+  }
 }
 
 void add_process(Json& events, std::size_t process, const std::string& name, const std::string& label,

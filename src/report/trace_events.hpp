@@ -19,5 +19,7 @@ void add_process(Json& events, std::size_t process, const std::string& name, con
 /// Events of one process, track by track, each in the order of time.
 void add_schedule(Json& events, std::size_t process, std::size_t lanes, const Schedule& schedule,
                   const TimedGraph& graph, const Analysis& a);
+/// One execution of a witness, on a track of a process of its own. Does nothing where there is none.
+void add_witness_events(Json& events, std::size_t process, const std::string& model, const Witness& witness);
 
 }  // namespace benanza::report

@@ -7,10 +7,9 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
-#include "run_inputs.hpp"
+#include "witnesses.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
-#include <benanza/execution/make_witness.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,18 +29,12 @@ struct BoundCommand {
   OutputOptions output{};
   std::string budget{}, machine{};
   std::vector<std::string> assertions{};
-  std::string weights{};
+  WitnessFlags witness{};
   bool plans = false;
-  bool witness = false;
   bool repeat = false;
   bool rounds = false;
   bool require_complete = false;
 };
-
-std::string how_measured(const Measured& measured, const Session& session) {
-  return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", measured.tuned, measured.took.value,
-                     measured.known, where_kept(measured, session));
-}
 
 Outcome measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget, Again again,
                         bool quiet) {
@@ -93,28 +86,6 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
-/// Executes every model from the plans that the session has measured. What cannot be executed costs no bound.
-std::vector<Witness> make_witnesses(const BoundCommand& options, const Session& session) {
-  ModelOptions models = options.models;
-  models.executable = true;
-  const WitnessOptions wanted{.backends = session.options().backends,
-                              .threads = session.analysis_options().threads,
-                              .weight_seed = weight_seed(options.weights)};
-  std::vector<Witness> result;
-  for (const auto& model : wanted_models(models)) {
-    if (session.machine().is_device()) {
-      result.push_back({.refused = "models are executed on processors only"});
-      continue;
-    }
-    try {
-      result.push_back(make_witness(load_graph(model), session.database(), wanted));
-    } catch (const InputError& error) {
-      result.push_back({.refused = error.what()});
-    }
-  }
-  return result;
-}
-
 int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
   const BoundReport report = declared_report(options.machine, options.models, options.output.quiet);
   emit(report, options.output);
@@ -125,7 +96,7 @@ int declared(const BoundCommand& options, const std::vector<Assertion>& assertio
 int run(const BoundCommand& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
-  static_cast<void>(weight_seed(options.weights));  // a mistake in it is said before anything is measured
+  options.witness.check();
   for (const auto& text : options.assertions) assertions.push_back(parse_assertion(text));
   if (!options.machine.empty()) return declared(options, assertions);
   const auto given = parse_budget(options.budget);
@@ -148,7 +119,8 @@ int run(const BoundCommand& options) {
                      .footer = how_measured(measured, session),
                      .warnings = warnings_of(session.database()),
                      .runs = summarise_runs(session.database())};
-  if (options.witness && measured.interrupted == 0) report.witnesses = make_witnesses(options, session);
+  if (options.witness.witness && measured.interrupted == 0)
+    report.witnesses = make_witnesses(options.witness, options.models, session);
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
@@ -164,6 +136,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("bound", "measures a model's layers and prints its ladder of lower bounds");
   command->footer("example: benanza bound examples/models/modern/resnet50.onnx");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
@@ -183,11 +156,7 @@ void add_bound(CLI::App& app, int& exit_code) {
                  "times known layers again with the plans that were best, and selects no plans anew")
       ->excludes("--repeat");
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
-  auto* witness = command->add_flag("--witness", options->witness,
-                                    "executes the model from the measured plans, and times that (docs/witness.md)");
-  command->add_option("--weights", options->weights, "of the witness: random numbers in the place of fills")
-      ->type_name("random:SEED")
-      ->needs(witness);
+  options->witness.add_to(*command);
   add_declared(*command, options->machine, {"--witness", "--backend", "--threads", "--database", "--budget"});
   command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
   command->callback([options, &exit_code] { exit_code = run(*options); });

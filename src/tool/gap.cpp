@@ -9,6 +9,7 @@
 #include "prove.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include "witnesses.hpp"
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/retype.hpp>
@@ -39,6 +40,7 @@ struct GapCommand {
   std::string rules{}, device{};
   std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
   std::string budget{};
+  WitnessFlags witness{};
   std::optional<std::int64_t> warm_ups{}, passes{};
   double most_ratio = 0;
   bool prove = false;
@@ -131,8 +133,7 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
     made.report = {
         .machine = session.machine(),
         .backends = session.versions(),
-        .footer = fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", made.measured.tuned,
-                              made.measured.took.value, made.measured.known, where_kept(made.measured, session)),
+        .footer = how_measured(made.measured, session),
         .warnings = warnings_of(made.results),
         .runs = summarise_runs(made.results)};
   }
@@ -193,6 +194,9 @@ int run(const GapCommand& options, const CLI::App& command) {
   check_writable(options.output);
   if (options.prove && !options.results.empty())
     throw UsageError("--prove measures, but --results rules measuring out: give one of them");
+  if (options.witness.witness && !options.results.empty())
+    throw UsageError("--witness executes the model, but --results rules measuring out: give one of them");
+  options.witness.check();
   GapOptions gap_options{.rung = rung_of(options.rung)};
   GapReport report{.profile = profile_of(options)};
   if (!options.rules.empty()) {
@@ -223,6 +227,8 @@ int run(const GapCommand& options, const CLI::App& command) {
     report.proofs = std::move(proved.proofs);
     bounds.measured.interrupted = proved.interrupted;
   }
+  if (options.witness.witness && bounds.session && bounds.measured.interrupted == 0)
+    report.bound.witnesses = make_witnesses(options.witness, sized_by(options, report.profile), *bounds.session);
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
   if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;
@@ -237,6 +243,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do about it");
   command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   command
       ->add_option("--profile", options->profiles,
                    "a profiler's output; may be several files of one run, e.g. a trace and an API log")
@@ -283,6 +290,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->type_name("TIME");
   command->add_flag("--prove", options->prove,
                     "measures what the advice would run; shows predicted and achieved gains");
+  options->witness.add_to(*command);
   command
       ->add_option("--assert-ratio", options->most_ratio,
                    "fails with exit code 4 unless measured / library_fused is at most this")

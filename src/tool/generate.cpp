@@ -60,6 +60,7 @@ std::string canonical_command(const GenerateCommand& options, const std::string&
   list("--dims-from", options.models.dims_from);
   if (!options.models.shapes.empty()) text += " --shapes " + options.models.shapes;
   if (!options.models.type.empty()) text += " --type " + options.models.type;
+  text += options.models.training.text();
   text += " --name " + name + " --backend ";
   for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
   return text;
@@ -75,6 +76,7 @@ void add_generate(CLI::App& app, int& exit_code) {
       "example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp\n"
       "         benanza generate --reproducer MatMul/f32/a=128x768/b=768x768/b_constant=1 -o slow.cpp");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   command->get_option("models")->required(false);
   options->reproducer.add_to(*command);
   command->add_option("-o,--output", options->file, "file to write; - is stdout")->required()->type_name("FILE.cpp");

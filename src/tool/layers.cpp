@@ -66,6 +66,7 @@ void add_layers(CLI::App& app, int& exit_code) {
       app.add_subcommand("layers", "unique layers over a set of models: counts, FLOPs, bytes, who uses them");
   command->footer("example: benanza layers examples/models/zoo2019");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   options->output.add_to(*command);
   command->add_flag("--fused", options->fused, "the groups of fused form instead of ONNX nodes");
   command->add_flag("--tensors", options->tensors, "every tensor of the graph with its type and shape instead");

@@ -5,6 +5,7 @@
 #include "terminal.hpp"
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/model/retype.hpp>
+#include <benanza/training/derive_training.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -54,7 +55,7 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
   const auto shapes = options.shapes.empty() ? nullptr : std::make_shared<const ShapesFile>(options.shapes);
   for (const auto& file : options.files())
     for (const auto& point : points) {
-      ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), shapes});
+      ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), options.training.options(), shapes});
       if (shapes) model.point.defaults = shapes->defaults(file);
       if (!options.input_files.empty())
         model.point.defaults.insert(model.point.defaults.begin(), {.inputs = options.input_files});
@@ -65,7 +66,8 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
 Graph load_graph(const ModelAt& model) {
   Graph graph = import_onnx(model.file, model.point);
   if (model.shapes) model.shapes->check_names(model.file, graph);
-  return model.what_if ? retype(std::move(graph), *model.what_if) : graph;
+  if (model.what_if) graph = retype(std::move(graph), *model.what_if);
+  return model.training ? derive_training(std::move(graph), *model.training).graph : graph;
 }
 
 void say(const std::vector<Remarks>& remarks) {

@@ -23,6 +23,7 @@ struct ModelAt {
   std::filesystem::path file{};
   ImportOptions point{};
   std::optional<DataType> what_if{};
+  std::optional<TrainingOptions> training{};
   std::shared_ptr<const ShapesFile> shapes{};  ///< where `point` has its defaults from; may be none
 };
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);

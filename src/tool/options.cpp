@@ -112,6 +112,66 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
       ->type_name("TYPE");
 }
 
+void TrainingFlags::add_to(CLI::App& app) {
+  auto* flag = app.add_flag("--training", training, "one iteration of training (docs/training.md)");
+  app.add_option("--optimizer", optimizer, "sgd, momentum, adam or adamw (default: sgd)")
+      ->type_name("NAME")
+      ->needs(flag);
+  app.add_option("--precision", precision, "f32 (default), or mixed: 16 bits but for the optimizer; bf16, or mixed:f16")
+      ->type_name("NAME")
+      ->needs(flag);
+  app.add_option("--recompute", recompute, "none (default), or every:N, the layers after which something is kept")
+      ->type_name("every:N")
+      ->needs(flag);
+  app.add_option("--loss", loss, "cross-entropy (default) or mse, unless the model computes its loss")
+      ->type_name("NAME")
+      ->needs(flag);
+}
+
+namespace {
+
+std::int64_t parse_recompute(const std::string& text) {
+  if (text == "none") return 0;
+  constexpr std::string_view prefix = "every:";
+  std::int64_t every = 0;
+  const char* end = text.data() + text.size();
+  if (text.starts_with(prefix))
+    if (const auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, every);
+        error == std::errc{} && stop == end && every > 0)
+      return every;
+  throw UsageError("--recompute: '" + text + "', expected none or every:N");
+}
+
+}  // namespace
+
+std::optional<TrainingOptions> TrainingFlags::options() const {
+  const auto named = [](const auto& names, const std::string& text, const std::string& option) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) {
+      std::string known;
+      for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+      throw UsageError(option + ": '" + text + "' is none of " + known);
+    }
+    return static_cast<std::uint8_t>(found - names.begin());
+  };
+  TrainingOptions made;
+  made.optimizer = static_cast<Optimizer>(named(enum_names(Optimizer{}), optimizer, "--optimizer"));
+  made.loss = static_cast<TrainingLoss>(named(enum_names(TrainingLoss{}), loss, "--loss"));
+  made.precision = static_cast<Precision>(named(enum_names(Precision{}), precision, "--precision"));
+  made.recompute_every = parse_recompute(recompute);
+  return training ? std::optional(made) : std::nullopt;
+}
+
+std::string TrainingFlags::text() const {
+  if (!training) return "";
+  std::string text = " --training";
+  if (optimizer != TrainingFlags{}.optimizer) text += " --optimizer " + optimizer;
+  if (precision != TrainingFlags{}.precision) text += " --precision " + precision;
+  if (recompute != TrainingFlags{}.recompute) text += " --recompute " + recompute;
+  if (loss != TrainingFlags{}.loss) text += " --loss " + loss;
+  return text;
+}
+
 std::optional<DataType> ModelOptions::what_if() const {
   if (type.empty()) return std::nullopt;
   const auto found = data_type_from_name(type);
@@ -142,6 +202,7 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
   }
   options.node_inputs = node_inputs;
   options.executable = executable;
+  options.training = tells_weights || training.training;
   std::vector<ImportOptions> points{options};
   for (const auto& [name, sizes] : sizes_by_name(dims)) {
     std::vector<ImportOptions> next;

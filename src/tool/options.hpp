@@ -6,6 +6,7 @@
 #include <benanza/onnx.hpp>
 #include <benanza/results/measurement.hpp>
 #include <benanza/session/default_database.hpp>
+#include <benanza/training/training_graph.hpp>
 
 #include <filesystem>
 #include <map>
@@ -19,6 +20,18 @@ class App;
 
 namespace benanza::tool {
 
+/// `--training` and what belongs to it.
+struct TrainingFlags {
+  bool training = false;
+  std::string optimizer = "sgd", loss = "cross-entropy", precision = "f32", recompute = "none";
+
+  void add_to(CLI::App& app);
+  /// Nothing without `--training`. Throws UsageError for a name that is not one, and for an option of training alone.
+  [[nodiscard]] std::optional<TrainingOptions> options() const;
+  /// As they would be typed, a blank in front of each; empty without `--training`.
+  [[nodiscard]] std::string text() const;
+};
+
 /// The models and their sizes.
 struct ModelOptions {
   std::vector<std::string> models{};    ///< files, folders or globs
@@ -30,7 +43,9 @@ struct ModelOptions {
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
   std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
   bool executable = false;                                         ///< as of ImportOptions
-  std::string type{};                                              ///< of the what-if; empty: as the model has it
+  bool tells_weights = false;  ///< as ImportOptions::training, which --training sets too
+  TrainingFlags training{};
+  std::string type{};  ///< of the what-if; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.
   void add_to(CLI::App& app, const std::string& option = {});

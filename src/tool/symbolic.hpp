@@ -20,7 +20,7 @@ struct TextAt {
 };
 
 /// `base` with each number that differs in some of `others` by what it follows from: `x=1x64x[height/8]x[width/8]`.
-/// Where that is no product of a number and symbols, `[f(height, width)]`.
+/// Where that is not a product of a number and symbols, `[f(height, width)]`.
 [[nodiscard]] std::string symbolic_text(const std::string& base, const std::vector<TextAt>& others);
 
 struct SymbolicModel {

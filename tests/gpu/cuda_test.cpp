@@ -111,7 +111,7 @@ TEST_CASE("records of kernels, copies and fills are compared with empty ones of 
   CHECK(time.empty.value == Approx(3 * 1.5e-6 + 1e-6));
 }
 
-TEST_CASE("ten empty kernels are no work by the device's own records", "[gpu]") {
+TEST_CASE("ten empty kernels are not work by the device's own records", "[gpu]") {
   const auto backend = cuda::backend();
   if (!test::has_device(*backend)) return;
   Device& device = *backend->device();

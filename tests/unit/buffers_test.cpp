@@ -218,7 +218,7 @@ TEST_CASE("an input region that grows for a larger layer does not repeat what it
   constexpr std::int64_t small = 4096, large = 40000, length = 64;
   static_cast<void>(buffers.plain_inputs(input(small)));
   const auto* values = static_cast<const std::int8_t*>(buffers.plain_inputs(input(large)).front());
-  // Of six values each, 64 in a row are met twice by chance once in 6^64.
+  // With six possible values, the same 64 in a row appear twice by chance once in 6^64.
   for (std::int64_t i = small; i + length <= large; i += length) {
     const auto* const run = values + i;
     CHECK(std::search(values, values + small, run, run + length) == values + small);

@@ -41,7 +41,7 @@ TEST_CASE("strides of inner dimensions follow from where the elements lie") {
   CHECK_FALSE(detail::is_matrix({{8, 3}, {1, 24}}, 8, 3, false));
 }
 
-TEST_CASE("a Concat whose operands are written where they belong is no call") {
+TEST_CASE("a Concat whose operands are written where they belong is not a call") {
   GraphBuilder g;
   const auto x = g.input({1, 8, 16, 16});
   const auto concat = [&](std::vector<ValueId> parts) {

@@ -145,7 +145,7 @@ TEST_CASE("A loss reads the scores of its targets, a softmax before it all of th
   const op::Loss picked{.x = {4, 10, 6}, .reduction = op::LossReduction::none, .weighted = true};
   CHECK(flops(picked) == 24);
   CHECK(bytes(picked) == 24 * 4 + 24 * 8 + 10 * 4 + 24 * 4);
-  // Of 240 scores the exponential and the sum, and the logarithm of each probability.
+  // Exponential and sum of 240 scores, and the logarithm of each probability.
   CHECK(flops(op::Loss{.x = {4, 10, 6}, .softmax = true}) == 2 * 240 + 24);
   CHECK(flops(op::Loss{.x = {4, 10, 6}, .softmax = true, .log_prob = true}) == 3 * 240 + 24);
   CHECK(bytes(op::Loss{.x = {4, 10, 6}, .softmax = true}) == 240 * 4 + 24 * 8 + 4);

@@ -16,8 +16,10 @@ namespace benanza {
 struct WitnessCall {
   std::vector<std::string> nodes{};  ///< that it computes; of a change of layout, whose operand it is
   std::string plan{};                ///< `onednn brgconv:avx2,threads=2`; `layout`; `reference`; empty: no layer does
-  Seconds alone{};                   ///< the plan's row, everything in the caches; 0: none
-  Seconds in_place{};                ///< least decile of executions in which each call was timed
+  Seconds alone{};     ///< the plan's row, everything in the caches; of a change of layout, repeated by itself; 0: none
+  Seconds fastest{};   ///< the row of the fastest plan that the call could have; 0: none
+  Seconds in_place{};  ///< least decile of executions in which each call was timed
+  Seconds once{};      ///< in the fastest of these executions
 };
 
 struct Witness {
@@ -29,12 +31,31 @@ struct Witness {
   Bytes all_tensors{};    ///< the same tensors, each in memory of its own
   double difference = 0;  ///< of outputs to those of single nodes, relative to the largest magnitude
   double allowed = 0;     ///< the largest difference that passes
+  Seconds switches{};     ///< from one library's threads to another's, measured on pairs of calls
   std::size_t tried = 0;  ///< sequences that were executed to find the fastest
   std::string refused{};  ///< why there is none; empty: there is one
 
   [[nodiscard]] bool given() const { return refused.empty() && executions > 0; }
   [[nodiscard]] Seconds layout_changes() const { return time_of("layout"); }
   [[nodiscard]] Seconds by_reference() const { return time_of("reference"); }
+  /// The same changes, each repeated by itself.
+  [[nodiscard]] Seconds layout_changes_alone() const {
+    Seconds sum{};
+    for (const auto& call : calls)
+      if (call.plan == "layout") sum += call.alone;
+    return sum;
+  }
+  /// By how much the rows of the chosen plans exceed those of the fastest ones.
+  [[nodiscard]] Seconds slower_plans() const {
+    Seconds sum{};
+    for (const auto& call : calls)
+      if (call.plan != "layout" && call.fastest.value > 0) sum += call.alone - call.fastest;
+    return sum;
+  }
+  /// The rung `library_chained`: the sum of calls that the bound is, and what joining them costs.
+  [[nodiscard]] Seconds chained(Seconds library_fused_resident) const {
+    return library_fused_resident + slower_plans() + layout_changes_alone() + switches;
+  }
   /// What all calls take, by the clock between them.
   [[nodiscard]] Seconds in_calls() const {
     Seconds sum{};

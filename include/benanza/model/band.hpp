@@ -25,7 +25,7 @@ struct Band {
     return !empty() && most >= 0 && least <= columns - rows;
   }
   [[nodiscard]] Band transposed() const { return {-most, -least}; }
-  /// Of the part of the matrix that begins at a row and a column.
+  /// The band of the part of the matrix that begins at a row and a column.
   [[nodiscard]] Band from(std::int64_t row, std::int64_t column) const {
     return {least - column + row, most - column + row};
   }

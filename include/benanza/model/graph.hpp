@@ -42,6 +42,7 @@ struct Value {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};       ///< any rank; layers of rank above 8 are modelled only
   bool constant = false;                  ///< an initializer, or computed from constants alone
+  bool trained = false;                   ///< a weight that training changes; of imports for training alone
   std::optional<Literal> literal{};       ///< its numbers, when constant, small and needed to build layers
   std::optional<BandedNumbers> banded{};  ///< its numbers, when constant, many and those of a triangle or band
   /// Constants of the file that it is computed from, when these take fewer bytes than it does: f16 weights behind a

@@ -58,7 +58,11 @@ class LayerGraphBuilder {
   TensorId tensor(const Graph& graph, Scope& scope, ValueId id) {
     if (!scope[id]) {
       const Value& value = graph.values[id];
-      LayerTensor made{.name = value.name, .type = value.type, .dims = value.dims, .constant = value.constant};
+      LayerTensor made{.name = value.name,
+                       .type = value.type,
+                       .dims = value.dims,
+                       .constant = value.constant,
+                       .trained = value.trained};
       if (value.literal && value.elements() == 1)
         made.scalar = value.literal->floats.empty()
                           ? static_cast<double>(value.literal->ints.empty() ? 0 : value.literal->ints[0])
@@ -430,7 +434,7 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
         const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
           most[share.first] = std::max(most[share.first], bytes);
         };
-        if (base.constant) raise(weights_that_may_run, share.second);
+        if (base.constant || base.trained) raise(weights_that_may_run, share.second);
         if (certain) raise(base.constant ? weights : inputs, share.second * layer.live.input(k));
       }
     }

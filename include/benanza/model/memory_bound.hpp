@@ -63,6 +63,11 @@ inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "com.microsoft.nchwc.ReorderInput",
                                                                    "com.microsoft.nchwc.ReorderOutput"};
 
+/// Gradients that training makes: those with products have kinds.
+[[nodiscard]] constexpr bool is_gradient(std::string_view onnx_type) {
+  return onnx_type.starts_with("benanza.") && !onnx_type.starts_with("benanza.Conv");
+}
+
 /// Whether a kind that has no products lists the type: it does a few operations on each element at the most.
 template <class... Ops>
 [[nodiscard]] constexpr bool is_elementwise_at_most(std::string_view onnx_type, const std::variant<Ops...>*) {
@@ -81,6 +86,7 @@ template <class... Ops>
 [[nodiscard]] constexpr bool is_memory_bound(std::string_view onnx_type) {
   return std::find(detail::moving_operators.begin(), detail::moving_operators.end(), onnx_type) !=
              detail::moving_operators.end() ||
+         detail::is_gradient(onnx_type) ||
          detail::is_elementwise_at_most(onnx_type, static_cast<const Layer*>(nullptr));
 }
 

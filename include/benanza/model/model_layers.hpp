@@ -31,6 +31,7 @@ struct LayerTensor {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   bool constant = false;
+  bool trained = false;                  ///< a weight that every call changes
   bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
   std::optional<double> scalar{};        ///< the number of a constant with one element
   std::vector<std::size_t> producers{};  ///< occurrences; two where branches join

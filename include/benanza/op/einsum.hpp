@@ -116,7 +116,7 @@ struct Einsum {
   }
 
  private:
-  /// Of an operand with a label twice, the diagonal.
+  /// An operand that has a label twice is read along the diagonal.
   [[nodiscard]] static std::optional<std::int64_t> touched(const TensorShape& shape, const TensorShape& labels) {
     std::int64_t diagonal = 1;
     for (std::size_t i = 0; i < labels.size(); ++i)

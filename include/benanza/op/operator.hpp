@@ -59,8 +59,8 @@ struct Operand {
   Contents contents = Contents::uniform;
   std::int64_t limit = 0;                 ///< of indices; units of settling weights
   std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
-  /// Of an output that is updated in place: the input whose elements it has before a call. Of the same type and shape;
-  /// plans take both plain.
+  /// For an output that is updated in place: the input whose elements it has before a call. Both have the same type and
+  /// shape; plans take both plain.
   std::optional<std::size_t> starts_as{};
   /// Values are multiplied by two to this power where results are checked, so that whatever a plan leaves out is seen.
   int exponent = 0;

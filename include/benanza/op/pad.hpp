@@ -80,7 +80,7 @@ struct Pad {
     for (std::size_t i = 0; i < x.size(); ++i) shape.push_back(x[i] + begins[i] + ends[i]);
     return shape;
   }
-  /// Of a crop, the elements that are kept.
+  /// A crop reads the elements that it keeps.
   [[nodiscard]] Operands operands() const {
     std::int64_t kept = 1;
     for (std::size_t i = 0; i < x.size(); ++i)

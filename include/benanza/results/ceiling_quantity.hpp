@@ -36,7 +36,7 @@ struct CeilingQuantity {
   }
 
   [[nodiscard]] std::string text() const { return std::string(facts(kind).prefix) + of; }
-  /// Of a peak; nothing for others, and for a type of another version of Benanza.
+  /// A peak's data type; nothing for other quantities, and for a type of another version of Benanza.
   [[nodiscard]] std::optional<DataType> type() const {
     return kind == Kind::peak ? data_type_from_name(of) : std::nullopt;
   }

@@ -21,10 +21,10 @@ struct Activities {
   std::array<Kind, 3> kinds{};  ///< kernels, copies, fills
 };
 
-/// Of these calls, which have to be finished when `calls` returns. Nothing where CUPTI is missing, the driver allows it
-/// to administrators only, or another profiler is at work. The first call of a process loads CUPTI, which then stays:
-/// cuptiFinalize races with calls that are under way. So nothing is asked before the last session of a process has its
-/// times (`MeasureOptions::referee`).
+/// The device's records of these calls, which have to be finished when `calls` returns. Nothing where CUPTI is missing,
+/// the driver allows it to administrators only, or another profiler is at work. The first call of a process loads
+/// CUPTI, which then stays: cuptiFinalize races with calls that are under way. So nothing is asked before the last
+/// session of a process has its times (`MeasureOptions::referee`).
 [[nodiscard]] std::optional<Activities> activities_of(const std::function<void()>& calls);
 
 /// What these records tell beside those of empty kernels, copies and fills: kind by kind, since a record of an empty

@@ -29,7 +29,7 @@ bool is_depthwise(const op::Conv& op) {
   return op.group == op.x[1] && op.w[1] == 1 && element_count(op.w) / op.w[0] <= exact_sum;
 }
 
-/// Of two dimensions; of one with height 1.
+/// Windows of a convolution in two dimensions, or in one, which gets the height 1.
 IntegerWindows windows_of(const op::Conv& op, const TensorShape& y, bool relu) {
   const Quantization numbers = quantization(Layer(op));
   IntegerWindows windows{.x_zero = static_cast<std::int32_t>(numbers.x_zero),

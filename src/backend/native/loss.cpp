@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index most_places = 256;
 
-/// Of `n` places beside each other, the logarithms of the sums of their exponentials.
+/// The logarithms of the sums of exponentials at `n` neighbouring places.
 void log_sums(const Kernels& kernels, const float* x, Index classes, Index inner, Index n, float* result) {
   const auto max = static_cast<std::size_t>(Fold::max);
   if (inner == 1) {

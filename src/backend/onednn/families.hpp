@@ -10,6 +10,7 @@ namespace benanza::onednn {
 
 void add_plans(const op::Conv& op, Candidates& candidates);
 void add_plans(const op::ConvTranspose& op, Candidates& candidates);
+void add_plans(const op::ConvGradient& op, Candidates& candidates);
 void add_plans(const op::MatMul& op, Candidates& candidates);
 void add_plans(const op::Attention& op, Candidates& candidates);
 void add_plans(const op::Recurrent& op, Candidates& candidates);

@@ -12,6 +12,7 @@ const meanings = {
   library_resident: ["layer by layer, weights as caches hold them", "As library, with weights cold as far as they exceed the caches: hot rows cannot all be true at once."],
   library_fused_resident: ["fused, weights as caches hold them", "As library fused, with weights cold as far as they exceed the caches: the tightest honest figure before running it."],
   roofline_memory: ["an indication, not a bound", "Every compulsory byte from memory. An indication, not a bound: data may be in a cache."],
+  library_chained: ["library fused resident, and what joins its calls", "The calls of library fused resident, with what the plans that fit each other take longer, and with measured changes of layout and of threads between them."],
   witness: ["achieved", "The whole model executed from the chosen plans. It is achieved, and proves that a gap above it is real."],
 };
 

@@ -13,7 +13,7 @@ function modelHead(model) {
 }
 
 function modelParts(model) {
-  return [modelHead(model), ladderSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)];
+  return [modelHead(model), ladderSection(model), witnessSection(model), layersSection(model), rooflineSection(model), pathSection(model), coverageSection(model)].filter(Boolean);
 }
 
 /// With several models, each is drawn when it is opened.
@@ -81,8 +81,7 @@ function openByHash() {
   place.scrollIntoView();
 }
 
-if (hasStudy()) buildStudy();
-else build();
+build();
 addEventListener("hashchange", openByHash);
 openByHash();
 document.documentElement.dataset.ready = "yes";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A study: the ratio by model and device, speed-ups by batch size, geometric means, and every row.
 
-const hasStudy = () => Boolean(data.study);
 const ratioText = (value) => (value === null || value === undefined ? "" : value.toFixed(3));
 const unique = (values) => [...new Set(values)];
 const frameworkOf = (row) => row.framework + (row.type ? ` in ${row.type}` : "");
@@ -158,7 +157,7 @@ function studyRows(study) {
 }
 
 function buildStudy() {
-  const study = data.study, count = (of, word) => plural(unique(study.rows.map(of).filter(Boolean)).length, word);
+  const study = data, count = (of, word) => plural(unique(study.rows.map(of).filter(Boolean)).length, word);
   document.title = "Study – Benanza";
   document.getElementById("top").replaceChildren(el("p", { class: "brand" }, "Benanza · study"), el("h1", {}, `${count((row) => row.model, "model")} on ${count((row) => row.device, "device")}`),
     el("p", { class: "note" }, `${count((row) => row.framework, "framework")}, ${count((row) => row.batch, "batch size")}, ${plural(study.rows.length, "row")}`));
@@ -166,3 +165,6 @@ function buildStudy() {
     study.notes.length > 0 && section("Notes", null, el("ul", { class: "texts" }, study.notes.map((note) => el("li", {}, note))))].filter(Boolean));
   document.getElementById("how").replaceChildren(el("p", { class: "note" }, `Made by Benanza ${data.tool}. Bounds are of one request with nothing else in flight.`));
 }
+
+buildStudy();
+document.documentElement.dataset.ready = "yes";

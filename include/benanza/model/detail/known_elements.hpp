@@ -47,7 +47,7 @@ struct SizedNode {
   }
 };
 
-/// Of a constant: where it is 0, or hides a score.
+/// Where a constant is 0, or hides a score.
 [[nodiscard]] inline KnownElements known_constant(const Value& value) {
   KnownElements result;
   const std::size_t rank = value.dims.size();

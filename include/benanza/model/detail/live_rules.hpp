@@ -221,7 +221,7 @@ template <class IsWhole>
       }};
 }
 
-/// Of a crop, what is kept. Elements that are reflected, or continued beyond an edge, take the axis whole.
+/// A crop reads what it keeps. Elements that are reflected, or continued beyond an edge, take the axis whole.
 [[nodiscard]] inline std::optional<LiveRule> padding(const SizedNode& at) {
   if (at.node.op_type == "Pad") {
     const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of `memory`: what fills the memory, when, and what would change that.
+#pragma once
+
+#include <benanza/memory/memory_profile.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/report/report.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// The same iteration under other options.
+struct MemoryWhatIf {
+  std::string options{};  ///< as they would be typed
+  double peak_bytes = 0;
+  double work = 1;  ///< multiply-adds of convolutions and products, relative to those of the iteration as asked for
+  std::optional<std::int64_t> largest_batch{};
+};
+
+struct MemoryReport {
+  struct Model {
+    MemoryProfile profile{};
+    std::string options{};  ///< of training, as they would be typed; empty: inference
+    std::int64_t parameters = 0;
+    double macs = 0;                              ///< of convolutions and products
+    std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity; 0: not even one does
+    std::vector<MemoryWhatIf> what_ifs{};
+    std::optional<Seconds> latency{};  ///< the fused library bound, where results hold all of its layers
+    [[nodiscard]] std::optional<double> inputs_per_second() const {
+      if (!latency || latency->value <= 0) return std::nullopt;
+      return static_cast<double>(profile.batch) / latency->value;
+    }
+  };
+  double capacity_bytes = 0;
+  std::string capacity_of{};  ///< where the capacity comes from
+  bool sweep = false;         ///< the models are one at several sizes
+  std::vector<Model> models{};
+};
+
+/// What the figures say, in sentences: which category fills the peak, which layers most of it, what would help most.
+[[nodiscard]] std::vector<std::string> memory_answers(const MemoryReport::Model& model);
+
+void write_table(std::ostream& out, const MemoryReport& report, const TableOptions& options = {});
+/// Everything, the timeline included.
+void write_json(std::ostream& out, const MemoryReport& report);
+/// The timeline: a line a step.
+void write_csv(std::ostream& out, const MemoryReport& report);
+/// A page with a stacked area over time.
+void write_html(std::ostream& out, const MemoryReport& report);
+
+}  // namespace benanza

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// EagerSaves: what PyTorch's autograd saves for each operator, after derivatives.yaml of PyTorch 2.x, on a processor.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/training/training_graph.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::detail {
+
+/// A value of the graph, or bytes besides.
+struct EagerSave {
+  std::optional<ValueId> value{};
+  std::string name{};
+  double bytes = 0;
+  bool copied = false;  ///< a batched product copies an operand that is one place of a larger tensor
+};
+
+enum class EagerRule : std::uint8_t {
+  nothing,
+  operand,
+  result,
+  both,
+  all_operands,
+  factors,  ///< each operand whose counterpart wants a gradient
+  quotient,
+  power,
+  norm,
+  max_pool,
+  condition,
+  dropout,
+  loss,
+  indices,
+};
+
+struct EagerRow {
+  std::string_view type{};
+  EagerRule rule{};
+};
+
+/// What is not here saves nothing that a tensor of forward is: views, sums, copies.
+inline constexpr std::array eager_rows{
+    EagerRow{"Relu", EagerRule::result},
+    EagerRow{"Sigmoid", EagerRule::result},
+    EagerRow{"Tanh", EagerRule::result},
+    EagerRow{"Exp", EagerRule::result},
+    EagerRow{"Sqrt", EagerRule::result},
+    EagerRow{"Reciprocal", EagerRule::result},
+    EagerRow{"Tan", EagerRule::result},
+    EagerRow{"Softmax", EagerRule::result},
+    EagerRow{"LogSoftmax", EagerRule::result},
+    EagerRow{"HardSwish", EagerRule::operand},
+    EagerRow{"HardSigmoid", EagerRule::operand},
+    EagerRow{"Gelu", EagerRule::operand},
+    EagerRow{"com.microsoft.Gelu", EagerRule::operand},
+    EagerRow{"com.microsoft.FastGelu", EagerRule::operand},
+    EagerRow{"com.microsoft.QuickGelu", EagerRule::operand},
+    EagerRow{"Erf", EagerRule::operand},
+    EagerRow{"Log", EagerRule::operand},
+    EagerRow{"Abs", EagerRule::operand},
+    EagerRow{"Clip", EagerRule::operand},
+    EagerRow{"Swish", EagerRule::operand},
+    EagerRow{"Mish", EagerRule::operand},
+    EagerRow{"Softplus", EagerRule::operand},
+    EagerRow{"Softsign", EagerRule::operand},
+    EagerRow{"Sin", EagerRule::operand},
+    EagerRow{"Cos", EagerRule::operand},
+    EagerRow{"Sinh", EagerRule::operand},
+    EagerRow{"Cosh", EagerRule::operand},
+    EagerRow{"Asin", EagerRule::operand},
+    EagerRow{"Acos", EagerRule::operand},
+    EagerRow{"Atan", EagerRule::operand},
+    EagerRow{"Asinh", EagerRule::operand},
+    EagerRow{"Acosh", EagerRule::operand},
+    EagerRow{"Atanh", EagerRule::operand},
+    EagerRow{"LeakyRelu", EagerRule::operand},
+    EagerRow{"ThresholdedRelu", EagerRule::operand},
+    EagerRow{"Shrink", EagerRule::operand},
+    EagerRow{"Elu", EagerRule::operand},
+    EagerRow{"Celu", EagerRule::operand},
+    EagerRow{"Selu", EagerRule::operand},
+    EagerRow{"PRelu", EagerRule::all_operands},
+    EagerRow{"AveragePool", EagerRule::operand},
+    EagerRow{"LpPool", EagerRule::both},
+    EagerRow{"LRN", EagerRule::both},
+    EagerRow{"ReduceMax", EagerRule::both},
+    EagerRow{"ReduceMin", EagerRule::both},
+    EagerRow{"ReduceProd", EagerRule::both},
+    EagerRow{"ReduceL1", EagerRule::operand},
+    EagerRow{"ReduceL2", EagerRule::both},
+    EagerRow{"ReduceLogSum", EagerRule::operand},
+    EagerRow{"ReduceLogSumExp", EagerRule::both},
+    EagerRow{"ReduceSumSquare", EagerRule::operand},
+    EagerRow{"Max", EagerRule::all_operands},
+    EagerRow{"Min", EagerRule::all_operands},
+    EagerRow{"Conv", EagerRule::factors},
+    EagerRow{"ConvTranspose", EagerRule::factors},
+    EagerRow{"MatMul", EagerRule::factors},
+    EagerRow{"com.microsoft.FusedMatMul", EagerRule::factors},
+    EagerRow{"Gemm", EagerRule::factors},
+    EagerRow{"Einsum", EagerRule::factors},
+    EagerRow{"Mul", EagerRule::factors},
+    EagerRow{"Div", EagerRule::quotient},
+    EagerRow{"Pow", EagerRule::power},
+    EagerRow{"BatchNormalization", EagerRule::norm},
+    EagerRow{"LayerNormalization", EagerRule::norm},
+    EagerRow{"GroupNormalization", EagerRule::norm},
+    EagerRow{"InstanceNormalization", EagerRule::norm},
+    EagerRow{"RMSNormalization", EagerRule::norm},
+    EagerRow{"MaxPool", EagerRule::max_pool},
+    EagerRow{"Where", EagerRule::condition},
+    EagerRow{"benanza.Dropout", EagerRule::dropout},
+    EagerRow{"SoftmaxCrossEntropyLoss", EagerRule::loss},
+    EagerRow{"NegativeLogLikelihoodLoss", EagerRule::loss},
+    EagerRow{"Gather", EagerRule::indices},
+    EagerRow{"GatherElements", EagerRule::indices},
+    EagerRow{"GatherND", EagerRule::indices},
+    EagerRow{"ScatterElements", EagerRule::indices},
+    EagerRow{"ScatterND", EagerRule::indices},
+};
+
+/// One for an iteration.
+class EagerSaves {
+ public:
+  explicit EagerSaves(const TrainingGraph& iteration)
+      : graph_(&iteration.graph), wants_(iteration.graph.values.size()) {
+    for (const EagerRow& row : eager_rows) rules_.emplace(row.type, row.rule);
+    for (const Parameter& one : iteration.parameters) wants_[one.value] = true;
+    std::size_t forward = 0;
+    for (std::size_t i = 0; i < graph_->nodes.size() && iteration.phases[i] <= Phase::loss; ++i) {
+      const Node& node = graph_->nodes[i];
+      const bool any =
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](const auto& id) { return id && wants_[*id]; });
+      forward = i + 1;
+      for (const auto& output : node.outputs)
+        if (any && output && is_float(graph_->value(*output).type)) wants_[*output] = true;
+    }
+    find_attention(forward);
+  }
+
+  [[nodiscard]] std::vector<EagerSave> of(std::size_t i) const {
+    const Node& node = graph_->nodes[i];
+    if (inside_attention_.contains(i)) return {};
+    if (const auto found = attention_.find(i); found != attention_.end()) return found->second;
+    const auto found = rules_.find(onnx_type(node));
+    if (found == rules_.end()) return {};
+    std::vector<EagerSave> saved;
+    const auto input = [&](std::size_t k) {
+      if (node.has_input(k)) saved.push_back({.value = node.inputs[k]});
+    };
+    const auto output = [&](std::size_t k) {
+      if (node.has_output(k)) saved.push_back({.value = node.outputs[k]});
+    };
+    const auto wants = [&](std::size_t k) { return node.has_input(k) && wants_[*node.inputs[k]]; };
+    switch (found->second) {
+      case EagerRule::nothing: break;
+      case EagerRule::operand: input(0); break;
+      case EagerRule::result: output(0); break;
+      case EagerRule::both:
+        input(0);
+        output(0);
+        break;
+      case EagerRule::all_operands:
+        for (std::size_t k = 0; k < node.inputs.size(); ++k) input(k);
+        break;
+      case EagerRule::factors:
+        for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+          if (wants(1 - k)) {
+            input(k);
+            saved.back().copied =
+                graph_->value(*node.inputs[k]).dims.size() > 2 && graph_->value(*node.inputs[1 - k]).dims.size() > 2;
+          }
+        break;
+      case EagerRule::quotient:
+        input(1);
+        if (wants(1)) input(0);
+        break;
+      case EagerRule::power:
+        input(0);
+        if (wants(1)) output(0);
+        break;
+      case EagerRule::norm:
+        input(0);
+        for (std::size_t k = 1; k < node.outputs.size(); ++k)
+          if (onnx_type(node) != "BatchNormalization" || k > 2) output(k);
+        break;
+      case EagerRule::max_pool:
+        input(0);
+        output(1);
+        break;
+      case EagerRule::condition: input(0); break;
+      case EagerRule::dropout:  // noise of the operand's type, by which it is multiplied
+        saved.push_back({.name = node.name + " noise", .bytes = graph_->value(*node.inputs[0]).bytes()});
+        break;
+      case EagerRule::loss:
+        if (node.op_type == "SoftmaxCrossEntropyLoss") output(1);
+        input(1);
+        saved.push_back({.name = "total weight", .bytes = bits(graph_->value(*node.inputs[0]).type) / 8.0});
+        break;
+      case EagerRule::indices: input(1); break;
+    }
+    return saved;
+  }
+
+ private:
+  /// scaled_dot_product_attention, as PyTorch exports it: queries and keys times the root of the scale. It saves
+  /// queries, keys, values, its result and the logarithm of the sum of each row. With dropout PyTorch does it step by
+  /// step.
+  void find_attention(std::size_t forward) {
+    std::map<ValueId, std::size_t> maker;
+    std::map<ValueId, std::vector<std::size_t>> readers;
+    for (std::size_t i = 0; i < forward; ++i) {
+      for (const auto& output : graph_->nodes[i].outputs)
+        if (output) maker.emplace(*output, i);
+      for (const auto& input : graph_->nodes[i].inputs)
+        if (input) readers[*input].push_back(i);
+    }
+    const auto made_by = [&](ValueId id, std::string_view type) -> std::optional<std::size_t> {
+      const auto found = maker.find(id);
+      return found != maker.end() && onnx_type(graph_->nodes[found->second]) == type ? std::optional(found->second)
+                                                                                     : std::nullopt;
+    };
+    const auto scaled = [&](ValueId id) -> std::optional<std::pair<std::size_t, ValueId>> {
+      const auto product = made_by(id, "Mul");
+      if (!product) return std::nullopt;
+      const auto& inputs = graph_->nodes[*product].inputs;
+      if (graph_->value(*inputs[1]).elements() == 1) return std::pair(*product, *inputs[0]);
+      if (graph_->value(*inputs[0]).elements() == 1) return std::pair(*product, *inputs[1]);
+      return std::nullopt;
+    };
+    for (std::size_t i = 0; i < forward; ++i) {
+      const Node& softmax = graph_->nodes[i];
+      if (onnx_type(softmax) != "Softmax") continue;
+      std::vector<std::size_t> inside{i};
+      ValueId scores = *softmax.inputs[0];
+      if (const auto mask = made_by(scores, "Add")) {
+        inside.push_back(*mask);
+        scores = *graph_->nodes[*mask].inputs[0];
+      }
+      const auto product = made_by(scores, "MatMul");
+      const auto& next = readers[*softmax.outputs[0]];
+      if (!product || next.size() != 1 || onnx_type(graph_->nodes[next[0]]) != "MatMul") continue;
+      const auto q = scaled(*graph_->nodes[*product].inputs[0]), k = scaled(*graph_->nodes[*product].inputs[1]);
+      if (!q || !k) continue;
+      inside.insert(inside.end(), {*product, q->first, k->first});
+      inside_attention_.insert(inside.begin(), inside.end());
+      const Value& y = graph_->value(*softmax.outputs[0]);
+      const double rows = y.dims.back() > 0 ? static_cast<double>(y.elements() / y.dims.back()) : 0;
+      const Node& last = graph_->nodes[next[0]];
+      attention_[next[0]] = {{.value = q->second},
+                             {.value = k->second},
+                             {.value = last.inputs[1]},
+                             {.value = last.outputs[0]},
+                             {.name = last.name + " logsumexp", .bytes = rows * 4}};
+    }
+  }
+
+  const Graph* graph_;
+  std::set<std::size_t> inside_attention_{};
+  std::map<std::size_t, std::vector<EagerSave>> attention_{};  // by its last node
+  std::vector<bool> wants_;                                    // by value: a way leads from a parameter to it
+  std::map<std::string, EagerRule, std::less<>> rules_{};
+};
+
+}  // namespace benanza::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// fold_activations: functions that exporters write in several nodes are one, whose gradient reads x alone:
+// 0.5 x (1 + erf(x / sqrt(2))) is Gelu, x sigmoid(x) is Swish, x tanh(softplus(x)) is Mish.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/model/graph.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::training {
+
+/// Factors may stand on either side of a product.
+class ActivationFolder {
+ public:
+  explicit ActivationFolder(Graph& graph) : graph_(&graph), maker_(graph.values.size()), readers_(graph.values.size()) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const auto& output : graph.nodes[i].outputs)
+        if (output) maker_[*output] = i;
+      for (const auto& input : graph.nodes[i].inputs)
+        if (input) readers_[*input].push_back(i);
+    }
+    for (const ValueId id : graph.outputs) readers_[id].push_back(graph.nodes.size());
+  }
+
+  void fold() {
+    std::set<std::size_t> gone;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (graph_->nodes[i].domain.empty()) {
+        const std::string type = graph_->nodes[i].op_type;
+        if (type == "Erf") fold_gelu(i, gone);
+        if (type == "Sigmoid") fold_product(i, *graph_->nodes[i].inputs[0], "Swish", {i}, gone);
+        if (type == "Softplus") fold_mish(i, gone);
+      }
+    std::vector<Node> kept;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (!gone.contains(i)) kept.push_back(std::move(graph_->nodes[i]));
+    graph_->nodes = std::move(kept);
+  }
+
+ private:
+  /// The one node that reads a value.
+  [[nodiscard]] std::optional<std::size_t> reader(ValueId id) const {
+    if (readers_[id].size() != 1 || readers_[id][0] == graph_->nodes.size()) return std::nullopt;
+    return readers_[id][0];
+  }
+  /// The other operand where a node of that type reads `id`; nothing for another type.
+  [[nodiscard]] std::optional<ValueId> partner(std::size_t node, std::string_view type, ValueId id) const {
+    const Node& at = graph_->nodes[node];
+    if (at.op_type != type || at.inputs.size() != 2 || !at.inputs[0] || !at.inputs[1]) return std::nullopt;
+    return *at.inputs[0] == id ? *at.inputs[1] : *at.inputs[0];
+  }
+  [[nodiscard]] bool is_number(ValueId id, double expected) const {
+    const auto number = detail::scalar(graph_->value(id));
+    return number && std::fabs(*number - expected) < 1e-3;
+  }
+
+  /// x times what node `last` makes of it.
+  void fold_product(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,
+                    std::set<std::size_t>& gone) {
+    const ValueId made = *graph_->nodes[last].outputs[0];
+    const auto product = reader(made);
+    const auto factor = product ? partner(*product, "Mul", made) : std::nullopt;
+    if (factor && *factor == x) replace(*product, x, name, others, gone);
+  }
+  void fold_mish(std::size_t softplus, std::set<std::size_t>& gone) {
+    const auto tanh = reader(*graph_->nodes[softplus].outputs[0]);
+    if (tanh && graph_->nodes[*tanh].op_type == "Tanh")
+      fold_product(*tanh, *graph_->nodes[softplus].inputs[0], "Mish", {softplus, *tanh}, gone);
+  }
+
+  void fold_gelu(std::size_t erf, std::set<std::size_t>& gone) {
+    constexpr double root = 1.41421356;
+    const ValueId scaled = *graph_->nodes[erf].inputs[0], result = *graph_->nodes[erf].outputs[0];
+    const auto scale = maker_[scaled];
+    if (!scale || !reader(scaled)) return;
+    const Node& first = graph_->nodes[*scale];
+    std::optional<ValueId> x;
+    if (first.op_type == "Div" && is_number(*first.inputs[1], root)) x = first.inputs[0];
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+      if (first.op_type == "Mul" && is_number(*first.inputs[k], 1 / root)) x = first.inputs[1 - k];
+    const auto sum = reader(result);
+    if (!x || !sum) return;
+    const auto one = partner(*sum, "Add", result);
+    if (!one || !is_number(*one, 1)) return;
+    const ValueId added = *graph_->nodes[*sum].outputs[0];
+    const auto next = reader(added);
+    const auto factor = next ? partner(*next, "Mul", added) : std::nullopt;
+    if (!factor) return;
+    const ValueId product = *graph_->nodes[*next].outputs[0];
+    if (*factor == *x) {  // x (1 + erf), then a half
+      const auto last = reader(product);
+      const auto half = last ? partner(*last, "Mul", product) : std::nullopt;
+      if (half && is_number(*half, 0.5)) replace(*last, *x, "Gelu", {*scale, erf, *sum, *next}, gone);
+      return;
+    }
+    const auto half_node = maker_[*factor];  // (1 + erf) times half of x
+    if (!half_node || !reader(*factor)) return;
+    const auto half = partner(*half_node, "Mul", *x);
+    if (half && is_number(*half, 0.5)) replace(*next, *x, "Gelu", {*scale, erf, *sum, *half_node}, gone);
+  }
+
+  void replace(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,
+               std::set<std::size_t>& gone) {
+    Node& node = graph_->nodes[last];
+    node.op_type = name;
+    node.domain = "";
+    node.opset = 24;
+    node.inputs = {x};
+    node.attributes.clear();
+    gone.insert(others);
+  }
+
+  Graph* graph_;
+  std::vector<std::optional<std::size_t>> maker_;
+  std::vector<std::vector<std::size_t>> readers_;
+};
+
+inline void fold_activations(Graph& graph) { ActivationFolder(graph).fold(); }
+
+}  // namespace benanza::training

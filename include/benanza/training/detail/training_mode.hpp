@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// to_training_mode: forward as it runs in training, with results for what backward reads besides operands.
+#pragma once
+
+#include <benanza/model/graph.hpp>
+#include <benanza/training/detail/expand_attention.hpp>
+#include <benanza/training/detail/fold_activations.hpp>
+#include <benanza/training/detail/fold_transposes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::training {
+
+/// Whether a node reads a constant as a setting and not as a parameter: a ratio, a bound, a value for padding, a table
+/// of angles, or a number alone that an element-wise operator scales, shifts or compares by.
+[[nodiscard]] inline bool is_setting(const Node& node, const Graph& graph, ValueId id) {
+  constexpr std::array<std::string_view, 10> numeric{"Add",   "Sub", "Mul", "Div", "Pow",
+                                                     "Where", "Max", "Min", "Mod", "Expand"};
+  if (graph.value(id).elements() == 1 && std::find(numeric.begin(), numeric.end(), node.op_type) != numeric.end())
+    return true;
+  const auto reads = [&](std::size_t i) { return node.has_input(i) && *node.inputs[i] == id; };
+  if (node.op_type == "Dropout" || node.op_type == "Clip") return reads(1) || reads(2);
+  constexpr std::array<std::string_view, 6> first_alone{"Resize",          "Upsample", "GridSample",
+                                                        "RotaryEmbedding", "RoiAlign", "CastLike"};
+  if (std::find(first_alone.begin(), first_alone.end(), node.op_type) != first_alone.end()) return !reads(0);
+  return (node.op_type == "Pad" || node.op_type == "OneHot") && reads(2);
+}
+
+/// Adds output `i` where it is left out.
+inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, std::vector<std::int64_t> dims) {
+  if (node.has_output(i)) return;
+  if (node.outputs.size() <= i) node.outputs.resize(i + 1);
+  graph.values.push_back({.name = node.name + ":" + std::to_string(i), .type = type, .dims = std::move(dims)});
+  node.outputs[i] = graph.values.size() - 1;
+}
+
+/// Batch normalisation: by the statistics of the batch, which are kept with the running ones. Layer normalisation keeps
+/// its statistics, max-pooling its indices, a loss its probabilities, dropout its mask where it drops anything. Returns
+/// the running statistics.
+[[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
+  expand_attention(graph);
+  fold_activations(graph);
+  fold_transposes(graph);
+  std::vector<ValueId> buffers;
+  for (Node& node : graph.nodes) {
+    if (!node.domain.empty() || !node.has_input(0) || !node.has_output(0)) continue;
+    const Value x = graph.value(*node.inputs[0]);
+    const Value y = graph.value(*node.outputs[0]);
+    const auto statistics = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& dims) {
+      for (std::size_t i = 0; i < count; ++i) add_output(graph, node, first + i, x.type, dims);
+    };
+    if (node.op_type == "BatchNormalization" && x.dims.size() > 1) {
+      node.attributes["training_mode"] = std::int64_t{1};
+      statistics(1, 4, {x.dims[1]});
+      for (const std::size_t i : {std::size_t{3}, std::size_t{4}})
+        if (node.has_input(i)) buffers.push_back(*node.inputs[i]);
+    } else if (node.op_type == "LayerNormalization" || node.op_type == "RMSNormalization" ||
+               node.op_type == "SimplifiedLayerNormalization") {
+      const auto rank = static_cast<std::int64_t>(x.dims.size());
+      const std::int64_t axis = node.attribute<std::int64_t>("axis", -1);
+      std::vector<std::int64_t> dims = x.dims;
+      for (std::int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) dims[static_cast<std::size_t>(i)] = 1;
+      statistics(1, node.op_type == "LayerNormalization" ? 2 : 1, dims);
+    } else if ((node.op_type == "GroupNormalization" || node.op_type == "InstanceNormalization") && x.dims.size() > 1) {
+      statistics(1, 2, {x.dims[0], node.attribute<std::int64_t>("num_groups", x.dims[1])});
+    } else if (node.op_type == "MaxPool" || node.op_type == "GlobalMaxPool") {
+      if (node.op_type == "GlobalMaxPool" && x.dims.size() > 2)
+        node.attributes["kernel_shape"] = std::vector<std::int64_t>(x.dims.begin() + 2, x.dims.end());
+      node.op_type = "MaxPool";
+      add_output(graph, node, 1, DataType::i64, y.dims);
+    } else if (node.op_type == "SoftmaxCrossEntropyLoss") {
+      add_output(graph, node, 1, x.type, x.dims);
+    } else if (node.op_type == "Dropout") {
+      double ratio = 0.5;
+      if (node.attributes.contains("ratio")) ratio = node.attribute<double>("ratio", ratio);
+      else if (node.has_input(1))
+        if (const auto& literal = graph.value(*node.inputs[1]).literal; literal && !literal->floats.empty())
+          ratio = literal->floats[0];
+      if (ratio > 0) {
+        add_output(graph, node, 1, DataType::boolean, x.dims);
+        node.domain = gradient_domain;  // not the view that it is at inference
+      } else {
+        node.outputs.resize(1);
+      }
+    }
+  }
+  return buffers;
+}
+
+}  // namespace benanza::training

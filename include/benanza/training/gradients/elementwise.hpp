@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of element-wise operators.
+#pragma once
+
+#include <benanza/training/gradient_builder.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace benanza::training {
+
+/// Functions whose derivative follows from their result: their operand need not be kept.
+inline constexpr std::array<std::string_view, 9> derived_from_result{
+    "Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Reciprocal", "Elu", "LeakyRelu", "HardSigmoid"};
+
+/// Of dy and tensors of forward to input 0.
+inline void grad_of_input(const Node& node, GradientBuilder& at, const std::vector<std::optional<ValueId>>& read) {
+  at.give_input(node, 0, [&] {
+    const Value x = at.value(*node.inputs[0]);
+    std::vector<std::optional<ValueId>> inputs{*at.gradient(node)};
+    inputs.insert(inputs.end(), read.begin(), read.end());
+    return at.emit(gradient_op(node.op_type + "Grad"), inputs, x.type, x.dims, node.attributes);
+  });
+}
+inline void by_operand_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.inputs[0]}); }
+inline void by_result_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.outputs[0]}); }
+inline void by_both_gradient(const Node& node, GradientBuilder& at) {
+  grad_of_input(node, at, {node.inputs[0], node.outputs[0]});
+}
+
+/// The bounds of Clip are read too, a bias before Gelu is none of it.
+inline void unary_gradient(const Node& node, GradientBuilder& at) {
+  if (node.op_type == "Neg")
+    return at.give_input(node, 0, [&] {
+      const Value dy = at.value(*at.gradient(node));
+      return at.emit({"Neg"}, {*at.gradient(node)}, dy.type, dy.dims);
+    });
+  if (node.op_type != "Clip" && node.inputs.size() > 1)
+    throw InputError("training: node '" + node.name + "' (" + node.op_type + "): no gradient is known for its bias");
+  if (node.op_type == "Clip" && node.inputs.size() > 1) return grad_of_input(node, at, node.inputs);
+  if (std::find(derived_from_result.begin(), derived_from_result.end(), node.op_type) != derived_from_result.end())
+    return by_result_gradient(node, at);
+  by_operand_gradient(node, at);
+}
+
+/// The same sign, however far the result was broadcast.
+inline void add_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    at.give_input(node, i, [&] { return at.sum_to(dy, at.value(*node.inputs[i]).dims); });
+}
+inline void sub_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  at.give_input(node, 0, [&] { return at.sum_to(dy, at.value(*node.inputs[0]).dims); });
+  at.give_input(node, 1, [&] {
+    const ValueId sum = at.sum_to(dy, at.value(*node.inputs[1]).dims);
+    return at.emit({"Neg"}, {sum}, at.value(sum).type, at.value(sum).dims);
+  });
+}
+inline void mul_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  const Dims dims = at.value(dy).dims;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}})
+    at.give_input(
+        node, i, [&] { return at.sum_to(at.multiply(dy, *node.inputs[1 - i], dims), at.value(*node.inputs[i]).dims); });
+}
+/// d(a / b) = da / b - y / b db.
+inline void div_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node), b = *node.inputs[1];
+  const DataType type = at.value(dy).type;
+  const Dims dims = at.value(dy).dims;
+  if (!at.wants(node, 0) && !at.wants(node, 1)) return;
+  const ValueId part = at.emit({"Div"}, {dy, b}, type, dims);
+  at.give_input(node, 1, [&] {
+    const ValueId sum = at.sum_to(at.multiply(part, *node.outputs[0], dims), at.value(b).dims);
+    return at.emit({"Neg"}, {sum}, type, at.value(b).dims);
+  });
+  at.give_input(node, 0, [&] { return at.sum_to(part, at.value(*node.inputs[0]).dims); });
+}
+/// d(x mod b) = dx wherever there is a derivative.
+inline void mod_gradient(const Node& node, GradientBuilder& at) {
+  if (at.wants(node, 1))
+    throw InputError("training: node '" + node.name + "' (Mod): no gradient is known for a divisor that is computed");
+  at.give_input(node, 0, [&] { return at.sum_to(*at.gradient(node), at.value(*node.inputs[0]).dims); });
+}
+/// d(x^p) = p x^(p - 1) dx + x^p log(x) dp.
+inline void pow_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node), x = *node.inputs[0], p = *node.inputs[1];
+  const DataType type = at.value(dy).type;
+  const Dims dims = at.value(dy).dims;
+  at.give_input(node, 1, [&] {
+    const ValueId part = at.emit(gradient_op("PowGradExponent"), {dy, x, *node.outputs[0]}, type, dims);
+    return at.sum_to(part, at.value(p).dims);
+  });
+  at.give_input(node, 0, [&] {
+    return at.sum_to(at.emit(gradient_op("PowGrad"), {dy, x, p}, type, dims), at.value(x).dims);
+  });
+}
+/// dx = dy where x is positive, else dy times the slope, whose own gradient is the sum of dy x over the rest.
+inline void prelu_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  const Value x = at.value(*node.inputs[0]);
+  at.give_input(node, 1, [&] {
+    const ValueId part = at.emit(gradient_op("PReluGradSlope"), {dy, node.inputs[0]}, x.type, x.dims);
+    return at.sum_to(part, at.value(*node.inputs[1]).dims);
+  });
+  grad_of_input(node, at, {node.inputs[0], node.inputs[1]});
+}
+inline void where_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  const DataType type = at.value(dy).type;
+  const Dims dims = at.value(dy).dims;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    at.give_input(node, i, [&] {
+      const ValueId zero = at.scalar(type, 0);
+      const ValueId taken = i == 1 ? at.emit({"Where"}, {*node.inputs[0], dy, zero}, type, dims)
+                                   : at.emit({"Where"}, {*node.inputs[0], zero, dy}, type, dims);
+      return at.sum_to(taken, at.value(*node.inputs[i]).dims);
+    });
+}
+/// Steps have the derivative 0 wherever they have one.
+inline void no_gradient(const Node&, GradientBuilder&) {}
+
+}  // namespace benanza::training

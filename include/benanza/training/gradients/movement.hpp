@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of what moves, repeats and picks elements.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/training/gradient_builder.hpp>
+
+#include <numeric>
+
+namespace benanza::training {
+
+inline void reshape_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] { return at.reshape(*at.gradient(node), at.value(*node.inputs[0]).dims); });
+}
+inline void identity_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] { return *at.gradient(node); });
+}
+inline void cast_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Value& x = at.value(*node.inputs[0]);
+    return at.emit({"Cast"}, {*at.gradient(node)}, x.type, x.dims);
+  });
+}
+inline void transpose_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const std::size_t rank = at.value(*node.inputs[0]).dims.size();
+    Dims perm(rank), inverse(rank);
+    for (std::size_t i = 0; i < rank; ++i) perm[i] = static_cast<std::int64_t>(rank - 1 - i);
+    perm = node.attribute<Dims>("perm", perm);
+    for (std::size_t i = 0; i < rank; ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+    return at.transpose(*at.gradient(node), inverse);
+  });
+}
+/// Each operand's part of the gradient.
+inline void concat_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node);
+  const auto axis = *detail::to_axis(node.attribute<std::int64_t>("axis", 1), at.value(dy).dims.size());
+  std::vector<std::pair<DataType, Dims>> parts;
+  Dims sizes;
+  for (const auto& id : node.inputs) {
+    parts.emplace_back(at.value(*id).type, at.value(*id).dims);
+    sizes.push_back(at.value(*id).dims[axis]);
+  }
+  const auto made =
+      at.emit_all({"Split"}, {dy, at.integers(sizes)}, parts, {{"axis", static_cast<std::int64_t>(axis)}});
+  for (std::size_t i = 0; i < made.size(); ++i) at.give_input(node, i, [&] { return made[i]; });
+}
+/// The parts side by side again; a part that nothing depends on is a gradient of 0.
+inline void split_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Value& x = at.value(*node.inputs[0]);
+    const DataType type = x.type;
+    const Dims dims = x.dims;
+    const auto axis = *detail::to_axis(node.attribute<std::int64_t>("axis", 0), dims.size());
+    std::vector<std::optional<ValueId>> parts;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      auto part = at.gradient(node, i);
+      if (!part && node.outputs[i]) {
+        const Dims sizes = at.value(*node.outputs[i]).dims;
+        part = at.expand(at.scalar(type, 0), sizes);
+      }
+      if (part) parts.push_back(part);
+    }
+    return at.emit({"Concat"}, parts, type, dims, {{"axis", static_cast<std::int64_t>(axis)}});
+  });
+}
+/// What a part of x was taken for gets its gradient, the rest 0: Slice, Gather (of rows, where they may repeat).
+inline void gather_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Value& x = at.value(*node.inputs[0]);
+    std::vector<std::optional<ValueId>> inputs{*at.gradient(node)};
+    inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
+    return at.emit(gradient_op(node.op_type + "Grad"), inputs, x.type, x.dims, node.attributes);
+  });
+}
+/// What was put around x is cut off.
+inline void pad_gradient(const Node& node, GradientBuilder& at) {
+  if (node.attribute<std::string>("mode", "constant") != "constant")
+    throw InputError("training: node '" + node.name + "' (Pad): a gradient is known for mode 'constant' alone");
+  at.give_input(node, 0, [&] {
+    const Dims dims = at.value(*node.inputs[0]).dims;
+    const auto pads = detail::given_ints(node, at.graph(), "pads", 1);
+    if (!pads.known || pads.values.size() != 2 * dims.size())
+      throw InputError("training: node '" + node.name + "' (Pad): its pads are not known");
+    Dims ends, axes(dims.size());
+    const Dims starts(pads.values.begin(), pads.values.begin() + static_cast<std::ptrdiff_t>(dims.size()));
+    for (std::size_t i = 0; i < dims.size(); ++i) ends.push_back(starts[i] + dims[i]);
+    std::iota(axes.begin(), axes.end(), std::int64_t{0});
+    const ValueId dy = *at.gradient(node);
+    return at.emit({"Slice"}, {dy, at.integers(starts), at.integers(ends), at.integers(axes)}, at.value(dy).type, dims);
+  });
+}
+inline void expand_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] { return at.sum_to(*at.gradient(node), at.value(*node.inputs[0]).dims); });
+}
+
+}  // namespace benanza::training

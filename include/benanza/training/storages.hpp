@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storages: the memory that each value of a graph lies in.
+#pragma once
+
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/make_layer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// What a view or a movement of elements makes lies where its operand does, since whoever reads it can read through.
+class Storages {
+ public:
+  /// `selects`: one place along an axis is a view too, as in PyTorch, and so keeps all of what it is a part of.
+  explicit Storages(const Graph& graph, bool selects = false) : of_(graph.values.size()) {
+    std::iota(of_.begin(), of_.end(), ValueId{0});
+    for (const Node& node : graph.nodes) {
+      if (!node.has_input(0) || !(reads_through(node, graph) || (selects && is_selection(node, graph)))) continue;
+      for (const auto& output : node.outputs)
+        if (output) of_[*output] = of_[*node.inputs[0]];
+    }
+  }
+  [[nodiscard]] ValueId of(ValueId id) const { return of_[id]; }
+  [[nodiscard]] std::size_t size() const { return of_.size(); }
+
+ private:
+  [[nodiscard]] static bool is_selection(const Node& node, const Graph& graph) {
+    return node.domain.empty() && node.op_type == "Gather" && node.has_input(1) &&
+           graph.value(*node.inputs[1]).constant && graph.value(*node.inputs[1]).dims.empty();
+  }
+  [[nodiscard]] static bool reads_through(const Node& node, const Graph& graph) {
+    constexpr std::array<std::string_view, 5> views{"Transpose", "Slice", "Split", "Expand", "Reshape"};
+    if (!node.bodies.empty() || !node.domain.empty()) return false;
+    if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
+    return is_free(make_layer(node, graph));
+  }
+  std::vector<ValueId> of_;
+};
+
+}  // namespace benanza

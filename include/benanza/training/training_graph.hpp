@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// TrainingGraph: one iteration of training as a graph, and what makes one: TrainingOptions.
+#pragma once
+
+#include <benanza/model/graph.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// The rule by which weights follow their gradients.
+enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Optimizer) {
+  return {"sgd", "momentum", "adam", "adamw"};
+}
+/// Numbers that an optimizer keeps for each weight: none, the velocity, or both moments.
+[[nodiscard]] constexpr int states_of(Optimizer optimizer) {
+  return optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
+}
+
+enum class TrainingLoss : std::uint8_t { cross_entropy, mse };
+[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(TrainingLoss) { return {"cross-entropy", "mse"}; }
+
+/// f32 throughout; or products, feature maps and gradients in 16 bits, with weights that the optimizer keeps in f32.
+enum class Precision : std::uint8_t { f32, mixed_bf16, mixed_f16 };
+[[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(Precision) { return {"f32", "mixed", "mixed:f16"}; }
+
+struct TrainingOptions {
+  Optimizer optimizer = Optimizer::sgd;
+  Precision precision = Precision::f32;
+  /// 0: everything that backward reads is kept. N: forward is cut after every N layers that are not views. What leaves
+  /// a part is kept; the rest is computed again before the part's gradients, that of the last part excepted.
+  std::int64_t recompute_every = 0;
+  /// Of a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores of
+  /// two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
+  TrainingLoss loss = TrainingLoss::cross_entropy;
+};
+
+/// A part of an iteration.
+enum class Phase : std::uint8_t { forward, loss, backward, update };
+[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Phase) {
+  return {"forward", "loss", "backward", "update"};
+}
+
+/// A tensor that training changes.
+struct Parameter {
+  std::string name{};
+  ValueId value = 0, gradient = 0;
+  std::size_t node = 0;  ///< that completes the gradient: index into the graph's nodes
+  std::int64_t elements = 0;
+  double bytes = 0;  ///< of the parameter, and of its gradient
+};
+
+struct TrainingGraph {
+  Graph graph{};                ///< forward, loss, backward, update, in the order in which they run
+  std::vector<Phase> phases{};  ///< one for each node
+  std::vector<std::optional<std::size_t>> sources{};  ///< the same: the node of forward whose gradient it is a part of
+  std::vector<Parameter> parameters{};                ///< in the order in which backward completes their gradients
+  std::vector<ValueId> buffers{};                     ///< running statistics: they are kept, and have no gradient
+  std::vector<ValueId> optimizer_state{};             ///< also the weights that mixed precision keeps in f32
+  std::size_t kept_from = 0;                          ///< nodes of forward before this one are computed again
+  ValueId loss = 0;
+};
+
+}  // namespace benanza

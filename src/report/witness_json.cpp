@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json.hpp"
+
+namespace benanza::report {
+
+namespace {
+
+Json calls_json(const Witness& witness) {
+  const auto known = [](Seconds time) { return time.value > 0 ? ms(time) : Json(); };
+  Json calls = Json::array();
+  for (const auto& call : witness.calls)
+    calls.push_back({{"nodes", call.nodes},
+                     {"plan", call.plan},
+                     {"alone_ms", known(call.alone)},
+                     {"fastest_ms", known(call.fastest)},
+                     {"in_place_ms", ms(call.in_place)},
+                     {"once_ms", ms(call.once)}});
+  return calls;
+}
+
+}  // namespace
+
+void add_witness(Json& model, const Witness& witness, const Analysis& a) {
+  if (!witness.given()) {
+    model["witness"] = {{"refused", witness.refused}};
+    return;
+  }
+  Json tightness, chained;
+  if (const auto& bound = a[RungName::library_fused_resident].bound) {
+    tightness = number(witness.p10 / *bound);
+    chained = ms(witness.chained(*bound));
+  }
+  model["bounds_ms"]["library_chained"] = chained;
+  model["bounds_ms"]["witness"] = ms(witness.p10);
+  model["witness"] = {{"p10_ms", ms(witness.p10)},
+                      {"median_ms", ms(witness.median)},
+                      {"executions", witness.executions},
+                      {"sequences_tried", witness.tried},
+                      {"threads", witness.threads},
+                      {"tightness", tightness},
+                      {"representative", witness.representative()},
+                      {"slower_plans_ms", ms(witness.slower_plans())},
+                      {"layout_changes_alone_ms", ms(witness.layout_changes_alone())},
+                      {"switches_ms", ms(witness.switches)},
+                      {"layout_changes_ms", ms(witness.layout_changes())},
+                      {"reference_ms", ms(witness.by_reference())},
+                      {"calls_ms", ms(witness.in_calls())},
+                      {"peak_bytes", number(witness.peak.value)},
+                      {"all_tensors_bytes", number(witness.all_tensors.value)},
+                      {"difference", number(witness.difference)},
+                      {"calls", calls_json(witness)}};
+}
+
+}  // namespace benanza::report

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "largest_batch.hpp"
+
+#include <benanza/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace benanza::tool {
+
+double parse_bytes(const std::string& option, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 9> units{{{"TiB", 0x1p40},
+                                                                      {"GiB", 0x1p30},
+                                                                      {"MiB", 0x1p20},
+                                                                      {"KiB", 0x1p10},
+                                                                      {"TB", 1e12},
+                                                                      {"GB", 1e9},
+                                                                      {"MB", 1e6},
+                                                                      {"kB", 1e3},
+                                                                      {"B", 1}}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error == std::errc{} && std::isfinite(number) && number > 0) {
+    if (unit.empty()) return number;
+    for (const auto& [name, factor] : units)
+      if (unit == name) return number * factor;
+  }
+  throw UsageError(option + ": '" + text + "', expected a size such as 80GB or 16GiB");
+}
+
+std::optional<std::int64_t> largest_batch(double capacity, const std::function<double(std::int64_t)>& peak) {
+  constexpr std::int64_t most = std::int64_t{1} << 24;
+  try {
+    // The peak is close to a line over the batch: two points guess the answer, bisection settles it.
+    const double one = peak(1), two = peak(2), slope = two - one;
+    if (one > capacity) return 0;
+    if (slope <= 0) return std::nullopt;
+    const auto guess =
+        std::clamp(static_cast<std::int64_t>(std::min((capacity - one) / slope, 1e7)) + 1, std::int64_t{1}, most);
+    std::int64_t low = 1, high = most;  // low fits
+    for (const std::int64_t tried : {guess, guess + 1, guess - 1, guess + guess / 8 + 1, guess - guess / 8 - 1}) {
+      if (tried <= low || tried >= high) continue;
+      (peak(tried) <= capacity ? low : high) = tried;
+      if (low + 1 == high) return low;
+    }
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (peak(middle) <= capacity ? low : high) = middle;
+    }
+    return low;
+  } catch (const InputError&) {
+    return std::nullopt;  // it cannot have that batch
+  }
+}
+
+}  // namespace benanza::tool

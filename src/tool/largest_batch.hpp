@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// largest_batch: how many inputs at once fit into a memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace benanza::tool {
+
+/// `80GB`, `16GiB`, `512MB`, `4096`. Throws UsageError.
+[[nodiscard]] double parse_bytes(const std::string& option, const std::string& text);
+
+/// The largest batch of at least 1 whose peak is at most `capacity`; 0 where not even one input fits; nothing where the
+/// batch does not change the peak, or the model cannot be given another. `peak`, by batch, grows.
+[[nodiscard]] std::optional<std::int64_t> largest_batch(double capacity,
+                                                        const std::function<double(std::int64_t)>& peak);
+
+}  // namespace benanza::tool

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// benanza memory: what fills the memory of a model or of an iteration of its training, when, and what would change
+// that.
+#include "analyze_model.hpp"
+#include "commands.hpp"
+#include "largest_batch.hpp"
+#include "models.hpp"
+#include "output.hpp"
+#include "stored.hpp"
+#include <benanza/memory/make_memory_profile.hpp>
+#include <benanza/report/memory_report.hpp>
+#include <benanza/training/derive_training.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
+namespace benanza::tool {
+
+namespace {
+
+struct MemoryCommand {
+  ModelOptions models{};
+  OutputOptions output{};
+  std::string saved = "least", capacity{};
+  std::vector<std::string> results{};
+};
+
+/// How the memory of one model is counted.
+struct Setting {
+  std::optional<TrainingOptions> training{};
+  Saved saved = Saved::least;
+};
+
+std::string text_of(const Setting& setting) {
+  if (!setting.training) return "";
+  const TrainingOptions& t = *setting.training;
+  const auto name = [](auto value) { return std::string(enum_names(value)[static_cast<std::size_t>(value)]); };
+  return " --optimizer " + name(t.optimizer) + " --precision " + name(t.precision) + " --recompute " +
+         (t.recompute_every > 0 ? "every:" + std::to_string(t.recompute_every) : "none") + " --saved " +
+         name(setting.saved);
+}
+
+/// The entry of the sweep that a graph was made of.
+ModelAt model_of(const ModelOptions& options, const Graph& graph) {
+  for (ModelAt one : wanted_models(options))
+    if (one.file.string() == graph.file) {
+      one.point.batch = graph.batch;
+      return one;
+    }
+  throw InputError(graph.name + ": its file is not among the models");
+}
+ModelAt at_batch(ModelAt model, std::int64_t batch) {
+  model.point.batch = batch;
+  return model;
+}
+
+using Workspaces = std::map<std::string, double>;  // by signature
+
+/// Multiply-adds of convolutions and products.
+double products(const Graph& graph) {
+  double macs = 0;
+  for (const Node& node : graph.nodes)
+    if (node.bodies.empty())
+      if (const Layer layer = make_layer(node, graph); is_product(layer)) macs += static_cast<double>(cost(layer).macs);
+  return macs;
+}
+
+struct Counted {
+  MemoryProfile profile{};
+  std::int64_t parameters = 0;
+  double macs = 0;
+};
+
+Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces) {
+  MemoryOptions options{.saved = setting.saved};
+  if (!workspaces.empty())
+    options.workspace = [&](const Layer& layer) -> std::optional<double> {
+      const auto found = workspaces.find(signature(layer).text());
+      return found == workspaces.end() ? std::nullopt : std::optional(found->second);
+    };
+  Counted counted;
+  if (setting.training) {
+    options.optimizer = setting.training->optimizer;
+    const TrainingGraph iteration = derive_training(std::move(graph), *setting.training);
+    counted.profile = make_memory_profile(iteration, options);
+    for (const Parameter& one : iteration.parameters) counted.parameters += one.elements;
+    counted.macs = products(iteration.graph);
+    return counted;
+  }
+  counted.macs = products(graph);
+  counted.profile = make_memory_profile(graph, options);
+  for (const auto& block : counted.profile.blocks)
+    if (block.category == MemoryCategory::weights) counted.parameters += static_cast<std::int64_t>(block.bytes / 4);
+  return counted;
+}
+
+/// What does not depend on the batch.
+double fixed_bytes(const MemoryProfile& profile) {
+  return profile.of(MemoryCategory::weights) + profile.of(MemoryCategory::buffers) +
+         profile.of(MemoryCategory::gradients) + profile.of(MemoryCategory::optimizer_state);
+}
+
+/// Other settings of the iteration, each with one thing changed; of recomputation the one that needs least.
+std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, const Counted& now, const auto& largest) {
+  std::vector<MemoryWhatIf> result;
+  if (!asked.training) return result;
+  const auto add = [&](const std::string& options, const Setting& other, const Counted& counted) {
+    result.push_back({.options = options,
+                      .peak_bytes = counted.profile.peak_bytes(),
+                      .work = now.macs > 0 ? counted.macs / now.macs : 1,
+                      .largest_batch = largest(other)});
+  };
+  const auto try_one = [&](const std::string& options, const auto& change) {
+    Setting other = asked;
+    change(other);
+    add(options, other, count(graph, other, {}));
+  };
+  if (asked.saved == Saved::least) try_one("--saved eager", [](Setting& s) { s.saved = Saved::eager; });
+  else try_one("--saved least", [](Setting& s) { s.saved = Saved::least; });
+  const auto with_recomputation = [&](Setting other, const std::string& prefix) {
+    std::optional<std::pair<Setting, Counted>> best;
+    for (std::int64_t every = 2; every <= 64; every *= 2) {
+      other.training->recompute_every = every;
+      Counted counted = count(graph, other, {});
+      if (!best || counted.profile.peak_bytes() < best->second.profile.peak_bytes())
+        best.emplace(other, std::move(counted));
+    }
+    add(prefix + "--recompute every:" + std::to_string(best->first.training->recompute_every), best->first,
+        best->second);
+  };
+  if (asked.training->recompute_every == 0) with_recomputation(asked, "");
+  if (asked.training->precision == Precision::f32) {
+    try_one("--precision mixed", [](Setting& s) { s.training->precision = Precision::mixed_bf16; });
+    Setting both = asked;
+    both.training->precision = Precision::mixed_bf16;
+    if (asked.training->recompute_every == 0) with_recomputation(both, "--precision mixed ");
+  }
+  return result;
+}
+
+/// The fused bound and the workspaces of the plans that it is made of, where results hold them.
+struct Timed {
+  std::optional<Seconds> latency{};
+  Workspaces workspaces{};
+};
+Timed time_of(const Graph& graph, const StoredResults& stored) {
+  Timed timed;
+  const Analysis analysis = analyze_model(make_model_layers(graph), stored.results, {});
+  if (!analysis.partial()) timed.latency = analysis[RungName::library_fused_resident].bound;
+  for (const auto& row : analysis.rows)
+    if (row.chosen) timed.workspaces[row.signature] = static_cast<double>(row.chosen->workspace_bytes);
+  return timed;
+}
+
+int run(const MemoryCommand& options) {
+  check_writable(options.output);
+  constexpr auto policies = enum_names(Saved{});
+  const auto* const saved = std::find(policies.begin(), policies.end(), options.saved);
+  if (saved == policies.end()) throw UsageError("--saved: '" + options.saved + "' is none of least, eager");
+  MemoryReport report;
+  report.sweep = options.models.sweeps() && options.models.files().size() == 1;
+  report.capacity_of = options.capacity.empty() ? "this machine's memory" : "--capacity " + options.capacity;
+  report.capacity_bytes = options.capacity.empty() ? static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                                                         static_cast<double>(sysconf(_SC_PAGESIZE))
+                                                   : parse_bytes("--capacity", options.capacity);
+  const Setting asked{.training = options.models.training.options(),
+                      .saved = static_cast<Saved>(saved - policies.begin())};
+  const std::optional<StoredResults> stored =
+      options.results.empty() ? std::nullopt : std::optional(load_results(options.results, {}));
+
+  ModelOptions plain = options.models;  // the graph of the file: training is derived under several settings
+  plain.training = {};
+  plain.tells_weights = asked.training.has_value();
+  report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
+    const ModelAt at = model_of(plain, graph);
+    const Timed timed = !stored          ? Timed{}
+                        : asked.training ? time_of(derive_training(graph, *asked.training).graph, *stored)
+                                         : time_of(graph, *stored);
+    Counted counted = count(graph, asked, timed.workspaces);
+    if (fixed_bytes(counted.profile) > report.capacity_bytes)
+      throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.name,
+                                   asked.training ? ", buffers, gradients and optimizer state" : "",
+                                   fixed_bytes(counted.profile) / 1e6, report.capacity_bytes / 1e6));
+    const auto largest = [&](const Setting& setting) {
+      return largest_batch(report.capacity_bytes, [&](std::int64_t batch) {
+        return count(load_graph(at_batch(at, batch)), setting, {}).profile.peak_bytes();
+      });
+    };
+    MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
+    model.latency = timed.latency;
+    model.largest_batch = largest(asked);
+    if (!report.sweep) model.what_ifs = what_ifs(graph, asked, counted, largest);
+    model.profile = std::move(counted.profile);
+    return model;
+  });
+  emit(report, options.output);
+  return done;
+}
+
+}  // namespace
+
+void add_memory(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<MemoryCommand>();
+  auto* command =
+      app.add_subcommand("memory", "what fills the memory of a model or of an iteration of its training, and when");
+  command->footer("example: benanza memory examples/models/training/resnet50.onnx --training --capacity 80GB");
+  options->models.add_to(*command);
+  options->models.training.add_to(*command);
+  command->add_option("--saved", options->saved, "what forward keeps: least (default), or eager as PyTorch does")
+      ->type_name("POLICY")
+      ->needs("--training");
+  command->add_option("--capacity", options->capacity, "memory that is to hold it (default: this machine's)")
+      ->type_name("80GB");
+  command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  options->output.add_to(*command);
+  command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "witnesses.hpp"
+
+#include "models.hpp"
+#include "run_inputs.hpp"
+#include <benanza/execution/make_witness.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace benanza::tool {
+
+void WitnessFlags::add_to(CLI::App& command) {
+  auto* flag = command.add_flag("--witness", witness,
+                                "executes the model from the measured plans, and times that (docs/witness.md)");
+  command.add_option("--weights", weights, "of the witness: random numbers in the place of fills")
+      ->type_name("random:SEED")
+      ->needs(flag);
+}
+
+void WitnessFlags::check() const { static_cast<void>(weight_seed(weights)); }
+
+std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOptions& models, const Session& session) {
+  ModelOptions executable = models;
+  executable.executable = true;
+  const WitnessOptions wanted{.backends = session.options().backends,
+                              .threads = session.analysis_options().threads,
+                              .weight_seed = weight_seed(flags.weights)};
+  std::vector<Witness> result;
+  for (const auto& model : wanted_models(executable)) {
+    if (session.machine().is_device()) {
+      result.push_back({.refused = "models are executed on processors only"});
+      continue;
+    }
+    try {
+      result.push_back(make_witness(load_graph(model), session.database(), wanted));
+    } catch (const InputError& error) {
+      result.push_back({.refused = error.what()});
+    }
+  }
+  return result;
+}
+
+}  // namespace benanza::tool

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected values: examples/models/training/expected.json, which PyTorch 2.13 counted.
+#include "support/catch.hpp"
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/onnx.hpp>
+#include <benanza/training/derive_training.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace {
+
+using namespace benanza;
+using Catch::Contains;
+using Catch::Matchers::WithinRel;
+
+const std::string models = std::string(BENANZA_MODELS) + "/training/";
+
+/// FLOPs of convolutions and products as they are quoted: two a multiply-add, taps in the padding included.
+double product_flops(const TrainingGraph& iteration, Phase phase) {
+  double flops = 0;
+  for (std::size_t i = 0; i < iteration.graph.nodes.size(); ++i)
+    if (iteration.phases[i] == phase)
+      if (const Layer layer = make_layer(iteration.graph.nodes[i], iteration.graph); is_product(layer))
+        flops += 2.0 * static_cast<double>(cost(layer).macs);
+  return flops;
+}
+
+/// Those of the forward pass of attention, which PyTorch's counter passes over on the processor (it does not list
+/// `_scaled_dot_product_flash_attention_for_cpu`). vit_b_16: 12 layers of 12 heads, 197 places, 64 channels a head, two
+/// products.
+double uncounted_flops(const std::string& model, double batch) {
+  return model == "vit_b_16" ? 12 * 12 * batch * 2 * (2.0 * 197 * 197 * 64) : 0;
+}
+
+}  // namespace
+
+TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorch counts") {
+  const auto expected = nlohmann::json::parse(std::ifstream(models + "expected.json"));
+  REQUIRE(expected.size() == 6);
+  for (const auto& [name, counts] : expected.items()) {
+    INFO(name);
+    const TrainingGraph iteration = derive_training(
+        import_onnx(models + name + ".onnx", {.batch = counts["batch"].get<std::int64_t>(), .training = true}));
+    const double uncounted = uncounted_flops(name, counts["batch"].get<double>());
+    CHECK_THAT(product_flops(iteration, Phase::forward) - uncounted,
+               WithinRel(counts["forward_flops"].get<double>(), 1e-3));
+    CHECK_THAT(product_flops(iteration, Phase::backward) - 2 * uncounted,
+               WithinRel(counts["backward_flops"].get<double>(), 1e-3));
+    std::int64_t parameters = 0;
+    double bytes = 0;
+    for (const Parameter& one : iteration.parameters) {
+      parameters += one.elements;
+      bytes += one.bytes;
+    }
+    CHECK(parameters == counts["parameters"].get<std::int64_t>());
+    CHECK(bytes == counts["gradients_bytes"].get<double>());
+    double buffers = 0;
+    for (const ValueId id : iteration.buffers) buffers += iteration.graph.value(id).bytes();
+    // PyTorch also counts the batches that a normalisation has seen, 8 bytes for two vectors of statistics.
+    CHECK(buffers + 8.0 * static_cast<double>(iteration.buffers.size()) / 2 == counts["buffers_bytes"].get<double>());
+  }
+}
+
+TEST_CASE("gradients come in the order in which backward completes them") {
+  const TrainingGraph iteration = derive_training(import_onnx(models + "vgg16.onnx"));
+  REQUIRE(iteration.parameters.size() == 32);  // 13 convolutions and 3 products, a weight and a bias each
+  CHECK_THAT(iteration.parameters.front().name, Contains("classifier.6"));
+  CHECK_THAT(iteration.parameters.back().name, Contains("features.0"));
+  for (std::size_t i = 1; i < iteration.parameters.size(); ++i)
+    CHECK(iteration.parameters[i - 1].node <= iteration.parameters[i].node);
+}
+
+TEST_CASE("a model that cannot be trained is refused by what it lacks") {
+  const auto refused = [](const std::string& model) { return derive_training(import_onnx(model)); };
+  const std::string hard = std::string(BENANZA_MODELS) + "/hard/";
+  CHECK_THROWS_WITH(refused(hard + "bert_base_dynamic_i8.onnx"), Contains("no gradient is known"));
+  CHECK_THROWS_WITH(refused(hard + "loop_known_trip_count.onnx"), Contains("no floating-point parameters"));
+  CHECK_THROWS_WITH(refused(std::string(BENANZA_MODELS) + "/modern/deepspeech_lstm.onnx"), Contains("LSTM"));
+}
