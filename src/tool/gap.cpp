@@ -130,12 +130,11 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
         [&](const BoundOptions& bound) { return session.measure_missing(std::span(&model, 1), bound); });
     made.results = session.database();
     made.analysis = session.analysis_options();
-    made.report = {
-        .machine = session.machine(),
-        .backends = session.versions(),
-        .footer = how_measured(made.measured, session),
-        .warnings = warnings_of(made.results),
-        .runs = summarise_runs(made.results)};
+    made.report = {.machine = session.machine(),
+                   .backends = session.versions(),
+                   .footer = how_measured(made.measured, session),
+                   .warnings = warnings_of(made.results),
+                   .runs = summarise_runs(made.results)};
   }
   made.analysis.candidates = true;
   made.report.models = {analyze_model(model, made.results, made.analysis)};

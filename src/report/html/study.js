@@ -113,7 +113,7 @@ function speedupSection(study) {
   const models = unique(study.rows.filter((row) => Object.keys(row.speedups).length > 0).map((row) => row.model)).sort();
   const show = () => {
     const series = speedupSeries(study, state.device, state.model === everything ? null : state.model);
-    legend.replaceChildren(...series.map((s) => el("li", {}, el("span", { class: `key ${markOf(s.at)}` }), spaced(s.name))));
+    legend.replaceChildren(...series.map((s) => el("li", {}, el("span", { class: `key ${markOf(s.at)}` }), spaced(s.name), s.points[0].models !== undefined && el("small", {}, ` ${plural(s.points[0].models, "model")}`))));
     place.replaceChildren(series.length === 0 ? el("p", { class: "empty" }, "nothing is known of this model on this device") : responsive((width) => drawSpeedups(series, width)));
   };
   const set = (key) => (value) => { state[key] = value; show(); };
