@@ -103,7 +103,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   }
   const auto& bound = a[RungName::library_fused_resident].bound;
   if (bound)
-    out << fmt::format("  {:<23} {:>9}  + {} of changes between calls, {} of slower plans\n", "library chained",
+    out << fmt::format("  {:<23} {:>9}\n    + {} of changes between calls, {} of slower plans\n", "library chained",
                        time_text(witness.chained(*bound)), time_text(witness.layout_changes_alone() + witness.switches),
                        time_text(witness.slower_plans()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));

@@ -228,7 +228,8 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
     analysis.reference[is_fused ? "library_fused_parallel_without_last" : "library_parallel_without_last"] =
         path_without_last(*form, layers);
   }
-  if (!results.advised.empty()) analysis.reference["library_advised"] = advised_total(single);
+  if (const Seconds total = advised_total(single); !results.advised.empty() && total.value > 0)
+    analysis.reference["library_advised"] = total;
   if (results.printed_total) analysis.reference["printed_total"] = *results.printed_total;
   analysis.coverage = coverage_of(single);
   analysis.coverage_fused = coverage_of(has_fused ? fused : single);
