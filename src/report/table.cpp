@@ -120,16 +120,17 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     alone += call.alone;
     in_place += call.in_place;
   }
-  out << fmt::format("    {} calls, {} changes of layout ({:.1f} % of the time); {} of {} for activations\n",
-                     witness.calls.size() - changes, changes, share(witness.layout_changes()),
-                     scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
+  out << fmt::format(
+      "    {} calls, {} changes of layout ({:.1f} % of the time)\n    {} for activations, {} if none shared memory\n",
+      witness.calls.size() - changes, changes, share(witness.layout_changes()), scaled(witness.peak.value) + "B",
+      scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0)
     out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));
   if (!witness.representative())
     out << fmt::format("    not representative: the reference ran {:.1f} % of the time\n",
                        share(witness.by_reference()));
-  out << fmt::format("    outputs differ by {:.1e} of the largest magnitude from those of single nodes\n",
+  out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
                      witness.difference);
 }
 
