@@ -8,6 +8,7 @@
 #include <benanza/op/binary.hpp>
 #include <benanza/op/cast.hpp>
 #include <benanza/op/channel_norm.hpp>
+#include <benanza/op/collective.hpp>
 #include <benanza/op/concat.hpp>
 #include <benanza/op/conv.hpp>
 #include <benanza/op/conv_gradient.hpp>
@@ -62,14 +63,15 @@ namespace benanza {
 
 /// One layer: an operator with everything that decides its speed. A closed variant, not a registry: exhaustive at
 /// compile time, value semantics, usable in constexpr tables. The order is that of suites and reports.
-using Layer = std::variant<op::Conv, op::ConvGradient, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention,
-                           op::Rotary, op::Recurrent, op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm,
-                           op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::Unary,
-                           op::Binary, op::Nary, op::Where, op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble,
-                           op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu, op::Gather,
-                           op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd,
-                           op::TensorScatter, op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign,
-                           op::Generate, op::Cast, op::Quantize, op::Dequantize, op::View, op::Opaque>;
+using Layer =
+    std::variant<op::Conv, op::ConvGradient, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention, op::Rotary,
+                 op::Recurrent, op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm, op::LayerNorm,
+                 op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::Unary, op::Binary, op::Nary,
+                 op::Where, op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat,
+                 op::Split, op::Slice, op::Pad, op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot,
+                 op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize,
+                 op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize, op::Dequantize, op::AllReduce,
+                 op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
 
 namespace detail {
 
