@@ -19,10 +19,14 @@
 #include <benanza/profile/kernel_class.hpp>
 #include <benanza/profile/recorder.hpp>
 #include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/csv_table.hpp>
+#include <benanza/results/latencies.hpp>
 #include <benanza/results/machine_file.hpp>
+#include <benanza/results/measuring_time.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/results/result_merge.hpp>
 #include <benanza/results/results2019.hpp>
+#include <benanza/results/totals2019.hpp>
 #include <benanza/results/whole_file.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/version.hpp>

@@ -102,6 +102,11 @@ std::optional<double> Gap::explained() const {
   return std::max(0.0, 1 - open / std::fabs(gap->value));
 }
 
+std::optional<Seconds> latency_of(const EngineProfile& profile) {
+  if (profile.latencies.empty() && (profile.records.empty() || !profile.total_only.empty())) return std::nullopt;
+  return make_timeline(profile).latency;
+}
+
 Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
             const GapOptions& options) {
   if (profile.latencies.empty() && profile.records.empty() && profile.total_only.empty()) {

@@ -41,7 +41,8 @@ std::vector<Candidate> candidates_of(const TuningTask& task, const Backend& back
                      .cache = cache,
                      .signature = task.signature,
                      .threads = draft.threads,
-                     .preparation = listing};
+                     .preparation = listing,
+                     .advised = draft.advised};
     result.push_back(std::move(candidate));
   }
   const auto plan = std::make_shared<LazyPlan>(std::move(draft), listing);
@@ -64,7 +65,9 @@ void CandidateFinder::take_earlier(Candidate& candidate) const {
   const Measurement& row = *found->second;
   if (!row.measured()) return candidate.exclude_for(row.reason);
   if (row.samples == 0) return;  // contended
+  const bool advised = candidate.row.advised;
   candidate.row = row;
+  candidate.row.advised = advised;
   candidate.row.rounds_s.clear();  // those of another pass
   candidate.row.noisy = true;
 }

@@ -99,7 +99,8 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     candidate.first_call = first_call;
     if (const auto best = loses_at_first_call(task, candidate); best && !is_enough(first_call, *best, until))
       candidate.first_call = std::min(first_call, place_.once(work));  // threads may have slept, or another process ran
-    if (const auto best = loses_at_first_call(task, candidate)) {
+    // What the library's heuristic chose is timed however slow it is: that tells what the heuristic costs.
+    if (const auto best = loses_at_first_call(task, candidate); best && !candidate.row.advised) {
       char text[96];
       std::snprintf(text, sizeof text, "%.3g ms, the best takes %.3g ms", candidate.first_call.value * 1e3,
                     best->value * 1e3);

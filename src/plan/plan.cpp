@@ -39,7 +39,7 @@ std::variant<PlanDrafts, Unsupported> Backend::drafts(const Layer& layer, int th
   if (auto* unsupported = std::get_if<Unsupported>(&all)) return std::move(*unsupported);
   PlanDrafts drafts;
   for (auto& plan : std::get<Plans>(all)) {
-    PlanDraft draft{.algorithm = plan->algorithm(), .threads = plan->threads()};
+    PlanDraft draft{.algorithm = plan->algorithm(), .threads = plan->threads(), .advised = plan->advised()};
     draft.build = [built = std::make_shared<std::unique_ptr<Plan>>(std::move(plan))] { return std::move(*built); };
     drafts.push_back(std::move(draft));
   }

@@ -15,6 +15,10 @@ Elements compute(const op::Conv& conv, const Query& query);
 Elements compute(const op::ConvTranspose& conv, const Query& query);
 // convolution_gradient.cpp
 Elements compute(const op::ConvGradient& gradient, const Query& query);
+// gradient.cpp
+Elements compute(const op::UnaryGradient& gradient, const Query& query);
+Elements compute(const op::SoftmaxGradient& gradient, const Query& query);
+Elements compute(const op::NormGradient& gradient, const Query& query);
 // fourier.cpp
 Elements compute(const op::Fourier& fourier, const Query& query);
 // loss.cpp

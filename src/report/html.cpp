@@ -5,6 +5,8 @@
 #include "memory_json.hpp"
 #include "page_files.hpp"
 #include "scale_json.hpp"
+#include "study_json.hpp"
+#include <benanza/report/study_report.hpp>
 
 #include <ostream>
 #include <string>
@@ -42,6 +44,8 @@ void write_page(std::ostream& out, const report::Json& data, std::string_view sc
 }  // namespace
 
 void write_html(std::ostream& out, const BoundReport& report) { write_page(out, report::page_json(report)); }
+
+void write_html(std::ostream& out, const Study& study) { write_page(out, report::study_json(study), report::study_js); }
 
 void write_html(std::ostream& out, const GapReport& report) {
   report::Json data = report::page_json(report.bound);

@@ -2,6 +2,7 @@
 // JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
+#include "known_layers.hpp"
 #include <benanza/model/layer_signature.hpp>
 
 #include <cmath>
@@ -335,12 +336,14 @@ void write_json(std::ostream& out, const LayersReport& report) {
          {"flops", nullptr},
          {"bytes", nullptr},
          {"intensity", nullptr}});
-  write(out, {{"schema", 1},
-              {"signature_version", signature_version},
-              {"layers_total", report.total()},
-              {"layers_unique", report.unique()},
-              {"models", models},
-              {"layers", layers}});
+  Json document{{"schema", 1},
+                {"signature_version", signature_version},
+                {"layers_total", report.total()},
+                {"layers_unique", report.unique()},
+                {"models", models},
+                {"layers", layers}};
+  if (report.known) document["known"] = known_layers_json(*report.known);
+  write(out, document);
 }
 
 void write_json(std::ostream& out, const MachineReport& report) {

@@ -12,6 +12,7 @@
 //      share      time  count  of roof  layer                                   plan
 //     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
 #include "format.hpp"
+#include "known_layers.hpp"
 #include "plans.hpp"
 #include "sweep.hpp"
 #include <benanza/model/layer_signature.hpp>
@@ -365,6 +366,10 @@ void write_table(std::ostream& out, const LayersReport& report, const TableOptio
                             total ? 100.0 * static_cast<double>(report.unique()) / static_cast<double>(total) : 0.0),
                 options)
       << "\n\n";
+  if (report.known) {
+    write_known_layers(out, report);
+    out << '\n';
+  }
 
   const auto width = static_cast<std::size_t>(std::max(options.width, 80));
   if (report.layers.size() > 0 || report.symbolic.empty()) write_layers(out, report.layers, options, width);

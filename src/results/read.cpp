@@ -65,7 +65,7 @@ struct Row {
          clock_hz = 0, wander = 0;
   std::string_view method{};
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
-  bool saves_multiplications = false, contended = false, noisy = false, throttled = false;
+  bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
   std::string wrong{};  ///< a value that cannot be true, in words
 };
@@ -109,6 +109,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
   else if (key == "contended") row.contended = number(value) == 1;
   else if (key == "noisy") row.noisy = number(value) == 1;
+  else if (key == "advised") row.advised = number(value) == 1;
   else if (key == "method") row.method = value;
   else if (key == "launch_ns") row.launch_ns = number(value);
   else if (key == "other_method_ns") row.other_ns = number(value);
@@ -269,6 +270,7 @@ class Reader {
     m.preparation.value = row.preparation_ns / 1e9;
     m.difference = row.difference;
     m.saves_multiplications = row.saves_multiplications;
+    m.advised = row.advised;
     m.contended = row.contended;
     m.noisy = row.noisy;
     m.method = row.method;

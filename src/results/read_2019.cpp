@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "results2019.hpp"
 #include <benanza/error.hpp>
+#include <benanza/results/csv_table.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <algorithm>
@@ -42,6 +43,25 @@ Results2019 read_results_2019(std::span<const std::filesystem::path> files, cons
     results.failed.erase(key);
   }
   return results;
+}
+
+std::vector<std::string> devices_2019(const std::filesystem::path& file) {
+  const std::string text = read_whole(file, results::padding_2019);
+  const auto first = text.find_first_not_of(" \t\r\n");
+  std::vector<std::string> devices;
+  const auto add = [&devices](const std::string& device) {
+    if (!device.empty() && std::find(devices.begin(), devices.end(), device) == devices.end())
+      devices.push_back(device);
+  };
+  if (first != std::string::npos && text[first] == '{') {
+    Results2019 results;
+    results::add_database_2019(file.string(), text, results);
+    add(results.device);
+  } else {
+    results::CsvTable table(file.string(), text);
+    while (table.next()) add(table["gpu"]);
+  }
+  return devices;
 }
 
 }  // namespace benanza

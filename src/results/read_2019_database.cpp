@@ -61,6 +61,13 @@ std::string algorithm_of(std::string_view text) {
   return result;
 }
 
+/// The name of a value of cudnnConvolutionFwdAlgo_t, as `algorithm_of` has it; empty for one that cuDNN 7 lacks.
+std::string forward_algorithm(std::int64_t value) {
+  constexpr std::string_view names[] = {"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
+                                        "winograd",      "winograd_nonfused"};
+  return value >= 0 && value < std::ssize(names) ? std::string(names[value]) : "";
+}
+
 /// Benanza's name of an element type; a type that it does not have stays as it is and matches nothing.
 std::string type_of(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
@@ -253,6 +260,9 @@ class Reader {
     if (!key) return;
     if (const auto batch = row->arguments.find("batch_size"); batch != row->arguments.end())
       results_->batches.insert(batch->second);
+    const auto advice = row->arguments.find("advised_convolution_algorithm");
+    if (advice != row->arguments.end() && row->kind == "CONV_FWD")
+      results_->advised[*key] = forward_algorithm(advice->second);
     if (failed || !(time > 0) || !std::isfinite(time)) {
       results_->failed.emplace(*key, failed ? error : "no time was recorded");
       return;

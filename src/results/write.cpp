@@ -68,6 +68,7 @@ Json row_of(const Measurement& m) {
   if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;
   if (m.difference != 0) row["difference"] = std::isfinite(m.difference) ? Json(rounded(m.difference, 4)) : Json();
   if (m.saves_multiplications) row["saves_multiplications"] = 1;
+  if (m.advised) row["advised"] = 1;
   if (m.contended) row["contended"] = 1;
   if (m.noisy) row["noisy"] = 1;
   if (!m.method.empty()) row["method"] = m.method;

@@ -90,6 +90,7 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
       continue;
     }
     findings.compared += call.count;
+    findings.compared_time += chosen->time * static_cast<double>(call.count);
     const Call2019& best = found.rows->front();
     if (best.time >= chosen->time) continue;
     auto& finding = slower[{call.signature, call.algorithm}];

@@ -100,12 +100,17 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
     }
     return time;
   }
+  const std::string key = call->key("CONV_FWD", type);
+  const Seconds forward = time.time;
   if (node.has_input(2) &&
       !add_call(time, results, shape_key_2019("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
     LayerTime2019 half = missing("its bias: " + time.reason);  // what is known is not the time of the layer
     half.backend = time.backend;
     return half;
   }
+  if (const auto advice = results.advised.find(key); advice != results.advised.end())
+    for (const auto& row : results.calls.at(key))
+      if (row.algorithm == advice->second && !time.advised) time.advised = time.time - forward + row.time;
   return time;
 }
 

@@ -20,7 +20,8 @@ struct LayerTime2019 {
   std::string backend{};    ///< cudnn, cublas
   std::string algorithm{};  ///< of its calls, joined by `+`
   Seconds time{};
-  std::set<std::string> defects{};  ///< of the data, that touch this node
+  std::optional<Seconds> advised{};  ///< by the algorithm that cuDNN advises; nothing: the database does not say
+  std::set<std::string> defects{};   ///< of the data, that touch this node
 };
 
 [[nodiscard]] bool is_free_2019(const Node& node, const Layer& layer);

@@ -97,6 +97,13 @@ Seconds path_without_last(const FormTimes& form, const LayerGraph& layers) {
   return finish[last];
 }
 
+/// The sum with the algorithms that cuDNN advised, where the database says which.
+Seconds advised_total(const FormTimes& form) {
+  Seconds sum{};
+  for (const auto& time : form.times) sum += time.advised.value_or(time.time);
+  return sum;
+}
+
 Measurement measurement_of(const LayerTime2019& time, const std::string& signature) {
   return {.backend = time.backend,
           .algorithm = time.algorithm,
@@ -221,6 +228,7 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
     analysis.reference[is_fused ? "library_fused_parallel_without_last" : "library_parallel_without_last"] =
         path_without_last(*form, layers);
   }
+  if (!results.advised.empty()) analysis.reference["library_advised"] = advised_total(single);
   if (results.printed_total) analysis.reference["printed_total"] = *results.printed_total;
   analysis.coverage = coverage_of(single);
   analysis.coverage_fused = coverage_of(has_fused ? fused : single);

@@ -4,6 +4,7 @@
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/results/measuring_time.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -69,8 +70,11 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
       std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(missing.earlier),
                    [&](const Measurement& row) { return row.threads <= question.threads; });
     }
+    if (entry.known.empty()) needed.erase(layer_signature.text());  // those that are left are known
     missing.layers.push_back(std::move(entry));
   }
+  for (const auto& signature : needed)
+    for (const auto& row : rows.at(signature)) missing.saved += measuring_time(row);
   return missing;
 }
 

@@ -16,6 +16,7 @@ struct MissingLayers {
   std::vector<Measurement> earlier{};  ///< rows of layers that are tuned once more
   std::string name{};                  ///< of the run: the models that need it
   std::size_t needed = 0;              ///< unique layers of all the models
+  Seconds saved{};                     ///< what measuring those took at least that are not tuned
 };
 
 /// `question`: what known rows have to answer for.

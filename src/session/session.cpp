@@ -110,6 +110,7 @@ Measured Session::measure_missing(std::span<const ModelLayers> models, const Bou
   const auto tuned = std::count_if(missing.layers.begin(), missing.layers.end(),
                                    [](const bench::Wanted& entry) { return entry.known.empty(); });
   result.known = missing.needed - static_cast<std::size_t>(tuned);
+  result.saved = missing.saved;
   return result;
 }
 

@@ -36,11 +36,6 @@ struct BoundCommand {
   bool require_complete = false;
 };
 
-std::string how_measured(const Measured& measured, const Session& session) {
-  return fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", measured.tuned, measured.took.value,
-                     measured.known, where_kept(measured, session));
-}
-
 Outcome measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget, Again again,
                         bool quiet) {
   return watched(session, quiet, {.budget = budget, .again = again},

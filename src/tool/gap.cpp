@@ -133,8 +133,7 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
     made.report = {
         .machine = session.machine(),
         .backends = session.versions(),
-        .footer = fmt::format("{} layers measured in {:.1f} s, {} from the database; {}", made.measured.tuned,
-                              made.measured.took.value, made.measured.known, where_kept(made.measured, session)),
+        .footer = how_measured(made.measured, session),
         .warnings = warnings_of(made.results),
         .runs = summarise_runs(made.results)};
   }

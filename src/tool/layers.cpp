@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza layers: the unique layers over a set of models.
 #include "commands.hpp"
+#include "known_layers.hpp"
 #include "models.hpp"
 #include "output.hpp"
 #include "symbolic.hpp"
@@ -53,6 +54,7 @@ struct Layers {
 struct LayersCommand {
   ModelOptions models{};
   OutputOptions output{};
+  KnownLayersOptions known{};
   bool fused = false, tensors = false;
 };
 
@@ -68,9 +70,12 @@ void add_layers(CLI::App& app, int& exit_code) {
   options->output.add_to(*command);
   command->add_flag("--fused", options->fused, "the groups of fused form instead of ONNX nodes");
   command->add_flag("--tensors", options->tensors, "every tensor of the graph with its type and shape instead");
+  options->known.add_to(*command);
   command->callback([options, &exit_code] {
     check_writable(options->output);
     exit_code = done;
+    if (!options->known.results.empty() && !options->known.asked())
+      throw UsageError("--results: also give --known or --rules, for which they say what layers cost");
     if (options->tensors)
       return emit(TensorsReport{from_each_graph(options->models, options->output.quiet, tensors_of)}, options->output);
     LayersReport report;
@@ -94,6 +99,7 @@ void add_layers(CLI::App& app, int& exit_code) {
       report.layers.merge(std::move(layers));
       report.symbolic.insert(report.symbolic.end(), open.begin(), open.end());
     }
+    if (options->known.asked()) report.known = known_layers_report(options->known, options->models, options->fused);
     emit(report, options->output);
   });
 }

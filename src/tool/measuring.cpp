@@ -42,6 +42,23 @@ Outcome watched(const Session& session, bool quiet, BoundOptions options,
   return result;
 }
 
+namespace {
+
+/// In the largest unit of which there is one.
+std::string span_text(Seconds span) {
+  if (span.value < 60) return fmt::format("{:.{}f} s", span.value, span.value < 10 ? 1 : 0);
+  if (span.value < 3600) return fmt::format("{:.0f} min", span.value / 60);
+  return fmt::format("{:.1f} h", span.value / 3600);
+}
+
+}  // namespace
+
+std::string how_measured(const Measured& measured, const Session& session) {
+  std::string text = fmt::format("measured {} of {}", measured.tuned, measured.tuned + measured.known);
+  if (measured.known > 0) text += fmt::format(", the rest known: {} saved", span_text(measured.saved));
+  return text + fmt::format("; took {}, {}", span_text(measured.took), where_kept(measured, session));
+}
+
 std::string where_kept(const Measured& measured, const Session& session) {
   return measured.not_kept.empty() ? "kept in " + session.options().database.string() : "not kept";
 }

@@ -25,6 +25,9 @@ struct Outcome : Measured {
 [[nodiscard]] Outcome watched(const Session& session, bool quiet, BoundOptions options,
                               const std::function<Measured(const BoundOptions&)>& measure);
 
+/// `measured 12 of 60, the rest known: 31 min saved; took 9.0 s, kept in DIR`.
+[[nodiscard]] std::string how_measured(const Measured& measured, const Session& session);
+
 /// `kept in DIR`, or that it is not.
 [[nodiscard]] std::string where_kept(const Measured& measured, const Session& session);
 

@@ -21,17 +21,41 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& name
   return files;
 }
 
-StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends) {
+namespace {
+
+ResultDatabase open_all(const std::vector<std::string>& names) {
   ResultDatabase database;
   for (const auto& name : names) {
     if (std::filesystem::is_directory(name)) database.add(ResultDatabase::open(name));
     else database.add(read_run(name));
   }
-  const auto machines = database.machines();
-  if (machines.empty()) {
+  if (database.machines().empty()) {
     const auto& unread = database.warnings();
     throw InputError("--results: the files hold no results" + (unread.empty() ? "" : "; not read: " + unread.front()));
   }
+  return database;
+}
+
+StoredResults of_machine(const ResultDatabase& database, const Machine& machine,
+                         const std::vector<std::string>& backends) {
+  auto versions = database.newest_versions(machine);
+  std::erase_if(versions, [&](const BackendVersion& backend) {
+    return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
+  });
+  StoredResults stored;
+  stored.results = database.select(machine, versions);
+  stored.report.machine = machine;
+  stored.report.backends = versions;
+  stored.report.warnings = warnings_of(stored.results);
+  stored.report.runs = summarise_runs(stored.results);
+  return stored;
+}
+
+}  // namespace
+
+StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends) {
+  const ResultDatabase database = open_all(names);
+  const auto machines = database.machines();
   if (machines.size() > 1) {
     std::string text =
         "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
@@ -44,17 +68,15 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
     text += " give the files of one of them";
     throw InputError(text);
   }
-  auto versions = database.newest_versions(machines.front());
-  std::erase_if(versions, [&](const BackendVersion& backend) {
-    return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
-  });
-  StoredResults stored;
-  stored.results = database.select(machines.front(), versions);
-  stored.report.machine = machines.front();
-  stored.report.backends = versions;
-  stored.report.warnings = warnings_of(stored.results);
-  stored.report.runs = summarise_runs(stored.results);
-  return stored;
+  return of_machine(database, machines.front(), backends);
+}
+
+std::vector<StoredResults> load_all_results(const std::vector<std::string>& names,
+                                            const std::vector<std::string>& backends) {
+  const ResultDatabase database = open_all(names);
+  std::vector<StoredResults> all;
+  for (const auto& machine : database.machines()) all.push_back(of_machine(database, machine, backends));
+  return all;
 }
 
 Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device) {

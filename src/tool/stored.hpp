@@ -26,6 +26,10 @@ struct StoredResults {
 /// unless it is one of a folder, and for results of several machines or of none.
 [[nodiscard]] StoredResults load_results(const std::vector<std::string>& names,
                                          const std::vector<std::string>& backends);
+/// The same of each machine, in order of their ids. Throws InputError for a file that cannot be read, unless it is one
+/// of a folder, and for results of no machine.
+[[nodiscard]] std::vector<StoredResults> load_all_results(const std::vector<std::string>& names,
+                                                          const std::vector<std::string>& backends);
 /// Files and folders of 2019, for `--rules 2019`. Throws InputError as `read_results_2019` does, and where there are
 /// none.
 [[nodiscard]] Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device);

@@ -94,6 +94,10 @@ class Page(unittest.TestCase):
         cls.gap_json = json.loads(gap.stdout)["gaps"][0]
         cls.questions = OUT / "questions.html"
         cls.questions.write_text(with_questions(cls.gap.read_text(encoding="utf-8")), encoding="utf-8")
+        cls.memory = OUT / "memory.html"
+        memory = subprocess.run([PROGRAM, "memory", str(MODELS / "training" / "mobilenet_v3_large.onnx"), "--training", "--capacity", "80GB", "--html", str(cls.memory), "--json", "-"],
+                                capture_output=True, text=True, check=True)
+        cls.memory_json = json.loads(memory.stdout)["models"][0]
         cls.browser = Browser(find_chromium())
 
     @classmethod
@@ -130,12 +134,12 @@ class Page(unittest.TestCase):
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep, self.gap, self.questions):
+        for page in (self.one, self.many, self.sweep, self.gap, self.questions, self.memory):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "" if page in (self.one, self.gap, self.questions) else "#m0", dark=dark, **size)
+                        self.opened(page, "" if page in (self.one, self.gap, self.questions, self.memory) else "#m0", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])
@@ -143,6 +147,15 @@ class Page(unittest.TestCase):
                                                         .map(e => e.tagName + '.' + e.getAttribute('class') + ' ' + e.getBoundingClientRect().right).slice(0, 5)""")
                         self.assertEqual(wide, [])
                         self.assertEqual(self.browser.evaluate("document.documentElement.scrollWidth"), size["width"])
+
+    def test_memory_is_stacked_to_its_peak(self):
+        self.opened(self.memory, **SIZES["desktop"])
+        self.assertEqual(self.browser.evaluate("document.querySelector('[data-peak]').dataset.peak"), str(self.memory_json["peak_bytes"]))
+        there = [name for name, most in self.memory_json["most_at_once"].items() if most > 0]
+        self.assertEqual(sorted(self.browser.evaluate("[...document.querySelectorAll('svg.memory path')].map(p => p.getAttribute('class').match(/m-(\\w+)/)[1])")), sorted(there))
+        # The areas reach up to the peak: the uppermost point of all is the peak over the axis.
+        top = self.browser.evaluate("Math.min(...[...document.querySelectorAll('svg.memory path')].map(p => p.getBBox().y))")
+        self.assertAlmostEqual(top, 300 - (300 - 22) / 1.06, delta=0.5)
 
     def test_it_prints(self):
         self.opened(self.one, media="print")

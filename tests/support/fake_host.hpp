@@ -75,6 +75,7 @@ struct FakePlan {
   bool leaves_output = false;  ///< writes nothing
   int fails_at_call = -1;
   std::size_t workspace = 0;
+  bool advised = false;
 };
 
 class FakeBackend final : public Backend {
@@ -104,7 +105,8 @@ class FakeBackend final : public Backend {
                 .threads = threads,
                 .inputs = plain_layouts(operands.inputs),
                 .outputs = plain_layouts(operands.outputs),
-                .workspace_bytes = what.workspace}),
+                .workspace_bytes = what.workspace,
+                .advised = what.advised}),
           backend_(backend),
           what_(std::move(what)) {}
 

@@ -46,6 +46,11 @@ std::vector<Layer> samples() {
                        .strides = {2, 2},
                        .dilations = {2, 1},
                        .group = 2},
+      op::NormGradient{.x = {2, 64, 3136}},
+      op::NormGradient{.of = op::NormGradientOf::layer, .x = {394, 768}, .affine = false},
+      op::SoftmaxGradient{.x = {24, 197, 1}, .log = true},
+      op::UnaryGradient{.x = {401408}},
+      op::UnaryGradient{.fn = ElementwiseFn::clip, .x = {99}, .alpha = 0, .beta = 6},
       op::ConvTranspose{
           .x = {1, 8, 4, 4}, .w = {8, 3, 2, 2}, .strides = {2, 2}, .output_padding = {1, 0}, .post = {bias}},
       op::MatMul{.a = {12, 128, 64},

@@ -73,6 +73,21 @@ TEST_CASE("a plan that two calls show to be slow is dropped at once, and not tri
   CHECK(row(rows, "fast,threads=1").measured());
 }
 
+TEST_CASE("what a library's heuristic chose is timed however slow it is, and is never chosen for that") {
+  FakeHost host;
+  const auto backend = std::make_shared<FakeBackend>(
+      host,
+      std::vector<FakePlan>{{.name = "fast", .seconds = 0.02}, {.name = "first", .seconds = 0.2, .advised = true}});
+  const auto rows = run(host, {backend});
+  const Measurement& advised = row(rows, "first,threads=1");
+  CHECK(advised.advised);
+  CHECK(advised.measured());
+  CHECK(advised.median.value == Approx(0.2));
+  CHECK(advised.rounds_s.empty());
+  CHECK_FALSE(row(rows, "fast,threads=1").advised);
+  CHECK(row(rows, "fast,threads=1").rounds_s.size() >= 40);
+}
+
 TEST_CASE("one call that a neighbour delays costs no plan its race") {
   // Calls of the host: the first plan's check, then readings and its samples; the second plan's first call is the one
   // that is delayed, by as much as 123 ms - what was seen on a shared host - or by less than a call counts as long.

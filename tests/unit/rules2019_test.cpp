@@ -197,3 +197,30 @@ TEST_CASE("The engine's algorithms are held against the database's best") {
   CHECK(found.compared == 4);
   CHECK(found.not_compared.size() == 2);
 }
+
+TEST_CASE("Layers are counted as the paper did: 175 of ResNet50-v1 are 47, 1,229 of its family are 60") {
+  const auto count = [](const std::string& name) {
+    const auto file = std::filesystem::path(BENANZA_MODELS) / "zoo2019" / (name + ".onnx");
+    return count_layers_2019(import_onnx(file, {.executable = true}));
+  };
+  const auto total = [](const CountedLayers& layers) { return known_layers("", layers, {}).layers; };
+  const CountedLayers resnet50 = count("ResNet050-v1");
+  CHECK(total(resnet50) == 175);
+  CHECK(resnet50.size() == 47);
+  CountedLayers family = resnet50;
+  for (const auto* name : {"ResNet018-v1", "ResNet034-v1", "ResNet101-v1", "ResNet152-v1"}) merge(family, count(name));
+  CHECK(total(family) == 1229);
+  CHECK(family.size() == 60);
+}
+
+TEST_CASE("A counted layer takes the time of its calls in a printed table") {
+  const auto file = std::filesystem::path(BENANZA_MODELS) / "zoo2019" / "MNIST.onnx";
+  const auto results = data2019::results("mnist_v100_b1.csv.gz");
+  const CountedLayers layers = count_layers_2019(import_onnx(file, {.executable = true}), &results);
+  const KnownLayers all = known_layers("MNIST", layers, {});
+  // The table has nine rows, each of a unique layer: 12.734 + 8.455 + 7.923 + 7.171 + 22.423 + 8.468 + 7.947 + 7.408 +
+  // 6.280 us. It lacks Plus214; two Reshapes cost nothing.
+  CHECK(all.unique == 12);
+  CHECK(all.timed == 9);
+  CHECK(all.time.value * 1e6 == Approx(88.809));
+}

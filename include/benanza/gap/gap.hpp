@@ -328,6 +328,10 @@ struct Gap {
   [[nodiscard]] const RungRatio& ratio(RungName name) const { return ratios.at(static_cast<std::size_t>(name)); }
 };
 
+/// The engine's latency in a pass: the median of those that the profile has, else the sum of its records, on their
+/// busiest lane. Nothing where it has neither.
+[[nodiscard]] std::optional<Seconds> latency_of(const EngineProfile& profile);
+
 /// `analysis` is of `model`; with `AnalysisOptions::candidates` it also tells of algorithms, layouts and other
 /// libraries. Throws InputError when the profile has neither a latency nor a record.
 [[nodiscard]] Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,

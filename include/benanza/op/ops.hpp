@@ -30,6 +30,7 @@
 #include <benanza/op/lrn.hpp>
 #include <benanza/op/mat_mul.hpp>
 #include <benanza/op/nary.hpp>
+#include <benanza/op/norm_gradient.hpp>
 #include <benanza/op/one_hot.hpp>
 #include <benanza/op/opaque.hpp>
 #include <benanza/op/pad.hpp>
@@ -44,6 +45,7 @@
 #include <benanza/op/scatter_nd.hpp>
 #include <benanza/op/slice.hpp>
 #include <benanza/op/softmax.hpp>
+#include <benanza/op/softmax_gradient.hpp>
 #include <benanza/op/split.hpp>
 #include <benanza/op/tensor_scatter.hpp>
 #include <benanza/op/tile.hpp>
@@ -52,6 +54,7 @@
 #include <benanza/op/tree_ensemble.hpp>
 #include <benanza/op/trilu.hpp>
 #include <benanza/op/unary.hpp>
+#include <benanza/op/unary_gradient.hpp>
 #include <benanza/op/view.hpp>
 #include <benanza/op/where.hpp>
 
@@ -66,12 +69,12 @@ namespace benanza {
 using Layer =
     std::variant<op::Conv, op::ConvGradient, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention, op::Rotary,
                  op::Recurrent, op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm, op::LayerNorm,
-                 op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::Unary, op::Binary, op::Nary,
-                 op::Where, op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat,
-                 op::Split, op::Slice, op::Pad, op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot,
-                 op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize,
-                 op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize, op::Dequantize, op::AllReduce,
-                 op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
+                 op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::NormGradient, op::SoftmaxGradient,
+                 op::UnaryGradient, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce, op::Cumulative, op::TopK,
+                 op::TreeEnsemble, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu, op::Gather,
+                 op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd, op::TensorScatter,
+                 op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize,
+                 op::Dequantize, op::AllReduce, op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
 
 namespace detail {
 

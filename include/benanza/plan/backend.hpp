@@ -58,6 +58,8 @@ class Plan {
   [[nodiscard]] bool saves_multiplications() const { return saves_multiplications_; }
   /// Largest accepted difference to the reference, relative to the largest magnitude of the sampled outputs.
   [[nodiscard]] double tolerance() const { return tolerance_; }
+  /// Whether it is the library's own first answer to the problem: what its heuristic chooses.
+  [[nodiscard]] bool advised() const { return advised_; }
 
   /// From row-major to this plan's layout of input `i`; constants go through it outside the timed region. Both are in
   /// the processor's memory, also where calls are not.
@@ -80,6 +82,7 @@ class Plan {
     std::vector<Layout> inputs{}, outputs{};
     std::size_t workspace_bytes = 0;
     bool saves_multiplications = false;
+    bool advised = false;  ///< as PlanDraft has it, for a backend that lists plans
     double tolerance = 1e-4;
   };
   explicit Plan(Description d)
@@ -89,6 +92,7 @@ class Plan {
         outputs_(std::move(d.outputs)),
         workspace_bytes_(d.workspace_bytes),
         saves_multiplications_(d.saves_multiplications),
+        advised_(d.advised),
         tolerance_(d.tolerance) {}
 
  private:
@@ -104,6 +108,7 @@ class Plan {
   std::vector<Layout> inputs_, outputs_;
   std::size_t workspace_bytes_;
   bool saves_multiplications_;
+  bool advised_;
   double tolerance_;
 };
 
@@ -114,6 +119,7 @@ using Plans = std::vector<std::unique_ptr<Plan>>;
 struct PlanDraft {
   std::string algorithm{};  ///< that of the plan
   int threads = 1;
+  bool advised = false;  ///< the library's own first answer to this problem: what its heuristic chooses
   /// Does the preparation (code generation, finalisation). Called once at most.
   std::function<std::variant<std::unique_ptr<Plan>, Unsupported>()> build{};
 };

@@ -6,6 +6,7 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/sweep.hpp>
 #include <benanza/bounds/witness.hpp>
+#include <benanza/model/counted_layers.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/results.hpp>
@@ -63,11 +64,21 @@ struct SymbolicLayer {
   Users user{};
 };
 
+/// What of the models a database of others has already, or how many layers they have by other rules.
+struct KnownLayersReport {
+  std::string rules{};                ///< `2019`; empty: today's, and layers that cost nothing do not count
+  bool asked_known = false;           ///< a database was given
+  bool of_results = false;            ///< and it is one of results, so that times are those of measuring
+  std::int64_t other_models = 0;      ///< models of the database; 0: it is one of results
+  std::vector<KnownLayers> models{};  ///< the last one is of all together
+};
+
 /// Report of `layers`: the unique layers over a set of models.
 struct LayersReport {
   std::vector<ModelSummary> models{};
   LayerSet layers{};
   std::vector<SymbolicLayer> symbolic{};
+  std::optional<KnownLayersReport> known{};
   [[nodiscard]] std::size_t unique() const { return layers.size() + symbolic.size(); }
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;

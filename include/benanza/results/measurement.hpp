@@ -38,6 +38,7 @@ struct Measurement {
   Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
   std::int64_t workspace_bytes = 0;
   bool saves_multiplications = false;  ///< Winograd, FFT
+  bool advised = false;                ///< the library's own first answer: what its heuristic chooses
   bool contended = false;              ///< no sample passed the sentinel
   bool noisy = false;                  ///< still uncertain when the budget ended
   double difference = 0;               ///< to the reference, relative

@@ -131,6 +131,7 @@ struct Results2019 {
   std::vector<BackendVersion> backends{};  ///< cudnn, cublas
   std::set<std::int64_t> batches{};
   std::map<std::string, std::vector<Call2019>> calls{};  ///< by key; fastest first
+  std::map<std::string, std::string> advised{};          ///< by key, the algorithm that cuDNN's heuristic chose
   std::map<std::string, std::string> failed{};           ///< keys of which no algorithm has a time, and why
   std::vector<PrintedRow2019> printed{};                 ///< of tables, in order
   std::optional<Seconds> printed_total{};                ///< the last row of a table of one model
@@ -142,5 +143,8 @@ struct Results2019 {
 /// broken or of neither kind, for two GPUs (which never share a total), for databases given together with tables.
 [[nodiscard]] Results2019 read_results_2019(std::span<const std::filesystem::path> files,
                                             const std::string& device = {});
+
+/// The GPUs of which a file has rows, in order; none where it does not say. Throws InputError as above.
+[[nodiscard]] std::vector<std::string> devices_2019(const std::filesystem::path& file);
 
 }  // namespace benanza

@@ -71,6 +71,7 @@ struct Measured {
   std::size_t with_rows = 0;  ///< those of them that have rows now
   std::size_t tuned = 0;      ///< unique layers that have rows and had none before, or were tuned once more
   std::size_t known = 0;      ///< unique layers that the database knew
+  Seconds saved{};            ///< what measuring the known ones took at least: their timed calls, plans and constants
   Seconds took{};
   std::string run{};       ///< the file of the run; empty when nothing was measured or it could not be written
   std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were

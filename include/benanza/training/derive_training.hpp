@@ -100,7 +100,7 @@ class TrainingBuilder {
         if (output && is_float(graph.value(*output).type)) wanted_[*output] = wants;
     }
     if (parameters_.empty() && !any) throw InputError("training: the model has no floating-point parameters");
-    // Weights change in every iteration: nobody may lay them out anew outside of it. Vectors have one layout.
+    // Weights change in every iteration: nobody may prepare their numbers outside of it. Vectors have one layout.
     for (const ValueId id : parameters_) {
       if (graph.values[id].dims.size() > 1) {
         graph.values[id].constant = false;

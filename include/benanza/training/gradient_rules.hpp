@@ -74,7 +74,7 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
     add({"InstanceNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
          "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"},
         row_norm_gradient);
-    add({"Softmax", "LogSoftmax"}, by_result_gradient);
+    add({"Softmax", "LogSoftmax"}, softmax_gradient);
     add({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, loss_gradient);
     add({"Add", "Sum"}, add_gradient);
     add({"Max", "Min"}, extremum_gradient);

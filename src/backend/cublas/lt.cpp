@@ -156,12 +156,13 @@ void turn(const Operand& operand, std::int64_t rows, std::int64_t columns, const
 class LtPlan final : public Plan {
  public:
   LtPlan(const Problem& problem, LtEpilogue epilogue, Descriptors described,
-         const cublasLtMatmulHeuristicResult_t& found, std::string algorithm, const Operands& operands,
+         const cublasLtMatmulHeuristicResult_t& found, std::string algorithm, bool advised, const Operands& operands,
          std::shared_ptr<const Handles> handles)
       : Plan({.algorithm = std::move(algorithm) + ",threads=1",
               .inputs = input_layouts(problem, epilogue, operands),
               .outputs = output_layouts(problem, operands),
               .workspace_bytes = found.workspaceSize,
+              .advised = advised,
               .tolerance = problem.arithmetic.tolerance}),
         problem_(problem),
         operands_(operands),
@@ -268,7 +269,7 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       names.push_back(name);
       plans.push_back(std::make_unique<LtPlan>(problem, epilogue, describe(problem, epilogue, fast), found, name,
-                                               operands, handles));
+                                               names.size() == 1, operands, handles));
     }
   }
   if (names.empty()) return "cuBLASLt has no algorithm for this product";

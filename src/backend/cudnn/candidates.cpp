@@ -77,7 +77,7 @@ std::variant<PlanDrafts, Unsupported> Candidates::result() && {
   });
   PlanDrafts result;
   for (auto& [rank, draft] : drafts_) {
-    PlanDraft plan{.algorithm = draft.algorithm + CallPlan::threads_key};
+    PlanDraft plan{.algorithm = draft.algorithm + CallPlan::threads_key, .advised = draft.advised};
     plan.build = [handle = handle_, operands = operands_,
                   draft = std::move(draft)]() mutable -> std::variant<std::unique_ptr<Plan>, Unsupported> {
       if (draft.finalize)

@@ -35,6 +35,7 @@ struct Draft {
   std::vector<std::pair<std::size_t, OtherLayout>> inputs{}, outputs{};
   std::size_t workspace_bytes = 0;
   bool saves_multiplications = false;
+  bool advised = false;  ///< what cuDNN's heuristic lists first
   double tolerance = 1e-4;
 };
 

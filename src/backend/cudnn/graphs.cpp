@@ -11,6 +11,7 @@
 #include <functional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace cudnn_frontend {
 void* cudnn_dlhandle = nullptr;  // what cudnn-frontend calls cuDNN through; set before the first graph
@@ -171,8 +172,12 @@ void add_graph_plans(const Layer& layer, Candidates& candidates) {
           const auto listed = list(drawn, candidates.handle(), nullptr);
           if (const auto* why = std::get_if<std::string>(&listed)) return refuse(*why);
           candidates.begin_list();
-          for (const auto& one : std::get<std::vector<Listed>>(listed))
-            candidates.add(draft_of(drawn, one, candidates.handle()));
+          bool first = true;
+          for (const auto& one : std::get<std::vector<Listed>>(listed)) {
+            Draft draft = draft_of(drawn, one, candidates.handle());
+            draft.advised = std::exchange(first, false);  // of heuristic mode A, in this order of the operands
+            candidates.add(std::move(draft));
+          }
         } catch (const Error&) {
           throw;
         } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load

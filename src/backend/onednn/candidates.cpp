@@ -61,6 +61,7 @@ void Candidates::add(Draft draft) {
 
 std::variant<PlanDrafts, Unsupported> Candidates::result() && {
   if (drafts_.empty()) return Unsupported{reason_};
+  drafts_.front().advised = true;  // the first implementation, in layouts of its choice
   return std::move(drafts_);
 }
 

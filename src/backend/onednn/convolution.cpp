@@ -7,6 +7,8 @@
 #include <benanza/detail/window.hpp>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace benanza::onednn {
 namespace {
@@ -52,7 +54,13 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
       algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
   const auto operands = epilogue_dims(post, TensorShape(std::span(problem.y)), 1);
   const Dims channels{problem.y[1]};
+  // Weights that are computed lie in a layout of the plan's choice like any other operand, or plain.
+  std::vector<std::pair<Choice, Desc>> forms;
   for (const auto& choice : choices) {
+    forms.emplace_back(choice, any(problem.w, problem.w_type));
+    if (!problem.w_constant) forms.emplace_back(choice, problem.plain_w);
+  }
+  for (const auto& [choice, w] : forms) {
     const auto x = described_x(problem.x, choice, problem.x_type);
     if (!x) continue;
     PostOps none;
@@ -63,8 +71,7 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
     auto attributes = post_ops.attributes();
     scaling.set(attributes);
     const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
-    typename Primitive::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x,
-                                             problem.w_constant ? any(problem.w, problem.w_type) : problem.plain_w,
+    typename Primitive::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x, w,
                                              has_bias ? row_major(channels, bias_type) : Desc(),
                                              described_y(problem.y, choice, problem.y_type), problem.strides,
                                              problem.dilations, problem.pads_begin, problem.pads_end, attributes, true);

@@ -40,8 +40,7 @@ void add_plans(const op::ConvGradient& op, Candidates& candidates) {
       return choice ? in_form(tensor, *choice, *type).value_or(row_major(tensor, *type)) : any(tensor, *type);
     };
     const Desc in_x = form_of(x), in_y = form_of(y);
-    // Weights change in every iteration: whoever wants them in another layout pays for it, here and in the forward
-    // pass.
+    // In a layout of the plan's choice, as in the forward pass.
     const Desc in_w = choice ? plain_w : any(w, *type);
     const dnnl::convolution_forward::primitive_desc forward(candidates.engine(), dnnl::prop_kind::forward_training,
                                                             direct, in_x, in_w, Desc(), in_y, strides, dilations, begin,

@@ -11,6 +11,9 @@ namespace benanza::onednn {
 void add_plans(const op::Conv& op, Candidates& candidates);
 void add_plans(const op::ConvTranspose& op, Candidates& candidates);
 void add_plans(const op::ConvGradient& op, Candidates& candidates);
+void add_plans(const op::UnaryGradient& op, Candidates& candidates);
+void add_plans(const op::SoftmaxGradient& op, Candidates& candidates);
+void add_plans(const op::NormGradient& op, Candidates& candidates);
 void add_plans(const op::MatMul& op, Candidates& candidates);
 void add_plans(const op::Attention& op, Candidates& candidates);
 void add_plans(const op::Recurrent& op, Candidates& candidates);
@@ -32,8 +35,8 @@ void add_plans(const op::Resize& op, Candidates& candidates);
 
 /// Operators whose plans have not been written for other types than f32.
 template <class Op>
-inline constexpr bool f32_only =
-    std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::BatchNorm> || std::is_same_v<Op, op::Lrn>;
+inline constexpr bool f32_only = std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::NormGradient> ||
+                                 std::is_same_v<Op, op::BatchNorm> || std::is_same_v<Op, op::Lrn>;
 /// Operators that move elements, whatever these mean.
 template <class Op>
 inline constexpr bool only_moves = std::is_same_v<Op, op::Transpose> || std::is_same_v<Op, op::Concat> ||

@@ -62,6 +62,7 @@ function stackedArea(model) {
 }
 
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name, i) => el("th", { class: i ? "number" : "" }, name))));
+const wide = (...parts) => el("div", { class: "wide" }, el("table", {}, parts));
 const row = (...cells) => el("tr", {}, cells.map((cell, i) => el("td", { class: i ? "number" : "" }, cell)));
 
 function modelSections(model) {
@@ -71,16 +72,16 @@ function modelSections(model) {
     el("p", { class: "note" }, `batch ${model.batch} · ${model.training ? `training${model.options}` : "inference"} · ${scaled(model.parameters)} parameters${model.training ? ` · ${scaled(model.kept_bytes, "B")} kept from forward to backward` : ""}`),
     ...model.answers.map((text) => el("p", {}, `${text[0].toUpperCase()}${text.slice(1)}.`)),
     el("section", {}, el("h3", {}, "Over time"), stackedArea(model)),
-    el("section", {}, el("h3", {}, "Categories"), el("table", {}, head("", "at the peak", "share", "most at once"), el("tbody", {}, categories.filter((c) => model.most_at_once[c] > 0).map((c) => row(spaced(c), scaled(model.at_peak[c], "B"), percent(model.at_peak[c] / model.peak_bytes), scaled(model.most_at_once[c], "B"))))),
+    el("section", {}, el("h3", {}, "Categories"), wide(head("", "at the peak", "share", "most at once"), el("tbody", {}, categories.filter((c) => model.most_at_once[c] > 0).map((c) => row(spaced(c), scaled(model.at_peak[c], "B"), percent(model.at_peak[c] / model.peak_bytes), scaled(model.most_at_once[c], "B"))))),
       !model.workspace_known && el("p", { class: "note" }, "The workspace of plans is not known: no results were given.")),
-    model.instead.length > 0 && el("section", {}, el("h3", {}, "What would change the peak"), el("table", {}, head("instead", "peak", "change", "products", "largest batch"), el("tbody", {}, model.instead.map((one) => row(one.options, scaled(one.peak_bytes, "B"), percent(one.peak_bytes / model.peak_bytes - 1, 0), percent(one.products - 1, 0), one.largest_batch ?? "unknown"))))),
-    el("section", {}, el("h3", {}, "Largest layers"), el("table", {}, head("layer", "share", "weights", "gradients", "states", "feature maps"), el("tbody", {}, layers.map((layer) => row(`${layer.op_type} ${layer.node}`, percent(sum(categories.map((c) => layer.bytes[c])) / all), ...["weights", "gradients", "optimizer_state", "feature_maps"].map((c) => scaled(layer.bytes[c], "B"))))))),
-    el("section", {}, el("h3", {}, "Largest tensors at the peak"), el("table", {}, head("tensor", "category", "bytes"), el("tbody", {}, model.largest_at_peak.map((one) => row(one.tensor, spaced(one.category), scaled(one.bytes, "B")))))),
+    model.instead.length > 0 && el("section", {}, el("h3", {}, "What would change the peak"), wide(head("instead", "peak", "change", "products", "largest batch"), el("tbody", {}, model.instead.map((one) => row(one.options, scaled(one.peak_bytes, "B"), percent(one.peak_bytes / model.peak_bytes - 1, 0), percent(one.products - 1, 0), one.largest_batch ?? "unknown"))))),
+    el("section", {}, el("h3", {}, "Largest layers"), wide(head("layer", "share", "weights", "gradients", "states", "feature maps"), el("tbody", {}, layers.map((layer) => row(`${layer.op_type} ${layer.node}`, percent(sum(categories.map((c) => layer.bytes[c])) / all), ...["weights", "gradients", "optimizer_state", "feature_maps"].map((c) => scaled(layer.bytes[c], "B"))))))),
+    el("section", {}, el("h3", {}, "Largest tensors at the peak"), wide(head("tensor", "category", "bytes"), el("tbody", {}, model.largest_at_peak.map((one) => row(one.tensor, spaced(one.category), scaled(one.bytes, "B")))))),
   ];
 }
 
 function sweepTable() {
-  return el("section", {}, el("h2", {}, `${data.models[0].model} over batch`), el("table", {}, head("batch", "peak", "feature maps", "latency", "inputs/s", ""), el("tbody", {}, data.models.map((model) =>
+  return el("section", {}, el("h2", {}, `${data.models[0].model} over batch`), wide(head("batch", "peak", "feature maps", "latency", "inputs/s", ""), el("tbody", {}, data.models.map((model) =>
     row(String(model.batch), scaled(model.peak_bytes, "B"), scaled(model.most_at_once.feature_maps, "B"), timeText(model.latency_ms), model.inputs_per_second === null ? "unknown" : digits(model.inputs_per_second), model.peak_bytes > data.capacity_bytes ? "does not fit" : "")))));
 }
 

@@ -24,6 +24,16 @@ inline void grad_of_input(const Node& node, GradientBuilder& at, const std::vect
 }
 inline void by_operand_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.inputs[0]}); }
 inline void by_result_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.outputs[0]}); }
+/// Before opset 13 all dimensions from the axis on are normalised together.
+inline void softmax_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Value y = at.value(*node.outputs[0]);
+    Attributes attributes = node.attributes;
+    if (node.opset < 13) attributes["flattens"] = std::int64_t{1};
+    return at.emit(gradient_op(node.op_type + "Grad"), {*at.gradient(node), node.outputs[0]}, y.type, y.dims,
+                   attributes);
+  });
+}
 inline void by_both_gradient(const Node& node, GradientBuilder& at) {
   grad_of_input(node, at, {node.inputs[0], node.outputs[0]});
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// measuring_time: what it took at least to measure a row.
+#pragma once
+
+#include <benanza/results/results.hpp>
+
+#include <map>
+#include <string>
+
+namespace benanza {
+
+/// Calls that were timed, and the preparation of the plan. Warm-ups and the check against the reference, which rows do
+/// not keep, are not in it.
+[[nodiscard]] inline Seconds measuring_time(const Measurement& row) {
+  const auto calls = static_cast<double>(row.calls_per_sample) *
+                     (static_cast<double>(row.samples) + static_cast<double>(row.rounds_s.size()));
+  return row.median * calls + row.preparation;
+}
+
+/// The same by signature, over all rows of a database.
+[[nodiscard]] inline std::map<std::string, Seconds> measuring_times(const ResultDatabase& results) {
+  std::map<std::string, Seconds> times;
+  for (const auto& run : results.runs())
+    for (const auto& row : run.rows)
+      if (row.measured()) times[row.signature] += measuring_time(row);
+  return times;
+}
+
+}  // namespace benanza

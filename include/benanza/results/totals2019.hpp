@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Totals of whole models that the original Benanza of 2019 printed, without the layers that they are the sum of.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/units.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// One printed total.
+struct Total2019 {
+  std::string device{}, model{};
+  std::int64_t batch = 1;
+  std::string source{};   ///< what was printed together: `totals`, `variants`, `variants of cudnn 7.6.4.38`
+  bool parallel = false;  ///< along the critical path, else the sum
+  bool fused = false;
+  bool advised = false;  ///< by the algorithms that cuDNN advises, else by the best ones
+  bool nhwc = false, padded = false;
+  DataType type = DataType::f32;
+  Seconds time{};
+  std::int64_t missing = 0;  ///< layers that it has no row of
+};
+
+/// What a variant's name says, as the original's folders are called: `serial_fused_nhwc_latency_float16`,
+/// `resnet50_latency`, `7.6.4.38/latency_float16`, `cudnn_advised_serial_latency`. Throws InputError for another name.
+[[nodiscard]] Total2019 variant_2019(std::string_view name);
+
+/// Whether the first line of a file is that of a table of totals.
+[[nodiscard]] bool has_totals_2019(std::string_view head);
+
+/// Reads a table of totals by model (`gpu,batch,model,serial_total_published,...`) or by variant of ResNet50-v1
+/// (`variant,gpu,b1,b2,...`). Cells may be empty. Throws InputError with file and line.
+[[nodiscard]] std::vector<Total2019> read_totals_2019(const std::string& file);
+
+}  // namespace benanza

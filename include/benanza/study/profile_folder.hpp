@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs of engines whose profiles, API logs and printed tables lie in a folder, matched to models by the names of
+// the files or by a manifest.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Files of one run: those that say the same of themselves.
+struct ProfiledRun {
+  std::string model{}, framework{};
+  std::string device{};  ///< empty: neither name nor manifest says it
+  std::int64_t batch = 1;
+  std::optional<DataType> type{};  ///< that the engine computed in; nothing: the model's own
+  std::vector<std::filesystem::path> files{};
+};
+
+struct ProfileFolder {
+  std::vector<ProfiledRun> runs{};    ///< of an engine
+  std::vector<ProfiledRun> tables{};  ///< what the original of 2019 printed, one file each
+  std::vector<std::string> notes{};   ///< files that are of no model, a line each
+};
+
+/// A file's name is `FRAMEWORK[_TYPE]..._bBATCH_MODEL.KIND`, such as `mxnet_f16_b32_ResNet050-v1.cudnn.log.gz`; the
+/// model is the longest of `models` in it, case and punctuation aside. A file `manifest.csv` in the folder says it
+/// instead, for the files that it lists: columns `file` and `model`; `framework`, `device`, `batch`, `type` where they
+/// are known. Throws InputError for a folder that is none and for a manifest that is wrong.
+[[nodiscard]] ProfileFolder read_profile_folder(const std::string& folder, const std::set<std::string>& models);
+
+}  // namespace benanza

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the original Benanza left, as accounts of a study: its databases, its printed tables and totals, the latencies
+// that it measured, and what its paper says.
+#pragma once
+
+#include <benanza/model/counted_layers.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/results/latencies.hpp>
+#include <benanza/results/results2019.hpp>
+#include <benanza/results/totals2019.hpp>
+#include <benanza/study/study.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// A table of one model, which its path describes: `serial_latency/batchsize_32/Tesla_T4/MNIST.csv`.
+struct PrintedTable2019 {
+  Total2019 is{};  ///< with the printed total
+  Results2019 rows{};
+};
+
+struct Data2019 {
+  std::vector<Results2019> databases{};  ///< each of one GPU
+  std::vector<Results2019> tables{};     ///< rows of many models, each of one GPU
+  std::vector<PrintedTable2019> printed{};
+  std::vector<Total2019> totals{};
+  std::vector<EngineLatency> latencies{};
+  std::vector<std::string> warnings{};  ///< files of folders that are none of these, one line each
+
+  /// The batch sizes at which there is anything about a model.
+  [[nodiscard]] std::set<std::int64_t> batches(const std::string& model) const;
+  /// Whether there are rows of layers, for which its graph is needed.
+  [[nodiscard]] bool has_rows(const std::string& model, std::int64_t batch) const;
+};
+
+/// Folders are searched through all levels; their files are told apart by content. Throws InputError for a file that is
+/// given by its own name and cannot be read.
+[[nodiscard]] Data2019 read_data_2019(const std::vector<std::string>& places);
+
+/// Printed totals, in the order in which accounts count; of those models.
+[[nodiscard]] std::vector<StudyAccount> accounts_of_totals(const Data2019& data, const std::set<std::string>& models);
+
+/// By the rows of databases and tables, by the rules of 2019. A database that lacks more than half of the model's
+/// layers is not one of the model. Warnings of the rules are added to `warnings`.
+[[nodiscard]] std::vector<StudyAccount> accounts_of_rows(const Data2019& data, const Graph& graph,
+                                                         std::vector<std::string>& warnings);
+
+/// Where printed totals and the sums of printed rows differ, a line each.
+[[nodiscard]] std::vector<std::string> notes_2019(const Study& study);
+
+/// What the paper says, with what the study finds. `layers`: of each model by the paper's count, by name; may be of
+/// some models only.
+[[nodiscard]] std::vector<StudyClaim> claims_2019(const Study& study,
+                                                  const std::map<std::string, CountedLayers>& layers);
+
+}  // namespace benanza

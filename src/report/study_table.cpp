@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study as text:
+//
+//   study    30 models, 1 device, 1 framework, batch 1
+//
+//   bound / measured     models  sequential        parallel
+//   Tesla V100-SXM2-16GB, batch 1
+//     mxnet                  30  0.884 0.81..0.97  0.768 0.68..0.87
+//       complete bounds      24  0.906 0.88..0.94  0.845 0.79..0.90
+//
+//   speed-up          parallel algorithms   fusion ...
+//   Tesla V100-SXM2-16GB, batch 1
+//     geometric mean    1.151x     1.018x   1.073x
+//     models                30         30        1
+#include "format.hpp"
+#include "text.hpp"
+#include <benanza/report/study_report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+namespace {
+
+using namespace report;
+
+constexpr std::size_t most_rows = 24, most_notes = 4;
+
+std::string count_of(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string interval(const GeometricMean& mean) {
+  if (!mean.low || !mean.high) return fmt::format("{:.3f}", mean.mean);
+  return fmt::format("{:.3f} {:.2f}..{:.2f}", mean.mean, *mean.low, *mean.high);
+}
+
+std::string name_of(Optimization what) {
+  std::string text(enum_names(what)[static_cast<std::size_t>(what)]);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+constexpr std::array shown_ratios{std::pair{RungName::library, "sequential"},
+                                  std::pair{RungName::library_parallel, "parallel"},
+                                  std::pair{RungName::library_fused, "fused"}};
+
+class StudyTable {
+ public:
+  StudyTable(std::ostream& out, const Study& study, const TableOptions& options)
+      : out_(out), study_(study), options_(options) {}
+
+  void write() {
+    head();
+    ratios();
+    speedups();
+    choices();
+    const bool all = options_.all || study_.rows.size() <= most_rows;
+    if (all) rows();
+    else out_ << fmt::format("\n({} rows: --all, --csv, --json)\n", study_.rows.size());
+    claims();
+    notes();
+  }
+
+ private:
+  [[nodiscard]] std::string strong(const std::string& text) const {
+    return options_.color ? "\033[1m" + text + "\033[0m" : text;
+  }
+
+  void head() {
+    std::set<std::string> models, devices, frameworks;
+    std::set<std::int64_t> batches;
+    for (const auto& row : study_.rows) {
+      models.insert(row.model);
+      devices.insert(row.device);
+      batches.insert(row.batch);
+      if (row.latency) frameworks.insert(row.framework);
+    }
+    std::string sizes;
+    for (const auto batch : batches) sizes += (sizes.empty() ? "" : ", ") + std::to_string(batch);
+    out_ << strong("study")
+         << fmt::format("    {}, {}, {}, batch {}\n", count_of(models.size(), "model"),
+                        count_of(devices.size(), "device"), count_of(frameworks.size(), "framework"), sizes);
+  }
+
+  [[nodiscard]] const StudyMean* mean(const StudyMean& like, const std::string& quantity) const {
+    for (const auto& each : study_.means)
+      if (each.quantity == quantity && each.device == like.device && each.framework == like.framework &&
+          each.batch == like.batch)
+        return &each;
+    return nullptr;
+  }
+  [[nodiscard]] static std::string quantity_of(RungName rung) {
+    return "ratio of " + std::string(enum_names(rung)[static_cast<std::size_t>(rung)]);
+  }
+
+  void ratios() {
+    bool any = false;
+    std::string group;
+    for (const auto& each : study_.means) {
+      if (each.quantity != quantity_of(RungName::library)) continue;
+      if (!any)
+        out_ << '\n'
+             << strong(fmt::format("{:<19} {:>7}  {:<17} {:<17} {}", "bound / measured", "models", "sequential",
+                                   "parallel", "fused"))
+             << '\n';
+      any = true;
+      const std::string place = fmt::format("{}, batch {}", each.device, each.batch);
+      if (place != group) out_ << clipped(place, 60) << '\n';
+      group = place;
+      const auto line = [&](const std::string& title, const auto& choose) {
+        std::string text = fmt::format("  {:<17} {:>7} ", clipped(title, 17), choose(each)->count);
+        for (const auto& [rung, word] : shown_ratios) {
+          const StudyMean* found = mean(each, quantity_of(rung));
+          const GeometricMean* value = found ? choose(*found) : nullptr;
+          const bool of_all = value && value->count == choose(each)->count;
+          text += fmt::format(" {:<17}", !value   ? ""
+                                         : of_all ? interval(*value)
+                                                  : fmt::format("{:.3f} of {}", value->mean, value->count));
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        out_ << text << '\n';
+      };
+      line(each.framework.empty() ? "measured" : each.framework,
+           [](const StudyMean& m) -> const GeometricMean* { return &m.all; });
+      if (each.complete)
+        line("  complete bounds", [](const StudyMean& m) -> const GeometricMean* {
+          return m.complete ? &*m.complete : m.all.count > 0 ? &m.all : nullptr;
+        });
+    }
+  }
+
+  void speedups() {
+    std::set<std::pair<std::string, std::int64_t>> places;
+    for (const auto& each : study_.means)
+      if (each.framework.empty() && each.quantity.find(' ') == std::string::npos)
+        places.insert({each.device, each.batch});
+    if (places.empty()) return;
+    std::string title = fmt::format("{:<17}", "speed-up");
+    for (std::size_t i = 0; i < optimization_count; ++i)
+      title += fmt::format(" {:>{}}", name_of(static_cast<Optimization>(i)), width_of(i));
+    out_ << '\n' << strong(title) << '\n';
+    for (const auto& [device, batch] : places) {
+      std::string line = fmt::format("{:<17}", "  geometric mean"), counts = fmt::format("{:<17}", "  models");
+      for (std::size_t i = 0; i < optimization_count; ++i) {
+        const StudyMean* found = mean({.device = device, .batch = batch}, std::string(enum_names(Optimization{})[i]));
+        line += fmt::format(" {:>{}}", found ? fmt::format("{:.3f}x", found->all.mean) : "", width_of(i));
+        counts += fmt::format(" {:>{}}", found ? std::to_string(found->all.count) : "", width_of(i));
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      counts.erase(counts.find_last_not_of(' ') + 1);
+      out_ << clipped(fmt::format("{}, batch {}", device, batch), 60) << '\n' << line << '\n' << counts << '\n';
+    }
+  }
+  static std::size_t width_of(std::size_t optimization) {
+    return std::max<std::size_t>(8, name_of(static_cast<Optimization>(optimization)).size());
+  }
+
+  void choices() {
+    bool any = false;
+    for (const auto& each : study_.means) {
+      if (each.quantity != "chosen over best") continue;
+      if (!any) out_ << '\n' << strong("algorithms that engines chose, by their API logs, over the best") << '\n';
+      any = true;
+      out_ << fmt::format("  {:<52} {:>9} {:.3f}x\n",
+                          clipped(fmt::format("{}, batch {}, {}", each.device, each.batch, each.framework), 52),
+                          count_of(each.all.count, "model"), each.all.mean);
+    }
+  }
+
+  void rows() {
+    std::vector<StudyRow> ordered = study_.rows;
+    std::stable_sort(ordered.begin(), ordered.end(), [](const StudyRow& a, const StudyRow& b) {
+      return std::tie(a.device, a.batch, a.framework) < std::tie(b.device, b.batch, b.framework);
+    });
+    std::string group;
+    for (const auto& row : ordered) {
+      const std::string place =
+          fmt::format("{}, batch {}{}", row.device, row.batch, row.framework.empty() ? "" : ", " + row.framework) +
+          (row.type ? fmt::format(" in {}", name(*row.type)) : "");
+      if (place != group)
+        out_ << '\n'
+             << clipped(place, 78) << '\n'
+             << strong(fmt::format("{:<22} {:>9} {:>10} {:>6} {:>9} {:>6} {:>9} {:>6}", "model", "measured",
+                                   "sequential", "ratio", "parallel", "ratio", "fused", "ratio"))
+             << '\n';
+      group = place;
+      std::string line = fmt::format("{:<22} {:>9}", clipped(row.model, 22), time_or_nothing(row.latency));
+      for (const auto& [rung, word] : shown_ratios)
+        line +=
+            fmt::format(" {:>{}} {:>6}", time_or_nothing(rung_of(row.rungs, rung)), rung == RungName::library ? 10 : 9,
+                        row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
+      line.erase(line.find_last_not_of(' ') + 1);
+      if (!row.doubt.empty()) line += "  " + row.doubt;
+      out_ << line << (row.partial() ? fmt::format("  partial: {} layers missing", row.missing) : "") << '\n';
+    }
+  }
+  static std::string time_or_nothing(std::optional<Seconds> time) { return time ? time_text(*time) : ""; }
+
+  void claims() {
+    if (study_.claims.empty()) return;
+    out_ << '\n' << strong(fmt::format("{:<49} {:>12} {:>7}", "the paper", "it says", "its data")) << '\n';
+    for (const auto& claim : study_.claims)
+      out_ << fmt::format("{:<49} {:>12} {:>7}{}\n", clipped(claim.what, 49), claim.published,
+                          claim.found ? fmt::format("{:.4g}", *claim.found) : "", claim.agrees ? "" : "  differs");
+  }
+
+  void notes() {
+    if (!study_.notes.empty()) out_ << '\n';
+    const std::size_t shown =
+        options_.all ? study_.notes.size() : std::min<std::size_t>(study_.notes.size(), most_notes);
+    for (std::size_t i = 0; i < shown; ++i)
+      out_ << wrapped("note: " + study_.notes[i], static_cast<std::size_t>(std::max(options_.width, 80)), 0);
+    if (shown < study_.notes.size()) out_ << fmt::format("({} more notes: --all)\n", study_.notes.size() - shown);
+  }
+
+  std::ostream& out_;
+  const Study& study_;
+  const TableOptions& options_;
+};
+
+}  // namespace
+
+void write_table(std::ostream& out, const Study& study, const TableOptions& options) {
+  StudyTable(out, study, options).write();
+}
+
+}  // namespace benanza

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benanza/error.hpp>
+#include <benanza/results/csv_table.hpp>
+#include <benanza/results/totals2019.hpp>
+#include <benanza/results/whole_file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace benanza {
+
+namespace {
+
+using results::CsvTable;
+
+std::int64_t whole_number(const CsvTable& table, std::string_view column) {
+  return static_cast<std::int64_t>(table.number(column));
+}
+
+std::vector<Total2019> totals_by_model(CsvTable& table) {
+  struct Column {
+    const char* name;
+    bool parallel, advised;
+  };
+  constexpr std::array columns{
+      Column{"serial_total_published", false, false}, Column{"parallel_total_published", true, false},
+      Column{"advised_serial_total", false, true}, Column{"advised_parallel_total", true, true}};
+  std::vector<Total2019> totals;
+  while (table.next()) {
+    std::int64_t missing = 0;
+    if (!table["layers_measurable"].empty() && !table["rows_present"].empty())
+      missing =
+          std::max<std::int64_t>(0, whole_number(table, "layers_measurable") - whole_number(table, "rows_present"));
+    for (const auto& column : columns) {
+      if (table[column.name].empty()) continue;
+      totals.push_back({.device = table["gpu"],
+                        .model = table["model"],
+                        .batch = whole_number(table, "batch"),
+                        .source = "totals",
+                        .parallel = column.parallel,
+                        .advised = column.advised,
+                        .time = milliseconds(table.number(column.name)),
+                        .missing = missing});
+    }
+  }
+  return totals;
+}
+
+std::vector<Total2019> totals_by_variant(CsvTable& table) {
+  std::vector<Total2019> totals;
+  while (table.next()) {
+    Total2019 variant;
+    try {
+      variant = variant_2019(table["variant"]);
+    } catch (const InputError& error) {
+      table.fail(error.what());
+    }
+    variant.device = table["gpu"];
+    variant.model = "ResNet050-v1";
+    for (const auto& column : table.columns()) {
+      std::int64_t batch = 0;
+      const auto [end, error] = std::from_chars(column.data() + 1, column.data() + column.size(), batch);
+      if (!column.starts_with('b') || error != std::errc{} || end != column.data() + column.size()) continue;
+      if (table[column].empty()) continue;
+      variant.batch = batch;
+      variant.time = milliseconds(table.number(column));
+      totals.push_back(variant);
+    }
+  }
+  return totals;
+}
+
+bool is_version(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+}  // namespace
+
+Total2019 variant_2019(std::string_view name) {
+  Total2019 made{.source = "variants", .parallel = true};
+  std::string_view rest = name;
+  if (const auto slash = rest.find('/'); slash != std::string_view::npos && is_version(rest.substr(0, slash))) {
+    made.source += " of cudnn " + std::string(rest.substr(0, slash));
+    rest.remove_prefix(slash + 1);
+  }
+  bool known = true, latency = false;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('_'), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (word == "serial") made.parallel = false;
+    else if (word == "fused") made.fused = true;
+    else if (word == "nhwc") made.nhwc = true;
+    else if (word == "padded") made.padded = true;
+    else if (word == "advised") made.advised = true;
+    else if (word == "float16") made.type = DataType::f16;
+    else if (word == "latency") latency = true;
+    else if (word != "resnet50" && word != "cudnn") known = false;
+  }
+  if (!known || !latency)
+    throw InputError("'" + std::string(name) +
+                     "' is not a variant of 2019, expected e.g. serial_fused_latency_float16");
+  return made;
+}
+
+bool has_totals_2019(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  return line.starts_with("variant,gpu,b") ||
+         (line.starts_with("gpu,batch,model,") && line.find("serial_total_published") != std::string_view::npos);
+}
+
+std::vector<Total2019> read_totals_2019(const std::string& file) {
+  const std::string text = read_whole(file);
+  CsvTable table(file, text);
+  if (!has_totals_2019(text))
+    table.fail(
+        "columns of no table of totals: expected gpu,batch,model,serial_total_published,... or "
+        "variant,gpu,b1,b2,...");
+  auto totals = table.has("variant") ? totals_by_variant(table) : totals_by_model(table);
+  if (totals.empty()) table.fail("no totals");
+  return totals;
+}
+
+}  // namespace benanza

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study_profiles.hpp"
+
+#include <benanza/error.hpp>
+#include <benanza/gap/gap.hpp>
+#include <benanza/model/model_layers.hpp>
+#include <benanza/profile/engine_profile.hpp>
+#include <benanza/results/results2019.hpp>
+#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/study/make_study.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace benanza::tool {
+
+namespace {
+
+/// What a profile says of its run besides algorithms.
+StudyLatency latency_of_run(const ProfiledRun& run, const EngineProfile& profile, std::vector<std::string>& notes) {
+  StudyLatency made{.model = run.model,
+                    .device = !run.device.empty() ? run.device : profile.device,
+                    .framework = !run.framework.empty() ? run.framework : profile.engine,
+                    .batch = run.batch,
+                    .type = run.type,
+                    .time = latency_of(profile),
+                    .file = run.files.front().string()};
+  if (!profile.latencies.empty()) {
+    made.lowest = *std::min_element(profile.latencies.begin(), profile.latencies.end());
+    made.highest = *std::max_element(profile.latencies.begin(), profile.latencies.end());
+  } else if (made.time) {
+    notes.push_back(made.file + ": no latency of whole passes: the sum of its records stands for it");
+  }
+  if (made.framework.empty()) made.framework = profile.format;
+  return made;
+}
+
+bool same_device(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || device_name(a) == device_name(b);
+}
+
+using AddChoices = std::function<void(const EngineProfile&, StudyLatency&)>;
+
+std::vector<StudyLatency> read_runs(const ProfileFolder& folder, const AddChoices& add_choices,
+                                    std::vector<std::string>& notes) {
+  std::vector<StudyLatency> latencies;
+  for (const auto& run : folder.runs) {
+    try {
+      const EngineProfile profile = read_profile(run.files);
+      StudyLatency latency = latency_of_run(run, profile, notes);
+      add_choices(profile, latency);
+      notes.insert(notes.end(), profile.warnings.begin(), profile.warnings.end());
+      if (latency.time || latency.chosen_over_best) latencies.push_back(std::move(latency));
+      else notes.push_back(latency.file + ": has neither a time nor a call that the results know");
+    } catch (const InputError& error) {
+      notes.push_back("not read: " + std::string(error.what()));
+    }
+  }
+  return latencies;
+}
+
+}  // namespace
+
+std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::vector<Analyzed>& analyzed,
+                                       std::vector<std::string>& notes) {
+  const auto add_choices = [&](const EngineProfile& profile, StudyLatency& latency) {
+    if (latency.type || profile.calls.empty()) return;
+    for (const auto& one : analyzed) {
+      const Analysis& analysis = one.analysis;
+      if (analysis.model != latency.model || analysis.batch != latency.batch ||
+          !same_device(latency.device, analysis.machine.device))
+        continue;
+      Seconds chosen{}, best{};
+      for (const auto& choice : compare(analysis, *one.model, profile).algorithms) {
+        if (!choice.chosen_time || !choice.best_time) continue;
+        chosen += *choice.chosen_time * static_cast<double>(choice.count);
+        best += *choice.best_time * static_cast<double>(choice.count);
+      }
+      if (best.value > 0) latency.chosen_over_best = chosen / best;
+      if (best.value > 0 && latency.device.empty()) latency.device = analysis.machine.device;
+    }
+  };
+  return read_runs(folder, add_choices, notes);
+}
+
+std::vector<StudyLatency> latencies_2019(const ProfileFolder& folder, const Data2019& data,
+                                         std::vector<std::string>& notes) {
+  const auto add_choices = [&](const EngineProfile& profile, StudyLatency& latency) {
+    if (latency.type || profile.calls.empty()) return;
+    std::vector<const Results2019*> fitting;
+    for (const auto& database : data.databases)
+      if (database.batches.contains(latency.batch) && same_device(latency.device, database.device))
+        fitting.push_back(&database);
+    if (fitting.size() > 1 && latency.device.empty()) {
+      notes.push_back(latency.file + ": which device? There are databases of several; a manifest.csv can say it");
+      return;
+    }
+    for (const auto* database : fitting) {
+      const auto found = find_slower_algorithms(profile.calls, *database).chosen_over_best();
+      if (!found) continue;
+      latency.chosen_over_best = found;
+      latency.device = database->device;
+    }
+  };
+  return read_runs(folder, add_choices, notes);
+}
+
+void add_printed_tables(const ProfileFolder& folder, const std::set<std::string>& devices, Data2019& data,
+                        std::vector<std::string>& notes) {
+  for (const auto& run : folder.tables) {
+    const std::string file = run.files.front().string();
+    std::string device = run.device;
+    if (device.empty() && devices.size() == 1) device = *devices.begin();
+    if (device.empty()) {
+      notes.push_back(file + ": which device? A manifest.csv can say it");
+      continue;
+    }
+    try {
+      PrintedTable2019 table{.rows = read_results_2019(run.files)};
+      Seconds sum{};
+      for (const auto& row : table.rows.printed) sum += row.time;
+      const Seconds total = table.rows.printed_total.value_or(sum);
+      constexpr double least = 1e-3;  // of the sum: a path is shorter by more where anything is beside it
+      table.is = {.device = device,
+                  .model = run.model,
+                  .batch = run.batch,
+                  .source = "printed",
+                  .parallel = total < sum * (1 - least),
+                  .type = run.type.value_or(DataType::f32),
+                  .time = total};
+      table.rows.device = device;
+      data.printed.push_back(std::move(table));
+    } catch (const InputError& error) {
+      notes.push_back("not read: " + std::string(error.what()));
+    }
+  }
+}
+
+}  // namespace benanza::tool
