@@ -82,6 +82,10 @@ Elements compute(const op::Resize& resize, const Query& query);
 Elements compute(const op::Cast& cast, const Query& query);
 Elements compute(const op::Quantize& quantize, const Query& query);
 Elements compute(const op::Dequantize& dequantize, const Query& query);
+// collective.cpp: of ranks that all hold the same elements, on the first one
+Elements compute(const op::AllReduce& exchange, const Query& query);
+Elements compute(const op::ReduceScatter& exchange, const Query& query);
+Elements compute(const op::AllGather& exchange, const Query& query);
 // reference.cpp: throws UsageError
 Elements compute(const op::Opaque& opaque, const Query& query);
 

@@ -4,6 +4,7 @@
 #include "gap_json.hpp"
 #include "memory_json.hpp"
 #include "page_files.hpp"
+#include "scale_json.hpp"
 #include "study_json.hpp"
 #include <benanza/report/study_report.hpp>
 
@@ -54,6 +55,10 @@ void write_html(std::ostream& out, const GapReport& report) {
 
 void write_html(std::ostream& out, const MemoryReport& report) {
   write_page(out, report::memory_json(report), report::memory_js);
+}
+
+void write_html(std::ostream& out, const ScaleReport& report) {
+  write_page(out, report::scale_json(report), report::scale_js);
 }
 
 }  // namespace benanza

@@ -114,18 +114,19 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
 
 void TrainingFlags::add_to(CLI::App& app) {
   auto* flag = app.add_flag("--training", training, "one iteration of training (docs/training.md)");
-  app.add_option("--optimizer", optimizer, "sgd, momentum, adam or adamw (default: sgd)")
-      ->type_name("NAME")
-      ->needs(flag);
+  add_settings_to(app);
+  for (const auto* option : {"--optimizer", "--precision", "--recompute", "--loss"})
+    app.get_option(option)->needs(flag);
+}
+
+void TrainingFlags::add_settings_to(CLI::App& app) {
+  app.add_option("--optimizer", optimizer, "sgd, momentum, adam or adamw (default: sgd)")->type_name("NAME");
   app.add_option("--precision", precision, "f32 (default), or mixed: 16 bits but for the optimizer; bf16, or mixed:f16")
-      ->type_name("NAME")
-      ->needs(flag);
+      ->type_name("NAME");
   app.add_option("--recompute", recompute, "none (default), or every:N, the layers after which something is kept")
-      ->type_name("every:N")
-      ->needs(flag);
+      ->type_name("every:N");
   app.add_option("--loss", loss, "cross-entropy (default) or mse, unless the model computes its loss")
-      ->type_name("NAME")
-      ->needs(flag);
+      ->type_name("NAME");
 }
 
 namespace {

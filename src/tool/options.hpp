@@ -26,6 +26,8 @@ struct TrainingFlags {
   std::string optimizer = "sgd", loss = "cross-entropy", precision = "f32", recompute = "none";
 
   void add_to(CLI::App& app);
+  /// Without the flag, for a subcommand that is about training.
+  void add_settings_to(CLI::App& app);
   /// Nothing without `--training`. Throws UsageError for a name that is not one, and for an option of training alone.
   [[nodiscard]] std::optional<TrainingOptions> options() const;
   /// As they would be typed, a blank in front of each; empty without `--training`.

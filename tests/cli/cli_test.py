@@ -55,7 +55,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["scale"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -207,7 +207,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
         rows = [row["name"] for row in json.loads((folder / "run.json").read_text())["benchmarks"]]
         self.assertTrue([row for row in rows if re.fullmatch("native/.*/hot/Unary/f32/x=4096", row)], rows)
-        self.assertNotIn("worker", run("--help").stdout)
+        self.assertNotIn("\n  worker", run("--help").stdout)
 
     def signatures(self, model, *arguments):
         result = run("layers", model, "--csv", "-", *arguments)
@@ -390,6 +390,59 @@ class Cli(unittest.TestCase):
         page = self.at / "memory.html"
         self.assertEqual(run("memory", model, "--training", "--capacity", "16GB", "--html", page).returncode, 0)
         self.assertIn('"peak_bytes"', page.read_text())
+
+    def test_scale_says_from_which_bandwidth_on_workers_pay(self):
+        model, machine = MODELS / "training" / "resnet50.onnx", MODELS.parent / "machines" / "a100_sxm4_40gb.json"
+        asked = ("scale", model, "--machine", machine, "--workers", 4, "--bandwidth", "10,100Gbps")
+        files = {name: self.at / f"scale.{name}" for name in ("json", "csv", "html", "trace")}
+        result = run(*asked, *(text for name, file in files.items() for text in (f"--{name}", file)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+        self.assertIn("4 workers are faster than one from", result.stdout)
+        document = json.loads(files["json"].read_text())["models"][0]
+        self.assertEqual(document["gradient_bytes"], 4 * 25557032)  # PyTorch's count of parameters
+        self.assertEqual([(p["workers"], p["bandwidth_gbps"]) for p in document["points"]], [(n, b) for b in (10, 100) for n in (2, 3, 4)])
+        for point in document["points"]:
+            self.assertAlmostEqual(point["iteration_ms"], document["iteration_ms"] + point["exposed_ms"], places=6)
+            self.assertAlmostEqual(point["speed_up"], point["workers"] * document["iteration_ms"] / point["iteration_ms"], places=6)
+        # 2 S / (n T1) in Gbit/s; what overlaps needs less.
+        for least in document["least"]:
+            closed = 2 * document["gradient_bytes"] * 8 / least["workers"] / document["iteration_ms"] / 1e6
+            self.assertAlmostEqual(least["break_even_without_overlap_gbps"] / closed, 1, places=6)
+            self.assertLess(least["break_even_gbps"], closed)
+        self.assertEqual(sum(bucket["gradients"] for bucket in document["exchanges"][0]["buckets"]), 161)  # 53 convolutions, 53 norms of 2, fc of 2
+        rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
+        self.assertEqual([float(row["efficiency"]) for row in rows], [float(f"{p['efficiency']:.6g}") for p in document["points"]])
+        events = [event for event in json.loads(files["trace"].read_text())["traceEvents"] if event["ph"] == "X"]
+        sent = [event["name"] for event in events if event["cat"] == "AllReduce"]
+        self.assertEqual(len(sent), sum(len(e["buckets"]) for e in document["exchanges"]))
+        self.assertRegex(sent[0], r"^fc\.(weight|bias) and ")  # the last layer's gradient is the first
+        self.assertAlmostEqual(document["exchanges"][0]["buckets"][-1]["ready_ms"], document["backward_ms"], places=6)  # the first layer's the last
+        self.assertIn("Efficiency over bandwidth", files["html"].read_text())
+        whole = json.loads(run(*asked, "--bucket", "1GB", "--iteration", "2s", "--json", "-").stdout)["models"][0]
+        self.assertAlmostEqual(whole["iteration_ms"], 2000, places=6)
+        for least in whole["least"]:  # one bucket overlaps nothing
+            self.assertAlmostEqual(least["break_even_gbps"] / least["break_even_without_overlap_gbps"], 1, places=5)
+        halved = json.loads(run(*asked, "--precision", "mixed", "--json", "-").stdout)["models"][0]
+        self.assertEqual((halved["type"], halved["gradient_bytes"]), ("bf16", 2 * 25557032))
+
+    def test_mistakes_of_scale_are_one_line(self):
+        model, machine = MODELS / "training" / "vgg16.onnx", MODELS.parent / "machines" / "a100_sxm4_40gb.json"
+        asked = ("scale", model, "--machine", machine)
+        self.fails(2, ["--results", "--machine"], "scale", model)
+        self.fails(2, ["--bandwidth: '10 apples'", "10,25,100Gbps"], *asked, "--bandwidth", "10 apples")
+        self.fails(2, ["--bandwidth: '10'"], *asked, "--bandwidth", "10")
+        self.fails(2, ["--bandwidth: '0Gbps'"], *asked, "--bandwidth", "0Gbps")
+        self.fails(2, ["'soon' is not a duration"], *asked, "--latency", "soon")
+        self.fails(2, ["--order: 'lifo'", "fifo, priority"], *asked, "--order", "lifo")
+        self.fails(2, ["--algorithm: 'star'", "ring, tree"], *asked, "--algorithm", "star")
+        self.fails(2, ["--bucket: 'big'"], *asked, "--bucket", "big")
+        self.fails(2, ["--workers", "from 2"], *asked, "--workers", "1")
+        self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
+        self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")
+        self.fails(1, ["absent.json"], "scale", model, "--machine", self.at / "absent.json")
+        self.fails(1, ["vgg16: the results lack", "benanza bound --training"], "scale", model, "--results", MNIST_RESULTS)
+        self.fails(1, ["no output depends on a floating-point parameter"], "scale", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--machine", machine)
 
     def test_mistakes_of_memory_are_one_line(self):
         model = MODELS / "training" / "vgg16.onnx"

@@ -8,6 +8,7 @@
 #include <benanza/op/binary.hpp>
 #include <benanza/op/cast.hpp>
 #include <benanza/op/channel_norm.hpp>
+#include <benanza/op/collective.hpp>
 #include <benanza/op/concat.hpp>
 #include <benanza/op/conv.hpp>
 #include <benanza/op/conv_gradient.hpp>
@@ -73,7 +74,7 @@ using Layer =
                  op::TreeEnsemble, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu, op::Gather,
                  op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd, op::TensorScatter,
                  op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize,
-                 op::Dequantize, op::View, op::Opaque>;
+                 op::Dequantize, op::AllReduce, op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
 
 namespace detail {
 

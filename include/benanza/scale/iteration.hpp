@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iteration: the times of one iteration of training on one worker, and the gradients that several would exchange.
+// `make_iteration` makes one of a training graph and the times of its layers.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/training/training_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Calls that run one after the other on a worker.
+struct ComputeStep {
+  std::string name{};
+  Phase phase = Phase::forward;
+  Seconds time{};
+};
+
+/// A parameter's gradient.
+struct GradientReady {
+  std::string name{};      ///< of the parameter
+  std::size_t made = 0;    ///< index into `backward`: the step that completes it
+  std::size_t needed = 0;  ///< index into `forward`: the first step of the next iteration that reads the parameter
+  Bytes bytes{};
+};
+
+struct Iteration {
+  std::string model{}, file{};
+  std::int64_t batch = 1;                  ///< of each worker
+  DataType type = DataType::f32;           ///< of the gradients
+  std::vector<ComputeStep> forward{};      ///< and the loss
+  std::vector<ComputeStep> backward{};     ///< not empty where there are gradients
+  Seconds update{};                        ///< the optimizer's step over all parameters
+  std::vector<GradientReady> gradients{};  ///< in the order in which backward completes them
+
+  [[nodiscard]] static Seconds sum(const std::vector<ComputeStep>& steps) {
+    Seconds total{};
+    for (const auto& step : steps) total += step.time;
+    return total;
+  }
+  /// On one worker, which exchanges nothing: T1.
+  [[nodiscard]] Seconds time() const { return sum(forward) + sum(backward) + update; }
+  /// What each worker has to exchange: S.
+  [[nodiscard]] Bytes gradient_bytes() const {
+    Bytes total{};
+    for (const auto& gradient : gradients) total += gradient.bytes;
+    return total;
+  }
+};
+
+/// The same with all times changed by one factor, so that an iteration takes `time`. An iteration of no time stays.
+[[nodiscard]] inline Iteration scaled_to(Iteration iteration, Seconds time) {
+  if (iteration.time().value <= 0) return iteration;
+  const double factor = time / iteration.time();
+  for (auto* steps : {&iteration.forward, &iteration.backward})
+    for (auto& step : *steps) step.time = step.time * factor;
+  iteration.update = iteration.update * factor;
+  return iteration;
+}
+
+}  // namespace benanza

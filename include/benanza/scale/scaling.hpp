@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaling: how much faster several workers are than one, and from which bandwidth on. Each worker has a batch of its
+// own, so that n workers do n times the work of one (weak scaling).
+#pragma once
+
+#include <benanza/scale/network.hpp>
+#include <benanza/scale/timeline.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace benanza {
+
+/// How gradients are exchanged.
+struct ExchangeOptions {
+  SendOrder order = SendOrder::fifo;
+  Bytes bucket{25e6};  ///< as of `make_buckets`
+};
+
+/// The iteration on `workers` joined by an analytic network.
+[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers, const Network& network,
+                                            const ExchangeOptions& options) {
+  if (workers < 2) return make_timeline(iteration, {}, options.order, [](Bytes) { return Seconds{}; });
+  return make_timeline(iteration, make_buckets(iteration, options.bucket), options.order, [&](Bytes bytes) {
+    return collective_time(op::CollectiveKind::all_reduce, bytes, workers, network);
+  });
+}
+
+/// Throughput relative to one worker's: n T1 / Tn.
+[[nodiscard]] inline double speed_up(const Iteration& iteration, std::int64_t workers, Seconds length) {
+  return length.value > 0 ? static_cast<double>(workers) * (iteration.time() / length) : 0;
+}
+/// T1 / Tn.
+[[nodiscard]] inline double efficiency(const Iteration& iteration, Seconds length) {
+  return length.value > 0 ? iteration.time() / length : 0;
+}
+/// The efficiency above which n workers are faster than one.
+[[nodiscard]] constexpr double break_even(std::int64_t workers) { return 1 / static_cast<double>(workers); }
+
+/// The least bandwidth for an efficiency where nothing overlaps, all gradients in one bucket:
+///   Tn = T1 + messages x latency + transfers x S / B   (collective_cost),
+/// so B = transfers x S / (T1 (1 / efficiency - 1) - messages x latency). For the break-even of a ring without latency
+/// that is 2 S / (n T1). Nothing where the latency alone is too much.
+[[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth_without_overlap(const Iteration& iteration,
+                                                                                   std::int64_t workers, double wanted,
+                                                                                   const Network& network) {
+  const CollectiveCost cost = collective_cost(op::CollectiveKind::all_reduce, network.algorithm, workers);
+  const Seconds left = iteration.time() * (1 / wanted - 1) - cost.messages * network.latency;
+  const double bytes = cost.transfers * iteration.gradient_bytes().value;
+  if (bytes == 0) return BytesPerSecond{0};
+  if (left.value <= 0) return std::nullopt;
+  return BytesPerSecond{bytes / left.value};
+}
+
+/// The least bandwidth at which the timeline reaches an efficiency, by bisection to a relative 1e-6. In fifo order
+/// every higher bandwidth reaches it too. Nothing where the latency alone is too much. The network's bandwidth is not
+/// read.
+[[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth(const Iteration& iteration, std::int64_t workers,
+                                                                   double wanted, Network network,
+                                                                   const ExchangeOptions& options) {
+  if (workers < 2 || iteration.gradient_bytes().value == 0) return BytesPerSecond{0};
+  const auto reaches = [&](double bandwidth) {
+    network.bandwidth = {bandwidth};
+    return efficiency(iteration, make_timeline(iteration, workers, network, options).length) >= wanted;
+  };
+  double low = 1, high = 1e18;  // bytes a second
+  if (!reaches(high)) return std::nullopt;
+  if (reaches(low)) return BytesPerSecond{low};
+  while (high / low > 1 + 1e-6) {
+    const double middle = low * std::sqrt(high / low);
+    (reaches(middle) ? high : low) = middle;
+  }
+  return BytesPerSecond{high};
+}
+
+}  // namespace benanza

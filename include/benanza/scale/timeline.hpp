@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline: one iteration on each of several workers, with the exchange of gradients beside the computation.
+#pragma once
+
+#include <benanza/scale/iteration.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benanza {
+
+/// Which bucket is sent next, and what waits for it. fifo: the one that was complete first; the optimizer's step waits
+/// for all, as in PyTorch's DistributedDataParallel. priority: of those that are complete, the one that the next
+/// forward reads first; each layer of it waits for its own parameters alone (Jayarajan et al., Priority-based Parameter
+/// Propagation, SysML 2019). A bucket that is being sent is not interrupted.
+enum class SendOrder : std::uint8_t { fifo, priority };
+[[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(SendOrder) { return {"fifo", "priority"}; }
+
+/// Gradients that are exchanged by one call.
+struct Bucket {
+  std::size_t first = 0, last = 0;  ///< indices into `Iteration::gradients`, both included
+  Bytes bytes{};
+  std::size_t made = 0;    ///< index into `backward`: the step that completes it
+  std::size_t needed = 0;  ///< index into `forward`: the first one that reads one of its parameters
+};
+
+/// In the order of backward; the gradient with which a bucket has `least` bytes or more is its last, as in
+/// DistributedDataParallel. 0: each gradient is a bucket.
+[[nodiscard]] inline std::vector<Bucket> make_buckets(const Iteration& iteration, Bytes least) {
+  std::vector<Bucket> buckets;
+  bool open = false;
+  for (std::size_t i = 0; i < iteration.gradients.size(); ++i) {
+    const GradientReady& gradient = iteration.gradients[i];
+    if (!open) buckets.push_back({.first = i, .needed = gradient.needed});
+    Bucket& bucket = buckets.back();
+    bucket.last = i;
+    bucket.bytes += gradient.bytes;
+    bucket.made = std::max(bucket.made, gradient.made);
+    bucket.needed = std::min(bucket.needed, gradient.needed);
+    open = bucket.bytes < least;
+  }
+  return buckets;
+}
+
+/// One after the other on the network. Times are from the begin of backward.
+struct SentBucket {
+  Bucket bucket{};
+  Seconds ready{}, start{}, time{};
+  Seconds exposed{};  ///< the part of `time` in which computation waits
+  [[nodiscard]] Seconds end() const { return start + time; }
+};
+
+/// A step of computation, or the optimizer's.
+struct ComputedStep {
+  std::string name{};  ///< that of the Iteration's step, or `optimizer`
+  Phase phase = Phase::forward;
+  Seconds start{}, time{};
+  [[nodiscard]] Seconds end() const { return start + time; }
+};
+
+/// From the begin of backward to the end of the next forward. All is exchanged by then, so that each iteration looks
+/// like the one before it.
+struct Timeline {
+  std::vector<ComputedStep> computed{};
+  std::vector<SentBucket> sent{};  ///< in the order in which they are sent
+  Seconds length{};                ///< of the iteration: Tn
+  Seconds exposed{};               ///< in which computation waits: Tn - T1
+  [[nodiscard]] Seconds communication() const {
+    Seconds total{};
+    for (const auto& one : sent) total += one.time;
+    return total;
+  }
+};
+
+/// What one bucket takes on the network.
+using BucketTime = std::function<Seconds(Bytes)>;
+
+namespace detail {
+
+/// When each bucket is sent. The network carries one at a time, and is idle only while no bucket is complete.
+[[nodiscard]] inline std::vector<SentBucket> send(const std::vector<Bucket>& buckets, const std::vector<Seconds>& ready,
+                                                  SendOrder order, const BucketTime& time) {
+  std::vector<SentBucket> sent;
+  std::vector<std::size_t> waiting;
+  std::size_t next = 0;
+  Seconds now{};
+  while (next < buckets.size() || !waiting.empty()) {
+    if (waiting.empty()) now = std::max(now, ready[next]);
+    for (; next < buckets.size() && ready[next] <= now; ++next) waiting.push_back(next);
+    auto chosen = waiting.begin();
+    if (order == SendOrder::priority)
+      chosen = std::min_element(waiting.begin(), waiting.end(),
+                                [&](std::size_t a, std::size_t b) { return buckets[a].needed < buckets[b].needed; });
+    sent.push_back(
+        {.bucket = buckets[*chosen], .ready = ready[*chosen], .start = now, .time = time(buckets[*chosen].bytes)});
+    now = sent.back().end();
+    waiting.erase(chosen);
+  }
+  return sent;
+}
+
+/// Runs the steps of a timeline and notes for which buckets they wait.
+class Computation {
+ public:
+  Computation(Timeline& timeline, Seconds start) : timeline_(&timeline), now_(start) {}
+
+  void wait_until(Seconds when) {
+    if (when <= now_) return;
+    for (auto& one : timeline_->sent)
+      one.exposed += std::max(Seconds{}, std::min(one.end(), when) - std::max(one.start, now_));
+    timeline_->exposed += when - now_;
+    now_ = when;
+  }
+  void run(const std::string& name, Phase phase, Seconds time) {
+    if (time.value > 0) timeline_->computed.push_back({.name = name, .phase = phase, .start = now_, .time = time});
+    now_ += time;
+  }
+  [[nodiscard]] Seconds now() const { return now_; }
+
+ private:
+  Timeline* timeline_;
+  Seconds now_;
+};
+
+}  // namespace detail
+
+/// The iteration on workers that exchange `buckets` of it, each of which takes `time` of its bytes. The optimizer's
+/// step is one call in fifo order, and divided by bytes, each part before the layer that reads it, in priority order.
+[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, const std::vector<Bucket>& buckets,
+                                            SendOrder order, const BucketTime& time) {
+  Timeline result;
+  detail::Computation backward(result, {});
+  std::vector<Seconds> finished;
+  for (const auto& step : iteration.backward) {
+    backward.run(step.name, step.phase, step.time);
+    finished.push_back(backward.now());
+  }
+  std::vector<Seconds> ready;
+  for (const auto& bucket : buckets) ready.push_back(finished[bucket.made]);
+  result.sent = detail::send(buckets, ready, order, time);
+
+  detail::Computation rest(result, backward.now());
+  if (order == SendOrder::fifo) {
+    for (const auto& one : result.sent) rest.wait_until(one.end());
+    rest.run("optimizer", Phase::update, iteration.update);
+    for (const auto& step : iteration.forward) rest.run(step.name, step.phase, step.time);
+  } else {
+    std::vector<Seconds> arrived(iteration.forward.size()), updates(iteration.forward.size());
+    Seconds first_update{};  // where no forward step is left to come before
+    Seconds last{};
+    const double all = iteration.gradient_bytes().value;
+    if (buckets.empty()) first_update = iteration.update;
+    for (const auto& one : result.sent) {
+      last = std::max(last, one.end());
+      for (std::size_t i = one.bucket.first; i <= one.bucket.last; ++i) {
+        const GradientReady& gradient = iteration.gradients[i];
+        const Seconds part = all > 0 ? iteration.update * (gradient.bytes.value / all) : Seconds{};
+        if (gradient.needed >= iteration.forward.size()) {
+          first_update += part;
+          continue;
+        }
+        arrived[gradient.needed] = std::max(arrived[gradient.needed], one.end());
+        updates[gradient.needed] += part;
+      }
+    }
+    for (std::size_t i = 0; i < iteration.forward.size(); ++i) {
+      rest.wait_until(arrived[i]);
+      rest.run("optimizer", Phase::update, updates[i]);
+      rest.run(iteration.forward[i].name, iteration.forward[i].phase, iteration.forward[i].time);
+    }
+    rest.wait_until(last);
+    rest.run("optimizer", Phase::update, first_update);
+  }
+  result.length = rest.now();
+  return result;
+}
+
+}  // namespace benanza
