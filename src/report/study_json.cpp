@@ -41,6 +41,7 @@ Json row_json(const StudyRow& row) {
           {"latency_ms", ms(row.latency)},
           {"latency_min_ms", ms(row.lowest)},
           {"latency_max_ms", ms(row.highest)},
+          {"latency_file", text_or_null(row.file)},
           {"doubt", text_or_null(row.doubt)},
           {"source", text_or_null(row.source)},
           {"missing_layers", row.missing},

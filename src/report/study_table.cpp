@@ -8,10 +8,11 @@
 //     mxnet                  30  0.884 0.81..0.97  0.768 0.68..0.87
 //       complete bounds      24  0.906 0.88..0.94  0.845 0.79..0.90
 //
-//   speed-up          parallel algorithms   fusion ...
+//   speed-up       parallel algorithms     fusion ...
 //   Tesla V100-SXM2-16GB, batch 1
-//     geometric mean    1.151x     1.018x   1.073x
-//     models                30         30        1
+//     mean           1.151x     1.018x     1.073x
+//     95 %       1.04..1.28 1.01..1.03
+//     models             30         30          1
 #include "format.hpp"
 #include "text.hpp"
 #include <benanza/report/study_report.hpp>
@@ -19,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <set>
 #include <string>
@@ -132,9 +134,8 @@ class StudyTable {
       line(each.framework.empty() ? "measured" : each.framework,
            [](const StudyMean& m) -> const GeometricMean* { return &m.all; });
       if (each.complete)
-        line("  complete bounds", [](const StudyMean& m) -> const GeometricMean* {
-          return m.complete ? &*m.complete : m.all.count > 0 ? &m.all : nullptr;
-        });
+        line("  complete bounds",
+             [](const StudyMean& m) -> const GeometricMean* { return m.complete ? &*m.complete : &m.all; });
     }
   }
 
@@ -144,24 +145,30 @@ class StudyTable {
       if (each.framework.empty() && each.quantity.find(' ') == std::string::npos)
         places.insert({each.device, each.batch});
     if (places.empty()) return;
-    std::string title = fmt::format("{:<17}", "speed-up");
+    std::string title = fmt::format("{:<12}", "speed-up");
     for (std::size_t i = 0; i < optimization_count; ++i)
       title += fmt::format(" {:>{}}", name_of(static_cast<Optimization>(i)), width_of(i));
     out_ << '\n' << strong(title) << '\n';
     for (const auto& [device, batch] : places) {
-      std::string line = fmt::format("{:<17}", "  geometric mean"), counts = fmt::format("{:<17}", "  models");
+      std::array<std::string, 3> lines{"  mean", "  95 %", "  models"};
+      for (auto& line : lines) line.resize(12, ' ');
       for (std::size_t i = 0; i < optimization_count; ++i) {
         const StudyMean* found = mean({.device = device, .batch = batch}, std::string(enum_names(Optimization{})[i]));
-        line += fmt::format(" {:>{}}", found ? fmt::format("{:.3f}x", found->all.mean) : "", width_of(i));
-        counts += fmt::format(" {:>{}}", found ? std::to_string(found->all.count) : "", width_of(i));
+        const bool spread = found && found->all.low && found->all.high;
+        lines[0] += fmt::format(" {:>{}}", found ? fmt::format("{:.3f}x", found->all.mean) : "", width_of(i));
+        lines[1] += fmt::format(
+            " {:>{}}", spread ? fmt::format("{:.2f}..{:.2f}", *found->all.low, *found->all.high) : "", width_of(i));
+        lines[2] += fmt::format(" {:>{}}", found ? std::to_string(found->all.count) : "", width_of(i));
       }
-      line.erase(line.find_last_not_of(' ') + 1);
-      counts.erase(counts.find_last_not_of(' ') + 1);
-      out_ << clipped(fmt::format("{}, batch {}", device, batch), 60) << '\n' << line << '\n' << counts << '\n';
+      out_ << clipped(fmt::format("{}, batch {}", device, batch), 60) << '\n';
+      for (auto& line : lines) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        if (line != "  95 %") out_ << line << '\n';  // of one model there is no interval
+      }
     }
   }
   static std::size_t width_of(std::size_t optimization) {
-    return std::max<std::size_t>(8, name_of(static_cast<Optimization>(optimization)).size());
+    return std::max<std::size_t>(10, name_of(static_cast<Optimization>(optimization)).size());
   }
 
   void choices() {

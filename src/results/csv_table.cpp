@@ -43,6 +43,15 @@ double CsvTable::number(std::string_view column) const {
   return value;
 }
 
+std::int64_t CsvTable::positive(std::string_view column) const {
+  const std::string text = (*this)[column];
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1)
+    fail(std::string(column) + " is '" + text + "', expected a positive whole number");
+  return value;
+}
+
 void CsvTable::fail(const std::string& why) const {
   throw InputError(file_ + ": line " + std::to_string(line_) + ": " + why);
 }

@@ -38,7 +38,7 @@ void add_rows_of_many_models(CsvTable& table, const std::string& device, Results
                  "': two GPUs never share a total (--device selects one)");
     results.device = gpu;
     results.printed.push_back({.model = table["model"],
-                               .batch = table["batch"].empty() ? 0 : static_cast<std::int64_t>(table.number("batch")),
+                               .batch = table["batch"].empty() ? 0 : table.positive("batch"),
                                .layer = table["layer"],
                                .kind = table["kind"],
                                .time = milliseconds(table.number("time_ms")),

@@ -36,7 +36,7 @@ std::vector<Total2019> totals_by_model(CsvTable& table) {
       if (table[column.name].empty()) continue;
       totals.push_back({.device = table["gpu"],
                         .model = table["model"],
-                        .batch = whole_number(table, "batch"),
+                        .batch = table.positive("batch"),
                         .source = "totals",
                         .parallel = column.parallel,
                         .advised = column.advised,

@@ -117,9 +117,16 @@ std::string doubt_about(const StudyRow& row, Seconds latency) {
   return bound && latency * most < *bound ? "below a fifth of every bound" : "";
 }
 
+/// One measurement that two files have.
+bool is_same(const StudyLatency& a, const StudyLatency& b) {
+  return a.framework == b.framework && a.type == b.type && a.time == b.time && a.lowest == b.lowest &&
+         a.highest == b.highest && a.chosen_over_best == b.chosen_over_best;
+}
+
 void add_latency(StudyRow& row, const StudyLatency& latency, const std::vector<const StudyAccount*>& accounts) {
   row.framework = latency.framework;
   row.latency = latency.time;
+  row.file = latency.file;
   row.lowest = latency.lowest;
   row.highest = latency.highest;
   row.chosen_over_best = latency.chosen_over_best;
@@ -220,7 +227,9 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
     latency.device = device_name(latency.device);
     if (latency.device.empty() && devices.size() == 1) latency.device = *devices.begin();
     const Place place{latency.device, latency.batch, latency.model};
-    measured[place].push_back(&latency);
+    auto& own = measured[place];
+    if (std::any_of(own.begin(), own.end(), [&](const auto* other) { return is_same(*other, latency); })) continue;
+    own.push_back(&latency);
     by_place[place];  // a latency without a bound has a line too
   }
   for (const auto& [place, own] : by_place) {

@@ -106,7 +106,7 @@ std::map<std::string, ProfiledRun> read_manifest(const fs::path& file, const std
     if (known == models.end()) continue;
     if (!fs::exists(file.parent_path() / name)) table.fail("'" + name + "' is not in the folder");
     ProfiledRun run{.model = *known, .framework = table["framework"], .device = table["device"]};
-    if (!table["batch"].empty()) run.batch = static_cast<std::int64_t>(table.number("batch"));
+    if (!table["batch"].empty()) run.batch = table.positive("batch");
     if (!table["type"].empty()) {
       run.type = type_of(table["type"]);
       if (!run.type) table.fail("type is '" + table["type"] + "', expected e.g. f16");

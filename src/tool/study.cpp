@@ -119,15 +119,17 @@ Study study_2019(const StudyCommand& options, const Names& names) {
   Data2019 data = read_data_2019(options.results);
   Material material;
   material.notes = data.warnings;
+  std::vector<StudyLatency> profiled;
   for (const auto& place : options.profiles) {
     const ProfileFolder folder = read_profile_folder(place, names);
     material.notes.insert(material.notes.end(), folder.notes.begin(), folder.notes.end());
     add_printed_tables(folder, devices_of(data), data, material.notes);
     const auto made = latencies_2019(folder, data, material.notes);
-    material.latencies.insert(material.latencies.end(), made.begin(), made.end());
+    profiled.insert(profiled.end(), made.begin(), made.end());
   }
-  add_latencies(data.latencies, names, material);
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
+  add_latencies(data.latencies, names, material);
+  material.latencies.insert(material.latencies.end(), profiled.begin(), profiled.end());
   material.accounts = accounts_of_totals(data, names);
 
   const auto is_wanted = [&](std::int64_t batch) {

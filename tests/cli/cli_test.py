@@ -482,6 +482,12 @@ class Cli(unittest.TestCase):
         self.assertEqual([known["models"][-1][key] for key in ("unique", "known", "new", "time_ms")], [69, 59, 10, None])
         table = run("layers", *family, "--rules", "2019", "--known", MODELS / "zoo2019").stdout
         self.assertRegex(table, r"5 models +69 +59 +10 +14\.5 %")
+        # The same script over the published rows of the V100: a call of each of the 65 layers that have a time. The paper says 75 % less.
+        rows = pathlib.Path(__file__).parent.parent / "data" / "2019" / "layers_b1.csv.gz"
+        timed = json.loads(run("layers", *family, "--rules", "2019", "--known", MODELS / "zoo2019", "--results", rows, "--device", "Tesla_V100-SXM2-16GB", "--json", "-").stdout)["known"]["models"][-1]
+        self.assertEqual(timed["timed"], 65)
+        self.assertAlmostEqual(timed["time_ms"], 2.589957)
+        self.assertAlmostEqual(timed["known_time_ms"], 2.147879)
         # Of results: what measuring took. A model does not know itself.
         of_results = json.loads(run("layers", MNIST, "--known", MNIST_RESULTS, "--json", "-").stdout)["known"]["models"][-1]
         self.assertEqual(of_results["new"], of_results["unique"] - of_results["known"])
@@ -512,6 +518,18 @@ class Cli(unittest.TestCase):
         table = run("study", MODELS / "zoo2019", "--results", data / "study", "--rules", "2019", "--batch", "1")
         self.assertRegex(table.stdout, r"mxnet +30 +0\.884 0\.81\.\.0\.97 +0\.768 ")
         self.assertTrue(all(len(line) <= 80 for line in table.stdout.splitlines()), table.stdout)
+
+    def test_profiles_change_no_mean_of_latencies(self):
+        data = pathlib.Path(__file__).parent.parent / "data" / "2019"
+        folder = self.at / "profiles"
+        folder.mkdir()
+        for name in ("mxnet_b1_MNIST.nsys.sqlite.gz", "mxnet_b1_MNIST.cudnn.log.gz"):
+            shutil.copy(data / name, folder)
+        document = json.loads(run("study", MODELS / "zoo2019", "--results", data / "study", "--rules", "2019", "--batch", "1", "--profile", folder, "--json", "-").stdout)
+        rows = [row for row in document["rows"] if (row["model"], row["framework"], row["device"]) == ("MNIST", "mxnet", "Tesla V100-SXM2-16GB")]
+        self.assertEqual([pathlib.Path(row["latency_file"]).name for row in rows], ["measured_v100_t4_ms.csv.gz", "mxnet_b1_MNIST.cudnn.log.gz"])
+        (mean,) = [m for m in document["means"] if (m["quantity"], m["device"], m["framework"]) == ("ratio of library", "Tesla V100-SXM2-16GB", "mxnet")]
+        self.assertAlmostEqual(mean["all"]["mean"], 0.884, delta=5e-4)
 
     def test_study_of_own_results(self):
         latencies = self.at / "latencies.csv"

@@ -98,6 +98,10 @@ class Page(unittest.TestCase):
         memory = subprocess.run([PROGRAM, "memory", str(MODELS / "training" / "mobilenet_v3_large.onnx"), "--training", "--capacity", "80GB", "--html", str(cls.memory), "--json", "-"],
                                 capture_output=True, text=True, check=True)
         cls.memory_json = json.loads(memory.stdout)["models"][0]
+        cls.study = OUT / "study.html"
+        study = subprocess.run([PROGRAM, "study", str(MODELS / "zoo2019"), "--results", str(SOURCE / "tests" / "data" / "2019" / "study"), "--rules", "2019", "--quiet",
+                                "--html", str(cls.study), "--json", "-"], capture_output=True, text=True, check=True)
+        cls.study_json = json.loads(study.stdout)
         cls.browser = Browser(find_chromium())
 
     @classmethod
@@ -134,12 +138,12 @@ class Page(unittest.TestCase):
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep, self.gap, self.questions, self.memory):
+        for page in (self.one, self.many, self.sweep, self.gap, self.study, self.questions, self.memory):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "" if page in (self.one, self.gap, self.questions, self.memory) else "#m0", dark=dark, **size)
+                        self.opened(page, "" if page in (self.one, self.gap, self.study, self.questions, self.memory) else "#m0", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])
@@ -147,6 +151,25 @@ class Page(unittest.TestCase):
                                                         .map(e => e.tagName + '.' + e.getAttribute('class') + ' ' + e.getBoundingClientRect().right).slice(0, 5)""")
                         self.assertEqual(wide, [])
                         self.assertEqual(self.browser.evaluate("document.documentElement.scrollWidth"), size["width"])
+
+    def test_a_study_draws_each_ratio_and_each_mean(self):
+        self.opened(self.study, **SIZES["desktop"])
+        rows = [row for row in self.study_json["rows"] if (row["framework"], row["batch"]) == ("mxnet", 1) and "library" in row["ratios"]]
+        marks = self.browser.evaluate("[...document.querySelectorAll('svg.ratios circle')].map(c => [c.dataset.model, c.dataset.device, c.classList.contains('hollow')])")
+        self.assertEqual(sorted(marks), sorted([row["model"], row["device"], row["missing_layers"] > 0] for row in rows))
+        self.assertEqual(len(rows), 59)  # 30 models on the V100, 29 on the T4
+        means = {(mean["quantity"], mean["batch"]) for mean in self.study_json["means"] if mean["device"].startswith("Tesla V100") and mean["framework"] is None}
+        drawn = {tuple(pair) for pair in self.browser.evaluate("[...document.querySelectorAll('svg.speedups circle')].map(c => [c.dataset.name, Number(c.dataset.batch)])")}
+        self.assertTrue(drawn)
+        self.assertLessEqual(drawn, means)
+        self.assertIn(("algorithms", 32), drawn)
+        self.browser.evaluate("(() => { const list = document.querySelector('select[aria-label=batch]'); list.value = '32'; list.dispatchEvent(new Event('change')) })()")
+        self.browser.settle()
+        self.assertEqual(len(self.texts("svg.ratios circle")), sum((row["framework"], row["batch"]) == ("mxnet", 32) and "library" in row["ratios"] for row in self.study_json["rows"]))
+        self.browser.evaluate("document.querySelector('details.model').open = true")
+        self.browser.settle()
+        self.assertEqual(len(self.texts("table.every tbody tr")), len(self.study_json["rows"]))
+        self.assertEqual(len(self.texts("table.claims tbody tr")), len(self.study_json["claims"]))
 
     def test_memory_is_stacked_to_its_peak(self):
         self.opened(self.memory, **SIZES["desktop"])

@@ -169,11 +169,20 @@ TEST_CASE("Broken files of a study are refused with their place") {
                Row{"model,mean_ms\nMNIST,0\n", "line 2: a latency of 0"},
                Row{"model,mean_ms\n,1\n", "line 2: the model has no name"},
                Row{"model,mean_ms\nMNIST,1,2\n", "line 2: 3 fields"},
+               Row{"model,mean_ms,batch\nMNIST,1,1.5\n", "line 2: batch is '1.5'"},
+               Row{"model,mean_ms,batch\nMNIST,1,0\n", "line 2: batch is '0'"},
+               Row{"model,mean_ms\nMNIST,nan\n", "line 2: mean_ms is 'nan'"},
+               Row{"model,mean_ms,min_ms,max_ms\nMNIST,2,3,1\n", "line 2: min_ms is above max_ms"},
+               Row{"model,mean_ms\n\"MNIST,1\n", "line 2: a quote is not closed"}, Row{"", "line 1: no latencies"},
                Row{"framework,mean_ms\nmxnet,1\n", "line 1: no latencies"}, Row{"model,mean_ms\n", "no rows"});
   const auto path = folder.write("r.csv", broken.text);
   CHECK_THROWS_WITH(read_latencies(path.string()), Catch::Contains(broken.message) && Catch::Contains("r.csv"));
   const auto totals = folder.write("t.csv", "variant,gpu,b1\nquick,V100,1\n");
   CHECK_THROWS_WITH(read_totals_2019(totals.string()), Catch::Contains("t.csv: line 2: 'quick'"));
+  const auto no_batch = folder.write("b.csv", "gpu,batch,model,serial_total_published\nV100,none,MNIST,1\n");
+  CHECK_THROWS_WITH(read_totals_2019(no_batch.string()), Catch::Contains("b.csv: line 2: batch is 'none'"));
+  const auto no_total = folder.write("n.csv", "gpu,batch,model,serial_total_published\nV100,1,MNIST,fast\n");
+  CHECK_THROWS_WITH(read_totals_2019(no_total.string()), Catch::Contains("serial_total_published is 'fast'"));
   const auto table =
       folder.write("MNIST.csv", "LayerName,LayerType,BenchmarkName,RealTime(ms)\na,Conv,x,1\n,,Total,1\n");
   CHECK_THROWS_WITH(read_data_2019({table.string()}), Catch::Contains("batchsize_32/Tesla_T4"));
@@ -224,6 +233,8 @@ TEST_CASE("A manifest says what names do not") {
   REQUIRE(made.tables.size() == 1);
   CHECK(made.tables[0].device == "Tesla_T4");
   CHECK_THROWS_WITH(write("other.json,MNIST,,,,\n"), Catch::Contains("line 2: 'other.json' is not in the folder"));
+  CHECK_THROWS_WITH(write("run7.json,MNIST,,,many,\n"), Catch::Contains("line 2: batch is 'many'"));
+  CHECK_THROWS_WITH(write("run7.json\n"), Catch::Contains("line 2: 1 fields"));
   CHECK_THROWS_WITH(write("run7.json,MNIST,,,1,fast\n"), Catch::Contains("line 2: type is 'fast'"));
   CHECK_THROWS_WITH(read_profile_folder((folder.path / "none").string(), {"MNIST"}),
                     Catch::Contains("expected a folder"));

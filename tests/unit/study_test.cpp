@@ -110,6 +110,15 @@ TEST_CASE("A latency far below every bound is not one of the model") {
   CHECK(make_study({with_floor}, {latency("a", "x", 2.9)}).rows[0].doubt == "below the model floor");
 }
 
+TEST_CASE("Of several latencies of one framework the first counts in means, and what two files have alike is one") {
+  const Study study =
+      make_study({account("a", 4, 2)}, {latency("a", "mxnet", 8), latency("a", "mxnet", 8), latency("a", "mxnet", 16)});
+  REQUIRE(study.rows.size() == 2);
+  CHECK(study.rows[1].latency.value().value == 16);
+  CHECK(mean_of(study, "ratio of library", "mxnet").all.mean == Approx(0.5));
+  CHECK(mean_of(study, "ratio of library", "mxnet").all.count == 1);
+}
+
 TEST_CASE("A latency without a device is of the only one, and one without a bound has a row") {
   StudyLatency nowhere = latency("a", "mxnet", 8);
   nowhere.device = "";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ class CsvTable {
   [[nodiscard]] std::string operator[](std::string_view column) const;
   /// A number that is not negative. Throws InputError for anything else.
   [[nodiscard]] double number(std::string_view column) const;
+  /// A whole number from 1 on, such as a batch size. Throws InputError for anything else.
+  [[nodiscard]] std::int64_t positive(std::string_view column) const;
   [[noreturn]] void fail(const std::string& why) const;
 
  private:

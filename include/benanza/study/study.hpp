@@ -75,6 +75,7 @@ struct StudyRow {
   Rungs rungs{};
   std::optional<Seconds> advised{};
   std::int64_t missing = 0;  ///< layers that the rungs lack; not 0: partial
+  std::string file{};        ///< that the latency is of
   std::string doubt{};       ///< not empty: why the latency cannot be one of this model, and has no ratios
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
