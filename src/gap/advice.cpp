@@ -11,7 +11,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace benanza::gap {
 
@@ -40,6 +43,7 @@ class Adviser {
     from_part(Cause::views, Change::view, "views instead of copies for ", "reshape", "reshapes");
     from_part(Cause::extra_calls, Change::extra, "without ", "call that the model does not ask for",
               "calls that the model does not ask for");
+    between_calls();
     overhead();
     slower_layers();
     fusions();
@@ -77,6 +81,43 @@ class Adviser {
     Advice& advice = add(change, text + counted(part->items.size(), one, many), part->time, part->uncertainty);
     for (const auto& item : part->items) advice.layers.push_back(item.name);
     advice.reproduce = records();
+  }
+
+  void between_calls() {
+    const GapPart* part = gap_.part(Cause::between_calls);
+    if (!part || part->time.value <= 0) return;
+    std::string said;
+    bool events = false;
+    std::set<std::string> names;
+    for (const auto& [name, count] : counts_by_name(*part)) {
+      names.insert(name);
+      said += (said.empty() ? "" : ", ") + std::to_string(count) + " x " + name;
+      events = events || name.find("Event") != std::string::npos;
+    }
+    Advice& advice = add(Change::call,
+                         "no runtime calls between library calls: " + said +
+                             (events ? "; events are needed only where two streams meet" : ""),
+                         part->time, part->uncertainty);
+    for (const auto& between : profile_.between)
+      if (between.activity == Activity::call && names.contains(between.name))
+        advice.layers.push_back(between.name + " between " + between.after + " and " + between.before);
+    advice.reproduce = records();
+  }
+
+  /// How many items of a part have the same name; most time first.
+  [[nodiscard]] static std::vector<std::pair<std::string, std::size_t>> counts_by_name(const GapPart& part) {
+    std::map<std::string, std::pair<Seconds, std::size_t>> sums;
+    for (const auto& item : part.items) {
+      auto& [time, count] = sums[item.name];
+      time += item.time;
+      ++count;
+    }
+    std::vector<std::pair<std::string, std::pair<Seconds, std::size_t>>> ordered(sums.begin(), sums.end());
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+    std::vector<std::pair<std::string, std::size_t>> result;
+    for (const auto& [name, sum] : ordered) result.emplace_back(name, sum.second);
+    return result;
   }
 
   void overhead() {

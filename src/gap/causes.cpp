@@ -111,7 +111,7 @@ class Splitter {
   [[nodiscard]] std::optional<Cause> cause_beside(std::size_t r) const {
     const ProfileRecord& record = profile_.records[r];
     if (record.activity == Activity::wait) return Cause::waits;
-    if (record.activity == Activity::call) return Cause::calls;
+    if (record.activity == Activity::call) return record.between_libraries ? Cause::between_calls : Cause::calls;
     if (!timeline_.counted[r]) return Cause::host;
     if (is_conversion(record)) return Cause::conversions;
     if (is_copy(record)) return Cause::copies;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace benanza::gap {
 
@@ -47,6 +49,27 @@ std::string_view library_of(const ProfileRecord& record) {
       if (said.find(word.text) != std::string::npos) return word.library;
   }
   return {};
+}
+
+std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const std::vector<MatchedRecord>& records) {
+  constexpr const char* other = "other";
+  std::map<std::string, LibraryTime> sums;
+  for (const auto& each : records) {
+    if (!each.counted || each.time.value <= 0) continue;
+    const ProfileRecord& record = profile.records[each.record];
+    std::string library = !record.library.empty() ? record.library : std::string(library_of(record));
+    if (library.empty()) library = other;
+    LibraryTime& sum = sums[library];
+    sum.library = library;
+    sum.time += each.time;
+    ++sum.records;
+  }
+  std::vector<LibraryTime> result;
+  if (sums.empty() || (sums.size() == 1 && sums.contains(other))) return result;
+  for (auto& [library, sum] : sums) result.push_back(std::move(sum));
+  std::stable_sort(result.begin(), result.end(),
+                   [](const LibraryTime& a, const LibraryTime& b) { return a.time > b.time; });
+  return result;
 }
 
 std::string onednn_kernel(std::string_view implementation) {

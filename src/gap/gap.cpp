@@ -2,6 +2,7 @@
 #include "advice.hpp"
 #include "assumptions.hpp"
 #include "causes.hpp"
+#include "engine_library.hpp"
 #include "gap_questions.hpp"
 #include "joint.hpp"
 #include "match.hpp"
@@ -131,6 +132,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   if (layers_known && gap.gap) {
     split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted));
     warn_of_times(gap);
+    gap.by_library = time_by_library(profile, gap.records);
     gap.deviations = deviations_of(model, profile, gap);
     settle_claims(gap, analysis, profile, timeline);
   }

@@ -60,7 +60,7 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
   if (!gap.gap || !gap.latency || !fused) return std::nullopt;
   Chain chain(gap, analysis.type);
   chain.without("no overhead between layers", Change::overhead,
-                {Cause::between_layers, Cause::calls, Cause::host, Cause::waits});
+                {Cause::between_layers, Cause::calls, Cause::between_calls, Cause::host, Cause::waits});
   chain.without("only what the model asks for", Change::extra,
                 {Cause::conversions, Cause::copies, Cause::views, Cause::extra_calls});
   chain.without("best algorithms", Change::algorithm, {Cause::slower_layers});

@@ -2,95 +2,23 @@
 // Nsight Systems' SQLite export, the schema of 2019 and today's: kernels, copies and waits of a CUDA device, launches
 // and allocations of the host, in integer nanoseconds. Tables exist only where the run had something for them. Passes
 // are not marked: they are what repeats in the sequence of kernels. A kernel that was launched inside an NVTX range is
-// labelled by the innermost one.
+// labelled by the innermost one. Calls of cuDNN and cuBLAS are there where they were traced (nsys profile -t
+// cudnn,cublas).
+#include "between_libraries.hpp"
 #include "nsys_timeline.hpp"
 #include "reader.hpp"
+#include "sqlite_database.hpp"
 #include <benanza/error.hpp>
 
-#include <sqlite3.h>
-
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <map>
-#include <memory>
 #include <set>
 #include <unordered_map>
 
 namespace benanza::profile {
 
 namespace {
-
-/// The database, opened for reading: from its file, or from memory where the file is gzip.
-class Database {
- public:
-  explicit Database(Source& source) : source_(source) {
-    std::ifstream file(source.path(), std::ios::binary);
-    char magic[16] = {};
-    file.read(magic, sizeof magic);
-    sqlite3* raw = nullptr;
-    if (std::string_view(magic, 15) == "SQLite format 3") {
-      const int status = sqlite3_open_v2(source.path().c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
-      check(status, raw);
-    } else {
-      const int status = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
-      check(status, raw);
-      unpack();
-    }
-  }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-
-  /// The columns of a table; none where there is no such table.
-  [[nodiscard]] std::set<std::string> columns(const std::string& table) {
-    std::set<std::string> names;
-    each("pragma table_info(" + table + ")", [&](sqlite3_stmt* row) { names.insert(text(row, 1)); });
-    return names;
-  }
-  [[nodiscard]] bool has(const std::string& table) { return !columns(table).empty(); }
-
-  template <class Use>
-  void each(const std::string& query, Use&& use) {
-    sqlite3_stmt* raw = nullptr;
-    check(sqlite3_prepare_v2(handle_.get(), query.c_str(), -1, &raw, nullptr), nullptr);
-    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
-    int status = SQLITE_ROW;
-    while ((status = sqlite3_step(raw)) == SQLITE_ROW) use(raw);
-    if (status != SQLITE_DONE) fail(sqlite3_errmsg(handle_.get()));
-  }
-
-  [[nodiscard]] static std::string text(sqlite3_stmt* row, int column) {
-    const auto* value = sqlite3_column_text(row, column);
-    return value ? reinterpret_cast<const char*>(value) : "";
-  }
-  [[nodiscard]] static std::int64_t number(sqlite3_stmt* row, int column) { return sqlite3_column_int64(row, column); }
-
-  [[noreturn]] void fail(const std::string& what) const {
-    source_.fail(0, what + "; expected a whole SQLite export of Nsight Systems");
-  }
-
- private:
-  void check(int status, sqlite3* made) {
-    if (made) handle_.reset(made);
-    if (status != SQLITE_OK) fail(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(status));
-  }
-
-  void unpack() {
-    std::string bytes;
-    for (std::string_view part = source_.next(); !part.empty(); part = source_.next()) bytes += part;
-    auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
-    if (!copy) fail("out of memory");
-    std::memcpy(copy, bytes.data(), bytes.size());
-    const auto size = static_cast<sqlite3_int64>(bytes.size());
-    check(sqlite3_deserialize(handle_.get(), "main", copy, size, size,
-                              SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY),
-          nullptr);
-  }
-
-  Source& source_;
-  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_{nullptr, sqlite3_close};
-};
 
 class Export {
  public:
@@ -104,6 +32,8 @@ class Export {
     read_overheads();
     read_launches();
     read_ranges();
+    read_libraries();
+    read_chains();
     read_kernels();
     read_copies();
     read_waits();
@@ -158,6 +88,33 @@ class Export {
                    });
   }
 
+  void read_libraries() {
+    for (const char* table : {"CUDNN_EVENTS", "CUBLAS_EVENTS"}) {
+      if (!database_.columns(table).contains("nameId")) continue;
+      database_.each(std::string("select rowid, start, end, globalTid, nameId from ") + table +
+                         " where end is not null and end > start",
+                     [&](sqlite3_stmt* row) {
+                       check_span(row, table);
+                       const std::string& function = string(Database::number(row, 4));
+                       const std::string library = library_of_function(function);
+                       if (library.empty()) return;  // the tracer's own marks
+                       timeline_.libraries.add(Database::number(row, 3), {.start = Database::number(row, 1),
+                                                                          .end = Database::number(row, 2),
+                                                                          .library = library,
+                                                                          .function = function});
+                     });
+    }
+    timeline_.libraries.finish();
+  }
+
+  /// Symbols by call chain, innermost first.
+  void read_chains() {
+    if (!database_.columns("CUDA_CALLCHAINS").contains("symbol")) return;
+    database_.each("select id, symbol from CUDA_CALLCHAINS order by id, stackDepth", [&](sqlite3_stmt* row) {
+      chains_[Database::number(row, 0)].push_back(string(Database::number(row, 1)));
+    });
+  }
+
   [[nodiscard]] std::string label_of(const Launch& launch) const {
     const auto found = ranges_.find(launch.thread);
     if (found == ranges_.end()) return {};
@@ -206,6 +163,7 @@ class Export {
           processes_.insert(Database::number(row, 14));
           if (const Launch* const launch = launch_of(Database::number(row, 14), Database::number(row, 4))) {
             event.launched = launch->start;
+            event.thread = launch->thread;
             event.label = label_of(*launch);
           }
           timeline_.events.push_back(std::move(event));
@@ -251,27 +209,42 @@ class Export {
         [&](sqlite3_stmt* row) { add_transfer(row, Activity::wait, "synchronisation", "", "SYNCHRONIZATION"); });
   }
 
-  /// Launches, allocations and, where the device's own waits were not traced, the host's.
+  /// Launches, allocations and, where the device's own waits were not traced, the host's; and between library calls
+  /// every call that is not a part of another one.
   void read_calls() {
     const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
     if (!database_.columns(table).contains("nameId")) return;
     const bool waits_known = database_.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
     const std::string process = names_processes() ? "globalTid >> 24" : "0";
-    database_.each("select rowid, start, end, globalTid, nameId, " + process + " from " + table +
-                       " where end is not null order by start",
+    const std::string chain = database_.columns(table).contains("callchainId") ? "callchainId" : "null";
+    std::unordered_map<std::int64_t, std::int64_t> busy_until;  // by thread
+    database_.each("select rowid, start, end, globalTid, nameId, " + process + ", " + chain + " from " + table +
+                       " where end is not null order by start, end desc",
                    [&](sqlite3_stmt* row) {
                      const std::string& name = string(Database::number(row, 4));
+                     if (name.empty() || !processes_.contains(Database::number(row, 5))) return;
                      const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
-                     const bool waits = has("Synchronize");
-                     const bool counts = waits ? !waits_known : has("Launch") || has("Malloc") || has("Free");
-                     if (!counts || !processes_.contains(Database::number(row, 5))) return;
-                     check_span(row, table);
+                     const bool waits = has("Synchronize"), others = has("Launch") || has("Malloc") || has("Free");
                      DeviceEvent call{.activity = waits ? Activity::wait : Activity::call,
                                       .row = Database::number(row, 0),
                                       .start = Database::number(row, 1),
                                       .end = Database::number(row, 2),
                                       .stream = Database::number(row, 3),
-                                      .name = name};
+                                      .name = name,
+                                      .thread = Database::number(row, 3),
+                                      .is_record = waits ? !waits_known : others};
+                     const auto [end, first] = busy_until.try_emplace(call.thread, call.end);
+                     const bool outermost = first || call.start >= end->second;
+                     end->second = std::max(end->second, call.end);
+                     const auto [before, after] = timeline_.libraries.around(call.thread, call.start);
+                     call.between = outermost && before && after && before->end <= call.start;
+                     call.between_libraries = call.between && !waits && !others;
+                     if (call.between_libraries) call.name = without_version(name);
+                     call.is_record = call.is_record || call.between_libraries;
+                     if (!call.between && !call.is_record) return;
+                     check_span(row, table);
+                     if (const auto found = chains_.find(Database::number(row, 6)); found != chains_.end())
+                       call.chain = found->second;
                      timeline_.calls.push_back(std::move(call));
                    });
   }
@@ -325,7 +298,8 @@ class Export {
   std::unordered_map<std::int64_t, std::string> strings_{};                                // looked up, never walked
   std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Launch>> launches_{};  // likewise
   std::map<std::int64_t, std::vector<Range>> ranges_{};  // by thread, in order of their start
-  std::set<std::int64_t> processes_{}, devices_{};       // that kernels are of
+  std::unordered_map<std::int64_t, std::vector<std::string>> chains_{};
+  std::set<std::int64_t> processes_{}, devices_{};  // that kernels are of
   DeviceTimeline timeline_{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nsys_timeline.hpp"
 
+#include "between_libraries.hpp"
 #include "passes.hpp"
 #include <benanza/profile/kernel_class.hpp>
 
@@ -58,7 +59,8 @@ class Maker {
       : source_(source),
         events_(std::move(timeline.events)),
         calls_(std::move(timeline.calls)),
-        overheads_(std::move(timeline.overheads)) {
+        overheads_(std::move(timeline.overheads)),
+        libraries_(std::move(timeline.libraries)) {
     made_.warnings = std::move(timeline.warnings);
     std::stable_sort(events_.begin(), events_.end(),
                      [](const auto& a, const auto& b) { return std::tie(a.start, a.end) < std::tie(b.start, b.end); });
@@ -78,6 +80,7 @@ class Maker {
     passes.erase(passes.begin(), passes.begin() + static_cast<std::ptrdiff_t>(dropped));
     note_overheads(passes);
     add_records(passes);
+    made_.between = between_.take(passes.size());
     return std::move(made_);
   }
 
@@ -175,11 +178,17 @@ class Maker {
       const std::int64_t origin = start_of(pass);
       const std::int64_t end = p + 1 < passes.size() ? std::min(end_of(pass), start_of(passes[p + 1])) : end_of(pass);
       std::vector<std::size_t> indices;
-      for (std::size_t i = pass.first; i < pass.last; ++i) indices.push_back(i);
+      for (std::size_t i = pass.first; i < pass.last; ++i) {
+        indices.push_back(i);
+        if (events_[i].launched) between_.add(events_[i], *events_[i].launched, origin, end);
+      }
       const auto first = std::lower_bound(calls_.begin(), calls_.end(), origin,
                                           [](const DeviceEvent& call, std::int64_t at) { return call.start < at; });
-      for (auto call = first; call != calls_.end() && call->start < end; ++call)
-        indices.push_back(events_.size() + static_cast<std::size_t>(call - calls_.begin()));
+      for (auto call = first; call != calls_.end() && call->start < end; ++call) {
+        const bool between = call->between && between_.add(*call, call->start, origin, end);
+        if (call->is_record && (between || !call->between_libraries))
+          indices.push_back(events_.size() + static_cast<std::size_t>(call - calls_.begin()));
+      }
       std::vector<PassEvent> events;
       for (const std::size_t i : indices) {
         const DeviceEvent& event = event_at(i);
@@ -207,6 +216,10 @@ class Maker {
                            .place = {source_.index(), static_cast<std::uint64_t>(event.row)}};
       if (!event.label.empty()) record.nodes = {event.label};
       if (event.activity == Activity::copy) record.algorithm = event.sizes;
+      record.between_libraries = event.between_libraries;
+      if (event.launched)
+        if (const LibrarySpan* const call = libraries_.inside(event.thread, *event.launched))
+          record.library = call->library;
       made_.records.push_back(std::move(record));
     }
   }
@@ -214,6 +227,8 @@ class Maker {
   const Source& source_;
   std::vector<DeviceEvent> events_, calls_;
   std::vector<Overhead> overheads_;
+  LibrarySpans libraries_;
+  BetweenLibraries between_{libraries_};
   std::vector<std::size_t> kernels_{};  // their indices in events_
   EngineProfile made_{};
 };

@@ -3,6 +3,7 @@
 // to nsys.cpp.
 #pragma once
 
+#include "library_spans.hpp"
 #include "source.hpp"
 #include <benanza/profile/engine_profile.hpp>
 
@@ -35,6 +36,11 @@ struct DeviceEvent {
   std::string sizes{};                     ///< of the grid and its blocks; bytes of a copy
   std::string label{};                     ///< of the innermost range that it was launched in
   std::optional<std::int64_t> launched{};  ///< when the host called, ns
+  std::int64_t thread = 0;                 ///< that called
+  std::vector<std::string> chain{};        ///< of a call: who called it, innermost first
+  bool between = false;                    ///< of a call: between two library calls of its thread
+  bool between_libraries = false;          ///< as ProfileRecord has it
+  bool is_record = true;                   ///< false: only a part of EngineProfile::between
 };
 
 /// A stretch that the profiler itself took of a host thread.
@@ -46,6 +52,7 @@ struct DeviceTimeline {
   std::vector<DeviceEvent> events{};
   std::vector<DeviceEvent> calls{};  ///< of the host, by start; their stream is the thread
   std::vector<Overhead> overheads{};
+  LibrarySpans libraries{};
   std::vector<std::string> warnings{};
 };
 

@@ -13,22 +13,22 @@ void write_csv(std::ostream& out, const GapReport& report) {
   using report::csv_field;
   const Gap& gap = report.gap;
   out << "model,record,op,activity,lane,start_ms,time_ms,matched_by,cause,group,group_engine_ms,group_bound_ms,"
-         "pattern,tensor_cores\n";
+         "pattern,tensor_cores,library\n";
   for (const auto& record : gap.records) {
     const ProfileRecord& said = report.profile.records[record.record];
     const GapGroup* group = record.group ? &gap.groups[*record.group] : nullptr;
     const auto on = report::on_tensor_cores(said);
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(gap.model), csv_field(said.name),
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(gap.model), csv_field(said.name),
                        csv_field(said.op), enum_names(said.activity)[static_cast<std::size_t>(said.activity)],
                        said.lane, said.start ? fmt::format("{}", said.start->value * 1e3) : "", record.time.value * 1e3,
                        enum_names(record.by)[static_cast<std::size_t>(record.by)],
                        enum_names(record.cause)[static_cast<std::size_t>(record.cause)],
                        group ? csv_field(group->name) : "", group ? fmt::format("{}", group->engine.value * 1e3) : "",
                        group ? fmt::format("{}", group->bound.value * 1e3) : "", group ? csv_field(group->pattern) : "",
-                       on ? (*on ? "1" : "0") : "");
+                       on ? (*on ? "1" : "0") : "", csv_field(said.library));
   }
   for (const auto& name : gap.not_found)
-    out << fmt::format("{},,,,,,,nothing,{},{},,,,\n", csv_field(gap.model),
+    out << fmt::format("{},,,,,,,nothing,{},{},,,,,\n", csv_field(gap.model),
                        enum_names(Cause{})[static_cast<std::size_t>(Cause::not_in_profile)], csv_field(name));
 }
 

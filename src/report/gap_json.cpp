@@ -184,6 +184,26 @@ Json questions_json(const Gap& gap) {
           {"joint", joint_json(gap)}};
 }
 
+Json libraries_json(const Gap& gap) {
+  Json result = Json::array();
+  for (const auto& each : gap.by_library)
+    result.push_back({{"library", each.library}, {"time_ms", ms(each.time)}, {"records", each.records}});
+  return result;
+}
+
+Json between_json(const EngineProfile& profile) {
+  Json result = Json::array();
+  for (const auto& each : profile.between)
+    result.push_back({{"name", each.name},
+                      {"activity", name_of(each.activity)},
+                      {"after", each.after},
+                      {"before", each.before},
+                      {"count", number(each.count)},
+                      {"time_ms", ms(each.time)},
+                      {"chain", each.chain}});
+  return result;
+}
+
 Json advice_json(const GapReport& report) {
   Json result = Json::array();
   for (std::size_t i = 0; i < report.gap.advice.size(); ++i) {
@@ -255,6 +275,8 @@ Json gap_json(const GapReport& report) {
                             {"share", number(use.share())},
                             {"records", use.records},
                             {"of_records", use.of_records}};
+  result["by_library"] = libraries_json(gap);
+  result["between_library_calls"] = between_json(report.profile);
   result["questions"] = questions_json(gap);
   result["advice"] = advice_json(report);
   if (!report.bound.witnesses.empty()) {

@@ -18,6 +18,7 @@
 //   all of it together                                           buys     leaves
 //       no overhead between layers                           -3.10 ms    71.7 ms
 #include "format.hpp"
+#include "library_calls.hpp"
 #include "tensor_cores.hpp"
 #include "text.hpp"
 #include <benanza/report/gap_report.hpp>
@@ -77,6 +78,7 @@ class Table {
     rungs();
     if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
     matches();
+    write_time_by_library(out_, gap_, width());
     advice();
     joint();
     if (options_.all) details();
@@ -263,6 +265,7 @@ class Table {
   void details() {
     groups();
     records_beside();
+    write_between_library_calls(out_, report_.profile, width());
     branches();
     algorithms();
     fusions();

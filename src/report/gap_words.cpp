@@ -9,6 +9,7 @@ std::string_view describe(Cause cause) {
     case Cause::copies: return "copies";
     case Cause::waits: return "waits";
     case Cause::calls: return "launches and allocations";
+    case Cause::between_calls: return "between library calls";
     case Cause::host: return "the framework itself";
     case Cause::slower_layers: return "slower layers";
     case Cause::faster_layers: return "faster layers";

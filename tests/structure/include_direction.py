@@ -19,7 +19,7 @@ THIRD_PARTIES = [
     ("nlohmann/json", r"nlohmann/", ["src/results", "src/profile", "src/report/json.hpp", "src/report/db_json.cpp", "src/tool/sizes.cpp", "benchmarks/timer_study.cpp"]),
     ("simdjson", r"simdjson", ["src/results", "src/profile"]),
     ("zlib", r"zlib\.h", ["src/results", "src/profile"]),
-    ("SQLite", r"sqlite3", ["src/profile/nsys.cpp"]),
+    ("SQLite", r"sqlite3", ["src/profile/sqlite_database.hpp"]),
     ("Google Benchmark", r"benchmark/", ["src/bench", "benchmarks"]),
     ("oneDNN", r"oneapi/|dnnl", ["src/backend/onednn"]),
     ("OpenBLAS", r"cblas|openblas|lapacke", ["src/backend/openblas"]),

@@ -79,6 +79,50 @@ TEST_CASE("waits and calls count as far as nothing runs meanwhile") {
   CHECK(part_us(gap, Cause::between_layers) == Approx(2));
 }
 
+TEST_CASE("runtime calls between library calls are a cause of their own, with an advice that names them") {
+  // As above; of the 10 after Conv_0 two calls between library calls cover 3 + 4, of the 5 at the end a launch 2.
+  EngineProfile p =
+      profile(210, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 150, 1),
+                    at(record("Softmax_2", 30), 175, 1), at(record("cudaStreamWaitEvent", 3), 141, 2, Activity::call),
+                    at(record("cudaStreamWaitEvent", 4), 144, 2, Activity::call),
+                    at(record("cudaLaunchKernel", 2), 206, 2, Activity::call)});
+  p.records[3].between_libraries = p.records[4].between_libraries = true;
+  p.between = {{.name = "cudaStreamWaitEvent", .after = "cudnnConvolutionForward", .before = "cudnnAddTensor"}};
+  const Gap gap = gap_of(p);
+  CHECK(part_us(gap, Cause::between_calls) == Approx(7));
+  CHECK(part_us(gap, Cause::calls) == Approx(2));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(6));
+  const auto advice =
+      std::find_if(gap.advice.begin(), gap.advice.end(), [](const auto& each) { return each.change == Change::call; });
+  REQUIRE(advice != gap.advice.end());
+  CHECK(advice->gain.value == Approx(7 * us));
+  CHECK_THAT(advice->text, Catch::Contains("2 x cudaStreamWaitEvent"));
+  CHECK(advice->layers ==
+        std::vector<std::string>{"cudaStreamWaitEvent between cudnnConvolutionForward and cudnnAddTensor"});
+}
+
+TEST_CASE("time is split by library: by who launched a kernel, else by names, and what nobody knows is other") {
+  EngineProfile p =
+      profile(200, {at(record("implicit_gemm", 100), 0, 7, Activity::kernel),
+                    at(record("volta_scudnn_128x64", 40), 100, 7, Activity::kernel),
+                    at(record("gemv2T", 25), 140, 7, Activity::kernel), at(record("pad", 5), 165, 7, Activity::kernel),
+                    at(record("launch", 9), 180, 1, Activity::call)});
+  p.records[0].library = "cudnn";
+  p.records[2].library = "cublas";
+  Case c = three_layers();
+  c.analysis.machine = {};
+  const Gap gap = compare(c.analysis, c.model, p);
+  REQUIRE(gap.by_library.size() == 3);
+  CHECK(gap.by_library[0].library == "cudnn");
+  CHECK(gap.by_library[0].time.value == Approx(140 * us));
+  CHECK(gap.by_library[0].records == 2);
+  CHECK(gap.by_library[1].library == "cublas");
+  CHECK(gap.by_library[1].time.value == Approx(25 * us));
+  CHECK(gap.by_library[2].library == "other");
+  CHECK(gap.by_library[2].time.value == Approx(5 * us));
+  CHECK(gap_of(profile(200, {record("Conv_0", 140), record("Relu_1", 25)})).by_library.empty());
+}
+
 TEST_CASE("over several passes medians count, and what they do not add up to is unexplained") {
   // Passes: latencies 200, 206, 203: median 203. Conv_0 140, 150, 141: 141. Others 25 and 30. Idle 5, 1, 7: median 5.
   // 203 - (141 + 25 + 30 + 5) = 2

@@ -65,6 +65,28 @@ class Written {
         std::to_string(id->second) + ", 0, 0)");
   }
 
+  /// A call of a library, by thread 7 of process 5106.
+  void library_call(const std::string& table, const std::string& name, int start, int end) {
+    const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
+    if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
+    run("create table if not exists " + table +
+        " (start integer, end integer, eventClass integer, globalTid integer, nameId integer)");
+    run("insert into " + table + " values (" + std::to_string(start) + ", " + std::to_string(end) + ", 0, " +
+        std::to_string((std::int64_t{5106} << 24) + 7) + ", " + std::to_string(id->second) + ")");
+  }
+
+  /// Gives all calls of that name a call chain, innermost first.
+  void chain(const std::string& name, const std::vector<std::string>& symbols) {
+    run("create table if not exists CUDA_CALLCHAINS (id integer, symbol integer, module integer, stackDepth integer)");
+    for (std::size_t depth = 0; depth < symbols.size(); ++depth) {
+      const auto [id, fresh] = strings_.try_emplace(symbols[depth], strings_.size() + 1);
+      if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + symbols[depth] + "')");
+      run("insert into CUDA_CALLCHAINS values (9, " + std::to_string(id->second) + ", 0, " + std::to_string(depth) +
+          ")");
+    }
+    run("update CUPTI_ACTIVITY_KIND_RUNTIME set callchainId = 9 where nameId = " + std::to_string(strings_.at(name)));
+  }
+
   /// A range that is pushed and popped, with its text in the row or among the strings.
   void range(const std::string& name, int start, int end, bool in_row) {
     const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
@@ -121,6 +143,61 @@ TEST_CASE("kernels carry the name of the innermost range that they were launched
   CHECK(microseconds(profile.records[3].times) == std::vector<double>(5, 1.0));
   REQUIRE(profile.warnings.size() == 1);
   CHECK_THAT(profile.warnings[0], Catch::Contains("6 passes found by repetition of 4 records"));
+}
+
+TEST_CASE("what ran between two library calls of a pass is told with counts, times and call chains") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  {
+    Written database(file);
+    for (int pass = 0; pass < 6; ++pass) {
+      const int at = 1'000'000 + 100'000 * pass;
+      // Launches are 500 ns before the kernels: within cudnnConvolutionForward, between the calls, within cublasSgemm,
+      // of which a cublasGemmEx inside is a part.
+      database.library_call("CUDNN_EVENTS", "cudnnConvolutionForward", at + 1000, at + 12'000);
+      database.kernel("implicit_gemm", at + 10'000, 4000);
+      database.call("cudaStreamWaitEvent_v3020", at + 13'000, 700);
+      database.call("cudaEventRecord_v3020", at + 14'000, 300);
+      database.call("cudaStreamWaitEvent_v3020", at + 14'400, 500);
+      database.call("cudaMalloc_v3020", at + 15'000, 900);
+      database.kernel("elementwise", at + 20'000, 2000);
+      database.library_call("CUBLAS_EVENTS", "cublasSgemm_v2", at + 22'000, at + 30'000);
+      database.library_call("CUBLAS_EVENTS", "cublasGemmEx", at + 23'000, at + 29'000);
+      database.call("cudaEventRecord_v3020", at + 23'500, 200);  // within a library call
+      database.kernel("sgemm", at + 25'000, 3000);
+      database.call("cudaStreamWaitEvent_v3020", at + 40'000, 800);  // behind the last one of the pass
+      database.kernel("finish", at + 50'000, 1000);
+    }
+    database.chain("cudaStreamWaitEvent_v3020", {"wait_for", "main"});
+  }
+  const auto made = read(file, {.warm_ups = 1});
+  CHECK(made.latencies.size() == 5);
+  REQUIRE(made.between.size() == 4);
+  const auto find = [&](const std::string& name) {
+    const auto at =
+        std::find_if(made.between.begin(), made.between.end(), [&](const auto& b) { return b.name == name; });
+    REQUIRE(at != made.between.end());
+    CHECK(at->after == "cudnnConvolutionForward");
+    CHECK(at->before == "cublasSgemm_v2");
+    return *at;
+  };
+  CHECK(made.between[0].name == "elementwise");  // 2 us, the longest
+  CHECK(find("elementwise").activity == Activity::kernel);
+  CHECK(find("elementwise").time.value == Approx(2e-6));
+  CHECK(find("cudaStreamWaitEvent").count == 2);
+  CHECK(find("cudaStreamWaitEvent").time.value == Approx(1.2e-6));
+  CHECK(find("cudaStreamWaitEvent").chain == std::vector<std::string>{"wait_for", "main"});
+  CHECK(find("cudaEventRecord").count == 1);
+  CHECK(find("cudaMalloc").time.value == Approx(0.9e-6));
+  std::map<std::string, std::string> libraries;
+  std::size_t between = 0;
+  for (const auto& record : made.records) {
+    if (record.activity == Activity::kernel) libraries[record.name] = record.library;
+    if (record.between_libraries) ++between;
+  }
+  CHECK(libraries == std::map<std::string, std::string>{
+                         {"implicit_gemm", "cudnn"}, {"elementwise", ""}, {"sgemm", "cublas"}, {"finish", ""}});
+  CHECK(between == 3);  // two waits and a record of an event; an allocation is a call of its own kind
 }
 
 TEST_CASE("launches are told apart by their process, and kernels of two processes are refused") {

@@ -119,6 +119,28 @@ TEST_CASE("Passes of a small model: 28 kernels, ten of them") {
   CHECK(kernel_ms(made, all) == Approx(0.0602).margin(2e-4));
 }
 
+// sqlite3, over the ten passes: 1650 kernels were launched within calls of cuDNN and 10 within cuBLAS; 1000 launches
+// lie between cudnnAddTensor and the next cudnnConvolutionForward, 640 between two convolutions. In MNIST 110 and 30
+// kernels.
+TEST_CASE("Kernels are of the library whose call launched them, and what lies between such calls is counted") {
+  const auto made = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz"), small = read("mxnet_b1_MNIST.nsys.sqlite.gz");
+  const auto of = [](const EngineProfile& profile, const std::string& library) {
+    return std::count_if(profile.records.begin(), profile.records.end(),
+                         [&](const auto& record) { return record.library == library; });
+  };
+  CHECK(of(made, "cudnn") == 165);
+  CHECK(of(made, "cublas") == 1);
+  CHECK(of(small, "cudnn") == 11);
+  CHECK(of(small, "cublas") == 3);
+  const auto count = [&](const std::string& name, const std::string& after, const std::string& before) {
+    for (const auto& each : made.between)
+      if (each.name == name && each.after == after && each.before == before) return each.count;
+    return 0.0;
+  };
+  CHECK(count("cudaLaunchKernel", "cudnnAddTensor", "cudnnConvolutionForward") == Approx(100));
+  CHECK(count("cudaLaunchKernel", "cudnnConvolutionForward", "cudnnConvolutionForward") == Approx(64));
+}
+
 TEST_CASE("A database that is cut off or none is refused") {
   const results_support::Folder folder;
   const auto path = folder.write("p.sqlite", "SQLite format 3" + std::string(5000, '\1'));

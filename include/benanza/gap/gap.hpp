@@ -48,6 +48,7 @@ enum class Cause : std::uint8_t {
   copies,          ///< bytes copied or set
   waits,           ///< synchronisation while nothing else runs
   calls,           ///< launches, allocations while nothing else runs
+  between_calls,   ///< other runtime calls between two library calls (events, waits of streams) while nothing else runs
   host,            ///< the framework's own time: host layers while no kernel runs, framework scopes that enclose layers
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
@@ -62,11 +63,11 @@ enum class Cause : std::uint8_t {
   rung,            ///< what the rung chosen differs by from the sum of its layers' times
   unexplained      ///< the rest
 };
-inline constexpr std::size_t cause_count = 17;
+inline constexpr std::size_t cause_count = 18;
 [[nodiscard]] constexpr std::array<std::string_view, cause_count> enum_names(Cause) {
-  return {"conversions",    "copies",         "waits",        "calls", "host",        "slower_layers",
-          "faster_layers",  "modelled",       "not_fused",    "views", "extra_calls", "unmatched",
-          "not_in_profile", "between_layers", "side_by_side", "rung",  "unexplained"};
+  return {"conversions",   "copies",         "waits",          "calls",        "between_calls", "host",
+          "slower_layers", "faster_layers",  "modelled",       "not_fused",    "views",         "extra_calls",
+          "unmatched",     "not_in_profile", "between_layers", "side_by_side", "rung",          "unexplained"};
 }
 
 /// One record of the profile with what was found about it.
@@ -121,6 +122,13 @@ struct RungRatio {
   std::optional<double> ratio{};   ///< rung / measured: the Benanza ratio
   std::optional<Seconds> gap{};    ///< measured - rung
   double uncertainty = 0;          ///< of the ratio, relative
+};
+
+/// The time of the records of one library.
+struct LibraryTime {
+  std::string library{};    ///< cudnn, cublas, onednn ...; `other`: none's, or not known
+  Seconds time{};           ///< own, in a pass; of records that ran side by side each counts
+  std::size_t records = 0;  ///< with a time
 };
 
 /// What running branches side by side would gain.
@@ -208,6 +216,7 @@ enum class Change : std::uint8_t {
   layout,
   copy,
   wait,
+  call,
   algorithm,
   fusion,
   overhead,
@@ -217,9 +226,9 @@ enum class Change : std::uint8_t {
   view,
   dead_work
 };
-[[nodiscard]] constexpr std::array<std::string_view, 11> enum_names(Change) {
-  return {"layout",   "copy", "wait",  "algorithm", "fusion",   "overhead",
-          "parallel", "type", "extra", "view",      "dead_work"};
+[[nodiscard]] constexpr std::array<std::string_view, 12> enum_names(Change) {
+  return {"layout",   "copy",     "wait", "call",  "algorithm", "fusion",
+          "overhead", "parallel", "type", "extra", "view",      "dead_work"};
 }
 
 /// A library call that would take the place of what the engine does.
@@ -307,6 +316,7 @@ struct Gap {
   std::vector<std::string> deviations{};  ///< shapes, types and order that are not the model's
   std::vector<std::string> warnings{};    ///< of the profile and of the comparison
 
+  std::vector<LibraryTime> by_library{};  ///< longest first; empty where no record is known to be a library's
   ParallelGain parallel{};
   std::vector<AlgorithmChoice> algorithms{};
   std::vector<FusionGain> fusions{};

@@ -52,8 +52,11 @@ struct ProfileRecord {
   /// ONNX nodes that the engine says this is, each by its name or by that of a value that it computes (ONNX Runtime's
   /// blocked layouts); names of weights may be among them (TensorRT). Empty: it does not say.
   std::vector<std::string> nodes{};
-  std::string algorithm{};                          ///< implementation, kernel or plan that ran, if known
-  std::string provider{};                           ///< the engine's backend: CPUExecutionProvider, cudnn ...
+  std::string algorithm{};  ///< implementation, kernel or plan that ran, if known
+  std::string provider{};   ///< the engine's backend: CPUExecutionProvider, cudnn ...
+  std::string library{};    ///< whose call launched the kernel: cudnn, cublas; empty: none's, or not known
+  /// A runtime call that the thread made between two library calls, and that neither launches, allocates nor waits.
+  bool between_libraries = false;
   std::vector<ProfiledTensor> inputs{}, outputs{};  ///< where recorded
   std::int64_t lane = 0;  ///< thread or stream: records of one lane do not overlap unless nested
   /// Index of the record that encloses this one (whose times hold this one's) or launched it.
@@ -75,6 +78,18 @@ struct LibraryCall {
   ProfilePlace place{};
 };
 
+/// What a thread did between two consecutive library calls of a pass, outside both: all calls of one function, or
+/// launches of one kernel, between calls of the same two functions.
+struct BetweenCalls {
+  std::string name{};                  ///< cudaStreamWaitEvent, or the kernel's
+  Activity activity = Activity::call;  ///< call or kernel
+  std::string after{}, before{};       ///< the libraries' functions: cudnnConvolutionForward ...
+  double count = 0;                    ///< in a pass, on average
+  Seconds time{};                      ///< in a pass, on average: of the host for a call, of the device for a kernel
+  /// Who called, innermost first: the most frequent call chain. Empty where the file has none.
+  std::vector<std::string> chain{};
+};
+
 struct EngineProfile {
   std::string engine{};   ///< onnxruntime, tensorrt, pytorch, openvino ...; empty: not known
   std::string version{};  ///< of the engine, if the file says it
@@ -87,6 +102,7 @@ struct EngineProfile {
   std::int64_t warm_ups = 0;             ///< passes dropped
   std::vector<ProfileRecord> records{};  ///< in the engine's order; of counted passes
   std::vector<LibraryCall> calls{};      ///< in order of the log
+  std::vector<BetweenCalls> between{};   ///< by time, longest first; empty where library calls were not traced
   std::string total_only{};  ///< not empty: why its records support no claim about layers (asynchronous provider ...)
   std::vector<std::string> warnings{};  ///< what is doubtful, with file and place
 };

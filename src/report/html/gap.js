@@ -144,7 +144,12 @@ function jointSection(gap) {
 
 function questionSections(gap) {
   const q = gap.questions, number = "number", extra = "number optional";
+  const inLibraries = sum(gap.by_library.map((l) => l.time_ms));
   return [jointSection(gap),
+    questionSection("by_library", "Time by library", "Of the engine's records: whose calls launched them, or whose kernels they are by their names.", [["library", null], ["records", extra], ["time", number], ["share", number]],
+      gap.by_library.map((l) => [l.library, String(l.records), timeText(l.time_ms), percent(l.time_ms / inLibraries)])),
+    questionSection("between", "Between library calls", "What a thread did between two library calls of a pass, outside both: a call's time is the host's, a kernel's the device's.", [["call", null], ["count", number], ["time", number]],
+      gap.between_library_calls.map((b) => [layerOf(b.name + (b.activity === "kernel" ? " (kernel)" : ""), `between ${b.after} and ${b.before}${b.chain.length ? `; called by ${b.chain.join(", ")}` : ""}`), digits(b.count), timeText(b.time_ms)])),
     q.parallel.gain_ms !== null && questionSection("parallel", "Branches side by side", null, [["of the fused bound", null], ["", number]], [
       ["saves at best", timeText(q.parallel.gain_ms)], ["already gained by the engine", gapText(q.parallel.side_by_side_ms)],
       ["groups on the critical path", String(q.parallel.critical_path.length)], ["groups off it", String(q.parallel.groups_off_path)]]),

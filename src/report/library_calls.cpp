@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library_calls.hpp"
+
+#include "format.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+namespace benanza::report {
+
+void write_time_by_library(std::ostream& out, const Gap& gap, std::size_t width) {
+  Seconds all{};
+  for (const auto& each : gap.by_library) all += each.time;
+  std::string text;
+  for (const auto& each : gap.by_library)
+    text += fmt::format("{}{} {} ({:.0f} %)", text.empty() ? "time by library: " : ", ", each.library,
+                        time_text(each.time), 100 * (each.time / all));
+  if (text.empty()) return;
+  const std::string lines = wrapped(text, width, 2);
+  out << lines.substr(std::min<std::size_t>(2, lines.size()));
+}
+
+void write_between_library_calls(std::ostream& out, const EngineProfile& profile, std::size_t width) {
+  if (profile.between.empty()) return;
+  out << fmt::format("\n{:>10} {:>7}  between library calls, in a pass\n", "time", "count");
+  for (const auto& each : profile.between) {
+    out << fmt::format("{:>10} {:>7.4g}  {}{} between {} and {}\n", time_text(each.time), each.count,
+                       clipped(each.name, 100), each.activity == Activity::kernel ? " (kernel)" : "",
+                       clipped(each.after, 60), clipped(each.before, 60));
+    std::string chain;
+    for (const auto& symbol : each.chain) chain += (chain.empty() ? "called by " : ", ") + clipped(symbol, 80);
+    out << wrapped(chain, width, 20);
+  }
+}
+
+}  // namespace benanza::report
