@@ -26,7 +26,7 @@ import compare
 
 SILU = "s = Sigmoid(c) y = Mul(c, s)"
 GELU = "d = Div(c, root) e = Erf(d) f = Add(e, one) g = Mul(c, f) y = Mul(g, half)"
-GELU_CONSTANTS = "float root, float one, float half"
+GELU_CONSTANTS = "float root = {1.41421356}, float one = {1}, float half = {0.5}"
 ATTENTION = "s = MatMul(q, k) t = Mul(s, scale) p = Softmax<axis = -1>(t) y = MatMul(p, v)"
 RMS = "a = Mul(x, x) m = ReduceMean<axes = [-1]>(a) e = Add(m, epsilon) r = Sqrt(e) i = Reciprocal(r) n = Mul(x, i) y = Mul(n, w)"
 ROTARY = """h = Slice(x, zero, middle, last) t = Slice(x, middle, end, last) m = Neg(t) r = Concat<axis = -1>(m, h)
@@ -68,9 +68,9 @@ LAYERS = {
     "MatMul 4x768x3072": product(4, 768, 3072),
     "MatMul 16x768x768": product(16, 768, 768),
     "MatMul of 12 heads": ("float[1, 12, 128, 64] a, float[1, 12, 64, 128] b", "", "y = MatMul(a, b)"),
-    "attention 12x128x64": ("float[1, 12, 128, 64] q, float[1, 12, 64, 128] k, float[1, 12, 128, 64] v", "float scale", ATTENTION),
-    "attention 8x1024x64": ("float[1, 8, 1024, 64] q, float[1, 8, 64, 1024] k, float[1, 8, 1024, 64] v", "float scale", ATTENTION),
-    "attention of one token": ("float[1, 12, 1, 64] q, float[1, 12, 64, 512] k, float[1, 12, 512, 64] v", "float scale", ATTENTION),
+    "attention 12x128x64": ("float[1, 12, 128, 64] q, float[1, 12, 64, 128] k, float[1, 12, 128, 64] v", "float scale = {0.125}", ATTENTION),
+    "attention 8x1024x64": ("float[1, 8, 1024, 64] q, float[1, 8, 64, 1024] k, float[1, 8, 1024, 64] v", "float scale = {0.125}", ATTENTION),
+    "attention of one token": ("float[1, 12, 1, 64] q, float[1, 12, 64, 512] k, float[1, 12, 512, 64] v", "float scale = {0.125}", ATTENTION),
     "Conv 3x3 32 groups of 4": conv("1, 128, 56, 56", "128, 4, 3, 3", "group = 32", True, "y = Relu(c)"),
     "Conv 3x3 32 groups of 8": conv("1, 256, 28, 28", "256, 8, 3, 3", "group = 32", True, "y = Relu(c)"),
     "Conv 3x3 32 groups of 16": conv("1, 512, 14, 14", "512, 16, 3, 3", "group = 32", True, "y = Relu(c)"),
@@ -109,7 +109,7 @@ LAYERS = {
     "GRU 64x1x256": ("float[64, 1, 256] x", "float[1, 768, 256] w, float[1, 768, 256] r, float[1, 1536] b", "y = GRU<hidden_size = 256, linear_before_reset = 1>(x, w, r, b)"),
     "LayerNorm 197x768": ("float[1, 197, 768] x", "float[768] w, float[768] b", "y = LayerNormalization<axis = -1>(x, w, b)"),
     "residual + LayerNorm": ("float[1, 197, 768] u, float[1, 197, 768] v", "float[768] w, float[768] b", "x = Add(u, v) y = LayerNormalization<axis = -1>(x, w, b)"),
-    "RMSNorm 128x2048": ("float[1, 128, 2048] x", "float epsilon, float[2048] w", RMS),
+    "RMSNorm 128x2048": ("float[1, 128, 2048] x", "float epsilon = {0.00001}, float[2048] w", RMS),
     "rotary 12x128x64": ("float[1, 12, 128, 64] x", f"float[1, 1, 128, 64] cos, float[1, 1, 128, 64] sin, {ROTARY_INDICES}", ROTARY),
     "Softmax 12x128x128": ("float[12, 128, 128] x", "", "y = Softmax<axis = -1>(x)"),
     "Softmax 1x50257": ("float[1, 50257] x", "", "y = Softmax<axis = -1>(x)"),
@@ -126,7 +126,7 @@ LAYERS = {
 }
 NOTHING = ("float[1] x", "", "y = Neg(x)")
 OPSET = 17
-SECONDS = 0.25           # of runs of a layer in an engine, and half as many of profiled ones
+SECONDS = 0.12           # of runs of a layer in an engine, and half as many of profiled ones
 LEAST_RUNS = 8
 COMPILATIONS = 4
 LAYOUT_CHANGES = {"Reorder", "ReorderInput", "ReorderOutput"}
