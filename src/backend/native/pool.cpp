@@ -236,8 +236,13 @@ Result plans(const op::Pool& op, const Context& context) {
   const Geometry g = geometry(op);
   const Index images = op.x[0] * op.x[1];
   const auto& kernels = context.kernels;
+  Plans plans;
+  const auto add_blocks = [&] {
+    if (op.x.size() == 4 && op.mode != op::PoolMode::lp && !op.indices && context.kernels.lanes > 4)
+      plans.push_back(std::make_unique<BlockedPoolPlan>(g, context));
+  };
   if (g.y_plane == 1 && op.pads.empty() && element_count(op.kernel) == g.plane && !op.indices && op.p == 2) {
-    return one_plan(
+    plans = one_plan(
         context, op.operands(), "pool:reduce",
         [=, &kernels, plane = g.plane, pool = context.pool, threads = context.threads](const Arguments& arguments) {
           const Fold fold = op.mode == op::PoolMode::max  ? Fold::max
@@ -254,6 +259,8 @@ Result plans(const op::Pool& op, const Context& context) {
             }
           });
         });
+    add_blocks();
+    return plans;
   }
   const std::size_t scratch = (static_cast<std::size_t>(g.line) * sizeof(float) + 63) / 64 * 64;
   const auto run = [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -279,10 +286,8 @@ Result plans(const op::Pool& op, const Context& context) {
       }
     });
   };
-  Plans plans =
-      one_plan(context, op.operands(), "pool:rows", run, scratch * static_cast<std::size_t>(context.threads));
-  if (op.x.size() == 4 && op.mode != op::PoolMode::lp && !op.indices && context.kernels.lanes > 4)
-    plans.push_back(std::make_unique<BlockedPoolPlan>(g, context));
+  plans = one_plan(context, op.operands(), "pool:rows", run, scratch * static_cast<std::size_t>(context.threads));
+  add_blocks();
   return plans;
 }
 
