@@ -92,6 +92,31 @@ TEST_CASE("the floor of the target bounds a prediction from below") {
   CHECK(same.total.low.value == Approx(671.41632e-6));
 }
 
+TEST_CASE("rows that keep their kernels scale by waves") {
+  // One kernel of 100 blocks of 256 threads with 32 registers: 8 blocks on a multiprocessor, by 2,048 threads. A has 10
+  // multiprocessors, a wave is 80 blocks, 100 take two; B has 20, a wave is 160, one is enough.
+  const auto with_limits = [](DeviceRecord record) {
+    record.processors->limits = SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
+    return record;
+  };
+  const ModelLayers model = product(4096);
+  Run run = rows_of({{signature_of(model), 0.01}}).runs().front();
+  run.rows.front().kernel_launches = {{.name = "gemm",
+                                       .grid = {100, 1, 1},
+                                       .block = {256, 1, 1},
+                                       .registers_per_thread = 32,
+                                       .time = {0.01}}};
+  ResultDatabase rows;
+  rows.add(std::move(run));
+  const DeviceRecord b = with_limits(gpu("B", 20, 1e9, 5e10));
+  const Prediction on_b = predicted(model, rows, with_limits(gpu("A")), {.record = b});
+  CHECK(on_b.layers.front().method == PredictionMethod::wave);
+  // The ridge of B is 2.56e12 / 5e10 = 51.2: g = 1 - 0.49976 / 102.4 = 0.99512; 1/2 x 4^0.99512 = 1.98652.
+  CHECK(on_b.total.time.value == Approx(0.0198652).epsilon(1e-4));
+  const Prediction without = predicted(model, rows, gpu("A"), {.record = b});
+  CHECK(without.layers.front().method == PredictionMethod::large_wave);
+}
+
 TEST_CASE("a row of the target is taken as it is, and is not called predicted") {
   const ModelLayers model = product(4096);
   const ResultDatabase rows = rows_of({{signature_of(model), 0.01}});

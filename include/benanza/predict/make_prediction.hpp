@@ -6,6 +6,7 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/predict/kernel_waves.hpp>
 #include <benanza/predict/prediction.hpp>
 #include <benanza/predict/ratio_database.hpp>
 #include <benanza/predict/scaling.hpp>
@@ -139,11 +140,11 @@ class LayerPredictor {
       made.reason += (made.reason.empty() ? "" : "; ") + rates.reason;
       return;
     }
-    static_cast<void>(row);
     const double weight = memory_weight(cost(layer).intensity(), rates.to->ridge());
-    made.method = PredictionMethod::large_wave;
-    made.time = with_spread(*made.origin * large_wave_ratio(*rates.from, *rates.to, weight),
-                            spread_of(made.method).of_layer);
+    const auto waves = kernel_waves_ratio(row.kernel_launches, origin_, target_.record, *rates.from, *rates.to, weight);
+    made.method = waves ? PredictionMethod::wave : PredictionMethod::large_wave;
+    const double ratio = waves ? *waves : large_wave_ratio(*rates.from, *rates.to, weight);
+    made.time = with_spread(*made.origin * ratio, spread_of(made.method).of_layer);
   }
 
   const DeviceRecord& origin_;
