@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -111,6 +112,11 @@ struct Totals {
   std::size_t from = 0, to = 0;
   Seconds measured{}, by_bandwidth{}, by_formula{}, by_ratio{};
   double refused = 0;  ///< share of by_ratio that the database has no basis for: it is by_formula
+  struct LayerTime {
+    Seconds measured{}, by_formula{};
+    std::optional<Seconds> by_ratio{};  ///< nothing: refused
+  };
+  std::vector<LayerTime> layers{};
 };
 
 /// Of every model at one batch size.
@@ -143,13 +149,13 @@ inline std::vector<Totals> totals(std::int64_t batch, std::size_t from, std::siz
       });
     of.measured += layer.time[to];
     of.by_bandwidth += layer.time[from] * bandwidth;
-    of.by_formula += large_wave(layer, from, to);
+    Totals::LayerTime times{.measured = layer.time[to], .by_formula = large_wave(layer, from, to)};
     if (const auto* nearest = std::get_if<NearestRatio>(&ratio->second))
-      of.by_ratio += layer.time[from] * nearest->ratio;
-    else {
-      of.by_ratio += large_wave(layer, from, to);
-      of.refused += large_wave(layer, from, to).value;
-    }
+      times.by_ratio = layer.time[from] * nearest->ratio;
+    else of.refused += times.by_formula.value;
+    of.by_formula += times.by_formula;
+    of.by_ratio += times.by_ratio.value_or(times.by_formula);
+    of.layers.push_back(times);
   }
   std::vector<Totals> result;
   for (auto& [model, of] : all) {

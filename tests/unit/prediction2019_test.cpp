@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace {
@@ -40,6 +41,31 @@ double spread_over(Method method, const std::function<bool(const Totals&)>& coun
     if (counts(total)) of_pair[{total.from, total.to}].push_back(factor_of(total, method));
   double largest = 0;
   for (const auto& [pair, factors] : of_pair) largest = std::max(largest, benanza::detail::quantile(factors, 0.9));
+  return std::exp(largest);
+}
+
+/// The same of single layers, each weighted by its time.
+double layer_spread(PredictionMethod method) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<double, double>>> of_pair;
+  for (const auto& total : all_totals())
+    for (const auto& layer : total.layers) {
+      const std::optional<Seconds> predicted =
+          method == PredictionMethod::database_ratio ? layer.by_ratio : std::optional(layer.by_formula);
+      if (predicted)
+        of_pair[{total.from, total.to}].emplace_back(std::abs(std::log(layer.measured / *predicted)),
+                                                     layer.measured.value);
+    }
+  double largest = 0;
+  for (auto& [pair, layers] : of_pair) {
+    std::sort(layers.begin(), layers.end());
+    double all = 0, before = 0;
+    for (const auto& [factor, weight] : layers) all += weight;
+    for (const auto& [factor, weight] : layers)
+      if ((before += weight) >= 0.9 * all) {
+        largest = std::max(largest, factor);
+        break;
+      }
+  }
   return std::exp(largest);
 }
 
@@ -107,5 +133,9 @@ TEST_CASE("the intervals hold nine of ten totals of devices that they were not m
     // What the program takes is this factor, rounded up.
     CHECK(spread_of(method).of_total >= factor);
     CHECK(spread_of(method).of_total <= factor * 1.05);
+    const double of_layer = layer_spread(method);
+    std::printf("%-16s %22.2f\n", "  single layers", of_layer);
+    CHECK(spread_of(method).of_layer >= of_layer);
+    CHECK(spread_of(method).of_layer <= of_layer * 1.05);
   }
 }
