@@ -55,7 +55,7 @@ inline std::map<std::string, std::pair<std::string, Bytes>> nodes_of(const std::
     for (const auto& input : at.inputs)
       if (input) bytes += graph.tensors[*input].bytes();
     if (!at.outputs.empty()) bytes += graph.tensors[at.outputs.front()].bytes();
-    nodes[at.nodes.front()] = {text_of(at.layer), bytes};
+    nodes[at.nodes.front()] = {std::string(LayerSignature(at.layer).text()), bytes};
   }
   return nodes;
 }

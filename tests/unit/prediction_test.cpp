@@ -32,7 +32,7 @@ ModelLayers product(std::int64_t k) {
   return make_model_layers(graph.graph());
 }
 
-std::string signature_of(const ModelLayers& model) { return text_of(model.fused.layers.front().layer); }
+std::string signature_of(const ModelLayers& model) { return std::string(LayerSignature(model.fused.layers.front().layer).text()); }
 
 ResultDatabase rows_of(const std::vector<std::pair<std::string, double>>& times) {
   Run run{.machine = results_support::machine("GPU A"), .backends = {{"onednn", "1"}}};

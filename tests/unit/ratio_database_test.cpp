@@ -10,7 +10,7 @@ namespace {
 
 using namespace benanza;
 
-RatioSample sample(double time, double flops, double bytes, double ratio, std::string shape, std::string family = "") {
+RatioSample sample_of(double time, double flops, double bytes, double ratio, std::string shape, std::string family = "") {
   return {.layer = {.kind = "Conv/f32", .time = {time}, .flops = {flops}, .bytes = {bytes}},
           .shape = std::move(shape),
           .family = std::move(family),
@@ -25,7 +25,7 @@ RatioDatabase cube() {
     for (const double f : {1e6, 1e6 * std::exp(2)})
       for (const double b : {1e3, 1e3 * std::exp(2)}) {
         ++corner;
-        database.add(sample(t, f, b, corner, "corner " + std::to_string(corner)));
+        database.add(sample_of(t, f, b, corner, "corner " + std::to_string(corner)));
       }
   return database;
 }
@@ -63,11 +63,11 @@ TEST_CASE("a layer outside of the hull is refused") {
   CHECK(std::get<std::string>(refused) == "outside of what was measured of kind Conv/f32 on both devices");
   // In the box of all values, but above the plane t + f + b = 2 through three corners of a tetrahedron.
   RatioDatabase tetrahedron;
-  tetrahedron.add(sample(1, 1e6, 1e3, 1, "a"));
-  tetrahedron.add(sample(std::exp(2), 1e6, 1e3, 1, "b"));
-  tetrahedron.add(sample(1, 1e6 * std::exp(2), 1e3, 1, "c"));
-  tetrahedron.add(sample(1, 1e6, 1e3 * std::exp(2), 1, "d"));
-  tetrahedron.add(sample(std::exp(0.2), 1e6, 1e3, 1, "e"));
+  tetrahedron.add(sample_of(1, 1e6, 1e3, 1, "a"));
+  tetrahedron.add(sample_of(std::exp(2), 1e6, 1e3, 1, "b"));
+  tetrahedron.add(sample_of(1, 1e6 * std::exp(2), 1e3, 1, "c"));
+  tetrahedron.add(sample_of(1, 1e6, 1e3 * std::exp(2), 1, "d"));
+  tetrahedron.add(sample_of(std::exp(0.2), 1e6, 1e3, 1, "e"));
   CHECK(std::holds_alternative<NearestRatio>(tetrahedron.find(at(std::exp(0.6), 1e6 * std::exp(0.6), 1e3 * std::exp(0.6)))));
   CHECK(!std::holds_alternative<NearestRatio>(tetrahedron.find(at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1)))));
 }
@@ -77,14 +77,14 @@ TEST_CASE("without five layers of the kind there is no basis") {
   CHECK(std::get<std::string>(database.find(at(1, 1e6, 1e3, "Pool/f32"))) ==
         "no layer of kind Pool/f32 was measured on both devices");
   RatioDatabase few;
-  for (int i = 0; i < 9; ++i) few.add(sample(1, 1e6, 1e3, 2, "the same shape"));
+  for (int i = 0; i < 9; ++i) few.add(sample_of(1, 1e6, 1e3, 2, "the same shape"));
   CHECK(std::get<std::string>(few.find(at(1, 1e6, 1e3))) ==
         "fewer than 5 layers of kind Conv/f32 were measured on both devices");
 }
 
 TEST_CASE("what is excluded is no neighbour") {
   RatioDatabase database = cube();
-  database.add(sample(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1), 100, "asked", "family"));
+  database.add(sample_of(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1), 100, "asked", "family"));
   const LayerFeatures asked = at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1));
   CHECK(std::get<NearestRatio>(database.find(asked)).highest == 100);
   const auto without = database.find(

@@ -16,9 +16,9 @@ struct Spread {
 
 [[nodiscard]] constexpr Spread spread_of(PredictionMethod method) {
   switch (method) {
-    case PredictionMethod::database_ratio: return {.of_total = 1.15, .of_layer = 1.4};
+    case PredictionMethod::database_ratio: return {.of_total = 1.15, .of_layer = 1.3};
     case PredictionMethod::wave:  // no data with the geometry of kernels was there: as for the coarser formula
-    case PredictionMethod::large_wave: return {.of_total = 1.9, .of_layer = 2.2};
+    case PredictionMethod::large_wave: return {.of_total = 1.9, .of_layer = 1.8};
     case PredictionMethod::measured:
     case PredictionMethod::no_basis: break;
   }
