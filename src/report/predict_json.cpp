@@ -17,9 +17,7 @@ namespace {
 
 using report::Json;
 
-std::string_view method_name(PredictionMethod method) {
-  return enum_names(method)[static_cast<std::size_t>(method)];
-}
+std::string_view method_name(PredictionMethod method) { return enum_names(method)[static_cast<std::size_t>(method)]; }
 /// A time that stands in a row of the target is measured, all others are predicted: they are never mixed up.
 std::string_view status_of(const PredictedLayer& layer) {
   if (!layer.time) return "no basis";
@@ -94,8 +92,8 @@ void write_csv(std::ostream& out, const PredictReport& report) {
   };
   for (const auto& model : report.models)
     for (const auto& target : model.targets) {
-      const std::string head = fmt::format("{},{},{}", report::csv_field(model.model), model.batch,
-                                           report::csv_field(target.target));
+      const std::string head =
+          fmt::format("{},{},{}", report::csv_field(model.model), model.batch, report::csv_field(target.target));
       out << fmt::format("{},total,1,{},,{},{},{},{},,{}\n", head, target.partial() ? "partial" : "predicted",
                          cell(model.origin_time), cell(target.total.time), cell(target.total.low),
                          cell(target.total.high), target.raised);
@@ -104,9 +102,9 @@ void write_csv(std::ostream& out, const PredictReport& report) {
           return layer.time ? cell((*layer.time).*member) : std::string();
         };
         out << fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", head, report::csv_field(layer.signature), layer.count,
-                           status_of(layer), method_name(layer.method), cell(layer.origin),
-                           part(&PredictedTime::time), part(&PredictedTime::low), part(&PredictedTime::high),
-                           cell(layer.floor), layer.raised ? 1 : 0);
+                           status_of(layer), method_name(layer.method), cell(layer.origin), part(&PredictedTime::time),
+                           part(&PredictedTime::low), part(&PredictedTime::high), cell(layer.floor),
+                           layer.raised ? 1 : 0);
       }
     }
 }

@@ -32,9 +32,7 @@ using namespace report;
 
 constexpr std::size_t layers_that_decide = 5;
 
-std::string_view method_text(PredictionMethod method) {
-  return enum_names(method)[static_cast<std::size_t>(method)];
-}
+std::string_view method_text(PredictionMethod method) { return enum_names(method)[static_cast<std::size_t>(method)]; }
 std::string layers_text(std::int64_t count) { return fmt::format("{} layer{}", count, count == 1 ? "" : "s"); }
 
 void devices(std::ostream& out, const PredictedModel& model) {
@@ -90,10 +88,10 @@ void layers(std::ostream& out, const Prediction& target, const TableOptions& opt
   for (std::size_t i = 0; i < count; ++i) {
     const PredictedLayer& layer = target.layers[i];
     const Seconds total = *layer.total();
-    out << fmt::format(
-        "  {:>6.1f} % {:>9} {:>9}  {:<14}  {}\n", 100 * (total / target.total.time), time_text(total),
-        layer.origin ? time_text(*layer.origin * static_cast<double>(layer.count)) : "-", method_text(layer.method),
-        clipped((layer.count > 1 ? fmt::format("x{} ", layer.count) : "") + layer.signature, 32));
+    out << fmt::format("  {:>6.1f} % {:>9} {:>9}  {:<14}  {}\n", 100 * (total / target.total.time), time_text(total),
+                       layer.origin ? time_text(*layer.origin * static_cast<double>(layer.count)) : "-",
+                       method_text(layer.method),
+                       clipped((layer.count > 1 ? fmt::format("x{} ", layer.count) : "") + layer.signature, 32));
   }
   if (count < known) out << fmt::format("  ({} more: --all)\n", known - count);
 }
@@ -104,12 +102,11 @@ void write_table(std::ostream& out, const PredictReport& report, const TableOpti
   bool first = true;
   for (const auto& model : report.models) {
     if (!std::exchange(first, false)) out << '\n';
-    out << wrapped(fmt::format("{}    batch {}    measured on {}: {}{}", model.model, model.batch, model.origin,
-                               time_text(model.origin_time),
-                               model.origin_missing > 0
-                                   ? fmt::format(" without {}", layers_text(model.origin_missing))
-                                   : ""),
-                   78, 0);
+    out << wrapped(
+        fmt::format("{}    batch {}    measured on {}: {}{}", model.model, model.batch, model.origin,
+                    time_text(model.origin_time),
+                    model.origin_missing > 0 ? fmt::format(" without {}", layers_text(model.origin_missing)) : ""),
+        78, 0);
     devices(out, model);
     for (const auto& target : model.targets) layers(out, target, options);
   }

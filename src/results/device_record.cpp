@@ -47,9 +47,8 @@ Processors processors_of(const RecordSection& section) {
                   "compute_capability", "source"});
   const std::string kind = section["kind"].text();
   if (kind != "SM" && kind != "core") section["kind"].fail("found '" + kind + "', expected SM or core");
-  Processors result{.accelerator = kind == "SM",
-                    .count = section["count"].positive_whole(),
-                    .source = section["source"].text()};
+  Processors result{
+      .accelerator = kind == "SM", .count = section["count"].positive_whole(), .source = section["source"].text()};
   if (section.has("isa")) result.isa = section["isa"].text();
   if (section.has("lanes")) {
     const RecordSection lanes = section["lanes"];
@@ -125,17 +124,16 @@ DeviceRecord measured_record(const ResultDatabase& results, int threads) {
   const auto machines = results.machines();
   if (machines.empty()) throw InputError("the results are of no machine");
   const Machine& machine = machines.front();
-  DeviceRecord record{.device = machine.device,
-                      .processors = Processors{.accelerator = machine.is_device(),
-                                               .count = machine.cores,
-                                               .isa = machine.isa,
-                                               .source = "results"},
-                      .ceilings = results.ceilings(threads)};
+  DeviceRecord record{
+      .device = machine.device,
+      .processors =
+          Processors{
+              .accelerator = machine.is_device(), .count = machine.cores, .isa = machine.isa, .source = "results"},
+      .ceilings = results.ceilings(threads)};
   const BytesPerSecond bandwidth = record.ceilings.memory_bandwidth();
   if (!(bandwidth.value > 0))
     throw InputError("the results of " + machine.device + " have no bandwidth of its memory with " +
-                     std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
-                     "; benanza bound measures it");
+                     std::to_string(threads) + (threads == 1 ? " thread" : " threads") + "; benanza bound measures it");
   record.bandwidth = {.value = bandwidth.value, .source = "results"};
   record.measured_bandwidth = record.bandwidth;
   for (const auto& [type, peak] : record.ceilings.peaks)

@@ -148,8 +148,8 @@ void expect_rows(const Analysis& analysis, const FastestRows& rows) {
 int run(const PredictCommand& options) {
   check_writable(options.output);
   if (!options.prices.empty() && options.prices.size() != options.to.size())
-    throw UsageError(fmt::format("--price: {} prices for {} devices of --to", options.prices.size(),
-                                 options.to.size()));
+    throw UsageError(
+        fmt::format("--price: {} prices for {} devices of --to", options.prices.size(), options.to.size()));
   const StoredResults stored = load_results(options.from, {});
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   const Machine& machine = stored.report.machine;
@@ -197,13 +197,13 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->add_option("--from-machine", options->from_machine,
                    "the machine file of the device that was measured (default: beside those of --to)")
       ->type_name("FILE");
-  command
-      ->add_option("--price", options->prices, "of an hour of each device of --to, in their order, in any currency")
+  command->add_option("--price", options->prices, "of an hour of each device of --to, in their order, in any currency")
       ->type_name("0.35,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(number_that([](double price) { return price > 0; }, "a number above 0"));
-  command->add_option("--from-threads", options->from_threads, "the most threads of rows of --from (default: all cores)")
+  command
+      ->add_option("--from-threads", options->from_threads, "the most threads of rows of --from (default: all cores)")
       ->type_name("N")
       ->check(positive_number());
   command->add_option("--to-threads", options->to_threads, "the same of rows of --to and --target-results")

@@ -89,9 +89,9 @@ inline const std::array<DeviceRecord, gpus.size()>& devices() {
   static const auto read = [] {
     std::array<DeviceRecord, gpus.size()> all;
     for (std::size_t g = 0; g < gpus.size(); ++g)
-      all[g] = read_device_record((std::filesystem::path(BENANZA_MODELS).parent_path() / "machines" /
-                                   (std::string(records[g]) + ".json"))
-                                      .string());
+      all[g] = read_device_record(
+          (std::filesystem::path(BENANZA_MODELS).parent_path() / "machines" / (std::string(records[g]) + ".json"))
+              .string());
     return all;
   }();
   return read;
@@ -134,8 +134,7 @@ inline std::vector<Totals> totals(std::int64_t batch, std::size_t from, std::siz
                   .shape = layer.shape,
                   .family = layer.family,
                   .ratio = layer.time[to] / layer.time[from]});
-  const double bandwidth =
-      devices()[from].best_known_bandwidth().value / devices()[to].best_known_bandwidth().value;
+  const double bandwidth = devices()[from].best_known_bandwidth().value / devices()[to].best_known_bandwidth().value;
   std::map<std::pair<std::string, std::string>, std::variant<NearestRatio, std::string>> known;
   std::map<std::string, Totals> all;
   for (const auto& layer : layers()) {

@@ -64,7 +64,8 @@ TEST_CASE("the clock under load comes first, and the boost clock where there is 
 
 TEST_CASE("a broken record is refused with the place") {
   const results_support::Folder folder;
-  CHECK_THAT(record_error(folder, "\"bytes_per_s\": 3.2e11, ", ""), Catch::Contains("gpu.json: memory: no 'bytes_per_s'"));
+  CHECK_THAT(record_error(folder, "\"bytes_per_s\": 3.2e11, ", ""),
+             Catch::Contains("gpu.json: memory: no 'bytes_per_s'"));
   CHECK_THAT(record_error(folder, "\"SM\"", "\"TPC\""),
              Catch::Contains("gpu.json: processors.kind: found 'TPC', expected SM or core"));
   CHECK_THAT(record_error(folder, "7.5", "seven"),

@@ -72,9 +72,10 @@ double layer_spread(PredictionMethod method) {
 }  // namespace
 
 TEST_CASE("V100 to T4 at batch 32: the formula gives what was predicted with it before") {
-  const std::map<std::string, std::pair<double, double>> predicted_and_measured_ms{
-      {"ResNet050-v1", {125.8, 123.7}}, {"VGG16", {174.4, 176.9}}, {"MobileNet-v2", {44.3, 48.3}},
-      {"Squeezenet-v1.1", {19.9, 18.3}}};
+  const std::map<std::string, std::pair<double, double>> predicted_and_measured_ms{{"ResNet050-v1", {125.8, 123.7}},
+                                                                                   {"VGG16", {174.4, 176.9}},
+                                                                                   {"MobileNet-v2", {44.3, 48.3}},
+                                                                                   {"Squeezenet-v1.1", {19.9, 18.3}}};
   std::size_t seen = 0;
   for (const auto& total : all_totals()) {
     const auto expected = predicted_and_measured_ms.find(total.model);

@@ -32,7 +32,9 @@ ModelLayers product(std::int64_t k) {
   return make_model_layers(graph.graph());
 }
 
-std::string signature_of(const ModelLayers& model) { return std::string(LayerSignature(model.fused.layers.front().layer).text()); }
+std::string signature_of(const ModelLayers& model) {
+  return std::string(LayerSignature(model.fused.layers.front().layer).text());
+}
 
 ResultDatabase rows_of(const std::vector<std::pair<std::string, double>>& times) {
   Run run{.machine = results_support::machine("GPU A"), .backends = {{"onednn", "1"}}};
@@ -96,16 +98,14 @@ TEST_CASE("rows that keep their kernels scale by waves") {
   // One kernel of 100 blocks of 256 threads with 32 registers: 8 blocks on a multiprocessor, by 2,048 threads. A has 10
   // multiprocessors, a wave is 80 blocks, 100 take two; B has 20, a wave is 160, one is enough.
   const auto with_limits = [](DeviceRecord record) {
-    record.processors->limits = SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
+    record.processors->limits =
+        SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
     return record;
   };
   const ModelLayers model = product(4096);
   Run run = rows_of({{signature_of(model), 0.01}}).runs().front();
-  run.rows.front().kernel_launches = {{.name = "gemm",
-                                       .grid = {100, 1, 1},
-                                       .block = {256, 1, 1},
-                                       .registers_per_thread = 32,
-                                       .time = {0.01}}};
+  run.rows.front().kernel_launches = {
+      {.name = "gemm", .grid = {100, 1, 1}, .block = {256, 1, 1}, .registers_per_thread = 32, .time = {0.01}}};
   ResultDatabase rows;
   rows.add(std::move(run));
   const DeviceRecord b = with_limits(gpu("B", 20, 1e9, 5e10));
@@ -139,14 +139,14 @@ TEST_CASE("rows of other layers of the target give ratios") {
   }
   const ModelLayers model = product(1536);
   here.emplace_back(signature_of(model), 1536.0 * 1536 * 1e-9);
-  const Prediction on_b = predicted(model, rows_of(here), gpu("A"),
-                                    {.record = gpu("B"), .rows = fastest_rows(rows_of(there), 2)});
+  const Prediction on_b =
+      predicted(model, rows_of(here), gpu("A"), {.record = gpu("B"), .rows = fastest_rows(rows_of(there), 2)});
   CHECK(on_b.layers.front().method == PredictionMethod::database_ratio);
   CHECK(on_b.total.time.value == Approx(3 * 1536.0 * 1536 * 1e-9));
   const ModelLayers larger = product(8192);
   here.emplace_back(signature_of(larger), 8192.0 * 8192 * 1e-9);
-  const Prediction outside = predicted(larger, rows_of(here), gpu("A"),
-                                       {.record = gpu("B"), .rows = fastest_rows(rows_of(there), 2)});
+  const Prediction outside =
+      predicted(larger, rows_of(here), gpu("A"), {.record = gpu("B"), .rows = fastest_rows(rows_of(there), 2)});
   CHECK(outside.layers.front().method == PredictionMethod::large_wave);
   CHECK_THAT(outside.layers.front().reason, Catch::Contains("outside of what was measured of kind MatMul/f32"));
 }

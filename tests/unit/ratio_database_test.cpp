@@ -10,7 +10,8 @@ namespace {
 
 using namespace benanza;
 
-RatioSample sample_of(double time, double flops, double bytes, double ratio, std::string shape, std::string family = "") {
+RatioSample sample_of(double time, double flops, double bytes, double ratio, std::string shape,
+                      std::string family = "") {
   return {.layer = {.kind = "Conv/f32", .time = {time}, .flops = {flops}, .bytes = {bytes}},
           .shape = std::move(shape),
           .family = std::move(family),
@@ -68,7 +69,8 @@ TEST_CASE("a layer outside of the hull is refused") {
   tetrahedron.add(sample_of(1, 1e6 * std::exp(2), 1e3, 1, "c"));
   tetrahedron.add(sample_of(1, 1e6, 1e3 * std::exp(2), 1, "d"));
   tetrahedron.add(sample_of(std::exp(0.2), 1e6, 1e3, 1, "e"));
-  CHECK(std::holds_alternative<NearestRatio>(tetrahedron.find(at(std::exp(0.6), 1e6 * std::exp(0.6), 1e3 * std::exp(0.6)))));
+  CHECK(std::holds_alternative<NearestRatio>(
+      tetrahedron.find(at(std::exp(0.6), 1e6 * std::exp(0.6), 1e3 * std::exp(0.6)))));
   CHECK(!std::holds_alternative<NearestRatio>(tetrahedron.find(at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1)))));
 }
 
@@ -87,7 +89,7 @@ TEST_CASE("what is excluded is no neighbour") {
   database.add(sample_of(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1), 100, "asked", "family"));
   const LayerFeatures asked = at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1));
   CHECK(std::get<NearestRatio>(database.find(asked)).highest == 100);
-  const auto without = database.find(
-      asked, [](const RatioSample& one) { return one.family == "family" && one.shape == "asked"; });
+  const auto without =
+      database.find(asked, [](const RatioSample& one) { return one.family == "family" && one.shape == "asked"; });
   CHECK(std::get<NearestRatio>(without).highest < 9);
 }

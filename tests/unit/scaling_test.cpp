@@ -35,8 +35,8 @@ TEST_CASE("memory decides half of the time at the ridge, from both sides") {
   CHECK(memory_weight(ridge, ridge) == Approx(0.5));
   CHECK(memory_weight(ridge * (1 - 1e-9), ridge) == Approx(0.5));
   CHECK(memory_weight(ridge * (1 + 1e-9), ridge) == Approx(0.5));
-  CHECK(memory_weight(ridge / 2, ridge) == Approx(0.75));   // 1 - 1/4
-  CHECK(memory_weight(ridge * 2, ridge) == Approx(0.25));   // 1/4
+  CHECK(memory_weight(ridge / 2, ridge) == Approx(0.75));  // 1 - 1/4
+  CHECK(memory_weight(ridge * 2, ridge) == Approx(0.25));  // 1/4
   CHECK(memory_weight(ridge * 1e6, ridge) == Approx(0).margin(1e-6));
 }
 
@@ -51,8 +51,7 @@ TEST_CASE("the wave form tends to the large-wave form for many blocks") {
   for (const double weight : {0.0, 0.4, 1.0}) {
     CHECK(wave_ratio(v100, t4, weight, 160'000'000, 160, 80) ==
           Approx(large_wave_ratio(v100, t4, weight)).epsilon(1e-6));
-    CHECK(wave_ratio(v100, t4, weight, 1'600'001, 160, 80) ==
-          Approx(large_wave_ratio(v100, t4, weight)).epsilon(1e-3));
+    CHECK(wave_ratio(v100, t4, weight, 1'600'001, 160, 80) == Approx(large_wave_ratio(v100, t4, weight)).epsilon(1e-3));
   }
   // 81 blocks: one wave of 160 there, two of 80 here. (900/320 x 80/160)^g (1312/585)^(1-g) x 2/1
   CHECK(wave_ratio(v100, t4, 1, 81, 160, 80) == Approx(900.0 / 320));
@@ -83,11 +82,12 @@ TEST_CASE("more bandwidth, processors or clock never takes longer") {
 }
 
 TEST_CASE("occupancy is the least of four limits") {
-  const SmLimits volta{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
-  CHECK(blocks_per_multiprocessor({.threads = 32}, volta) == 32);                                // slots
-  CHECK(blocks_per_multiprocessor({.threads = 256}, volta) == 8);                                // 2048 / 256
-  CHECK(blocks_per_multiprocessor({.threads = 256, .registers_per_thread = 64}, volta) == 4);    // 65536 / 16384
-  CHECK(blocks_per_multiprocessor({.threads = 64, .shared_bytes = 32768}, volta) == 3);          // 98304 / 32768
+  const SmLimits volta{
+      .major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
+  CHECK(blocks_per_multiprocessor({.threads = 32}, volta) == 32);                              // slots
+  CHECK(blocks_per_multiprocessor({.threads = 256}, volta) == 8);                              // 2048 / 256
+  CHECK(blocks_per_multiprocessor({.threads = 256, .registers_per_thread = 64}, volta) == 4);  // 65536 / 16384
+  CHECK(blocks_per_multiprocessor({.threads = 64, .shared_bytes = 32768}, volta) == 3);        // 98304 / 32768
   CHECK(blocks_per_multiprocessor({.threads = 64, .shared_bytes = 98305}, volta) == 0);
   CHECK(blocks_per_multiprocessor({.threads = 1025}, volta) == 0);
   CHECK(blocks_per_multiprocessor({.threads = 1024, .registers_per_thread = 65}, volta) == 0);
@@ -100,13 +100,15 @@ TEST_CASE("occupancy is what NVIDIA's own calculation says") {
     std::size_t most_shared_of_block, reserved;
   };
   // CUDA C++ programming guide, technical specifications per compute capability.
-  const std::array devices{Device{{7, 0, 2048, 65536, 98304, 32}, 98304, 0}, Device{{7, 5, 1024, 65536, 65536, 16}, 65536, 0},
-                           Device{{6, 1, 2048, 65536, 98304, 32}, 49152, 0}, Device{{8, 0, 2048, 65536, 167936, 32}, 166912, 1024},
-                           Device{{8, 9, 1536, 65536, 102400, 24}, 101376, 1024}, Device{{9, 0, 2048, 65536, 233472, 32}, 232448, 1024}};
+  const std::array devices{
+      Device{{7, 0, 2048, 65536, 98304, 32}, 98304, 0},      Device{{7, 5, 1024, 65536, 65536, 16}, 65536, 0},
+      Device{{6, 1, 2048, 65536, 98304, 32}, 49152, 0},      Device{{8, 0, 2048, 65536, 167936, 32}, 166912, 1024},
+      Device{{8, 9, 1536, 65536, 102400, 24}, 101376, 1024}, Device{{9, 0, 2048, 65536, 233472, 32}, 232448, 1024}};
   for (const auto& [limits, most_shared, reserved] : devices)
     for (const int threads : {1, 32, 96, 128, 250, 256, 384, 512, 1000, 1024})
       for (const int registers : {16, 24, 33, 40, 64, 72, 96, 128, 168, 255})
-        for (const std::size_t shared : {std::size_t{0}, std::size_t{100}, std::size_t{1024}, std::size_t{16384}, std::size_t{49152}}) {
+        for (const std::size_t shared :
+             {std::size_t{0}, std::size_t{100}, std::size_t{1024}, std::size_t{16384}, std::size_t{49152}}) {
           cudaOccDeviceProp device{};
           device.computeMajor = limits.major;
           device.computeMinor = limits.minor;
@@ -129,7 +131,8 @@ TEST_CASE("occupancy is what NVIDIA's own calculation says") {
           cudaOccResult result{};
           REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state, threads, shared) ==
                   CUDA_OCC_SUCCESS);
-          INFO(limits.major << "." << limits.minor << " threads " << threads << " registers " << registers << " shared " << shared);
+          INFO(limits.major << "." << limits.minor << " threads " << threads << " registers " << registers << " shared "
+                            << shared);
           CHECK(blocks_per_multiprocessor({threads, registers, static_cast<std::int64_t>(shared)}, limits) ==
                 result.activeBlocksPerMultiprocessor);
         }

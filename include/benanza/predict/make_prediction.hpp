@@ -60,9 +60,7 @@ using FastestRows = std::map<std::string, Measurement>;
     if (const auto here = from.find(signature); here != from.end()) {
       const Seconds time = expected_time(here->second);
       if (!(time.value > 0)) continue;
-      ratios.add({.layer = features_of(signature, time),
-                  .shape = signature,
-                  .ratio = expected_time(there) / time});
+      ratios.add({.layer = features_of(signature, time), .shape = signature, .ratio = expected_time(there) / time});
     }
   return ratios;
 }
@@ -70,8 +68,8 @@ using FastestRows = std::map<std::string, Measurement>;
 /// What a prediction is made for.
 struct PredictionTarget {
   DeviceRecord record{};
-  FastestRows rows{};       ///< measured on it; may be none
-  RatioDatabase ratios{};   ///< from the origin to it
+  FastestRows rows{};      ///< measured on it; may be none
+  RatioDatabase ratios{};  ///< from the origin to it
   std::optional<double> price{};
 };
 
@@ -83,9 +81,8 @@ class LayerPredictor {
   LayerPredictor(const DeviceRecord& origin, const PredictionTarget& target) : origin_(origin), target_(target) {}
 
   [[nodiscard]] PredictedLayer predict(const LayerRow& row) const {
-    PredictedLayer made{.signature = row.signature,
-                        .count = row.count,
-                        .node = row.nodes.empty() ? "" : row.nodes.front()};
+    PredictedLayer made{
+        .signature = row.signature, .count = row.count, .node = row.nodes.empty() ? "" : row.nodes.front()};
     const Layer layer = parse_layer(row.signature);
     const bool saves = row.chosen && row.chosen->saves_multiplications;
     made.floor = floor_of(layer, saves);

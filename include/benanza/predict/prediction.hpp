@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction: what a model takes on a device, from rows that were measured on another: layer by layer and in total, with
-// the method and an interval of every figure. A predicted time has a status of its own: it is no row, enters no
+// Prediction: what a model takes on a device, from rows that were measured on another: layer by layer and in total,
+// with the method and an interval of every figure. A predicted time has a status of its own: it is no row, enters no
 // database and no rung, and no assertion looks at it. `predict` (make_prediction.hpp) makes it.
 #pragma once
 
@@ -46,8 +46,8 @@ struct PredictedTime {
 /// A unique layer.
 struct PredictedLayer {
   std::string signature{};
-  std::int64_t count = 0;          ///< occurrences, loops multiplied
-  std::string node{};              ///< the first
+  std::int64_t count = 0;           ///< occurrences, loops multiplied
+  std::string node{};               ///< the first
   std::optional<Seconds> origin{};  ///< of one call, measured; nothing: the origin has no row of it
   PredictionMethod method = PredictionMethod::no_basis;
   std::optional<PredictedTime> time{};  ///< of one call; nothing: no basis
@@ -65,20 +65,18 @@ struct PredictedLayer {
 struct Prediction {
   std::string model{}, file{};
   std::int64_t batch = 1;
-  std::string target{};         ///< the device
-  std::string record{};         ///< its file; empty: measured results
-  std::string clocks{};         ///< which clocks the formulas took: `boost 1530 MHz to base 585 MHz`; empty: none
+  std::string target{};           ///< the device
+  std::string record{};           ///< its file; empty: measured results
+  std::string clocks{};           ///< which clocks the formulas took: `boost 1530 MHz to base 585 MHz`; empty: none
   std::optional<double> price{};  ///< of an hour of the target, in the user's currency
-  Seconds origin_time{};        ///< of the layers that the origin has rows of
-  PredictedTime total{};        ///< of the layers that have a basis
-  std::vector<PredictedLayer> layers{};                        ///< by share of the time; those without a basis last
+  Seconds origin_time{};          ///< of the layers that the origin has rows of
+  PredictedTime total{};          ///< of the layers that have a basis
+  std::vector<PredictedLayer> layers{};                       ///< by share of the time; those without a basis last
   std::array<std::int64_t, prediction_method_count> count{};  ///< occurrences by method
   std::array<Seconds, prediction_method_count> time{};
   std::int64_t raised = 0;  ///< occurrences whose prediction was raised to the floor
 
-  [[nodiscard]] std::int64_t count_of(PredictionMethod method) const {
-    return count[static_cast<std::size_t>(method)];
-  }
+  [[nodiscard]] std::int64_t count_of(PredictionMethod method) const { return count[static_cast<std::size_t>(method)]; }
   [[nodiscard]] Seconds time_of(PredictionMethod method) const { return time[static_cast<std::size_t>(method)]; }
   /// Some layer has no basis: the total lacks it.
   [[nodiscard]] bool partial() const { return count_of(PredictionMethod::no_basis) > 0; }
@@ -99,8 +97,8 @@ struct Prediction {
 struct PredictedModel {
   std::string model{}, file{};
   std::int64_t batch = 1;
-  std::string origin{};  ///< the device that was measured
-  Seconds origin_time{};  ///< of the same layers there; without those that it has no row of
+  std::string origin{};             ///< the device that was measured
+  Seconds origin_time{};            ///< of the same layers there; without those that it has no row of
   std::int64_t origin_missing = 0;  ///< occurrences that it has no row of
   std::vector<Prediction> targets{};
 };

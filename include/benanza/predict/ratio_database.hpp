@@ -38,7 +38,7 @@ struct RatioSample {
 
 /// The answer for a layer.
 struct NearestRatio {
-  double ratio = 1;              ///< the median over the neighbours
+  double ratio = 1;                ///< the median over the neighbours
   double lowest = 1, highest = 1;  ///< among them
 };
 
@@ -86,9 +86,8 @@ class RatioDatabase {
     if (!detail::within_hull(points, at, hull_tolerance))
       return "outside of what was measured of kind " + layer.kind + " on both devices";
     std::sort(nearest.begin(), nearest.end(), [](const auto* a, const auto* b) { return a->ratio < b->ratio; });
-    return NearestRatio{.ratio = nearest[neighbours / 2]->ratio,
-                        .lowest = nearest.front()->ratio,
-                        .highest = nearest.back()->ratio};
+    return NearestRatio{
+        .ratio = nearest[neighbours / 2]->ratio, .lowest = nearest.front()->ratio, .highest = nearest.back()->ratio};
   }
 
  private:

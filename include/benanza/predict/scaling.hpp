@@ -92,8 +92,8 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
     } else if (!record->measured_bandwidth) {
       rates.reason = "no bandwidth was measured on " + record->device;
     } else {
-      made = DeviceRates{.bandwidth = record->best_known_bandwidth(), .rate = peak->second.value,
-                         .peak = {peak->second.value}};
+      made = DeviceRates{
+          .bandwidth = record->best_known_bandwidth(), .rate = peak->second.value, .peak = {peak->second.value}};
     }
     if (!made) return rates;
   }

@@ -58,15 +58,15 @@ struct DeviceClock {
 };
 
 struct DeviceRecord {
-  std::string file{};                ///< empty: made from results
+  std::string file{};  ///< empty: made from results
   std::string device{};
   std::vector<std::string> names{};  ///< as the device names itself in results
   std::optional<Processors> processors{};
   std::map<ClockKind, SourcedFigure> clocks{};
-  SourcedFigure bandwidth{};                          ///< of the memory, in bytes/s, in theory
-  std::optional<SourcedFigure> measured_bandwidth{};  ///< bytes/s
+  SourcedFigure bandwidth{};                           ///< of the memory, in bytes/s, in theory
+  std::optional<SourcedFigure> measured_bandwidth{};   ///< bytes/s
   std::map<DataType, SourcedFigure> measured_peaks{};  ///< FLOP/s
-  Ceilings ceilings{};                                ///< for floors
+  Ceilings ceilings{};                                 ///< for floors
 
   /// Whether results of a device of this name are of it.
   [[nodiscard]] bool is_called(std::string_view name) const;
