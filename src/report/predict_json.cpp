@@ -24,6 +24,11 @@ std::string_view status_of(const PredictedLayer& layer) {
   return layer.method == PredictionMethod::measured ? "measured" : "predicted";
 }
 
+std::string_view status_of(const Prediction& target) {
+  const bool measured = !target.partial() && target.total.time == target.time_of(PredictionMethod::measured);
+  return measured ? "measured" : "predicted";
+}
+
 Json layer_json(const PredictedLayer& layer) {
   const auto of_time = [&](Seconds PredictedTime::*member) {
     return layer.time ? report::ms((*layer.time).*member) : Json(nullptr);
@@ -48,10 +53,9 @@ Json target_json(const Prediction& target) {
     methods[std::string(method_name(static_cast<PredictionMethod>(m)))] = {{"layers", target.count[m]},
                                                                            {"time_ms", report::ms(target.time[m])}};
   for (const auto& layer : target.layers) layers.push_back(layer_json(layer));
-  const bool measured = !target.partial() && target.total.time == target.time_of(PredictionMethod::measured);
   return {{"device", target.target},
           {"record", target.record},
-          {"status", measured ? "measured" : "predicted"},
+          {"status", status_of(target)},
           {"partial", target.partial()},
           {"total_ms", report::ms(target.total.time)},
           {"low_ms", report::ms(target.total.low)},
@@ -94,7 +98,7 @@ void write_csv(std::ostream& out, const PredictReport& report) {
     for (const auto& target : model.targets) {
       const std::string head =
           fmt::format("{},{},{}", report::csv_field(model.model), model.batch, report::csv_field(target.target));
-      out << fmt::format("{},total,1,{},,{},{},{},{},,{}\n", head, target.partial() ? "partial" : "predicted",
+      out << fmt::format("{},total,1,{},,{},{},{},{},,{}\n", head, target.partial() ? "partial" : status_of(target),
                          cell(model.origin_time), cell(target.total.time), cell(target.total.low),
                          cell(target.total.high), target.raised);
       for (const auto& layer : target.layers) {
