@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of `predict` for a terminal:
 //
-//   resnet50    batch 32    measured on Tesla V100-SXM2-16GB: 33.7 ms
+//   MNIST    batch 1
+//   measured on NVIDIA V100 SXM2 32 GB: 37.7 us
 //
-//   device                      predicted        90 % interval    items/s  per cost
-//   NVIDIA T4                      126 ms      66.2 ..  239 ms        254      1.7 M
+//   device                           time         90 % interval  items/s  per cost
+//   NVIDIA T4                    0.144 ms   75.6 us .. 0.273 ms    6.97 k   50.2 M
 //
-//   NVIDIA T4: large wave 100 % of the time, 2 layers raised to the floor
-//   formulas by base 1312 MHz to base 585 MHz
-//       share      time  was here  method          layer
-//      11.0 %   13.9 ms   3.56 ms  large wave      Conv/f32/x=32x64x56x56/...
+//   NVIDIA T4: large wave 100 % of the time
+//   formulas take the clocks base 1312 MHz to base 585 MHz
+//      share      time       was  method          layer
+//     60.0 %   86.1 us   20.5 us  large wave      Conv 1x8x14x14, 16 of 5x5...
 #include "format.hpp"
 #include "text.hpp"
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/report/predict_report.hpp>
 
 #include <fmt/format.h>
@@ -38,15 +40,15 @@ std::string layers_text(std::int64_t count) { return fmt::format("{} layer{}", c
 void devices(std::ostream& out, const PredictedModel& model) {
   const bool priced = std::any_of(model.targets.begin(), model.targets.end(),
                                   [](const Prediction& target) { return target.price.has_value(); });
-  out << fmt::format("\n  {:<26} {:>11} {:>21} {:>8}{}\n", "device", "predicted", "90 % interval", "items/s",
+  out << fmt::format("\n  {:<25} {:>11} {:>21} {:>8}{}\n", "device", "time", "90 % interval", "items/s",
                      priced ? "  per cost" : "");
   for (const auto& target : model.targets) {
     const auto items = target.throughput(), per_cost = target.throughput_per_cost();
     if (!(target.total.time.value > 0)) {
-      out << fmt::format("  {:<26} {:>11}\n", clipped(target.target, 26), "no basis");
+      out << fmt::format("  {:<25} {:>11}\n", clipped(target.target, 25), "no basis");
       continue;
     }
-    out << fmt::format("  {:<26} {:>11} {:>9} ..{:>9} {:>9}{}\n", clipped(target.target, 26),
+    out << fmt::format("  {:<25} {:>11} {:>9} ..{:>9} {:>9}{}\n", clipped(target.target, 25),
                        (target.partial() ? ">= " : "") + time_text(target.total.time), time_text(target.total.low),
                        time_text(target.total.high), items ? scaled(*items) : "partial",
                        per_cost ? fmt::format(" {:>8}", scaled(*per_cost)) : "");
@@ -88,10 +90,11 @@ void layers(std::ostream& out, const Prediction& target, const TableOptions& opt
   for (std::size_t i = 0; i < count; ++i) {
     const PredictedLayer& layer = target.layers[i];
     const Seconds total = *layer.total();
-    out << fmt::format("  {:>6.1f} % {:>9} {:>9}  {:<14}  {}\n", 100 * (total / target.total.time), time_text(total),
-                       layer.origin ? time_text(*layer.origin * static_cast<double>(layer.count)) : "-",
-                       method_text(layer.method),
-                       clipped((layer.count > 1 ? fmt::format("x{} ", layer.count) : "") + layer.signature, 32));
+    out << fmt::format(
+        "  {:>6.1f} % {:>9} {:>9}  {:<14}  {}\n", 100 * (total / target.total.time), time_text(total),
+        layer.origin ? time_text(*layer.origin * static_cast<double>(layer.count)) : "-", method_text(layer.method),
+        clipped((layer.count > 1 ? fmt::format("x{} ", layer.count) : "") + describe(parse_layer(layer.signature)),
+                32));
   }
   if (count < known) out << fmt::format("  ({} more: --all)\n", known - count);
 }
@@ -102,11 +105,10 @@ void write_table(std::ostream& out, const PredictReport& report, const TableOpti
   bool first = true;
   for (const auto& model : report.models) {
     if (!std::exchange(first, false)) out << '\n';
-    out << wrapped(
-        fmt::format("{}    batch {}    measured on {}: {}{}", model.model, model.batch, model.origin,
-                    time_text(model.origin_time),
-                    model.origin_missing > 0 ? fmt::format(" without {}", layers_text(model.origin_missing)) : ""),
-        78, 0);
+    out << fmt::format("{}    batch {}\n", clipped(model.model, 60), model.batch);
+    const std::string lacking =
+        model.origin_missing > 0 ? fmt::format(" without {}", layers_text(model.origin_missing)) : "";
+    out << wrapped(fmt::format("measured on {}: {}{}", model.origin, time_text(model.origin_time), lacking), 78, 0);
     devices(out, model);
     for (const auto& target : model.targets) layers(out, target, options);
   }

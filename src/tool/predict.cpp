@@ -154,9 +154,9 @@ int run(const PredictCommand& options) {
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   const Machine& machine = stored.report.machine;
   const int threads = threads_of(options.from_threads, machine);
-  const DeviceRecord origin = origin_record(options, stored, threads);
   const FastestRows rows = fastest_rows(stored.results, threads);
   const std::vector<PredictionTarget> targets = targets_of(options, rows);
+  const DeviceRecord origin = origin_record(options, stored, threads);
   PredictReport report{.warnings = stored.report.warnings};
   for (const auto& model : load_models(options.models, options.output.quiet)) {
     const Analysis analysis = analyze_model(model, stored.results, {.threads = threads});
