@@ -114,6 +114,7 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
       candidate["cv"] = number(row.cv);
       candidate["samples"] = row.samples;
       candidate["chosen"] = !row.rounds_s.empty();
+      candidate["advised"] = row.advised;
       candidate["noisy"] = row.noisy;
       candidate["contended"] = row.contended;
       candidate["workspace_bytes"] = row.workspace_bytes;

@@ -76,13 +76,14 @@ Json kernel_lines(const std::vector<KernelLaunch>& kernels, Texts& texts) {
   return result;
 }
 
-/// Backend, algorithm, cache state, time of a call or null, why it does not count, kernels.
+/// Backend, algorithm, cache state, time of a call or null, why it does not count, kernels, whether the library
+/// advises it.
 Json candidates_json(const std::vector<Measurement>& candidates, Texts& texts) {
   Json result = Json::array();
   for (const auto& candidate : candidates)
     result.push_back({texts(candidate.backend), texts(candidate.algorithm), candidate.cache,
                       candidate.measured() ? six_ms(candidate.p10) : Json(nullptr), texts(candidate.reason),
-                      kernel_lines(candidate.kernel_launches, texts)});
+                      kernel_lines(candidate.kernel_launches, texts), candidate.advised ? 1 : 0});
   return result;
 }
 

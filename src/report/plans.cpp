@@ -23,7 +23,8 @@ namespace {
 
 /// What a reader of the time must know.
 std::string marks(const Measurement& row) {
-  std::string text = row.contended ? "  (contended)" : "";
+  std::string text = row.advised ? "  (advised)" : "";
+  if (row.contended) text += "  (contended)";
   if (row.noisy) text += "  (noisy)";
   if (row.disagreement > methods_agree)
     text += fmt::format("  ({}, the other method measures {:.0f} % more)", row.method, 100 * row.disagreement);

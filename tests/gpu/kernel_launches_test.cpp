@@ -74,8 +74,8 @@ TEST_CASE("a record of a kernel becomes a launch, field by field") {
     cuda::KernelRecord record{};
     record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     record.name = each.recorded;
-    std::tie(record.gridX, record.gridY, record.gridZ) = std::tuple_cat(each.grid);
-    std::tie(record.blockX, record.blockY, record.blockZ) = std::tuple_cat(each.block);
+    record.gridX = each.grid[0], record.gridY = each.grid[1], record.gridZ = each.grid[2];
+    record.blockX = each.block[0], record.blockY = each.block[1], record.blockZ = each.block[2];
     record.registersPerThread = static_cast<std::uint16_t>(each.registers);
     record.staticSharedMemory = each.static_shared;
     record.dynamicSharedMemory = each.dynamic_shared;
