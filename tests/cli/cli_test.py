@@ -55,7 +55,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["scale"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["scale"], ["predict"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -458,6 +458,82 @@ class Cli(unittest.TestCase):
         self.fails(1, ["absent.json"], "scale", model, "--machine", self.at / "absent.json")
         self.fails(1, ["vgg16: the results lack", "benanza bound --training"], "scale", model, "--results", MNIST_RESULTS)
         self.fails(1, ["no output depends on a floating-point parameter"], "scale", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--machine", machine)
+
+    def gpu_results(self, name, change):
+        """The results of the example as those of a GPU, each row's times changed."""
+        text = MNIST_RESULTS.read_text()
+        document = json.loads(text)
+        document["context"] |= {"machine/device": name, "machine/isa": "sm_70,sms=80", "machine/driver": "550"}
+        for row in document["benchmarks"]:
+            if "p10_ns" in row:
+                for key in ("real_time", "cpu_time", "p10_ns", "median_ns", "p90_ns", "min_ns"):
+                    row[key] = change(row["name"], row[key])
+                row["rounds_ns"] = [change(row["name"], time) for time in row["rounds_ns"]]
+        file = self.at / (re.sub(r"\W", "_", name) + ".json")
+        file.write_text(json.dumps(document))
+        return file
+
+    def test_predict_compares_devices(self):
+        machines = MODELS.parent / "machines"
+        here = self.gpu_results("Tesla V100-SXM2-16GB", lambda name, time: time)
+        there = self.gpu_results("NVIDIA L4", lambda name, time: 2 * time)
+        asked = ("predict", MNIST, "--from", here, "--to", machines / "v100_sxm2.json", "--to", machines / "t4.json", "--to", machines / "l4.json",
+                 "--target-results", there, "--price", "2,0.5,0.8")
+        files = {name: self.at / f"predict.{name}" for name in ("json", "csv", "html")}
+        result = run(*asked, *(text for name, file in files.items() for text in (f"--{name}", file)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+        for text in ("measured on NVIDIA V100 SXM2", "NVIDIA T4", "large wave 100 % of the time", "base 1312 MHz to base 585 MHz", "measured 100 % of the time"):
+            self.assertIn(text, result.stdout)
+        model = json.loads(files["json"].read_text())["models"][0]
+        same, t4, l4 = model["targets"]
+        self.assertAlmostEqual(same["total_ms"], model["origin_ms"], places=9)  # from a device to itself
+        self.assertAlmostEqual(l4["total_ms"], 2 * model["origin_ms"], places=9)  # its own rows
+        self.assertEqual([target["status"] for target in model["targets"]], ["predicted", "predicted", "measured"])
+        for target in model["targets"]:
+            self.assertFalse(target["partial"])
+            self.assertLessEqual(target["low_ms"], target["total_ms"])
+            self.assertLessEqual(target["total_ms"], target["high_ms"])
+            self.assertAlmostEqual(target["items_per_s"] * target["total_ms"], 1000)
+            self.assertAlmostEqual(target["items_per_cost"], target["items_per_s"] * 3600 / target["price_per_hour"], places=3)
+            self.assertAlmostEqual(sum(layer["time_ms"] * layer["count"] for layer in target["layers"]), target["total_ms"], places=9)
+        for layer in t4["layers"]:
+            self.assertEqual((layer["status"], layer["method"]), ("predicted", "large wave"))
+            # Between the ratio of the bandwidths, 900 / 320, and that of multiprocessors times clocks, 80 x 1312 / (40 x 585).
+            self.assertTrue(2.8124 < layer["time_ms"] / layer["origin_ms"] < 4.4856, layer)
+        rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
+        self.assertEqual(len(rows), sum(1 + len(target["layers"]) for target in model["targets"]))
+        self.assertEqual({row["status"] for row in rows if row["device"] == "NVIDIA L4" and row["signature"] != "total"}, {"measured"})
+        page = files["html"].read_text()
+        self.assertIn("Latency by device", page)
+        self.assertIn("NVIDIA T4", page)
+
+    def test_predict_takes_ratios_and_training(self):
+        machines = MODELS.parent / "machines"
+        bound = run("bound", MODELS / "zoo2019" / "MNIST.onnx", "--budget", "1ms", "--training", "--database", self.at / "a")
+        self.assertEqual(bound.returncode, 0, bound.stderr)
+        result = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", self.at / "a", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        target = json.loads(result.stdout)["models"][0]["targets"][0]
+        self.assertEqual({layer["status"] for layer in target["layers"]} - {"measured", "no basis"}, set())
+        self.assertTrue(any("Gradient" in layer["signature"] for layer in target["layers"]))
+        refused = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", machines / "t4.json")
+        self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
+
+    def test_mistakes_of_predict_are_one_line(self):
+        t4 = MODELS.parent / "machines" / "t4.json"
+        here = self.gpu_results("Tesla V100-SXM2-16GB", lambda name, time: time)
+        self.fails(2, ["--from"], "predict", MNIST, "--to", t4)
+        self.fails(2, ["--to"], "predict", MNIST, "--from", here)
+        self.fails(2, ["--price: 2 prices for 1 devices"], "predict", MNIST, "--from", here, "--to", t4, "--price", "1,2")
+        self.fails(1, ["absent.json"], "predict", MNIST, "--from", here, "--to", self.at / "absent.json")
+        broken = self.at / "no_bandwidth.json"
+        broken.write_text(re.sub(r'"bytes_per_s": [^,]*, ', "", t4.read_text()))
+        self.fails(1, ["no_bandwidth.json: memory: no 'bytes_per_s'"], "predict", MNIST, "--from", here, "--to", broken)
+        unknown = self.gpu_results("NVIDIA Abacus", lambda name, time: time)
+        self.fails(1, ["the rows are of 'NVIDIA Abacus', of which no record", "--from-machine FILE"], "predict", MNIST, "--from", unknown, "--to", t4)
+        self.fails(1, ["--target-results: the rows are of 'NVIDIA Abacus', which none of --to is called"], "predict", MNIST, "--from", here, "--to", t4, "--target-results", unknown)
+        self.fails(1, ["MNIST: --from has no row of its layers at batch 8, its rows are of batch 1"], "predict", MNIST, "--batch", "8", "--from", here, "--to", t4)
 
     def test_mistakes_of_memory_are_one_line(self):
         model = MODELS / "training" / "vgg16.onnx"
