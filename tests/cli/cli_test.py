@@ -508,16 +508,21 @@ class Cli(unittest.TestCase):
         self.assertIn("Latency by device", page)
         self.assertIn("NVIDIA T4", page)
 
-    def test_predict_takes_ratios_and_training(self):
-        machines = MODELS.parent / "machines"
-        bound = run("bound", MODELS / "zoo2019" / "MNIST.onnx", "--budget", "1ms", "--training", "--database", self.at / "a")
-        self.assertEqual(bound.returncode, 0, bound.stderr)
-        result = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", self.at / "a", "--json", "-")
+    def test_predict_takes_an_iteration_of_training(self):
+        layers = json.loads(run("layers", MNIST, "--training", "--json", "-", "--quiet").stdout)["layers"]
+        document = json.loads(MNIST_RESULTS.read_text())
+        like = next(row for row in document["benchmarks"] if "/hot/Conv/" in row["name"])
+        document["benchmarks"] = [row for row in document["benchmarks"] if row["name"].startswith("machine/")]
+        document["benchmarks"] += [like | {"name": f"example/direct,threads=1/hot/{layer['signature']}"} for layer in layers]
+        rows = self.at / "training.json"
+        rows.write_text(json.dumps(document))
+        result = run("predict", MNIST, "--training", "--from", rows, "--to", rows, "--json", "-", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
-        target = json.loads(result.stdout)["models"][0]["targets"][0]
-        self.assertEqual({layer["status"] for layer in target["layers"]} - {"measured", "no basis"}, set())
-        self.assertTrue(any("Gradient" in layer["signature"] for layer in target["layers"]))
-        refused = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", machines / "t4.json")
+        model = json.loads(result.stdout)["models"][0]
+        target = model["targets"][0]
+        self.assertTrue(any(layer["signature"].startswith("ConvGradient/") and layer["status"] == "measured" for layer in target["layers"]))
+        self.assertAlmostEqual(target["total_ms"], model["origin_ms"], places=9)
+        refused = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json")
         self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
 
     def test_mistakes_of_predict_are_one_line(self):
