@@ -81,8 +81,7 @@ std::string with_interval(const std::optional<BytesPerSecond>& value,
 }
 
 void measured_speed_ups(std::ostream& out, const Scaling& scaling) {
-  out << fmt::format("
-  all-reduces as measured by {}\n", scaling.options.measured->backend);
+  out << fmt::format("\n  all-reduces as measured by {}\n", scaling.options.measured->backend);
   out << fmt::format("  {:>7} {:>22} {:>11} {:>15} {:>16}\n", "workers", "speed-up", "efficiency", "communication",
                      "as a network of");
   for (const auto& point : scaling.points)
