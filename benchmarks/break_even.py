@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures from which bandwidth on several workers train faster than one, and compares it with what `benanza scale` predicts.
 
-  benchmarks/break_even.py [--model resnet50] [--batch 4] [--workers 2] [--machine FILE]
+  benchmarks/break_even.py [--model resnet50] [--batch 4] [--workers 2] [--machine FILE] [--program FILE]
 
 Needs Linux, iproute2, and a Python with torch and torchvision (versions in engines/gap.py). Workers are processes, each with one thread, in a network namespace
 of their own: `unshare -n` as root, else `unshare -Urn`. Its loopback interface has a rate limit (tc tbf) of the workers' number times the bandwidth,
@@ -26,7 +26,6 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "build" / "release" / "benanza"
 BUCKET = 25 << 20  # DistributedDataParallel's
 SWEEP = (0.7, 0.85, 1.0, 1.2, 1.45)  # of the bandwidth that is predicted
 ITERATIONS = 3
@@ -115,7 +114,7 @@ class Workers:
 
 def predicted(arguments, least, most, reached, bucket):
     """What `benanza scale` says, in bytes a second: the middle and the interval."""
-    said = subprocess.run([PROGRAM, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", "--machine", arguments.machine, "--workers", str(arguments.workers),
+    said = subprocess.run([arguments.program, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", "--machine", arguments.machine, "--workers", str(arguments.workers),
                            "--iteration", f"{least * 1e3:.6g}ms,{most * 1e3:.6g}ms", "--reached", f"{reached[0]:.6g},{reached[1]:.6g}", "--bucket", bucket, "--json", "-"],
                           check=True, capture_output=True, text=True)  # fmt: skip
     one = json.loads(said.stdout)["models"][0]["least"][-1]
@@ -185,6 +184,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2, choices=(2, 3, 4))
     parser.add_argument("--machine", type=pathlib.Path, default=ROOT / "examples" / "machines" / "a100_sxm4_40gb.json", help="whose proportions of times count")
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "benanza")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not arguments.inside:

@@ -183,6 +183,7 @@ int run(const ScaleCommand& options) {
     if (measured) {
       iteration = scaled_to(std::move(iteration), measured->time);
       iteration.uncertainty = measured->uncertainty;
+      if (times.analysis.analytic) iteration.units.reset();  // of another machine
     }
     ScalingOptions of_model = wanted;
     if (!options.backend.empty()) of_model.measured = measured_network(times.network, options.backend, iteration.type);
