@@ -182,7 +182,7 @@ def main():
     parser.add_argument("--model", default="resnet50")
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--workers", type=int, default=2, choices=(2, 3, 4))
-    parser.add_argument("--machine", type=pathlib.Path, default=ROOT / "examples" / "machines" / "a100_sxm4_40gb.json", help="whose proportions of times count")
+    parser.add_argument("--machine", type=pathlib.Path, default=ROOT / "examples" / "machines" / "epyc_7763.json", help="whose proportions of times count")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "benanza")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

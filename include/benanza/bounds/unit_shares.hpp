@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <optional>
