@@ -28,7 +28,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUCKET = 25 << 20  # DistributedDataParallel's
 SWEEP = (0.7, 0.85, 1.0, 1.2, 1.45)  # of the bandwidth that is predicted
-ITERATIONS = 3
+ITERATIONS = 2
 
 
 def shell(*command):

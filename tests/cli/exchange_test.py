@@ -10,6 +10,7 @@ import array
 import json
 import multiprocessing
 import pathlib
+import select
 import socket
 import struct
 import subprocess
@@ -50,6 +51,7 @@ def ring_all_reduce(numbers, rank, ranks, to, back, bandwidth):
         back.setblocking(False)
         wanted = None
         while left or wanted is None or len(arrived) < wanted:
+            select.select([back], [to] if left else [], [])
             try:
                 if left:
                     left = left[to.send(left[:CHUNK]) :]
@@ -103,7 +105,7 @@ def exchanged(ranks, elements, bandwidths):
 
 class Exchange(unittest.TestCase):
     def test_the_break_even_of_processes_lies_in_the_predicted_interval(self):
-        said = subprocess.run([PROGRAM, "scale", MODEL, "--machine", MACHINE, "--workers", "3", "--iteration", f"{T1 * 0.95}s,{T1 * 1.05}s", "--bucket", "1TB", "--json", "-"],
+        said = subprocess.run([PROGRAM, "scale", MODEL, "--machine", MACHINE, "--workers", "3", "--iteration", f"{T1 * 0.95:.6g}s,{T1 * 1.05:.6g}s", "--bucket", "1TB", "--json", "-"],
                               check=True, capture_output=True, text=True)  # fmt: skip
         model = json.loads(said.stdout)["models"][0]
         elements = model["gradient_bytes"] // 4

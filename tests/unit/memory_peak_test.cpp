@@ -56,13 +56,13 @@ constinit Allocated allocated{};
 
 }  // namespace
 
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   void* data = nullptr;
   if (posix_memalign(&data, alignment, bytes) != 0) return nullptr;
   allocated.add(data, bytes);
   return data;
 }
-extern "C" void free(void* data) {
+extern "C" void free(void* data) noexcept {
   if (data != nullptr && reinterpret_cast<std::uintptr_t>(data) % 64 == 0) allocated.remove(data);
   __libc_free(data);
 }
