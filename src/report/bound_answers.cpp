@@ -40,21 +40,19 @@ std::vector<std::string> bound_answers(const Analysis& analysis) {
   if (!(total.value > 0)) return {};
   const auto percent = [&](Seconds part) { return fmt::format("{:.0f} %", 100 * (part / total)); };
   if (const auto units = unit_shares(analysis))
-    answers.push_back(fmt::format("the arithmetic units are used to {:.0f} % of their peak, the memory to {:.0f} % of "
-                                  "its bandwidth",
-                                  100 * units->arithmetic, 100 * units->memory));
+    answers.push_back(
+        fmt::format("the arithmetic units are used to {:.0f} % of their peak, the memory to {:.0f} % of "
+                    "its bandwidth",
+                    100 * units->arithmetic, 100 * units->memory));
   const auto longest = std::max_element(kinds.begin(), kinds.end(),
                                         [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
-  answers.push_back(
-      fmt::format("{} takes most of the time: {}", longest->first, percent(longest->second.time)));
-  const auto best = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
-    return a.second.above() < b.second.above();
-  });
+  answers.push_back(fmt::format("{} takes most of the time: {}", longest->first, percent(longest->second.time)));
+  const auto best = std::max_element(kinds.begin(), kinds.end(),
+                                     [](const auto& a, const auto& b) { return a.second.above() < b.second.above(); });
   if (best->second.above() > total * 0.01)
     answers.push_back(fmt::format("the best opportunity is {}: at its roofline an iteration would be {} shorter",
                                   best->first, percent(best->second.above())));
-  else
-    answers.push_back("no kind of layer is far from its roofline: fewer bytes or fewer FLOPs are what is left");
+  else answers.push_back("no kind of layer is far from its roofline: fewer bytes or fewer FLOPs are what is left");
   answers.push_back("benanza memory --training says what fills the memory, benanza scale whether more workers pay");
   return answers;
 }

@@ -156,9 +156,10 @@ std::vector<std::string> memory_answers(const MemoryReport::Model& model, const 
                         : ""));
   for (const auto& one : model.what_ifs)
     if (one.options == "--saved eager" && one.kept_bytes < profile.kept_bytes())
-      answers.push_back(fmt::format("--saved eager keeps {} less than least: PyTorch's attention keeps no weights and "
-                                    "computes them again in backward, while least computes nothing again",
-                                    bytes_text(profile.kept_bytes() - one.kept_bytes)));
+      answers.push_back(
+          fmt::format("--saved eager keeps {} less than least: PyTorch's attention keeps no weights and "
+                      "computes them again in backward, while least computes nothing again",
+                      bytes_text(profile.kept_bytes() - one.kept_bytes)));
   if (!model.what_ifs.empty()) {
     const auto best = std::min_element(model.what_ifs.begin(), model.what_ifs.end(),
                                        [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });

@@ -159,8 +159,10 @@ std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const S
     return fmt::format("the best opportunity at {}: --order priority makes an iteration {} shorter, of {} that waits",
                        there, percent(1 - other.length / now.length), percent(waits));
   if (waits >= 0.2)
-    return fmt::format("the best opportunity at {} is the network: half the bytes (--precision mixed) or twice the "
-                       "bandwidth shorten what waits, {} of an iteration", there, percent(waits));
+    return fmt::format(
+        "the best opportunity at {} is the network: half the bytes (--precision mixed) or twice the "
+        "bandwidth shorten what waits, {} of an iteration",
+        there, percent(waits));
   return fmt::format("the best opportunity at {} is the computation: {} of an iteration waits for the network", there,
                      percent(waits));
 }
@@ -189,9 +191,8 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
   for (std::size_t b = 0; b < scaling.details.size(); ++b) {
     const ScalingPoint& point = last_point(scaling, b);
     const ScalingDetail& detail = scaling.details[b];
-    const std::string at =
-        fmt::format("at {} {} workers do the work of {}", network_text(scaling, detail.bandwidth), n,
-                    with_interval(point.speed_up, point.speed_up_interval));
+    const std::string at = fmt::format("at {} {} workers do the work of {}", network_text(scaling, detail.bandwidth), n,
+                                       with_interval(point.speed_up, point.speed_up_interval));
     const double share = share_of(point.exposed, point.length);
     if (share < 0.005) answers.push_back(at + ": the exchange is hidden behind backward");
     else

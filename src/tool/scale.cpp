@@ -140,13 +140,12 @@ void check_measured(const Iteration& iteration, const ScalingOptions& wanted) {
   if (!wanted.measured) return;
   std::set<double> sizes;
   for (const auto& bucket : make_buckets(iteration, wanted.exchange.bucket)) sizes.insert(bucket.bytes.value);
-  if (std::all_of(sizes.begin(), sizes.end(), [&](double bytes) {
-        return wanted.measured->time(wanted.workers, {bytes}).has_value();
-      }))
+  if (std::all_of(sizes.begin(), sizes.end(),
+                  [&](double bytes) { return wanted.measured->time(wanted.workers, {bytes}).has_value(); }))
     return;
-  std::string text = fmt::format("{}: the results lack all-reduces by {} of {} ranks for buckets of {:.0f} to {:.0f} bytes",
-                                 iteration.model, wanted.measured->backend, wanted.workers, *sizes.begin(),
-                                 *sizes.rbegin());
+  std::string text =
+      fmt::format("{}: the results lack all-reduces by {} of {} ranks for buckets of {:.0f} to {:.0f} bytes",
+                  iteration.model, wanted.measured->backend, wanted.workers, *sizes.begin(), *sizes.rbegin());
   text += fmt::format("; {}benanza measure --backend {}",
                       wanted.measured->backend == "mpi" ? fmt::format("mpirun -n {} ", wanted.workers) : "",
                       wanted.measured->backend);
@@ -208,11 +207,10 @@ void add_scale(CLI::App& app, int& exit_code) {
   command->add_option("-n,--workers", options->workers, "the most workers, each with a batch of its own (default: 8)")
       ->type_name("N")
       ->check(number_that([](double n) { return n >= 2 && n <= (1 << 20); }, "a number from 2 to 1048576"));
-  auto* bandwidth =
-      command
-          ->add_option("--bandwidth", options->bandwidth,
-                       "of each worker, in each direction (default: 1,10,25,100Gbps)")
-          ->type_name("RATE,...");
+  auto* bandwidth = command
+                        ->add_option("--bandwidth", options->bandwidth,
+                                     "of each worker, in each direction (default: 1,10,25,100Gbps)")
+                        ->type_name("RATE,...");
   command
       ->add_option("--backend", options->backend,
                    "mpi or nccl: all-reduces take what --results has of it, in the place of --bandwidth")

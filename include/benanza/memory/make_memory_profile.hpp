@@ -23,7 +23,7 @@ namespace benanza {
 struct MemoryOptions {
   Saved saved = Saved::least;
   Optimizer optimizer = Optimizer::sgd;  ///< as of the iteration
-  bool overwrite = true;  ///< an element-wise node overwrites an operand that dies with it
+  bool overwrite = true;                 ///< an element-wise node overwrites an operand that dies with it
   /// Bytes of the workspace of the plan that runs a layer; none: not known.
   std::function<std::optional<double>(const Layer&)> workspace{};
 };

@@ -61,7 +61,8 @@ struct Iteration {
 [[nodiscard]] inline Iteration scaled_to(Iteration iteration, Seconds time) {
   if (iteration.time().value <= 0) return iteration;
   const double factor = time / iteration.time();
-  if (iteration.units) iteration.units = UnitShares{iteration.units->arithmetic / factor, iteration.units->memory / factor};
+  if (iteration.units)
+    iteration.units = UnitShares{iteration.units->arithmetic / factor, iteration.units->memory / factor};
   for (auto* steps : {&iteration.forward, &iteration.backward})
     for (auto& step : *steps) step.time = step.time * factor;
   iteration.update = iteration.update * factor;

@@ -16,8 +16,8 @@
 namespace benanza {
 
 struct ScalingOptions {
-  std::int64_t workers = 2;                  ///< N: the most
-  std::vector<BytesPerSecond> bandwidths{};  ///< rising; not empty without a measured network
+  std::int64_t workers = 2;                   ///< N: the most
+  std::vector<BytesPerSecond> bandwidths{};   ///< rising; not empty without a measured network
   std::optional<MeasuredNetwork> measured{};  ///< in the place of bandwidths
   Seconds latency{};
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
@@ -42,9 +42,9 @@ struct Interval {
 struct ScalingPoint {
   std::int64_t workers = 2;
   BytesPerSecond bandwidth{};  ///< of a measured network: that at which an analytic one takes as long
-  Seconds length{};         ///< of an iteration: Tn
-  Seconds communication{};  ///< of it, in which the network is used
-  Seconds exposed{};        ///< of it, in which computation waits for the network
+  Seconds length{};            ///< of an iteration: Tn
+  Seconds communication{};     ///< of it, in which the network is used
+  Seconds exposed{};           ///< of it, in which computation waits for the network
   double speed_up = 0, efficiency = 0;
   std::optional<Interval<double>> speed_up_interval{};  ///< where an uncertainty is known
 };
@@ -187,8 +187,7 @@ inline void add_measured(Scaling& result, const ExchangeOptions& other) {
   for (const auto workers : worker_counts(result.options.workers)) {
     if (!is_measured(result, workers)) continue;
     Timeline timeline = make_timeline(at, workers, network, exchange);
-    const BytesPerSecond like =
-        equivalent_bandwidth(at, workers, result.options.algorithm, timeline.communication());
+    const BytesPerSecond like = equivalent_bandwidth(at, workers, result.options.algorithm, timeline.communication());
     ScalingPoint point = scaling_point(at, workers, like, timeline);
     const auto end = [&](const Iteration& iteration, Seconds MeasuredTime::*time) {
       return speed_up(iteration, workers, make_timeline(iteration, workers, network, exchange, time).length);
@@ -213,8 +212,7 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
         reaching.bandwidth = bandwidth * reached;
         return make_timeline(iteration, workers, reaching, given.exchange).length;
       };
-      ScalingPoint point =
-          scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange));
+      ScalingPoint point = scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange));
       if (at.uncertainty > 0 || given.reached_least < given.reached_most)
         point.speed_up_interval = {speed_up(shorter(at), workers, length(shorter(at), given.reached_least)),
                                    speed_up(longer(at), workers, length(longer(at), given.reached_most))};

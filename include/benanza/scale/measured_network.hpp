@@ -27,7 +27,7 @@ struct MeasuredTime {
 
 class MeasuredNetwork {
  public:
-  std::string backend{};           ///< that ran the collectives
+  std::string backend{};          ///< that ran the collectives
   DataType type = DataType::f32;  ///< of their elements
 
   /// A later time of the same size counts if it is shorter.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world.hpp"
-
 #include <benanza/backend/mpi.hpp>
 #include <benanza/plan/accompanied.hpp>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "group.hpp"
-
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/nccl.hpp>
 #include <benanza/error.hpp>
