@@ -21,6 +21,7 @@
 #include <benanza/profile/recorder.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/csv_table.hpp>
+#include <benanza/results/device_record.hpp>
 #include <benanza/results/latencies.hpp>
 #include <benanza/results/machine_file.hpp>
 #include <benanza/results/measuring_time.hpp>

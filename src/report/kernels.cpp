@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "format.hpp"
+#include "text.hpp"
 
 #include <fmt/format.h>
 
@@ -56,9 +57,8 @@ void write_kernels(std::ostream& out, const std::vector<KernelLaunch>& kernels) 
     KernelLaunch mean = kernels[i];
     mean.time = time / static_cast<double>(next - i);
     out << fmt::format("  {}{}\n", clipped(mean.name, width - 6), next - i > 1 ? fmt::format(" x{}", next - i) : "");
-    out << "    " << clipped(launch_text(mean), width) << '\n';
-    if (const std::string counters = counters_text(mean); !counters.empty())
-      out << "    " << clipped(counters, 2 * width) << '\n';
+    out << wrapped(launch_text(mean), width + 4, 4);
+    out << wrapped(counters_text(mean), width + 4, 4);
   }
 }
 

@@ -6,22 +6,27 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <ostream>
 #include <string>
 
 namespace benanza::report {
 
 void write_time_by_library(std::ostream& out, const Gap& gap, std::size_t width) {
+  if (gap.by_library.empty()) return;
   Seconds all{};
   for (const auto& each : gap.by_library) all += each.time;
-  std::string text;
-  for (const auto& each : gap.by_library)
-    text += fmt::format("{}{} {} ({:.0f} %)", text.empty() ? "time by library: " : ", ", each.library,
-                        time_text(each.time), 100 * (each.time / all));
-  if (text.empty()) return;
-  const std::string lines = wrapped(text, width, 2);
-  out << lines.substr(std::min<std::size_t>(2, lines.size()));
+  std::string line = "time by library:";
+  for (const auto& each : gap.by_library) {
+    const std::string part = fmt::format(" {} {} ({:.0f} %){}", each.library, time_text(each.time),
+                                         100 * (each.time / all), &each == &gap.by_library.back() ? "" : ",");
+    if (line.size() + part.size() > width) {
+      out << line << '\n';
+      line = " ";
+    }
+    line += part;
+  }
+  out << line << '\n';
 }
 
 void write_between_library_calls(std::ostream& out, const EngineProfile& profile, std::size_t width) {

@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked",   "plan
                                                               "depthwise", "grouped", "lines"};
 constexpr Index few_channels = 4;          // too few for a vector
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
+constexpr Index near_floats = 5 * 1024;    // a part of the first-level cache
 constexpr Index least_rows = 16;           // that make up for reading the weights
 constexpr Index few_rows = 4;              // where channels are many
 constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
@@ -58,14 +59,17 @@ struct Cut {
 Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   const auto &h = shape.rows, &w = shape.columns;
   const bool lines = shape.kind == TileKind::lines;
+  // Where one vector of y reads a vector of x, no other reads it again.
+  const bool once = shape.kind == TileKind::depthwise || shape.kind == TileKind::grouped;
+  const Index most = once ? near_floats : strip_floats;
   const Index step = lines ? tile.vectors * shape.lanes : tile.positions;  // columns of a tile
   in_place = !lines && w.stride == 1 && w.pad_begin == 0 && w.pad_end <= 0;
   panel = lines ? tile.positions : tile.vectors;
   panels = parts_of(shape.vectors, panel);
   reach = (w.kernel - 1) * w.dilation / w.stride;
 
-  const auto cut_columns = [&](Index most) {
-    columns = round_up(even(w.outputs(), most), lines ? shape.lanes : 1);
+  const auto cut_columns = [&](Index count) {
+    columns = round_up(even(w.outputs(), count), lines ? shape.lanes : 1);
     phase = (columns + reach + 1) * shape.x_unit();
     line = in_place ? w.size * shape.x_unit() : w.stride * phase;
   };
@@ -76,11 +80,11 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   // Rows share the weights of a task, blocks the sums in registers.
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
   cut_columns(w.outputs());
-  while (std::max(h.kernel, least) * read() > strip_floats && columns > 2 * step) cut_columns(columns / 2);
+  while (std::max(h.kernel, least) * read() > most && columns > 2 * step) cut_columns(columns / 2);
   rows = std::min(h.outputs(), least_rows);
-  while (rows > few_rows && least * seen(rows) * read() > strip_floats) --rows;
-  blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * read()), least, shape.blocks));
-  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= strip_floats) ++rows;
+  while (rows > few_rows && least * seen(rows) * read() > most) --rows;
+  blocks = even(shape.blocks, std::clamp(most / (seen(rows) * read()), least, shape.blocks));
+  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= most) ++rows;
   rows = even(h.outputs(), rows);
   while (tasks(shape) % threads != 0 && tasks(shape) < tasks_of_thread * threads) {
     if (panels > 2) panels = (panels + 1) / 2;
