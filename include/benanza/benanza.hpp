@@ -6,6 +6,7 @@
 #include <benanza/bounds/make_schedule.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
+#include <benanza/bounds/unit_shares.hpp>
 #include <benanza/bounds/witness.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>

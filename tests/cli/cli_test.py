@@ -455,9 +455,42 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--workers", "from 2"], *asked, "--workers", "1")
         self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
         self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")
+        self.fails(2, ["--iteration: '3ms,2ms'", "the shorter one first"], *asked, "--iteration", "3ms,2ms")
+        self.fails(2, ["--reached: '2,1'", "0.9,0.97"], *asked, "--reached", "2,1")
+        self.fails(2, ["--backend mpi: needs --results"], *asked, "--backend", "mpi")
+        self.fails(2, ["--backend", "carrier"], *asked, "--backend", "carrier")
+        self.fails(2, ["--machine", "--backend"], *asked, "--results", MNIST_RESULTS)
         self.fails(1, ["absent.json"], "scale", model, "--machine", self.at / "absent.json")
         self.fails(1, ["vgg16: the results lack", "benanza bound --training"], "scale", model, "--results", MNIST_RESULTS)
         self.fails(1, ["no output depends on a floating-point parameter"], "scale", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--machine", machine)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def test_collectives_are_measured_under_mpirun_and_scale_takes_them(self):
+        alone = run("measure", "AllReduce/f32/n=64/ranks=2", "--backend", "mpi", "--database", self.at)
+        if "no backend is called 'mpi'" in alone.stderr:
+            self.skipTest("a build without MPI")
+        self.assertEqual(alone.returncode, 5, alone.stderr)
+        self.assertIn("its processes are started by mpirun", alone.stderr)
+        # All gradients of the model in one bucket, and a size that the ranks cannot share evenly.
+        asked = ["AllReduce/f32/n=5483032/ranks=2", "ReduceScatter/f32/n=4096/ranks=2", "AllGather/f32/n=4096/ranks=2", "AllReduce/f32/n=333/ranks=3"]
+        environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        result = subprocess.run(["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", PROGRAM, "measure", *asked, "--backend", "mpi", "--budget", "4s", "--quiet", "--database", self.at, "--json", "-"],
+                                capture_output=True, text=True, timeout=600, check=False, env=environment)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        layers = json.loads(result.stdout)["layers"]
+        for layer in layers[:3]:
+            measured = [plan for plan in layer["plans"] if "excluded" not in plan]
+            self.assertTrue(measured, layer)
+            self.assertTrue(all(plan["difference"] < 1e-4 for plan in measured), layer)  # ranks have different elements
+        self.assertIn("mpirun -n 3", layers[3]["plans"][0]["excluded"])
+        model, machine = MODELS / "training" / "mobilenet_v3_large.onnx", MODELS.parent / "machines" / "epyc_7763.json"
+        scale = ("scale", model, "--machine", machine, "--results", self.at, "--backend", "mpi", "--bucket", "1TB")
+        of_two = json.loads(run(*scale, "--workers", 2, "--json", "-").stdout)["models"][0]
+        self.assertEqual((of_two["measured_by"], len(of_two["points"])), ("mpi", 1))
+        point = of_two["points"][0]
+        self.assertGreater(point["communication_ms"], 0)
+        self.assertAlmostEqual(point["iteration_ms"], of_two["iteration_ms"] + point["communication_ms"], places=6)  # nothing overlaps
+        self.fails(1, ["the results lack all-reduces by mpi of 4 ranks", "mpirun -n 4 benanza measure --backend mpi AllReduce/f32/n=5483032/ranks=4"], *scale, "--workers", 4)
 
     def gpu_results(self, name, change):
         """The results of the example as those of a GPU, each row's times changed."""
