@@ -22,7 +22,8 @@ struct Table {
 void append_row(std::string& rows, const UniqueLayer& unique) {
   rows += "    " + std::visit([](const auto& op) { return codegen::initializer(op); }, unique.layer) + ",\n";
   for (const auto& user : unique.users)
-    rows += "        // " + codegen::as_comment(user.model + " " + codegen::occurrences(user) + ": " + user.node) + "\n";
+    rows +=
+        "        // " + codegen::as_comment(user.model + " " + codegen::occurrences(user) + ": " + user.node) + "\n";
 }
 
 /// In the order of the list of operators, as the set has them.

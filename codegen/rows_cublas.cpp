@@ -85,8 +85,8 @@ std::string compute_of(DataType type) {
 std::string sizes_text(const Product& p) {
   if (std::max({p.sizes.m, p.sizes.n, p.sizes.k, p.sizes.batch}) > std::numeric_limits<int>::max())
     refuse_cublas("sizes beyond 32 bits");
-  std::string text = fmt::format(".m = {}, .n = {}, .k = {}, .batch = {}, .stride_a = {}, .stride_b = {}", p.sizes.m, p.sizes.n,
-                                 p.sizes.k, p.sizes.batch, p.sizes.stride_a, p.sizes.stride_b);
+  std::string text = fmt::format(".m = {}, .n = {}, .k = {}, .batch = {}, .stride_a = {}, .stride_b = {}", p.sizes.m,
+                                 p.sizes.n, p.sizes.k, p.sizes.batch, p.sizes.stride_a, p.sizes.stride_b);
   const auto flag = [&](bool set, const char* name) { text += set ? fmt::format(", .{} = true", name) : ""; };
   flag(p.trans_a, "trans_a");
   flag(p.trans_b, "trans_b");
@@ -151,8 +151,9 @@ std::optional<std::string> cublaslt_product_row(const Layer& layer) {
   if (p.type == DataType::f64) scale = "CUDA_R_64F";
   if (sums) scale = "CUDA_R_32I";
   const double alpha = quantization(layer).rescale;
-  return fmt::format(".type = {}, .y_type = {}, .c_type = {}, .bias_type = {}, .compute = {}, .scale = {}{}, ", cuda_type(p.type),
-                     cuda_type(p.y), c, bias_type, compute_of(p.type), scale, alpha == 1 ? "" : fmt::format(", .alpha = {}", alpha)) +
+  return fmt::format(".type = {}, .y_type = {}, .c_type = {}, .bias_type = {}, .compute = {}, .scale = {}{}, ",
+                     cuda_type(p.type), cuda_type(p.y), c, bias_type, compute_of(p.type), scale,
+                     alpha == 1 ? "" : fmt::format(", .alpha = {}", alpha)) +
          sizes_text(p) + lt_epilogue(p.post) + (p.channels_last ? ", .layout = \"nhwc\"" : "");
 }
 

@@ -59,7 +59,8 @@ std::string cudnn_step(const PostOp& step, const Dims& y, std::size_t channel_ax
                    : step.fn == ElementwiseFn::max                                ? "MAX"
                                                                                   : nullptr;
   if (op == nullptr) refuse_cudnn(step_name(step));
-  std::string text = fmt::format(".op = CUDNN_OP_TENSOR_{}, .operand = {}", op, list(operand_dims(step, y, channel_axis)));
+  std::string text =
+      fmt::format(".op = CUDNN_OP_TENSOR_{}, .operand = {}", op, list(operand_dims(step, y, channel_axis)));
   if (step.fn == ElementwiseFn::sub) text += step.swapped ? ", .of_y = -1" : ", .of_other = -1";
   return text + (step.channel ? ", .weights = true" : "");
 }
@@ -117,8 +118,9 @@ std::string window_text(const Convolution& op) {
   const Dims pads = entries(op.pads, 0, spatial, 0);
   if (pads != entries(op.pads, spatial, spatial, 0)) refuse_cudnn("pads that differ at begin and end");
   if (std::any_of(pads.begin(), pads.end(), [](auto pad) { return pad < 0; })) refuse_cudnn("negative pads");
-  return fmt::format(", .pads = {}, .strides = {}, .dilations = {}{}", list(pads), list(entries(op.strides, 0, spatial, 1)),
-                     list(entries(op.dilations, 0, spatial, 1)), op.group == 1 ? "" : fmt::format(", .groups = {}", op.group));
+  return fmt::format(", .pads = {}, .strides = {}, .dilations = {}{}", list(pads),
+                     list(entries(op.strides, 0, spatial, 1)), list(entries(op.dilations, 0, spatial, 1)),
+                     op.group == 1 ? "" : fmt::format(", .groups = {}", op.group));
 }
 
 }  // namespace
@@ -127,7 +129,8 @@ std::optional<std::string> cudnn_convolution_row(const Layer& layer) {
   const auto* given = std::get_if<op::Conv>(&layer);
   if (given == nullptr) return std::nullopt;
   const op::Conv op = with_height(*given);
-  if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type) refuse_cudnn("a quantised convolution");
+  if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
+    refuse_cudnn("a quantised convolution");
   const Dims y = dims_of(op.y());
   return cudnn_arithmetic(op.type) + fmt::format(", .x = {}, .w = {}, .y = {}", list(op.x), list(op.w), list(y)) +
          window_text(op) + (op.w_constant ? "" : ", .constant_weights = false") + cudnn_post(op.post, y, 1) +
@@ -137,8 +140,9 @@ std::optional<std::string> cudnn_convolution_row(const Layer& layer) {
 std::optional<std::string> cudnn_backward_row(const Layer& layer) {
   if (const auto* given = std::get_if<op::ConvGradient>(&layer)) {
     const op::ConvGradient op = with_height(*given);
-    return cudnn_arithmetic(op.type) + fmt::format(", .x = {}, .w = {}, .y = {}", list(op.x), list(op.w), list(op.y())) +
-           window_text(op) + (op.of == op::ConvGradientOf::data ? "" : ", .by_weights = true");
+    return cudnn_arithmetic(op.type) +
+           fmt::format(", .x = {}, .w = {}, .y = {}", list(op.x), list(op.w), list(op.y())) + window_text(op) +
+           (op.of == op::ConvGradientOf::data ? "" : ", .by_weights = true");
   }
   if (const auto* given = std::get_if<op::ConvTranspose>(&layer)) {
     const op::ConvTranspose op = with_height(*given);
@@ -159,14 +163,16 @@ std::optional<std::string> cudnn_pooling_row(const Layer& layer) {
   if (spatial > 3 || dilated || op->indices || op->mode == op::PoolMode::lp || !op->ceil_pads.empty() ||
       pads != entries(op->pads, spatial, spatial, 0))
     refuse_cudnn("pooling with dilation, indices, a norm or pads that differ at begin and end");
-  Dims x = dims_of(op->x), y = dims_of(op->y()), kernel = dims_of(op->kernel), padding = pads, strides = entries(op->strides, 0, spatial, 1);
+  Dims x = dims_of(op->x), y = dims_of(op->y()), kernel = dims_of(op->kernel), padding = pads,
+       strides = entries(op->strides, 0, spatial, 1);
   if (spatial == 1) {
     for (Dims* dims : {&x, &y, &kernel, &strides}) dims->push_back(1);
     padding.push_back(0);
   }
   return cudnn_stored(op->type) +
-         fmt::format(", .average = {}{}, .x = {}, .y = {}, .kernel = {}, .pads = {}, .strides = {}", truth(op->mode != op::PoolMode::max),
-                     op->include_pad ? ", .counts_padding = true" : "", list(x), list(y), list(kernel), list(padding), list(strides));
+         fmt::format(", .average = {}{}, .x = {}, .y = {}, .kernel = {}, .pads = {}, .strides = {}",
+                     truth(op->mode != op::PoolMode::max), op->include_pad ? ", .counts_padding = true" : "", list(x),
+                     list(y), list(kernel), list(padding), list(strides));
 }
 
 std::optional<std::string> cudnn_normalisation_row(const Layer& layer) {
@@ -181,8 +187,8 @@ std::optional<std::string> cudnn_normalisation_row(const Layer& layer) {
   }
   if (const auto* op = std::get_if<op::Lrn>(&layer)) {
     if (op->size > 16) refuse_cudnn("local response normalisation over more than 16 channels");
-    return cudnn_stored(op->type) +
-           fmt::format(", .x = {}, .size = {}, .beta = {}", list(Dims{op->x[0], op->x[1], op->x[2], 1}), op->size, op->beta);
+    return cudnn_stored(op->type) + fmt::format(", .x = {}, .size = {}, .beta = {}",
+                                                list(Dims{op->x[0], op->x[1], op->x[2], 1}), op->size, op->beta);
   }
   return std::nullopt;
 }
@@ -190,14 +196,16 @@ std::optional<std::string> cudnn_normalisation_row(const Layer& layer) {
 std::optional<std::string> cudnn_softmax_row(const Layer& layer) {
   const auto* op = std::get_if<op::Softmax>(&layer);
   if (op == nullptr) return std::nullopt;
-  return cudnn_stored(op->type) + ", .x = " + list(Dims{op->x[0], op->x[1], op->x[2], 1}) + (op->log ? ", .log = true" : "");
+  return cudnn_stored(op->type) + ", .x = " + list(Dims{op->x[0], op->x[1], op->x[2], 1}) +
+         (op->log ? ", .log = true" : "");
 }
 
 std::optional<std::string> cudnn_activation_row(const Layer& layer) {
   Dims y;
   std::string steps;
   const auto append = [&](const PostOp& step, const std::string& text) {
-    if (is_binary(step.fn) && !step.channel && !step.shape.empty() && y.size() > 5) refuse_cudnn("more than 5 dimensions");
+    if (is_binary(step.fn) && !step.channel && !step.shape.empty() && y.size() > 5)
+      refuse_cudnn("more than 5 dimensions");
     steps += (steps.empty() ? "{" : ", {") + text + "}";
   };
   const Epilogue* post = epilogue(layer);
@@ -227,11 +235,35 @@ std::optional<std::string> cudnn_recurrent_row(const Layer& layer) {
   if (!op->rare_part().empty()) refuse_cudnn("a recurrence with " + std::string(op->rare_part()));
   if (op->reverse) refuse_cudnn("a recurrence from the end alone");
   if (op->cell == op::Cell::gru && !op->linear_before_reset) refuse_cudnn("a GRU that resets before the product");
-  const char* cell = op->cell == op::Cell::lstm ? "CUDNN_LSTM" : op->cell == op::Cell::gru ? "CUDNN_GRU" : "CUDNN_RNN_TANH";
+  const char* cell = op->cell == op::Cell::lstm  ? "CUDNN_LSTM"
+                     : op->cell == op::Cell::gru ? "CUDNN_GRU"
+                                                 : "CUDNN_RNN_TANH";
   return cudnn_arithmetic(op->type) +
-         fmt::format(", .cell = {}, .steps = {}, .batch = {}, .inputs = {}, .hidden = {}, .directions = {}{}{}", cell, op->x[0], op->x[1],
-                     op->x[2], op->hidden, op->directions, op->bias ? ", .bias = true" : "",
+         fmt::format(", .cell = {}, .steps = {}, .batch = {}, .inputs = {}, .hidden = {}, .directions = {}{}{}", cell,
+                     op->x[0], op->x[1], op->x[2], op->hidden, op->directions, op->bias ? ", .bias = true" : "",
                      op->initial_state ? ", .initial_state = true" : "");
+}
+
+std::optional<std::string> cudnn_reduction_row(const Layer& layer) {
+  const auto* op = std::get_if<op::Reduce>(&layer);
+  if (op == nullptr) return std::nullopt;
+  Dims x = dims_of(op->x), y = x;
+  for (const auto axis : op->axes) y[static_cast<std::size_t>(axis)] = 1;
+  const auto text = [&](const char* function) {
+    const std::string types = cudnn_arithmetic(op->type);
+    return types.substr(0, types.rfind(',')) +
+           fmt::format(", .function = CUDNN_REDUCE_TENSOR_{}, .x = {}, .y = {}", function, list(x), list(y));
+  };
+  switch (op->fn) {
+    case op::ReduceFn::mean: return text("AVG");
+    case op::ReduceFn::sum: return text("ADD");
+    case op::ReduceFn::max: return text("MAX");
+    case op::ReduceFn::min: return text("MIN");
+    case op::ReduceFn::prod: return text("MUL");
+    case op::ReduceFn::l1: return text("NORM1");
+    case op::ReduceFn::l2: return text("NORM2");
+    default: refuse_cudnn("the reduction " + std::string(detail::enum_name(op->fn)));
+  }
 }
 
 }  // namespace benanza::codegen

@@ -59,8 +59,8 @@ Dims packed(const Dims& dims) {
 
 /// An operand without strides lies as its convolution's layout has it.
 std::string operand(const char* name, const Dims& dims, const Dims& strides, bool weights) {
-  return fmt::format(", .{} = {{.dims = {}{}{}}}", name, list(dims), strides.empty() ? "" : ", .strides = " + list(strides),
-                     weights ? ", .weights = true" : "");
+  return fmt::format(", .{} = {{.dims = {}{}{}}}", name, list(dims),
+                     strides.empty() ? "" : ", .strides = " + list(strides), weights ? ", .weights = true" : "");
 }
 
 template <class Op>
@@ -87,7 +87,8 @@ void check_types(const Op& op, DataType second) {
   const DataType y = op.y_type.value_or(op.type);
   if (second != op.type || (y != op.type && !(op.type == DataType::i8 && y == DataType::i32)))
     refuse_graph("operands and a result of such types");
-  if (quantization(Layer(op)).x_zero != 0 || quantization(Layer(op)).w_zero != 0) refuse_graph("zero points other than 0");
+  if (quantization(Layer(op)).x_zero != 0 || quantization(Layer(op)).w_zero != 0)
+    refuse_graph("zero points other than 0");
 }
 
 std::string head(const char* kind, DataType type, DataType y, bool multiplies = true) {
@@ -102,9 +103,9 @@ std::string row(op::Conv op) {
   const Dims y = dims_of(op.y());
   return head("convolution", op.type, op.y_type.value_or(op.type)) + operand("a", dims_of(op.x), {}, false) +
          operand("b", dims_of(op.w), {}, op.w_constant) +
-         fmt::format(", .pads_begin = {}, .pads_end = {}, .steps = {}, .dilations = {}", list(entries(op.pads, 0, spatial, 0)),
-                     list(entries(op.pads, spatial, spatial, 0)), list(entries(op.strides, 0, spatial, 1)),
-                     list(entries(op.dilations, 0, spatial, 1))) +
+         fmt::format(", .pads_begin = {}, .pads_end = {}, .steps = {}, .dilations = {}",
+                     list(entries(op.pads, 0, spatial, 0)), list(entries(op.pads, spatial, spatial, 0)),
+                     list(entries(op.strides, 0, spatial, 1)), list(entries(op.dilations, 0, spatial, 1))) +
          graph_post(op, y, 1) + operand("y", y, {}, false);
 }
 
@@ -113,7 +114,8 @@ std::string row(const op::MatMul& op) {
   const StridedProduct p = strided_product(op, "cuDNN's graph API");
   for (const auto& step : op.post)  // operands that broadcast along some of several batch dimensions have no flat form
     if (op.y().size() > 3 && !step.shape.empty()) refuse_graph(step_name(step));
-  const Dims y{p.batch, p.m, p.n}, a{p.stride_a == 0 ? 1 : p.batch, p.m, p.k}, b{p.stride_b == 0 ? 1 : p.batch, p.k, p.n};
+  const Dims y{p.batch, p.m, p.n}, a{p.stride_a == 0 ? 1 : p.batch, p.m, p.k},
+      b{p.stride_b == 0 ? 1 : p.batch, p.k, p.n};
   const bool along_k = op.trans_b || bits(op.type) == 8;  // where tensor cores take operands of 8 bits
   return head("product", op.type, op.y_type.value_or(op.type)) +
          operand("a", a, op.trans_a ? Dims{p.m * p.k, 1, p.m} : packed(a), op.a_constant) +
@@ -126,8 +128,8 @@ std::string row(const op::LayerNorm& op) {
   if (op.residual != op::Residual::none) refuse_graph("a norm of a sum");
   const Dims x{op.x[0], op.x[1], 1, 1}, channels{1, op.x[1], 1, 1};
   return head(op.rms ? "rms_norm" : "layer_norm", op.type, op.type, false) + operand("a", x, packed(x), false) +
-         operand("b", channels, packed(channels), true) + (op.rms ? "" : operand("c", channels, packed(channels), true)) +
-         operand("y", x, packed(x), false);
+         operand("b", channels, packed(channels), true) +
+         (op.rms ? "" : operand("c", channels, packed(channels), true)) + operand("y", x, packed(x), false);
 }
 
 std::string row(const op::Attention& op) {
@@ -137,7 +139,8 @@ std::string row(const op::Attention& op) {
   const auto strides = [](const TensorShape& s, bool tokens_first) {
     return tokens_first ? Dims{s[1] * s[2] * s[3], s[3], s[1] * s[3], 1} : packed(dims_of(s));
   };
-  std::string text = head("attention", op.type, op.type) + operand("a", dims_of(op.q), strides(op.q, op.q_tokens_first), false) +
+  std::string text = head("attention", op.type, op.type) +
+                     operand("a", dims_of(op.q), strides(op.q, op.q_tokens_first), false) +
                      operand("b", dims_of(op.k), strides(op.k, op.k_tokens_first), false) +
                      operand("c", dims_of(op.v), strides(op.v, op.v_tokens_first), false);
   if (!op.mask.empty()) {

@@ -29,8 +29,8 @@ std::string onednn_type(DataType type) {
 
 /// Types of both operands and of the result.
 std::string types_text(DataType src, DataType wei, DataType dst) {
-  return fmt::format(".src = {}, .wei = {}, .dst = {}, .bias_type = {}", onednn_type(src), onednn_type(wei), onednn_type(dst),
-                     onednn_type(is_8_bit(src) ? DataType::f32 : dst));
+  return fmt::format(".src = {}, .wei = {}, .dst = {}, .bias_type = {}", onednn_type(src), onednn_type(wei),
+                     onednn_type(dst), onednn_type(is_8_bit(src) ? DataType::f32 : dst));
 }
 
 struct Eltwise {
@@ -105,7 +105,8 @@ std::string post_text(const Epilogue& post, std::size_t first, const std::vector
       append(eltwise_text(ElementwiseFn::reciprocal, 0, 0));
       fn = ElementwiseFn::mul;
     }
-    append(fmt::format(".function = {}, .operand = {}{}", binary_text(fn), list(dims), step.channel ? ", .weights = true" : ""));
+    append(fmt::format(".function = {}, .operand = {}{}", binary_text(fn), list(dims),
+                       step.channel ? ", .weights = true" : ""));
   }
   return text.empty() ? "" : ", .post = {" + text + "}";
 }
@@ -122,7 +123,8 @@ std::string scaling_text(const Layer& layer, DataType dst, std::int64_t channels
   const Quantization numbers = quantization(layer);
   std::string text;
   if (is_8_bit(type(layer)) && dst != DataType::i32)  // i32: the sums themselves
-    text = fmt::format(".scaled = true, .weights = {}, .channels = {}, .mask = {}", float_text(numbers.rescale), channels, mask);
+    text = fmt::format(".scaled = true, .weights = {}, .channels = {}, .mask = {}", float_text(numbers.rescale),
+                       channels, mask);
   if (numbers.x_zero != 0) text += fmt::format("{}.src_zero = {:.0f}", text.empty() ? "" : ", ", numbers.x_zero);
   if (numbers.w_zero != 0) text += fmt::format("{}.weights_zero = {:.0f}", text.empty() ? "" : ", ", numbers.w_zero);
   return text.empty() ? "" : ", .scaling = {" + text + "}";
@@ -145,10 +147,11 @@ std::optional<std::string> onednn_convolution_row(const Layer& layer) {
   const bool biased = starts_with_bias(op->post);
   const int channels = op->group > 1 ? 3 : 1;  // groups and their channels, or channels
   return types_text(op->type, op->w_type.value_or(op->type), dst) +
-         fmt::format(", .x = {}, .w = {}, .y = {}, .strides = {}, .dilations = {}, .pads_begin = {}, .pads_end = {}{}{}",
-                     list(op->x), list(w), list(y), list(entries(op->strides, 0, spatial, 1)), list(dilations),
-                     list(entries(op->pads, 0, spatial, 0)), list(entries(op->pads, spatial, spatial, 0)),
-                     op->w_constant ? "" : ", .constant_weights = false", biased ? ", .bias = true" : "") +
+         fmt::format(
+             ", .x = {}, .w = {}, .y = {}, .strides = {}, .dilations = {}, .pads_begin = {}, .pads_end = {}{}{}",
+             list(op->x), list(w), list(y), list(entries(op->strides, 0, spatial, 1)), list(dilations),
+             list(entries(op->pads, 0, spatial, 0)), list(entries(op->pads, spatial, spatial, 0)),
+             op->w_constant ? "" : ", .constant_weights = false", biased ? ", .bias = true" : "") +
          post_text(op->post, biased ? 1 : 0, all_operands(op->post, y, 1)) +
          scaling_text(layer, dst, op->w[0], op->w_constant ? channels : 0);
 }
@@ -170,7 +173,8 @@ std::optional<std::string> onednn_product_row(const Layer& layer) {
   for (auto& operand : operands) together.push_back(&operand);
   detail::fold_leading(together, 2);
   const bool biased = starts_with_bias(op->post);
-  std::string row = types_text(op->type, wei, dst) + fmt::format(", .a = {}, .b = {}, .y = {}", list(a), list(b), list(y));
+  std::string row =
+      types_text(op->type, wei, dst) + fmt::format(", .a = {}, .b = {}, .y = {}", list(a), list(b), list(y));
   if (op->trans_a) row += ", .trans_a = true";
   if (op->trans_b) row += ", .trans_b = true";
   if (op->b_constant) row += ", .constant_b = true";
@@ -189,16 +193,19 @@ std::optional<std::string> onednn_backward_row(const Layer& layer) {
   }
   for (auto& dilation : dilations) --dilation;
   const std::size_t spatial = op->x.size() - 2;
-  return fmt::format(".type = {}{}, .x = {}, .w = {}, .y = {}, .strides = {}, .dilations = {}, .pads_begin = {}, .pads_end = {}",
-                     onednn_type(op->type), op->of == op::ConvGradientOf::data ? "" : ", .by_weights = true", list(op->x), list(w),
-                     list(op->y()), list(entries(op->strides, 0, spatial, 1)), list(dilations),
-                     list(entries(op->pads, 0, spatial, 0)), list(entries(op->pads, spatial, spatial, 0)));
+  return fmt::format(
+      ".type = {}{}, .x = {}, .w = {}, .y = {}, .strides = {}, .dilations = {}, .pads_begin = {}, .pads_end = {}",
+      onednn_type(op->type), op->of == op::ConvGradientOf::data ? "" : ", .by_weights = true", list(op->x), list(w),
+      list(op->y()), list(entries(op->strides, 0, spatial, 1)), list(dilations), list(entries(op->pads, 0, spatial, 0)),
+      list(entries(op->pads, spatial, spatial, 0)));
 }
 
 std::optional<std::string> onednn_pooling_row(const Layer& layer) {
   const auto* op = std::get_if<op::Pool>(&layer);
   if (op == nullptr) return std::nullopt;
-  const auto is_set = [](const TensorShape& list) { return std::any_of(list.begin(), list.end(), [](auto v) { return v != 0; }); };
+  const auto is_set = [](const TensorShape& list) {
+    return std::any_of(list.begin(), list.end(), [](auto v) { return v != 0; });
+  };
   if (op->mode == op::PoolMode::lp) refuse_onednn("Lp pooling");
   if (op->indices) refuse_onednn("pooling with ONNX's indices");
   if (op->include_pad && is_set(op->ceil_pads)) refuse_onednn("an average over padding without the cells of ceil_mode");
@@ -209,17 +216,21 @@ std::optional<std::string> onednn_pooling_row(const Layer& layer) {
                           : op->include_pad             ? "avg_include_padding"
                                                         : "avg_exclude_padding";
   return fmt::format(
-      ".type = {}, .algorithm = dnnl::algorithm::pooling_{}, .x = {}, .y = {}, .kernel = {}, .strides = {}, .dilations = {}, "
+      ".type = {}, .algorithm = dnnl::algorithm::pooling_{}, .x = {}, .y = {}, .kernel = {}, .strides = {}, .dilations "
+      "= {}, "
       ".pads_begin = {}, .pads_end = {}",
-      onednn_type(op->type), algorithm, list(op->x), list(op->y()), list(op->kernel), list(entries(op->strides, 0, spatial, 1)),
-      list(dilations), list(entries(op->pads, 0, spatial, 0)), list(entries(op->pads, spatial, spatial, 0)));
+      onednn_type(op->type), algorithm, list(op->x), list(op->y()), list(op->kernel),
+      list(entries(op->strides, 0, spatial, 1)), list(dilations), list(entries(op->pads, 0, spatial, 0)),
+      list(entries(op->pads, spatial, spatial, 0)));
 }
 
 std::optional<std::string> onednn_normalisation_row(const Layer& layer) {
   if (const auto* op = std::get_if<op::BatchNorm>(&layer)) {
     if (op->type != DataType::f32) refuse_onednn("batch normalisation in other types than f32");
-    if (!op->post.empty() && !(op->post == Epilogue{ElementwiseFn::relu})) refuse_onednn("batch normalisation with this epilogue");
-    return fmt::format(".norm = Norm::batch, .type = Type::f32, .x = {}{}", list(op->x), op->post.empty() ? "" : ", .relu = true");
+    if (!op->post.empty() && !(op->post == Epilogue{ElementwiseFn::relu}))
+      refuse_onednn("batch normalisation with this epilogue");
+    return fmt::format(".norm = Norm::batch, .type = Type::f32, .x = {}{}", list(op->x),
+                       op->post.empty() ? "" : ", .relu = true");
   }
   if (const auto* op = std::get_if<op::LayerNorm>(&layer)) {
     if (op->rms) refuse_onednn("RMS normalisation");
@@ -229,8 +240,8 @@ std::optional<std::string> onednn_normalisation_row(const Layer& layer) {
   }
   if (const auto* op = std::get_if<op::Lrn>(&layer)) {
     if (op->type != DataType::f32) refuse_onednn("local response normalisation in other types than f32");
-    return fmt::format(".norm = Norm::local_response, .type = Type::f32, .x = {}, .size = {}, .beta = {}", list(op->x), op->size,
-                       float_text(op->beta));
+    return fmt::format(".norm = Norm::local_response, .type = Type::f32, .x = {}, .size = {}, .beta = {}", list(op->x),
+                       op->size, float_text(op->beta));
   }
   return std::nullopt;
 }
@@ -247,7 +258,8 @@ std::optional<std::string> onednn_activation_row(const Layer& layer) {
   if (op == nullptr) return std::nullopt;
   if (!op->post.empty()) refuse_onednn("a function of one tensor with an epilogue");
   std::string function = eltwise_text(op->fn, op->alpha, op->beta);
-  return fmt::format(".type = {}, .x = {}, .function = {}", onednn_type(op->type), list(op->x.empty() ? TensorShape{1} : op->x),
+  return fmt::format(".type = {}, .x = {}, .function = {}", onednn_type(op->type),
+                     list(op->x.empty() ? TensorShape{1} : op->x),
                      function.insert(function.find(',') + 1, " .alpha =").insert(function.rfind(',') + 1, " .beta ="));
 }
 
@@ -262,8 +274,8 @@ std::optional<std::string> onednn_binary_row(const Layer& layer) {
     if (!(b == y) || !commutes) refuse_onednn("two operands that broadcast");
     std::swap(a, b);
   }
-  return fmt::format(".type = {}, .function = {}, .a = {}, .b = {}{}", onednn_type(op->type), binary_text(op->fn), list(a), list(b),
-                     op->same ? ", .same = true" : "") +
+  return fmt::format(".type = {}, .function = {}, .a = {}, .b = {}{}", onednn_type(op->type), binary_text(op->fn),
+                     list(a), list(b), op->same ? ", .same = true" : "") +
          post_text(op->post, 0, all_operands(op->post, dims_of(y), 0));
 }
 
@@ -272,14 +284,16 @@ std::optional<std::string> onednn_attention_row(const Layer& layer) {
   if (op == nullptr) return std::nullopt;
   if (!op->beyond_added_mask().empty()) refuse_onednn(std::string(op->beyond_added_mask()));
   if (op->tokens_first()) refuse_onednn("attention on heads that do not lie one behind the other");
-  if (op->causal || op->before >= 0 || op->after >= 0) refuse_onednn("attention in which a query does not see all keys");
+  if (op->causal || op->before >= 0 || op->after >= 0)
+    refuse_onednn("attention in which a query does not see all keys");
   const std::int64_t heads = op->q[1], kv_heads = op->k[1], queries = op->q[2], keys = op->k[2], depth = op->q[3];
   if (heads % kv_heads != 0) refuse_onednn("attention with such a number of heads");
   // Query heads that share keys are more rows of one product where there is no mask.
   const bool as_rows = op->mask.empty();
   const std::int64_t repeats = as_rows ? 1 : heads / kv_heads, rows = as_rows ? queries * (heads / kv_heads) : queries;
-  Dims q{op->q[0], kv_heads, repeats, rows, depth}, k{op->k[0], kv_heads, 1, depth, keys}, v{op->v[0], kv_heads, 1, keys, op->v[3]},
-      scores{op->q[0], kv_heads, repeats, rows, keys}, y{op->q[0], kv_heads, repeats, rows, op->v[3]}, mask;
+  Dims q{op->q[0], kv_heads, repeats, rows, depth}, k{op->k[0], kv_heads, 1, depth, keys},
+      v{op->v[0], kv_heads, 1, keys, op->v[3]}, scores{op->q[0], kv_heads, repeats, rows, keys},
+      y{op->q[0], kv_heads, repeats, rows, op->v[3]}, mask;
   std::vector<Dims*> together{&scores, &q, &k, &v, &y};
   if (!op->mask.empty()) {
     mask.assign(4 - op->mask.size(), 1);
@@ -289,8 +303,8 @@ std::optional<std::string> onednn_attention_row(const Layer& layer) {
     together.push_back(&mask);
   }
   detail::fold_leading(together, 2);
-  return fmt::format(".type = {}, .q = {}, .k = {}, .v = {}, .scores = {}, .y = {}{}{}", onednn_type(op->type), list(q), list(k),
-                     list(v), list(scores), list(y), op->k_transposed ? "" : ", .k_transposed = true",
+  return fmt::format(".type = {}, .q = {}, .k = {}, .v = {}, .scores = {}, .y = {}{}{}", onednn_type(op->type), list(q),
+                     list(k), list(v), list(scores), list(y), op->k_transposed ? "" : ", .k_transposed = true",
                      mask.empty() ? "" : ", .mask = " + list(mask));
 }
 
@@ -303,9 +317,41 @@ std::optional<std::string> onednn_recurrent_row(const Layer& layer) {
                      : op->cell == op::Cell::rnn ? "rnn"
                      : op->linear_before_reset   ? "gru_linear_before_reset"
                                                  : "gru";
-  return fmt::format(".type = Type::f32, .cell = Cell::{}, .steps = {}, .batch = {}, .inputs = {}, .hidden = {}, .directions = {}{}{}",
-                     cell, op->x[0], op->x[1], op->x[2], op->hidden, op->directions, op->reverse ? ", .reverse = true" : "",
-                     op->initial_state ? ", .initial_state = true" : "");
+  return fmt::format(
+      ".type = Type::f32, .cell = Cell::{}, .steps = {}, .batch = {}, .inputs = {}, .hidden = {}, .directions = {}{}{}",
+      cell, op->x[0], op->x[1], op->x[2], op->hidden, op->directions, op->reverse ? ", .reverse = true" : "",
+      op->initial_state ? ", .initial_state = true" : "");
+}
+
+std::optional<std::string> onednn_reduction_row(const Layer& layer) {
+  const auto* op = std::get_if<op::Reduce>(&layer);
+  if (op == nullptr) return std::nullopt;
+  Dims x = dims_of(op->x), y = x;
+  for (const auto axis : op->axes) y[static_cast<std::size_t>(axis)] = 1;
+  if (x == y) refuse_onednn("a reduction of nothing");
+  // Adjacent dimensions that are all reduced or all kept are one.
+  for (std::size_t i = 0; i + 1 < x.size();) {
+    if ((y[i] == x[i]) != (y[i + 1] == x[i + 1]) && x[i] != 1 && x[i + 1] != 1) {
+      ++i;
+      continue;
+    }
+    x[i + 1] *= x[i];
+    y[i + 1] *= y[i];
+    x.erase(x.begin() + static_cast<std::ptrdiff_t>(i));
+    y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  const auto text = [&](const char* function) {
+    return fmt::format(".type = {}, .function = dnnl::algorithm::reduction_{}, .x = {}, .y = {}", onednn_type(op->type),
+                       function, list(x), list(y));
+  };
+  switch (op->fn) {
+    case op::ReduceFn::mean: return text("mean");
+    case op::ReduceFn::sum: return text("sum");
+    case op::ReduceFn::max: return text("max");
+    case op::ReduceFn::min: return text("min");
+    case op::ReduceFn::prod: return text("mul");
+    default: refuse_onednn("the reduction " + std::string(detail::enum_name(op->fn)));
+  }
 }
 
 }  // namespace benanza::codegen

@@ -46,7 +46,9 @@ void refuse_row(std::string_view library, const std::string& what) {
   throw NoRow("no call of " + std::string(library) + " for " + what);
 }
 
-std::string step_name(const PostOp& step) { return "the step " + std::string(detail::enum_name(step.fn)) + " of an epilogue"; }
+std::string step_name(const PostOp& step) {
+  return "the step " + std::string(detail::enum_name(step.fn)) + " of an epilogue";
+}
 
 StridedProduct strided_product(const op::MatMul& op, std::string_view library) {
   const std::int64_t batch = element_count(op.batch());

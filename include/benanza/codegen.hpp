@@ -11,8 +11,8 @@
 //
 // It compiles in a second or two, names the libraries that it measures, and is built and run elsewhere without ONNX,
 // protobuf or JSON. standalone_suite: the same layers as a project of the libraries' own calls. emit_reproducer: one
-// layer of it by one plan, in one file. The text depends on nothing but its source: no date, host or path. Layers come in the order of their signatures, so that adding a model
-// inserts lines and edits none but the banner.
+// layer of it by one plan, in one file. The text depends on nothing but its source: no date, host or path. Layers come
+// in the order of their signatures, so that adding a model inserts lines and edits none but the banner.
 #pragma once
 
 #include <benanza/model/layer_set.hpp>
@@ -43,8 +43,8 @@ struct SourceFile {
 /// The suite as a CMake project of the libraries' own calls and Google Benchmark alone, no Benanza header: sources for
 /// each library and family of layers (convolution, product, pooling ...), each with one function that calls the library
 /// and a table of layers. Rows have the names that results have, so `analyze` reads what the program writes. A layer
-/// that a library has no family for is a row that says so. Throws UsageError for a backend of Benanza's own kernels, and
-/// for backends of a processor and a GPU together.
+/// that a library has no family for is a row that says so. Throws UsageError for a backend of Benanza's own kernels,
+/// and for backends of a processor and a GPU together.
 [[nodiscard]] std::vector<SourceFile> standalone_suite(const SuiteSource& source);
 /// Whether plans of a backend are calls of a library, not kernels of Benanza's own.
 [[nodiscard]] bool can_stand_alone(std::string_view backend);

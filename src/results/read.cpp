@@ -311,8 +311,8 @@ class Reader {
     m.visits_s = in_seconds(row.visits_ns);
   }
 
-  /// Repetitions of one benchmark are samples of one row, in whatever order they come. False for the first of them, which
-  /// is a row like any other.
+  /// Repetitions of one benchmark are samples of one row, in whatever order they come. False for the first of them,
+  /// which is a row like any other.
   bool add_repetition(const Row& row, double scale) {
     auto& [index, times] = repeated_[std::string(row.name)];
     times.push_back(row.real_time / scale);
@@ -357,8 +357,8 @@ class Reader {
   std::string text_;
   Run run_ = unread_run();
   Row fields_{};
-  std::size_t row_ = 0;                                      // from 1; 0 outside the rows
-  std::unordered_map<std::string, std::string> signatures_;  // looked up, never walked
+  std::size_t row_ = 0;                                                                    // from 1; 0 outside the rows
+  std::unordered_map<std::string, std::string> signatures_;                                // looked up, never walked
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
 };
 

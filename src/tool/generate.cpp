@@ -59,7 +59,8 @@ LayerSet layers_of(const GenerateCommand& options) {
   return layers;
 }
 
-/// Those of them that the results lack: none of their libraries has a time of them, and not all say that they have none.
+/// Those of them that the results lack: none of their libraries has a time of them, and not all say that they have
+/// none.
 LayerSet missing_layers(const LayerSet& layers, const std::vector<std::string>& results) {
   const StoredResults stored = load_results(results, {});
   std::set<std::string> known;
@@ -82,8 +83,7 @@ void write_project(const std::filesystem::path& folder, const SuiteSource& sourc
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throw EnvironmentError(folder.string() + ": cannot be made: " + failed.message());
-  for (const auto& file : files)
-    write_to((folder / file.name).string(), [&](std::ostream& out) { out << file.text; });
+  for (const auto& file : files) write_to((folder / file.name).string(), [&](std::ostream& out) { out << file.text; });
 }
 
 /// The models as they would be named: a folder's models by one glob when all of them are meant, so that the command
@@ -167,8 +167,10 @@ void add_generate(CLI::App& app, int& exit_code) {
     SuiteSource source{
         .name = name, .command = canonical_command(*options, name), .backends = expand_backends(options->backends)};
     if (options->standalone) {  // Benanza's own kernels stay out
-      std::erase_if(source.backends, [](const std::string& backend) { return backend == "native" || backend == "cuda"; });
-      if (source.backends.empty()) throw UsageError("--backend: native and cuda are kernels of Benanza's own, which --standalone leaves out");
+      std::erase_if(source.backends,
+                    [](const std::string& backend) { return backend == "native" || backend == "cuda"; });
+      if (source.backends.empty())
+        throw UsageError("--backend: native and cuda are kernels of Benanza's own, which --standalone leaves out");
     }
     source.layers = layers_of(*options);
     if (!options->missing_from.empty()) {

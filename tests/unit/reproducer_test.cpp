@@ -77,7 +77,8 @@ TEST_CASE("a row of cuBLASLt has types, factors and the epilogue") {
   CHECK(has(text, ".m = 128, .n = 3072, .k = 768, .batch = 4, .stride_a = 98304, .stride_b = 0, .constant_b = true"));
   CHECK(has(text, ".epilogue = CUBLASLT_EPILOGUE_GELU_BIAS, .has_bias = true, .has_c = true"));
   CHECK(has(text, ".name = \"lt:bias:add:gelu\""));
-  const std::string conv = emitted("Conv/bf16/x=4x256x14x14/w=1024x256x1x1/post=bias", "lt:bias,id=1,layout=nhwc", "cublas");
+  const std::string conv =
+      emitted("Conv/bf16/x=4x256x14x14/w=1024x256x1x1/post=bias", "lt:bias,id=1,layout=nhwc", "cublas");
   CHECK(has(conv, ".m = 784, .n = 1024, .k = 256,"));  // 4 images of 14 x 14 places
   CHECK(has(conv, ".layout = \"nhwc\""));
   const std::string i8 = emitted("MatMul/i8/a=4x128x768/b=768x3072/b_constant=1/post=bias", "lt:bias,id=21", "cublas");
@@ -106,13 +107,15 @@ TEST_CASE("a row of cuDNN has types, math mode and the epilogue; a plan of a gra
   CHECK_FALSE(has(emitted(conv + "/post=bias,sub", "gemm,epilogue=calls", "cudnn"), ".fuses = true"));
   const std::string graph = emitted(conv + "/post=bias,relu", "graph:eng47_k2=1,layout=nhwc,threads=1", "cudnn");
   CHECK(has(graph, "#include <cudnn_frontend.h>"));
-  CHECK(has(graph, ".kind = Kind::convolution, .type = fe::DataType_t::FLOAT, .y_type = fe::DataType_t::FLOAT, .strict = true"));
+  CHECK(
+      has(graph,
+          ".kind = Kind::convolution, .type = fe::DataType_t::FLOAT, .y_type = fe::DataType_t::FLOAT, .strict = true"));
   CHECK(has(graph, "{.mode = fe::PointwiseMode_t::RELU_FWD}"));
   const std::string product = emitted("MatMul/bf16/a=12x128x64/b=12x64x128/trans_b=1", "graph:eng3,threads=1", "cudnn");
   CHECK(has(product, ".b = {.dims = {12, 64, 128}, .strides = {8192, 1, 64}}"));  // b lies transposed
   const std::string i8 = emitted("Conv/i8/x=1x64x56x56/w=128x64x3x3/post=bias,relu", "graph:eng1", "cudnn");
   CHECK(has(i8, ".weights = true, .type = fe::DataType_t::INT32}"));  // the bias of sums
-  CHECK(has(i8, ".rescale = 0.0625f"));  // 9.3 sqrt(576) / 24 = 9.3: the next power of two
+  CHECK(has(i8, ".rescale = 0.0625f"));                               // 9.3 sqrt(576) / 24 = 9.3: the next power of two
   CHECK_THROWS_WITH(emitted("Conv/u8/x=1x8x8x8/w=8x8x3x3/w_type=i8", "graph:eng1", "cudnn"), Catch::Contains("types"));
   CHECK_THROWS_WITH(emitted("MatMul/f32/a=8x8/b=8x8", "gemm", "cudnn"), Catch::Contains("by the plan 'gemm'"));
   CHECK_THROWS_WITH(emitted("Conv/f32/x=1x3x8x8/w=8x3x3x3/pads=0x0x1x1", "gemm", "cudnn"), Catch::Contains("pads"));
@@ -123,7 +126,8 @@ TEST_CASE("what has no reproducer is refused with the reason") {
   const std::string conv = "Conv/f32/x=1x3x8x8/w=8x3x3x3";
   CHECK_THROWS_WITH(emitted(conv, "any", "abacus"),
                     Catch::Contains("'abacus' has no reproducers") && Catch::Contains("onednn"));
-  CHECK_THROWS_WITH(emitted("Resize/f32/x=1x3x8x8/y=1x3x16x16", "jit:avx2"), Catch::Contains("no call of onednn for Resize"));
+  CHECK_THROWS_WITH(emitted("Resize/f32/x=1x3x8x8/y=1x3x16x16", "jit:avx2"),
+                    Catch::Contains("no call of onednn for Resize"));
   CHECK_THROWS_WITH(emitted("Conv/f64/x=1x3x8x8/w=8x3x3x3", "jit:avx2"), Catch::Contains("type f64"));
   CHECK_THROWS_WITH(emitted(conv + "/post=erf", "jit:avx2"), Catch::Contains("erf"));
   for (const char* plan :
@@ -132,9 +136,10 @@ TEST_CASE("what has no reproducer is refused with the reason") {
 }
 
 TEST_CASE("a suite that stands alone has a source for each library and family, and nothing of Benanza's") {
-  const auto files = standalone_suite(source_of({"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1", "Softmax/f32/x=1x1000x1",
-                                                 "MatMul/f32/a=8x64/b=64x32/b_constant=1", "Resize/f32/x=1x3x8x8/y=1x3x16x16"},
-                                                {"onednn", "openblas"}));
+  const auto files =
+      standalone_suite(source_of({"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1", "Softmax/f32/x=1x1000x1",
+                                  "MatMul/f32/a=8x64/b=64x32/b_constant=1", "Resize/f32/x=1x3x8x8/y=1x3x16x16"},
+                                 {"onednn", "openblas"}));
   std::vector<std::string> names;
   for (const auto& file : files) {
     names.push_back(file.name);
@@ -148,19 +153,23 @@ TEST_CASE("a suite that stands alone has a source for each library and family, a
                                           "processor.hpp", "refusals.cpp", "suite.hpp"});
   // 2 * 16 * 16 * 9 * 14 * 14 multiply-adds but those in the padding: (14 * 3 - 2)^2 taps of 16 * 16 channels, twice.
   CHECK(has(file_of(files, "onednn_convolution.cpp"),
-            "    // model x2 single: node\n    {.signature = \"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1\", .work = {819200, 34304, 3136},"));
+            "    // model x2 single: node\n    {.signature = \"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1\", .work "
+            "= {819200, 34304, 3136},"));
   CHECK(has(file_of(files, "refusals.cpp"),
-            "{\"openblas/none\", \"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1\", \"this suite calls no function of openblas for Conv\"}"));
+            "{\"openblas/none\", \"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1\", \"this suite calls no function of "
+            "openblas for Conv\"}"));
   CHECK(has(file_of(files, "refusals.cpp"), "{\"onednn/none\", \"Resize/"));
   CHECK(has(file_of(files, "main.cpp"), "    add_onednn_softmax();\n"));
   CHECK_FALSE(has(file_of(files, "CMakeLists.txt"), "CUDA"));
 }
 
 TEST_CASE("a suite of a GPU's libraries asks for its toolkit alone") {
-  const auto files = standalone_suite(source_of({"Conv/f16/x=1x16x14x14/w=16x16x3x3/post=bias,relu"}, {"cudnn", "cublas"}));
+  const auto files =
+      standalone_suite(source_of({"Conv/f16/x=1x16x14x14/w=16x16x3x3/post=bias,relu"}, {"cudnn", "cublas"}));
   CHECK(has(file_of(files, "CMakeLists.txt"), "find_package(CUDAToolkit REQUIRED)"));
   CHECK_FALSE(has(file_of(files, "CMakeLists.txt"), "ONEDNN"));
-  CHECK(has(file_of(files, "cudnn_convolution.cpp"), ".type = CUDNN_DATA_HALF, .sums = CUDNN_DATA_FLOAT, .math = CUDNN_TENSOR_OP_MATH"));
+  CHECK(has(file_of(files, "cudnn_convolution.cpp"),
+            ".type = CUDNN_DATA_HALF, .sums = CUDNN_DATA_FLOAT, .math = CUDNN_TENSOR_OP_MATH"));
   CHECK(has(file_of(files, "suite.hpp"), "->UseManualTime()"));
   CHECK(has(file_of(files, "refusals.cpp"), "not a plain matrix product"));
   CHECK_THROWS_WITH(standalone_suite(source_of({}, {"cudnn", "onednn"})), Catch::Contains("one device"));

@@ -218,7 +218,8 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
            "\"repetition_index\": " + std::to_string(index) + ", \"threads\": 1, \"time_unit\": \"us\", " + rest + "}";
   };
   const std::string aggregate =
-      "{\"name\": \"" + name + "_mean\", \"run_type\": \"aggregate\", \"repetitions\": 3, \"threads\": 1, \"real_time\": 9}";
+      "{\"name\": \"" + name +
+      "_mean\", \"run_type\": \"aggregate\", \"repetitions\": 3, \"threads\": 1, \"real_time\": 9}";
   const Run read = read_run(folder.write(
       "run.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
                       repetition(0, "\"real_time\": 30") + ", " + repetition(1, "\"real_time\": 10") + ", " +
