@@ -67,7 +67,8 @@ struct Row {
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
          clock_hz = 0, wander = 0;
   std::string_view method{};
-  double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
+  std::optional<double> samples{};  ///< of a row that does not say, its time is the one
+  double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
   bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
   std::vector<KernelLaunch> kernels{};
@@ -270,7 +271,7 @@ class Reader {
     m.cache = name.cache;
     m.signature = signature;
     m.threads = threads;
-    m.samples = count(row.samples, "samples");
+    m.samples = row.samples ? count(*row.samples, "samples") : row.failed ? 0 : 1;
     m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
     m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
     m.cv = row.cv;

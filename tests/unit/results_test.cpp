@@ -232,6 +232,14 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
   CHECK(read.rows[0].median.value == Approx(20e-6));
   CHECK(read.rows[0].p90.value == Approx(28e-6));
   CHECK(read.rows[0].cv == Approx(0.5));  // standard deviation 10 over 20
+  const Run once = read_run(folder.write(
+      "once.json",
+      "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [{\"name\": \"" + name +
+          "/real_time\", \"run_type\": \"iteration\", \"repetitions\": 1, \"threads\": 1, \"time_unit\": \"us\", "
+          "\"real_time\": 30}]}"));
+  REQUIRE(once.rows.size() == 1);
+  CHECK(once.rows[0].samples == 1);
+  CHECK(once.rows[0].p90.value == Approx(30e-6));
 }
 
 TEST_CASE("a ceiling with a value that cannot be true does not count") {
