@@ -11,6 +11,7 @@ import pty
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import struct
@@ -895,6 +896,44 @@ class Cli(unittest.TestCase):
         run("generate", MNIST, "-o", again, "--name", "s")
         self.assertEqual(one.read_bytes(), again.read_bytes())
 
+    def test_standalone_suites_are_folders_of_library_calls(self):
+        folder = self.at / "suite"
+        made = run("generate", MNIST, "--standalone", "-o", folder)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertTrue({"CMakeLists.txt", "main.cpp", "suite.hpp", "onednn_convolution.cpp", "openblas_product.cpp"} <= {f.name for f in folder.iterdir()})
+        banner = (folder / "main.cpp").read_text().splitlines()[0]
+        self.assertRegex(banner, r"benanza generate .*MNIST.onnx --standalone --name suite --backend onednn,openblas,native`")
+        self.assertEqual(run("generate", MNIST, "--standalone", "--backend", "cuda", "-o", self.at / "gpu").returncode, 0)
+        rows = (self.at / "gpu" / "cudnn_convolution.cpp").read_text()
+        self.assertIn("CUDNN_DATA_FLOAT, .math = CUDNN_FMA_MATH", rows)   # f32 and f16, as in the paper
+        self.assertIn("CUDNN_DATA_HALF", rows)
+        self.fails(2, ["folder"], "generate", MNIST, "--standalone", "-o", "-")
+        self.fails(2, ["Benanza's own"], "generate", MNIST, "--standalone", "--backend", "native", "-o", folder)
+        self.fails(2, ["one device"], "generate", MNIST, "--standalone", "--backend", "onednn,cudnn", "-o", folder)
+
+    def test_types_are_an_axis_of_a_suite(self):
+        both = run("generate", MNIST, "--type", "f32,f16", "-o", "-").stdout
+        self.assertIn("--type f32,f16", both.splitlines()[0])
+        single = run("generate", MNIST, "-o", "-").stdout
+        self.assertEqual(both.count(".x = {1, 1, 28, 28}"), 2 * single.count(".x = {1, 1, 28, 28}"))
+        self.assertIn("--type f32,f16", run("generate", MNIST, "--backend", "cuda", "-o", "-").stdout.splitlines()[0])
+        self.fails(2, ["'f17'"], "generate", MNIST, "--type", "f32,f17", "-o", "-")
+
+    def test_a_suite_of_what_results_lack(self):
+        complete = run("generate", MNIST, "--missing-from", MNIST_RESULTS, "-o", "-")
+        self.assertEqual(complete.returncode, 1)
+        self.assertIn("lack none of these layers", complete.stderr)
+        partial = run("analyze", MNIST, "--batch", "2", "--results", MNIST_RESULTS)
+        command = re.search(r"a suite of what the results lack: benanza (generate .*) -o missing.cpp", partial.stderr)
+        self.assertIsNotNone(command, partial.stderr)
+        missing = run(*shlex.split(command[1]), "-o", "-")
+        self.assertEqual(missing.returncode, 0, missing.stderr)
+        self.assertIn("--missing-from", missing.stdout.splitlines()[0])
+        self.assertIn(".x = {2, 1, 28, 28}", missing.stdout)
+        self.assertNotIn("a suite of what", run("analyze", MNIST, "--results", MNIST_RESULTS).stderr)
+        self.assertNotIn("a suite of what", run("analyze", MNIST, "--batch", "2", "--results", MNIST_RESULTS, "--quiet").stderr)
+        self.fails(1, ["nowhere.json"], "generate", MNIST, "--missing-from", "nowhere.json", "-o", "-")
+
     def test_sweeps_over_batches_and_dimensions(self):
         swept = run("analyze", MNIST, "--batch", "1,2,4", "--results", MNIST_RESULTS, "--json", "-")
         self.assertEqual(swept.returncode, 0, swept.stderr)
@@ -968,7 +1007,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(foreign.returncode, 0)
         if has_onednn():
             self.assertRegex(foreign.stderr, r"warning: --plan: onednn .* has no 'nonsense,threads=1'.*\n  .*threads=1")
-        self.fails(2, ["Unary has no reproducer"], "generate", "--reproducer", "Unary/f32/fn=relu/x=64", "--database", self.at, *out)
+        other = run("generate", "--reproducer", "Resize/f32/x=1x3x8x8/y=1x3x16x16", "--plan", "onednn/jit,threads=1", *out)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("no call of onednn for Resize", other.stderr)
         self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
         self.fails(2, ["not models"], "generate", MNIST, "--reproducer", conv, *out)
         self.fails(2, ["--reproducer"], "generate", *out)
