@@ -35,6 +35,7 @@ Value constant_value(const std::string& name, Constant constant) {
           .constant = true,
           .literal = std::move(constant.literal),
           .banded = constant.banded,
+          .sparse = constant.sparse,
           .stored = constant.stored};
 }
 
@@ -320,6 +321,11 @@ bool Builder::visit_folded(Step& step) {
     onnx::TypeProto type = type_of(value);
     define_value(step, step.proto.output(i), std::move(value), std::move(type));
   }
+  if (is_float(results[0].type) && step.proto.output_size() == 1) {
+    step.node.inputs = step.inputs;
+    step.node.outputs = {step.scope.ids[step.proto.output(0)]};
+    note_constant(step);
+  }
   return true;
 }
 
@@ -383,6 +389,18 @@ std::vector<ValueId> Builder::origins_of(const Step& step) {
   return origins;
 }
 
+/// Keeps what computes a constant. What fills a stored shape with a number may stand for a weight that was left out of
+/// the file: that is read.
+void Builder::note_constant(const Step& step) {
+  if (binding_.executable || !step.node.bodies.empty()) return;
+  const auto& stored = step.scope.source.initializer();
+  const auto is_stored = [&](const auto& one) {
+    return step.proto.input_size() > 0 && one.name() == step.proto.input(0);
+  };
+  if (step.node.op_type == "ConstantOfShape" && std::any_of(stored.begin(), stored.end(), is_stored)) return;
+  step.scope.frame.graph.constant_nodes.push_back(step.node);
+}
+
 void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   Frame& frame = step.scope.frame;
   if (!step.constant && step.merge && merged(step)) return;
@@ -403,10 +421,11 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     step.node.outputs[i] = step.scope.ids[name];
   }
   inherit_position(step);
+  step.node.inputs = step.inputs;
+  if (step.constant) note_constant(step);
   // A weight is not forgotten to be one of 8 bits; fold_quantization drops the node.
   if (step.constant && step.node.op_type != "DequantizeLinear" && !binding_.executable) return;
   step.node.name = unique_name(frame, step.proto);
-  step.node.inputs = step.inputs;
   frame.graph.nodes.push_back(std::move(step.node));
 }
 

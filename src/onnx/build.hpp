@@ -96,6 +96,7 @@ class Builder {
   void alias(Step& step, int output, ValueId id);
   [[nodiscard]] static bool fills_weight(const Step& step);
   [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
+  void note_constant(const Step& step);
   void emit(Step& step, std::vector<Value> values, Types types);
   [[nodiscard]] bool merged(Step& step);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,32 +63,57 @@ class LayerGraphBuilder {
                        .type = value.type,
                        .dims = value.dims,
                        .constant = value.constant,
-                       .trained = value.trained};
+                       .trained = value.trained,
+                       .needed = live_->of(graph, id)};
+      if (value.sparse) made.stored = Bytes{value.sparse->bytes};
       if (value.literal && value.elements() == 1)
         made.scalar = value.literal->floats.empty()
                           ? static_cast<double>(value.literal->ints.empty() ? 0 : value.literal->ints[0])
                           : value.literal->floats[0];
       scope[id] = result_.tensors.size();
       result_.tensors.push_back(std::move(made));
-      refer_to_origins(graph, scope, id);
+      if (value.constant) refer_to_stored(graph, scope, id);
     }
     return *scope[id];
   }
 
-  /// Reading a computed constant takes no more bytes than the file stores for it.
-  void refer_to_origins(const Graph& graph, Scope& scope, ValueId id) {
-    const Value& value = graph.values[id];
-    std::vector<Share> stored;
-    Bytes bytes{};
-    for (const ValueId origin : value.origins) {
-      const TensorId base = tensor(graph, scope, origin);
-      settle(base);
-      for (const auto& share : result_.tensors[base].behind) {
-        stored.push_back(share);
-        bytes += share.bytes;
+  /// Reading a computed constant takes no more bytes than what the file stores for it.
+  void refer_to_stored(const Graph& graph, Scope& scope, ValueId id) {
+    if (!makers_.contains(&graph))
+      for (const Node& node : graph.constant_nodes)
+        for (const auto& output : node.outputs)
+          if (output) makers_[&graph][*output] = &node;
+    const auto maker = makers_[&graph].find(id);
+    if (maker == makers_[&graph].end()) return;
+    const Node& node = *maker->second;
+    const auto output = static_cast<std::size_t>(
+        std::find(node.outputs.begin(), node.outputs.end(), std::optional(id)) - node.outputs.begin());
+    const std::vector<double> shares = live_->origins_of(graph, node, output);
+    std::map<TensorId, Bytes> stored;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      if (!node.inputs[k]) continue;
+      const Value& operand = graph.value(*node.inputs[k]);
+      if (operand.type == DataType::i64 && operand.literal) continue;  // sizes, axes
+      const TensorId from = tensor(graph, scope, *node.inputs[k]);
+      settle(from);
+      for (const auto& share : result_.tensors[from].behind) {
+        Bytes& sum = stored[share.base];
+        sum = std::min(result_.tensors[share.base].bytes(), sum + share.bytes * shares[k]);
       }
     }
-    if (!stored.empty() && bytes.value < value.bytes()) result_.tensors[*scope[id]].behind = std::move(stored);
+    Bytes all{};
+    std::vector<Share> behind;
+    for (const auto& [base, bytes] : stored) {
+      all += bytes;
+      behind.push_back({base, bytes});
+    }
+    if (behind.empty()) {  // made of sizes alone
+      behind.push_back({*scope[id], Bytes{}});
+      bypassed_.insert(*scope[id]);
+    }
+    if (all.value <= graph.value(id).bytes()) result_.tensors[*scope[id]].behind = std::move(behind);
+    else
+      for (const auto& share : behind) bypassed_.insert(share.base);
   }
 
   void walk(const Graph& graph, Scope& scope, const Context& context) {
@@ -205,7 +231,7 @@ class LayerGraphBuilder {
       values.push_back(
           {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
     serialise(begin, values, node.trip_count.value_or(1));
-    hoist(body, inner, begin, node.trip_count.value_or(1));
+    hoist(inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
       keep(from);  // read by the next pass, or collected
@@ -261,9 +287,22 @@ class LayerGraphBuilder {
       if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
   }
 
-  /// A layer of a body that no input of the body reaches does the same in every pass: once is enough. What is Opaque
+  /// What a body receives and may be something else in each pass: not what each pass hands on as it is.
+  [[nodiscard]] static std::vector<ValueId> changing_inputs(const Graph& body, std::size_t carried,
+                                                            std::size_t body_skip, std::size_t out_skip) {
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+      const bool is_carried = i >= body_skip && i - body_skip < carried;
+      const std::size_t result = i - body_skip + out_skip;
+      if (!is_carried || result >= body.outputs.size() || body.outputs[result] != body.inputs[i])
+        inputs.push_back(body.inputs[i]);
+    }
+    return inputs;
+  }
+
+  /// A layer of a body that nothing that changes reaches does the same in every pass: once is enough. What is Opaque
   /// may draw random numbers.
-  void hoist(const Graph& body, const Scope& inner, std::size_t begin, std::int64_t trips) {
+  void hoist(const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin, std::int64_t trips) {
     if (trips < 2) return;
     std::vector<bool> changes(result_.layers.size(), false);
     for (std::size_t i = begin; i < result_.layers.size(); ++i) {
@@ -271,7 +310,7 @@ class LayerGraphBuilder {
       changes[i] = is_opaque(at.layer);
       for (const auto& input : at.inputs) {
         if (!input) continue;
-        for (const ValueId formal : body.inputs)
+        for (const ValueId formal : changing)
           changes[i] = changes[i] || (inner[formal] && comes_from(*input, *inner[formal]));
         for (const auto producer : result_.tensors[*input].producers)
           changes[i] = changes[i] || (producer >= begin && changes[producer]);
@@ -295,7 +334,8 @@ class LayerGraphBuilder {
       settle(received->second.from);
       result_.tensors[id].behind = result_.tensors[received->second.from].behind;
     } else {
-      result_.tensors[id].behind = {{id, result_.tensors[id].bytes()}};
+      const LayerTensor& tensor = result_.tensors[id];
+      result_.tensors[id].behind = {{id, std::min(tensor.bytes(), tensor.stored.value_or(tensor.bytes()))}};
     }
   }
 
@@ -343,8 +383,10 @@ class LayerGraphBuilder {
     TensorId from = 0;
     bool whole = true;  // false for an element of a sequence
   };
-  std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
-  std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
+  std::map<const Graph*, std::map<ValueId, const Node*>> makers_{};  // of computed constants
+  std::set<TensorId> bypassed_{};                                    // of constants that are read computed instead
+  std::map<std::string, std::vector<std::string>> uncounted_{};      // operators of unknown arithmetic -> their nodes
+  std::map<TensorId, std::vector<TensorId>> cached_{};               // results of attention -> what they hold, in order
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
 };
 
@@ -418,19 +460,23 @@ inline void LayerGraphBuilder::connect() {
 }
 
 inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
-  // The most that any one layer touches: two gathers may pick the same rows.
+  // The most that any one layer touches: two gathers may pick the same rows. Where all layers read for certain what
+  // they need, it is what they need together.
   std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
+  std::set<TensorId> doubtful = bypassed_;
   for (const auto& layer : result_.layers) {
-    const bool certain = layer.branches.empty();
-    if (layer.repeat == 0) continue;
+    const bool certain = layer.branches.empty() && layer.repeat > 0;
     for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
       if (!layer.inputs[k] || is_movement(layer.layer)) continue;
       const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
       DistinctBytes reads(result_);
-      reads.add(*layer.inputs[k], touched_input(tensor, layer.layer, k));
+      const Bytes touched = touched_input(tensor, layer.layer, k);
+      reads.add(*layer.inputs[k], touched);
       for (const auto& share : reads.by_base()) {
         const LayerTensor& base = result_.tensors[share.first];
         if (!base.producers.empty()) continue;
+        if (!certain || touched.value < tensor.bytes().value) doubtful.insert(share.first);
+        if (layer.repeat == 0) continue;
         const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
           most[share.first] = std::max(most[share.first], bytes);
         };
@@ -441,7 +487,11 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
   }
   for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
   for (const auto& most : {weights, inputs})
-    for (const auto& [id, bytes] : most) result_.model_reads += bytes;
+    for (const auto& [id, bytes] : most) {
+      const LayerTensor& tensor = result_.tensors[id];
+      const bool known = !doubtful.contains(id) && !tensor.stored;
+      result_.model_reads += known ? std::max(bytes, tensor.bytes() * tensor.needed) : bytes;
+    }
   DistinctBytes writes(result_);  // of two outputs one may be a view of the other
   for (ValueId output : graph.outputs)
     writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());
