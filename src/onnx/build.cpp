@@ -440,6 +440,16 @@ std::size_t Builder::identity_of(Frame& frame, ValueId id) {
   return frame.known_literals.try_emplace(std::move(key), id).first->second;
 }
 
+/// The operands of a node by what they are, those of a commutative operator in one order.
+std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, const Ids& inputs) {
+  constexpr std::array<std::string_view, 9> commutative{"Add", "Mul", "Max", "Min", "Sum", "And", "Or", "Xor", "Equal"};
+  std::vector<std::size_t> result;
+  for (const auto& id : inputs) result.push_back(id ? identity_of(frame, *id) + 1 : 0);
+  if (node.domain.empty() && std::find(commutative.begin(), commutative.end(), node.op_type) != commutative.end())
+    std::sort(result.begin(), result.end());
+  return result;
+}
+
 bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step) {
   if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
       earlier.inputs.size() != step.inputs.size())
@@ -447,10 +457,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
   if (earlier_proto.output_size() < step.proto.output_size() ||
       earlier_proto.attribute_size() != step.proto.attribute_size())
     return false;
-  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    if (earlier.inputs[i].has_value() != step.inputs[i].has_value()) return false;
-    if (step.inputs[i] && identity_of(frame, *earlier.inputs[i]) != identity_of(frame, *step.inputs[i])) return false;
-  }
+  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
   for (const auto& attribute : step.proto.attribute()) {
@@ -464,7 +471,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
 bool Builder::merged(Step& step) {
   Frame& frame = step.scope.frame;
   std::size_t key = std::hash<std::string>()(step.node.op_type);
-  for (const auto& id : step.inputs) key = key * 1000003 + (id ? identity_of(frame, *id) + 1 : 0);
+  for (const std::size_t id : identities_of(frame, step.node, step.inputs)) key = key * 1000003 + id;
   const auto [first, last] = frame.known_nodes.equal_range(key);
   for (auto at = first; at != last; ++at) {
     const Node& earlier = frame.graph.nodes[at->second.first];

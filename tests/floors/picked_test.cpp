@@ -46,6 +46,11 @@ TEST_CASE("of places that data choose one is certain", "[floors]") {
 }
 
 TEST_CASE("copies are computed once", "[floors]") {
+  SECTION("sums that differ in the order of their addends, and their products") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[64, 64] y) {
+        a = Add(x, w) b = Add(w, x) c = MatMul(a, w) d = MatMul(b, w) y = Mul(c, d) })"),
+                {2 * 64 * 64 * 64 + 2 * 64 * 64, 2 * square, square});
+  }
   SECTION("a tensor joined to itself") {
     check_least(least_layers(R"((float[16, 64] x, float[64, 64] w) => (float[32, 64] y) {
         g = Concat<axis = 0>(x, x) y = MatMul(g, w) })"),

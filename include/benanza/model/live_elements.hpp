@@ -41,20 +41,6 @@ class LiveElements {
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
   /// How much of a value is needed, by all of its readers together.
   [[nodiscard]] double of(const Graph& graph, ValueId id) const { return needed_.at(&graph).at(id); }
-  /// Of each input of a node that computes constants, how much its whole result `output` needs.
-  [[nodiscard]] std::vector<double> origins_of(const Graph& graph, const Node& node, std::size_t output) const {
-    const Layer layer = make_layer(node, graph);
-    const detail::SizedNode at{node, graph, layer};
-    std::vector<Region> wanted;
-    for (std::size_t j = 0; j < node.outputs.size(); ++j) {
-      const auto dims = node.outputs[j] ? graph.value(*node.outputs[j]).dims : detail::Dims{};
-      wanted.push_back(j == output ? Region::whole(dims) : Region(dims));
-    }
-    const detail::Needs needs = detail::needs_of(at, node.has_input(0) ? detail::live_rule(at) : std::nullopt, wanted);
-    std::vector<double> shares;
-    for (std::size_t k = 0; k < node.inputs.size(); ++k) shares.push_back(node.inputs[k] ? needs.inputs[k].share() : 1);
-    return shares;
-  }
 
  private:
   /// A part of a value, and who reads no more than a part of it.

@@ -192,7 +192,8 @@ struct Needs {
     }
     if (const auto filled = at.known_x(k).filled) region.clip(*filled);
     if (rule && rule->follows && !outputs.empty() && outputs[0].limited())
-      region.limit(*outputs[0].limited(), rule->operand(k, 0, outputs[0].certain()[0])[0]);
+      if (auto certain = rule->operand(k, 0, outputs[0].certain()[0]); !certain.empty())
+        region.limit(*outputs[0].limited(), std::move(certain[0]));
     result.inputs[k] = std::move(region);
   }
   if (!rule || outputs.empty()) return result;
