@@ -2,6 +2,7 @@
 // JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
+#include "kernels.hpp"
 #include "known_layers.hpp"
 #include <benanza/model/layer_signature.hpp>
 
@@ -118,6 +119,7 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
       candidate["workspace_bytes"] = row.workspace_bytes;
       candidate["difference"] = number(row.difference);
       add_timing(candidate, row);
+      if (!row.kernel_launches.empty()) candidate["kernels"] = kernels_json(row.kernel_launches);
     }
     result.push_back(std::move(candidate));
   }

@@ -10,6 +10,7 @@
 #include "plans.hpp"
 
 #include "format.hpp"
+#include "kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,7 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
     out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
                        row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
                        row.backend, row.algorithm, marks(row));
+    write_kernels(out, row.kernel_launches);
   }
 }
 

@@ -1028,6 +1028,24 @@ class Cli(unittest.TestCase):
         listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)
         self.assertEqual([entry["refused"] for entry in listed["runs"] if entry["file"].endswith("nan.json")], [1])   # no time, not a time of 0
 
+    def test_the_kernels_of_a_row_are_shown_with_its_plan(self):
+        kernel = {"name": "void gather<float, 2>(float const*, int)", "grid": [25, 16, 1], "block": [8, 32, 1], "registers": 66, "static_shared_bytes": 6400, "time_ns": 4000.0}
+        counted = kernel | {"dram_read_bytes": 123e6, "dram_write_bytes": 103e6, "flops": {"f32": 7.55e9, "tensor f16": 4096}, "occupancy": 0.3125}
+        held = ('"samples":8,"calls_per_sample":10,"rounds_ns":[10000.0', f'"kernels":{json.dumps([counted, kernel, kernel])},"samples":8,"calls_per_sample":10,"rounds_ns":[10000.0')
+        results = self.copy("mnist.json", "kernels.json", held)
+        page = self.at / "page.html"
+        table = run("analyze", MNIST, "--results", results, "--plans", "--html", page)
+        self.assertEqual(table.returncode, 0, table.stderr)
+        self.assertIn("  void gather<float, 2>(float const*, int)\n    4.00 us, 25x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n"
+                      "    DRAM 123 MB read, 103 MB written; f32 7.55 GFLOP; tensor f16 4.10 kFLOP; occupancy 31 %\n  void gather<float, 2>(float const*, int) x2\n", table.stdout)
+        self.assertTrue(all(len(line) <= 80 for line in table.stdout.splitlines() if "x16x1" in line or "DRAM" in line), table.stdout)
+        plans = json.loads(run("analyze", MNIST, "--results", results, "--plans", "--json", "-").stdout)
+        found = [plan["kernels"] for layer in plans["models"][0]["layers"] for plan in layer.get("plans", []) if "kernels" in plan]
+        self.assertEqual([each["grid"] for each in found[0]], [[25, 16, 1]] * 3)
+        self.assertEqual(found[0][0]["flops"], {"f32": 7.55e9, "tensor f16": 4096})
+        self.assertNotIn("flops", found[0][1])
+        self.assertIn("25x16x1 blocks of 8x32x1", page.read_text())
+
     def test_what_is_left_out_of_results_is_said_once_a_file(self):
         self.copy("mnist.json", "db/wrong.json", ("hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2\"", 'hot/"'), ('"real_time":10500.0', '"real_time":-5'))
         cut = self.at / "db" / "cut.json"
