@@ -116,6 +116,52 @@ TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
   }
 }
 
+TEST_CASE("rows of zeros make rows of zeros, and add nothing to a sum", "[floors]") {
+  SECTION("of a product") {
+    check_least(least_layers(R"((float[16, 64] x, float[64, 64] w) => (float[64, 64] y) <int64[4] p = {0, 0, 48, 0}> {
+        a = Pad(x, p) y = MatMul(a, w) })"),
+                {2 * 16 * 64 * 64, 16 * row + square + 32, square});
+  }
+  SECTION("of a sum") {
+    check_least(least_layers(R"((float[16, 64] x) => (float[16] y) <int64[4] p = {0, 0, 0, 1000}, int64[1] axis = {1}> {
+        a = Pad(x, p) y = ReduceSum<keepdims = 0>(a, axis) })"),
+                {16 * 64, 16 * row + 32 + 8, 16 * 4});
+  }
+  SECTION("of a mean of windows: 3 taps at 16 places with a zero at each end are 46") {
+    check_least(
+        least_layers(R"((float[1, 8, 16, 16] x) => (float[1, 8, 16, 16] y) <int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {
+        a = Pad(x, p) y = AveragePool<kernel_shape = [3, 3]>(a) })"),
+        {8 * 46 * 46, 8 * 256 * 4 + 64, 8 * 256 * 4});
+  }
+}
+
+TEST_CASE("of tables of com.microsoft's layers the rows count that are certain", "[floors]") {
+  SECTION("embeddings: one word, one segment, 128 positions") {
+    const auto model = least_layers(
+        R"((int32[1, 128] i, int32[1, 128] s) => (float[1, 128, 64] y) {
+        y, m = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b) })",
+        {{"w", f32, {1000, 64}}, {"p", f32, {512, 64}}, {"t", f32, {2, 64}}, {"g", f32, {64}}, {"b", f32, {64}}});
+    CHECK(model.single.model_reads.value == 2 * 128 * 4 + row + 128 * row + row + 2 * row);
+  }
+  SECTION("angles of one position") {
+    const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
+        float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv, int32[1, 1] l, int32 t) =>
+        (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1, do_rotary = 1>(
+            q, k, v, pk, pv, l, t, c, s) })",
+                                    {{"c", f32, {1024, 32}}, {"s", f32, {1024, 32}}});
+    CHECK(model.single.model_reads.value <= 2 * row + 2 * row + 2 * 1024 * row + 8 + row);
+  }
+  SECTION("two of eight experts") {
+    const auto model = least_layers(
+        "(float[4, 64] x, float[4, 8] r) => (float[4, 64] y) "
+        "{ y = com.microsoft.MoE<k = 2>(x, r, w, , v) }",
+        {{"w", f32, {8, 64, 128}}, {"v", f32, {8, 128, 64}}});
+    CHECK(model.single.model_reads.value == 4 * row + 4 * 8 * 4 + 2 * 2 * 2 * square);
+    CHECK_FALSE(model.single.unknown.empty());
+  }
+}
+
 TEST_CASE("taps that lie in the padding wherever the window is are not read", "[floors]") {
   SECTION("dilated by more than the image") {
     check_least(

@@ -355,7 +355,8 @@ Result plans(const op::Conv& op, const Context& context) {
           std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
   }
   if (plans.empty())
-    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) + " channels"};
+    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) +
+                       " channels"};
   return plans;
 }
 

@@ -215,6 +215,16 @@ class KnownElementwise {
   if (type == "Mul")
     for (std::size_t k = 0; k < 2; ++k)
       if (const auto x = x_of(k); x && at.x(k) == y) return x;
+  if (type == "MatMul") {  // rows of zeros, and columns
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
+        const std::size_t own = y.size() - 2 + k;
+        for (std::size_t i = 0; i < y.size(); ++i)
+          if (i == own || (i + 2 < y.size() && at.x(k)[i] == y[i])) box[i] = common(box[i], (*x)[i]);
+      }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
   const auto x = x_of(0);
   if (!x) return std::nullopt;
   if (type == "Transpose") {

@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza::detail {
@@ -172,8 +174,32 @@ template <class IsWhole>
     next += keeps || !reduced[i] ? 1 : 0;
   }
   if (next != at.y().size()) return std::nullopt;
+  static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
+  double some = 1;  // of the elements that are summed up, those that are not known to be 0
+  if (const auto filled = at.known_x(0).filled; filled && sums.contains(node.op_type))
+    for (std::size_t i = 0; i < rank; ++i)
+      if (reduced[i] && at.x(0)[i] > 0)
+        some *= static_cast<double>((*filled)[i].count()) / static_cast<double>(at.x(0)[i]);
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
+                    return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
+                  },
+                  .flops = [some](std::span<const Region> y, const Region&) { return y[0].share() * some; }};
+}
+
+/// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding is certain, of positions that
+/// are not given as many as the sequence has; and as many experts as each token takes.
+[[nodiscard]] inline LiveRule certain_rows(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+    const Dims& x = at.x(k);
+    Box box = whole_box(x);
+    if (at.node.op_type == "EmbedLayerNormalization") {
+      if (k < 2 || k > 4 || x.size() != 2) return {box};
+      const bool in_order = k == 3 && !at.node.has_input(7) && at.x(0).size() == 2;
+      box[0] = Positions::run(0, std::min(x[0], in_order ? at.x(0)[1] : std::int64_t{1}));
+    } else if (k > 1 && x.size() > 1 && x[0] == at.x(1).back()) {
+      box[0] = Positions::run(0, std::min(x[0], at.node.attribute<std::int64_t>("k", 1)));
+    }
+    return {box};
   }};
 }
 

@@ -275,6 +275,9 @@ struct KnownInput {
     if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
     windows.push_back(axis.window);
   }
+  // Zeros around an image add nothing to a sum.
+  const bool sums = node.op_type == "AveragePool" || node.op_type == "LpPool";
+  const std::vector<Window> filled = sums ? known_input(at, windows).windows : windows;
   return LiveRule{.operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
                     Box result = whole_box(at.x(k));
                     if (k > 0) return {result};
@@ -284,14 +287,21 @@ struct KnownInput {
                     return {result};
                   },
                   .flops =
-                      [windows](std::span<const Region> y, const Region&) {
+                      [windows, filled](std::span<const Region> y, const Region&) {
                         Region both = y[0];  // and the places of maxima
                         for (const auto& each : y) both.add(each);
-                        return part_of(both, [&](std::size_t i, const Positions& p) {
-                          return i < 2 ? static_cast<double>(p.count()) : taps(windows[i - 2], p);
-                        });
+                        const auto of = [](const std::vector<Window>& all) {
+                          return [&all](std::size_t i, const Positions& p) {
+                            return i < 2 ? static_cast<double>(p.count()) : taps(all[i - 2], p);
+                          };
+                        };
+                        const double all = Region::whole(both.dims()).measure(of(windows));
+                        return all > 0 ? both.measure(of(filled)) / all : 1;
                       }};
 }
+
+/// com.microsoft.GroupQueryAttention: inputs from here on are tables of angles, one row for each position.
+inline constexpr std::size_t first_angles = 7;
 
 /// Queries follow the result; of the keys and values those that these queries see. Further results take everything.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
@@ -301,8 +311,9 @@ struct KnownInput {
   const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
   if ((rank != 3 && rank != 4) || q_rank != rank) return std::nullopt;
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
-  const auto operand = [at, &layer, rank, tokens, mask](std::size_t k, std::size_t j,
-                                                        const Box& y) -> std::vector<Box> {
+  const bool node_takes_angles = node.op_type == "GroupQueryAttention";
+  const auto operand = [at, &layer, rank, tokens, mask, node_takes_angles](std::size_t k, std::size_t j,
+                                                                           const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j > 0) return {result};
@@ -314,6 +325,10 @@ struct KnownInput {
     if (k == mask && x.size() <= 4) {  // batch heads queries keys
       const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
       return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
+    }
+    if (node_takes_angles && (k == first_angles || k == first_angles + 1) && x.size() == 2) {
+      result[0] = Positions::run(0, std::min(x[0], layer.q[2]));  // as many positions as queries, which ones data tell
+      return {result};
     }
     if ((k != 1 && k != 2) || (x.size() != 3 && x.size() != 4)) return {result};
     result[0] = y[0];
