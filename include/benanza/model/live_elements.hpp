@@ -204,8 +204,8 @@ class LiveElements {
     // Where a layer does not say how much of an operand it touches, the share is that of the whole tensor.
     const auto touches_all = [&](std::size_t k) {
       if (k == 0) return !operands.inputs.empty() && !operands.inputs[0].touched;
-      if (std::holds_alternative<op::Attention>(layer)) return k >= detail::first_angles;
-      return !std::holds_alternative<op::Where>(layer) && !std::holds_alternative<op::Rotary>(layer);
+      return !std::holds_alternative<op::Attention>(layer) && !std::holds_alternative<op::Where>(layer) &&
+             !std::holds_alternative<op::Rotary>(layer);
     };
     const auto rule = has_rule ? detail::live_rule({node, graph, layer}) : std::nullopt;
     for (const auto& input : node.inputs)

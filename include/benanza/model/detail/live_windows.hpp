@@ -300,9 +300,6 @@ struct KnownInput {
                       }};
 }
 
-/// com.microsoft.GroupQueryAttention: inputs from here on are tables of angles, one row for each position.
-inline constexpr std::size_t first_angles = 7;
-
 /// Queries follow the result; of the keys and values those that these queries see. Further results take everything.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
@@ -311,9 +308,8 @@ inline constexpr std::size_t first_angles = 7;
   const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
   if ((rank != 3 && rank != 4) || q_rank != rank) return std::nullopt;
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
-  const bool node_takes_angles = node.op_type == "GroupQueryAttention";
-  const auto operand = [at, &layer, rank, tokens, mask, node_takes_angles](std::size_t k, std::size_t j,
-                                                                           const Box& y) -> std::vector<Box> {
+  const auto operand = [at, &layer, rank, tokens, mask](std::size_t k, std::size_t j,
+                                                        const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j > 0) return {result};
@@ -325,10 +321,6 @@ inline constexpr std::size_t first_angles = 7;
     if (k == mask && x.size() <= 4) {  // batch heads queries keys
       const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
       return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
-    }
-    if (node_takes_angles && (k == first_angles || k == first_angles + 1) && x.size() == 2) {
-      result[0] = Positions::run(0, std::min(x[0], layer.q[2]));  // as many positions as queries, which ones data tell
-      return {result};
     }
     if ((k != 1 && k != 2) || (x.size() != 3 && x.size() != 4)) return {result};
     result[0] = y[0];
