@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza::importer {
@@ -27,6 +29,31 @@ std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same&
   return band;
 }
 
+/// The band around all elements that are not 0, if these differ: nothing where it reaches both corners beside the
+/// diagonal, as that of weights does.
+template <class Element>
+std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, const Element& element) {
+  const auto is_zero = [&](std::int64_t at) {
+    const std::string_view bytes = element(at);
+    return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
+  };
+  if (!is_zero(columns - 1) && !is_zero((rows - 1) * columns)) return std::nullopt;
+  Band band{Band::above, Band::below};
+  std::optional<std::string> inside;
+  bool differ = false;
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      if (is_zero(r * columns + c)) continue;
+      band = {std::min(band.least, c - r), std::max(band.most, c - r)};
+      if (!inside) inside = element(r * columns + c);
+      differ = differ || *inside != element(r * columns + c);
+    }
+  if (!differ || band.empty() || band.covers(rows, columns)) return std::nullopt;
+  if (band.most == columns - 1) band.most = Band::above;
+  if (band.least == 1 - rows) band.least = Band::below;
+  return FoundBand{band, true};
+}
+
 bool is_uniform(const BandedNumbers& numbers) { return numbers.inside == numbers.outside; }
 BandedNumbers uniform(double number) { return {.band = {}, .inside = number, .outside = number}; }
 
@@ -37,6 +64,7 @@ std::optional<BandedNumbers> turned(const BandedNumbers& numbers) {
 }
 
 std::optional<BandedNumbers> operand(const Value& value) {
+  if (value.banded && value.banded->differ) return std::nullopt;
   if (value.banded) return value.banded;
   if (const auto number = benanza::detail::scalar(value)) return uniform(*number);
   return banded_literal(value);
@@ -174,7 +202,7 @@ std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* con
 
 }  // namespace
 
-std::optional<Band> find_band(DataType type, std::span<const std::int64_t> dims, std::string_view raw) {
+std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> dims, std::string_view raw) {
   const std::size_t rank = dims.size();
   if (type == DataType::string || bits(type) < 8 || rank < 2 || dims[rank - 2] < 2 || dims[rank - 1] < 2)
     return std::nullopt;
@@ -183,13 +211,15 @@ std::optional<Band> find_band(DataType type, std::span<const std::int64_t> dims,
   if (elements / columns != rows || raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements))
     return std::nullopt;
   const auto element = [&](std::int64_t at) { return raw.substr(to_size(at) * bytes, bytes); };
+  if (const auto band = band_of_zeros(rows, columns, element)) return band;
   // Weights differ within their first row or column.
   for (const auto& [count, step] : {std::pair{columns, std::int64_t{1}}, std::pair{rows, columns}}) {
     int changes = 0;
     for (std::int64_t i = 1; i < count && changes < 2; ++i) changes += element(i * step) != element((i - 1) * step);
     if (changes > 1) return std::nullopt;
   }
-  return band_of(rows, columns, [&](std::int64_t a, std::int64_t b) { return element(a) == element(b); });
+  const auto band = band_of(rows, columns, [&](std::int64_t a, std::int64_t b) { return element(a) == element(b); });
+  return band ? std::optional(FoundBand{*band, false}) : std::nullopt;
 }
 
 std::optional<BandedNumbers> banded_literal(const Value& value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants of two numbers, one within a diagonal band and one outside of it: causal masks, triangles. They are too
-// large to be kept.
+// Constants of two numbers, one within a diagonal band and one outside of it: causal masks, triangles; and those of
+// zeros outside of a band. They are too large to be kept.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -12,9 +12,15 @@
 
 namespace benanza::importer {
 
-/// The band around the first element of a tensor that is one matrix, by its bytes in the file. Nothing if all elements
-/// are equal, or if there are more than two different ones.
-[[nodiscard]] std::optional<Band> find_band(DataType type, std::span<const std::int64_t> dims, std::string_view raw);
+struct FoundBand {
+  Band band{};
+  bool differ = false;  ///< the numbers within it; outside are zeros
+};
+
+/// A band of a tensor that is one matrix, by its bytes in the file: around the first element, where there are two
+/// different ones; around those that are not 0. Nothing if all elements are equal, or if there is no other band.
+[[nodiscard]] std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> dims,
+                                                 std::string_view raw);
 
 /// The bands of a constant whose numbers are known.
 [[nodiscard]] std::optional<BandedNumbers> banded_literal(const Value& value);

@@ -35,6 +35,7 @@ Value constant_value(const std::string& name, Constant constant) {
           .constant = true,
           .literal = std::move(constant.literal),
           .banded = constant.banded,
+          .sparse = constant.sparse,
           .stored = constant.stored};
 }
 
@@ -320,6 +321,11 @@ bool Builder::visit_folded(Step& step) {
     onnx::TypeProto type = type_of(value);
     define_value(step, step.proto.output(i), std::move(value), std::move(type));
   }
+  if (is_float(results[0].type) && step.proto.output_size() == 1) {
+    step.node.inputs = step.inputs;
+    step.node.outputs = {step.scope.ids[step.proto.output(0)]};
+    note_constant(step);
+  }
   return true;
 }
 
@@ -383,6 +389,18 @@ std::vector<ValueId> Builder::origins_of(const Step& step) {
   return origins;
 }
 
+/// Keeps what computes a constant. What fills a stored shape with a number may stand for a weight that was left out of
+/// the file: that is read.
+void Builder::note_constant(const Step& step) {
+  if (binding_.executable || !step.node.bodies.empty()) return;
+  const auto& stored = step.scope.source.initializer();
+  const auto is_stored = [&](const auto& one) {
+    return step.proto.input_size() > 0 && one.name() == step.proto.input(0);
+  };
+  if (step.node.op_type == "ConstantOfShape" && std::any_of(stored.begin(), stored.end(), is_stored)) return;
+  step.scope.frame.graph.constant_nodes.push_back(step.node);
+}
+
 void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   Frame& frame = step.scope.frame;
   if (!step.constant && step.merge && merged(step)) return;
@@ -403,10 +421,11 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     step.node.outputs[i] = step.scope.ids[name];
   }
   inherit_position(step);
+  step.node.inputs = step.inputs;
+  if (step.constant) note_constant(step);
   // A weight is not forgotten to be one of 8 bits; fold_quantization drops the node.
   if (step.constant && step.node.op_type != "DequantizeLinear" && !binding_.executable) return;
   step.node.name = unique_name(frame, step.proto);
-  step.node.inputs = step.inputs;
   frame.graph.nodes.push_back(std::move(step.node));
 }
 
@@ -421,6 +440,16 @@ std::size_t Builder::identity_of(Frame& frame, ValueId id) {
   return frame.known_literals.try_emplace(std::move(key), id).first->second;
 }
 
+/// The operands of a node by what they are, those of a commutative operator in one order.
+std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, const Ids& inputs) {
+  constexpr std::array<std::string_view, 9> commutative{"Add", "Mul", "Max", "Min", "Sum", "And", "Or", "Xor", "Equal"};
+  std::vector<std::size_t> result;
+  for (const auto& id : inputs) result.push_back(id ? identity_of(frame, *id) + 1 : 0);
+  if (node.domain.empty() && std::find(commutative.begin(), commutative.end(), node.op_type) != commutative.end())
+    std::sort(result.begin(), result.end());
+  return result;
+}
+
 bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step) {
   if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
       earlier.inputs.size() != step.inputs.size())
@@ -428,10 +457,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
   if (earlier_proto.output_size() < step.proto.output_size() ||
       earlier_proto.attribute_size() != step.proto.attribute_size())
     return false;
-  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    if (earlier.inputs[i].has_value() != step.inputs[i].has_value()) return false;
-    if (step.inputs[i] && identity_of(frame, *earlier.inputs[i]) != identity_of(frame, *step.inputs[i])) return false;
-  }
+  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
   for (const auto& attribute : step.proto.attribute()) {
@@ -445,7 +471,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
 bool Builder::merged(Step& step) {
   Frame& frame = step.scope.frame;
   std::size_t key = std::hash<std::string>()(step.node.op_type);
-  for (const auto& id : step.inputs) key = key * 1000003 + (id ? identity_of(frame, *id) + 1 : 0);
+  for (const std::size_t id : identities_of(frame, step.node, step.inputs)) key = key * 1000003 + id;
   const auto [first, last] = frame.known_nodes.equal_range(key);
   for (auto at = first; at != last; ++at) {
     const Node& earlier = frame.graph.nodes[at->second.first];

@@ -96,8 +96,10 @@ class Builder {
   void alias(Step& step, int output, ValueId id);
   [[nodiscard]] static bool fills_weight(const Step& step);
   [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
+  void note_constant(const Step& step);
   void emit(Step& step, std::vector<Value> values, Types types);
   [[nodiscard]] bool merged(Step& step);
+  [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const Node& node, const Ids& inputs);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);
   [[nodiscard]] bool same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto,
                                const Step& step);

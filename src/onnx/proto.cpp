@@ -108,8 +108,13 @@ Constant decode(const onnx::TensorProto& tensor) {
       return result;
     };
     const std::string_view text = std::string_view(mark).substr(stand_in_mark.size());
-    const std::size_t place_at = text.find(';'), band_at = text.find(band_mark);
-    constant.dims = numbers(text.substr(0, std::min(place_at, band_at)));
+    const std::size_t place_at = text.find(';'), band_at = text.find(band_mark), sparse_at = text.find(sparse_mark);
+    constant.dims = numbers(text.substr(0, std::min({place_at, band_at, sparse_at})));
+    if (sparse_at != std::string_view::npos) {
+      const auto stored = numbers(text.substr(sparse_at + sparse_mark.size()));
+      constant.sparse =
+          SparseNumbers{.bytes = static_cast<double>(stored[0]) + static_cast<double>(stored[1]), .numbers = stored[2]};
+    }
     if (place_at != std::string_view::npos) {
       const auto place = numbers(text.substr(place_at + 1));
       constant.stored =
@@ -122,7 +127,7 @@ Constant decode(const onnx::TensorProto& tensor) {
     const auto number = [&](std::size_t i) {
       return both.floats.empty() ? static_cast<double>(both.ints[i]) : both.floats[i];
     };
-    constant.banded = BandedNumbers{{band[0], band[1]}, number(0), number(1)};
+    constant.banded = BandedNumbers{{band[0], band[1]}, number(0), number(1), band[2] != 0};
     return constant;
   }
   constant.dims.assign(tensor.dims().begin(), tensor.dims().end());

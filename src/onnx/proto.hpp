@@ -20,6 +20,7 @@ struct Constant {
   std::optional<Literal> literal{};
   std::optional<StoredPlace> stored{};
   std::optional<BandedNumbers> banded{};  ///< where the pre-scan found two numbers alone
+  std::optional<SparseNumbers> sparse{};
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.

@@ -57,6 +57,20 @@ void prune(Graph& graph, bool keep_numbers) {
     if (used[i])
       for (const auto origin : graph.values[i].origins) used[origin] = true;
 
+  std::vector<bool> kept(graph.constant_nodes.size(), false);
+  for (std::size_t n = graph.constant_nodes.size(); n-- > 0;) {
+    Node& node = graph.constant_nodes[n];
+    for (auto& output : node.outputs) {
+      if (output && used[*output]) kept[n] = true;
+      else output.reset();
+    }
+    if (kept[n])
+      for (const auto& input : node.inputs)
+        if (input) used[*input] = true;
+  }
+  std::size_t next = 0;
+  std::erase_if(graph.constant_nodes, [&](const Node&) { return !kept[next++]; });
+
   std::vector<ValueId> renumbered(graph.values.size(), none);
   std::size_t count = 0;
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
@@ -76,10 +90,12 @@ void prune(Graph& graph, bool keep_numbers) {
   for (auto& id : graph.inputs) id = renumbered[id];
   for (auto& id : graph.outputs) id = renumbered[id];
   for (auto& capture : graph.captures) capture.first = renumbered[capture.first];
+  for (auto* nodes : {&graph.constant_nodes, &graph.nodes})
+    for (auto& node : *nodes)
+      for (auto* list : {&node.inputs, &node.outputs})
+        for (auto& id : *list)
+          if (id) id = renumbered[*id];
   for (auto& node : graph.nodes) {
-    for (auto* list : {&node.inputs, &node.outputs})
-      for (auto& id : *list)
-        if (id) id = renumbered[*id];
     for (auto& body : node.bodies)
       for (auto& capture : body.graph.captures) capture.second = renumbered[capture.second];
   }

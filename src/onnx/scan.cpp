@@ -58,7 +58,7 @@ namespace function {
 enum : std::uint32_t { node = 7, doc_string = 8, attribute_proto = 11, metadata_props = 14 };
 }
 namespace sparse {
-enum : std::uint32_t { values = 1, dims = 3 };
+enum : std::uint32_t { values = 1, indices = 2, dims = 3 };
 }
 constexpr std::uint64_t attribute_type_tensor = 4;
 
@@ -304,7 +304,8 @@ class Scanner {
   }
 
   /// For the tensor of this message; `message` is empty where it is not known where the numbers are.
-  [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message) const {
+  [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message,
+                                     std::string_view more = {}) const {
     std::string out, mark(stand_in_mark);
     for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
@@ -312,6 +313,7 @@ class Scanner {
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
     if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes)
       if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+    mark += more;
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
@@ -322,19 +324,22 @@ class Scanner {
     return out;
   }
 
-  /// A stand-in of the number within the band, which the first element has, and the one outside.
-  static std::string banded(const TensorFacts& facts, const Band& band, std::string mark) {
+  /// A stand-in of a number within the band, which the first element has, and the one outside.
+  static std::string banded(const TensorFacts& facts, const FoundBand& found, std::string mark) {
+    const Band& band = found.band;
     const auto columns = static_cast<std::size_t>(facts.dims.back()),
                each = facts.raw.size() / static_cast<std::size_t>(element_count(facts.dims)),
                outside = static_cast<std::size_t>(band.most < facts.dims.back() ? band.most + 1 : 1 - band.least) *
                          (band.most < facts.dims.back() ? 1 : columns);
-    mark += std::string(band_mark) + std::to_string(band.least) + "," + std::to_string(band.most) + ",";
+    mark += std::string(band_mark) + std::to_string(band.least) + "," + std::to_string(band.most) + "," +
+            (found.differ ? "1," : "0,");
     std::string out;
     write_number(out, tensor::dims, 2);
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
     write_bytes(out, tensor::raw_data,
-                std::string(facts.raw.substr(0, each)) + std::string(facts.raw.substr(outside * each, each)));
+                std::string(facts.raw.substr(0, each)) +
+                    (found.differ ? std::string(each, '\0') : std::string(facts.raw.substr(outside * each, each))));
     write_bytes(out, tensor::doc_string, mark);
     return out;
   }
@@ -349,15 +354,21 @@ class Scanner {
   }
 
   [[nodiscard]] std::string sparse_tensor(std::string_view message) const {
-    TensorFacts found;
+    TensorFacts found, indices;
     std::vector<std::int64_t> dims;
     for (auto fields = read(message); auto field = fields.next();) {
       if (field->number == sparse::values) found = facts(bytes(*field));
+      if (field->number == sparse::indices) indices = facts(bytes(*field));
       if (field->number == sparse::dims) append_dims(dims, *field);
     }
+    const std::int64_t numbers = checked_elements(found), places = checked_elements(indices);
+    const auto type = data_type_from_onnx(found.type < 64 ? static_cast<int>(found.type) : 0);
+    const std::int64_t stored = type ? (checked_product(numbers, bits(*type)) + 7) / 8 : 0;
     found.dims = dims;
     (void)checked_elements(found);
-    return stand_in(found, {});
+    return stand_in(found, {},
+                    std::string(sparse_mark) + std::to_string(stored) + "," +
+                        std::to_string(checked_product(places, 8)) + "," + std::to_string(numbers) + ",");
   }
 
   std::string_view file_;

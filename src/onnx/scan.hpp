@@ -19,6 +19,8 @@ inline constexpr std::string_view stand_in_mark = "dims:";
 /// What follows the dimensions where the tensor's numbers are two, one within a diagonal band and one outside of it:
 /// least and most column - row. The stand-in has both numbers.
 inline constexpr std::string_view band_mark = "band:";
+/// Behind the dimensions of a sparse tensor: the bytes of its numbers and of their places, and how many there are.
+inline constexpr std::string_view sparse_mark = "sparse:";
 
 /// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
 /// of Clip.

@@ -163,6 +163,18 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
                                     {{"t", 64, 64, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}});
     check_known(model, 2 * 16 * half, 64 * 16 * 4);
   }
+  SECTION("weights of the file that are a triangle: half of them are read") {
+    const auto model =
+        known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
+                     {{"t", 64, 64, [](auto r, auto c) { return c > r ? 0.0F : static_cast<float>(r * 64 + c + 1); }}});
+    check_known(model, 2 * 16 * half, half * 4 + 64 * 16 * 4);
+  }
+  SECTION("a diagonal of the file") {
+    const auto model =
+        known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
+                     {{"t", 64, 64, [](auto r, auto c) { return c == r ? static_cast<float>(r + 1) : 0.0F; }}});
+    check_known(model, 2 * 16 * 64, 64 * 4 + 64 * 16 * 4);
+  }
   SECTION("of a product: what lies above the diagonal is not computed") {
     const auto model = known_layers(
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");

@@ -71,7 +71,16 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
       group.needed.weights = std::max(Bytes{}, group.needed.weights - excess);
     }
     group.live = {.flops = all.value > 0 ? group.needed.flops / all : 1};
-    group.needed.flops = whole.flops * group.live.flops;
+    for (const auto member : group.members) {
+      const auto& readers = single.layers[member].live.readers;
+      group.live.readers.insert(group.live.readers.end(), readers.begin(), readers.end());
+    }
+    // Zeros that a Pad adds are not multiplied: that is in what is needed of the convolution, and in the whole.
+    const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
+      return std::holds_alternative<op::Pad>(single.layers[member].layer);
+    });
+    group.needed.flops = padded ? std::min(group.needed.flops, whole.flops) : whole.flops * group.live.flops;
+    if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
   }
 }
 

@@ -47,10 +47,12 @@ struct Band {
   return {std::min(a.least, b.least), std::max(a.most, b.most)};
 }
 
-/// A constant whose last two axes have one number within a band and one outside of it, the same in all matrices.
+/// A constant whose last two axes have one number outside of a band, and one or several within it; the band is the same
+/// in all matrices.
 struct BandedNumbers {
   Band band{};
   double inside = 0, outside = 0;
+  bool differ = false;  ///< those within it: `inside` is one of them
   bool operator==(const BandedNumbers&) const = default;
 };
 

@@ -56,8 +56,12 @@ class DistinctBytes {
   const Operands all = operands(layer);
   if (all.inputs.empty()) return {};
   if (i != 0) {
-    if (const auto* attention = std::get_if<op::Attention>(&layer))
+    if (const auto* attention = std::get_if<op::Attention>(&layer)) {
+      constexpr std::size_t first_angles = 7;  // of GroupQueryAttention: tables of a row for each position
+      if (i >= first_angles && tensor.dims.size() == 2 && tensor.dims[0] > attention->q[2])
+        return tensor.bytes() * (static_cast<double>(attention->q[2]) / static_cast<double>(tensor.dims[0]));
       return tensor.bytes() * (static_cast<double>(attention->seen_keys()) / static_cast<double>(attention->k[2]));
+    }
     if (std::holds_alternative<op::Where>(layer))
       return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[i].touched_bytes())});
     if (std::holds_alternative<op::Rotary>(layer))

@@ -37,6 +37,12 @@ struct StoredPlace {
 };
 
 /// A tensor of the graph.
+/// What the file stores of a sparse tensor.
+struct SparseNumbers {
+  double bytes = 0;          ///< of numbers and of their places
+  std::int64_t numbers = 0;  ///< all others are 0
+};
+
 struct Value {
   std::string name{};
   DataType type = DataType::f32;
@@ -45,6 +51,7 @@ struct Value {
   bool trained = false;                   ///< a weight that training changes; of imports for training alone
   std::optional<Literal> literal{};       ///< its numbers, when constant, small and needed to build layers
   std::optional<BandedNumbers> banded{};  ///< its numbers, when constant, many and those of a triangle or band
+  std::optional<SparseNumbers> sparse{};  ///< where the file stores numbers other than 0 alone
   /// Constants of the file that it is computed from, when these take fewer bytes than it does: f16 weights behind a
   /// Cast, 4-bit ones behind DequantizeLinear. Whoever reads it can read these instead.
   std::vector<ValueId> origins{};
@@ -95,7 +102,10 @@ struct Graph {
   std::string name{};  ///< the file's stem: how tables call the model
   std::string file{};  ///< as given
   std::vector<Value> values{};
-  std::vector<Node> nodes{};      ///< topological order
+  std::vector<Node> nodes{};  ///< topological order
+  /// What computes constants from constants, before a request comes: no layers, but what they read tells how much of
+  /// the file a constant needs. In topological order, before `nodes`; inputs and outputs alone are certain to be there.
+  std::vector<Node> constant_nodes{};
   std::vector<ValueId> inputs{};  ///< real inputs (no initializers)
   std::vector<ValueId> outputs{};
   std::vector<std::string> output_names{};        ///< as the file has them: two of them may be one value; of no body

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
+#include <benanza/model/detail/constant_origins.hpp>
 #include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,32 +64,46 @@ class LayerGraphBuilder {
                        .type = value.type,
                        .dims = value.dims,
                        .constant = value.constant,
-                       .trained = value.trained};
+                       .trained = value.trained,
+                       .needed = live_->of(graph, id)};
+      if (value.sparse) made.stored = Bytes{value.sparse->bytes};
       if (value.literal && value.elements() == 1)
         made.scalar = value.literal->floats.empty()
                           ? static_cast<double>(value.literal->ints.empty() ? 0 : value.literal->ints[0])
                           : value.literal->floats[0];
       scope[id] = result_.tensors.size();
       result_.tensors.push_back(std::move(made));
-      refer_to_origins(graph, scope, id);
+      if (value.constant) refer_to_stored(graph, scope, id);
     }
     return *scope[id];
   }
 
-  /// Reading a computed constant takes no more bytes than the file stores for it.
-  void refer_to_origins(const Graph& graph, Scope& scope, ValueId id) {
-    const Value& value = graph.values[id];
-    std::vector<Share> stored;
-    Bytes bytes{};
-    for (const ValueId origin : value.origins) {
-      const TensorId base = tensor(graph, scope, origin);
-      settle(base);
-      for (const auto& share : result_.tensors[base].behind) {
-        stored.push_back(share);
-        bytes += share.bytes;
+  /// Reading a computed constant takes no more bytes than what the file stores for it.
+  void refer_to_stored(const Graph& graph, Scope& scope, ValueId id) {
+    const auto origins = origins_.of(graph, id);
+    if (!origins) return;
+    std::map<TensorId, Bytes> stored;
+    for (const auto& origin : *origins) {
+      const TensorId from = tensor(graph, scope, origin.value);
+      settle(from);
+      for (const auto& share : result_.tensors[from].behind) {
+        Bytes& sum = stored[share.base];
+        sum = std::min(result_.tensors[share.base].bytes(), sum + share.bytes * origin.share);
       }
     }
-    if (!stored.empty() && bytes.value < value.bytes()) result_.tensors[*scope[id]].behind = std::move(stored);
+    Bytes all{};
+    std::vector<Share> behind;
+    for (const auto& [base, bytes] : stored) {
+      all += bytes;
+      behind.push_back({base, bytes});
+    }
+    if (behind.empty()) {  // made of sizes alone
+      behind.push_back({*scope[id], Bytes{}});
+      bypassed_.insert(*scope[id]);
+    }
+    if (all.value <= graph.value(id).bytes()) result_.tensors[*scope[id]].behind = std::move(behind);
+    else
+      for (const auto& share : behind) bypassed_.insert(share.base);
   }
 
   void walk(const Graph& graph, Scope& scope, const Context& context) {
@@ -205,7 +221,7 @@ class LayerGraphBuilder {
       values.push_back(
           {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
     serialise(begin, values, node.trip_count.value_or(1));
-    hoist(body, inner, begin, node.trip_count.value_or(1));
+    hoist(inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
       keep(from);  // read by the next pass, or collected
@@ -261,9 +277,22 @@ class LayerGraphBuilder {
       if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
   }
 
-  /// A layer of a body that no input of the body reaches does the same in every pass: once is enough. What is Opaque
+  /// What a body receives and may be something else in each pass: not what each pass hands on as it is.
+  [[nodiscard]] static std::vector<ValueId> changing_inputs(const Graph& body, std::size_t carried,
+                                                            std::size_t body_skip, std::size_t out_skip) {
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+      const bool is_carried = i >= body_skip && i - body_skip < carried;
+      const std::size_t result = i - body_skip + out_skip;
+      if (!is_carried || result >= body.outputs.size() || body.outputs[result] != body.inputs[i])
+        inputs.push_back(body.inputs[i]);
+    }
+    return inputs;
+  }
+
+  /// A layer of a body that nothing that changes reaches does the same in every pass: once is enough. What is Opaque
   /// may draw random numbers.
-  void hoist(const Graph& body, const Scope& inner, std::size_t begin, std::int64_t trips) {
+  void hoist(const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin, std::int64_t trips) {
     if (trips < 2) return;
     std::vector<bool> changes(result_.layers.size(), false);
     for (std::size_t i = begin; i < result_.layers.size(); ++i) {
@@ -271,7 +300,7 @@ class LayerGraphBuilder {
       changes[i] = is_opaque(at.layer);
       for (const auto& input : at.inputs) {
         if (!input) continue;
-        for (const ValueId formal : body.inputs)
+        for (const ValueId formal : changing)
           changes[i] = changes[i] || (inner[formal] && comes_from(*input, *inner[formal]));
         for (const auto producer : result_.tensors[*input].producers)
           changes[i] = changes[i] || (producer >= begin && changes[producer]);
@@ -295,7 +324,8 @@ class LayerGraphBuilder {
       settle(received->second.from);
       result_.tensors[id].behind = result_.tensors[received->second.from].behind;
     } else {
-      result_.tensors[id].behind = {{id, result_.tensors[id].bytes()}};
+      const LayerTensor& tensor = result_.tensors[id];
+      result_.tensors[id].behind = {{id, std::min(tensor.bytes(), tensor.stored.value_or(tensor.bytes()))}};
     }
   }
 
@@ -343,114 +373,17 @@ class LayerGraphBuilder {
     TensorId from = 0;
     bool whole = true;  // false for an element of a sequence
   };
+  ConstantOrigins origins_{};
+  std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
 };
-
-inline void LayerGraphBuilder::connect() {
-  for (std::size_t i = 0; i < result_.layers.size(); ++i)
-    for (const auto& input : result_.layers[i].inputs)
-      if (input) result_.tensors[*input].consumers.push_back(i);
-  for (std::size_t i = 0; i < result_.layers.size(); ++i) {
-    Occurrence& at = result_.layers[i];
-    DistinctBytes reads(result_), needed(result_);
-    for (std::size_t k = 0; k < at.inputs.size(); ++k) {
-      if (!at.inputs[k]) continue;
-      settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
-      const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
-      if (!is_movement(at.layer) || is_moved(at, k)) {
-        const Bytes touched = touched_input(tensor, at.layer, k);
-        reads.add(*at.inputs[k], touched);
-        needed.add(*at.inputs[k], touched, at.live.input(k));
-      }
-      for (auto producer : tensor.producers) {
-        const Predecessor edge{producer, false};
-        if (producer < i && std::find(at.predecessors.begin(), at.predecessors.end(), edge) == at.predecessors.end())
-          at.predecessors.push_back(edge);
-      }
-    }
-    at.read_weights = reads.weights();
-    at.read_activations = reads.activations();
-    at.needed = {.flops = cost(at.layer).flops * at.live.flops,
-                 .weights = needed.weights(),
-                 .activations = needed.activations()};
-    for (std::size_t k = 0; k < at.outputs.size(); ++k) {
-      const TensorId id = at.outputs[k];
-      LayerTensor& tensor = result_.tensors[id];
-      if (const auto cached = cached_.find(id); cached != cached_.end()) {
-        DistinctBytes held(result_);
-        Bytes rest = tensor.bytes();
-        for (const TensorId part : cached->second) {
-          const Bytes some = std::min(rest, result_.tensors[part].bytes());
-          held.add(part, some);
-          rest = rest - some;
-        }
-        for (const auto& share : held.by_base()) tensor.behind.push_back({share.first, share.second});
-        continue;
-      }
-      const Bytes written = touched_output(tensor, at.layer, k);
-      at.written += written;
-      at.needed.written += written * at.live.output(k);
-      if (!is_movement(at.layer)) {
-        tensor.behind = {{id, written}};
-        if (written < tensor.bytes())  // the rest is the first input's
-          for (const auto& share : result_.tensors[*at.inputs[0]].behind)
-            tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
-      } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
-        Bytes whole{};
-        for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
-        for (const auto& [base, bytes] : reads.by_base())
-          tensor.behind.push_back({base, whole.value > 0 ? bytes * std::min(1.0, tensor.bytes() / whole) : Bytes{}});
-      } else {
-        for (const auto& [base, bytes] : reads.by_base()) tensor.behind.push_back({base, bytes});
-      }
-    }
-  }
-  for (std::size_t id = 0; id < result_.tensors.size(); ++id) settle(id);
-  for (auto& at : result_.layers) {
-    std::visit(
-        [&](auto& op) {
-          if constexpr (requires { op.in_place; }) op.in_place = may_be_in_place(op, at);
-        },
-        at.layer);
-  }
-}
-
-inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
-  // The most that any one layer touches: two gathers may pick the same rows.
-  std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
-  for (const auto& layer : result_.layers) {
-    const bool certain = layer.branches.empty();
-    if (layer.repeat == 0) continue;
-    for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
-      if (!layer.inputs[k] || is_movement(layer.layer)) continue;
-      const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
-      DistinctBytes reads(result_);
-      reads.add(*layer.inputs[k], touched_input(tensor, layer.layer, k));
-      for (const auto& share : reads.by_base()) {
-        const LayerTensor& base = result_.tensors[share.first];
-        if (!base.producers.empty()) continue;
-        const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
-          most[share.first] = std::max(most[share.first], bytes);
-        };
-        if (base.constant || base.trained) raise(weights_that_may_run, share.second);
-        if (certain) raise(base.constant ? weights : inputs, share.second * layer.live.input(k));
-      }
-    }
-  }
-  for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
-  for (const auto& most : {weights, inputs})
-    for (const auto& [id, bytes] : most) result_.model_reads += bytes;
-  DistinctBytes writes(result_);  // of two outputs one may be a view of the other
-  for (ValueId output : graph.outputs)
-    writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());
-  for (const auto& [id, bytes] : writes.by_base())
-    if (!result_.tensors[id].producers.empty()) result_.model_writes += bytes;
-}
 
 }  // namespace detail
 
 inline LayerGraph make_layer_graph(const Graph& graph) { return detail::LayerGraphBuilder{}.build(graph); }
 
 }  // namespace benanza
+
+#include <benanza/model/detail/layer_graph_bytes.hpp>

@@ -39,6 +39,8 @@ class LiveElements {
 
   /// The share of a node without bodies.
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
+  /// How much of a value is needed, by all of its readers together.
+  [[nodiscard]] double of(const Graph& graph, ValueId id) const { return needed_.at(&graph).at(id); }
 
  private:
   /// A part of a value, and who reads no more than a part of it.
@@ -78,24 +80,42 @@ class LiveElements {
       known.push_back(value.constant ? detail::known_constant(value) : detail::KnownElements{});
     if (outer != nullptr)
       for (const auto& [in, out] : graph.captures) known[in] = known_.at(outer)[out];
-    static const std::set<std::string, std::less<>> makers{"Trilu", "OneHot", "Expand", "Tile"};
-    for (const Node& node : graph.nodes) {
-      const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
-      const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
-      if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
-          !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
-          (!makers.contains(node.op_type) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
-        continue;
-      const Layer layer = make_layer(node, graph);
-      const detail::SizedNode at{node, graph, layer, known};
-      detail::KnownElements result = detail::known_band(at);
-      result.repeated = detail::known_repeats(at, detail::live_rule(at));
-      result.expanded = !result.repeated.empty() && is_movement(layer);
-      known[*node.outputs[0]] = std::move(result);
-    }
+    for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
+      for (const Node& node : *nodes) learn(graph, node, known);
     known_[&graph] = std::move(known);
     for (const Node& node : graph.nodes)
       for (const Body& body : node.bodies) learn(body.graph, &graph);
+  }
+
+  /// Operators whose results are known in part, whatever their operands are.
+  [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
+    static const std::set<std::string, std::less<>> makers{"Trilu", "OneHot", "Expand",  "Tile",
+                                                           "Pad",   "Resize", "Upsample"};
+    if (node.op_type == "Gather") return node.has_input(1) && graph.input(node, 1).literal.has_value();
+    if (node.op_type == "Concat")
+      for (std::size_t k = 1; k < node.inputs.size(); ++k)
+        if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
+            node.inputs.begin() + static_cast<std::ptrdiff_t>(k))
+          return true;
+    return makers.contains(node.op_type);
+  }
+
+  static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
+    const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
+    const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
+    if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
+        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
+        (!makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
+      return;
+    const Layer layer = make_layer(node, graph);
+    const detail::SizedNode at{node, graph, layer, known};
+    detail::KnownElements& result = known[*node.outputs[0]];
+    if (!result.band) {  // of a constant the import knows it
+      result = detail::known_band(at);
+      result.filled = detail::known_filled(at);
+    }
+    result.copies = detail::known_copies(at, detail::live_rule(at));
+    result.expanded = !result.copies.empty() && is_movement(layer);
   }
 
   void walk(const Graph& graph, Values& values) {
@@ -105,6 +125,10 @@ class LiveElements {
       else if (node.op_type == "If") branch(graph, values, node);
       else loop(graph, values, node);
     }
+    for (std::size_t n = graph.constant_nodes.size(); n-- > 0;) leaf(graph, values, graph.constant_nodes[n]);
+    std::vector<double>& needed = needed_[&graph];
+    needed.clear();
+    for (const auto& value : values) needed.push_back(value.part.share());
   }
 
   /// `'Slice_7' (Slice) reads 1 of 197 along axis 1`
@@ -126,16 +150,18 @@ class LiveElements {
   static void leave_unknown(const detail::KnownElements& known, Region& part) {
     if (part.empty()) return;
     for (std::size_t axis = 0; axis < part.dims().size(); ++axis)
-      if (known.is_repeated(axis)) part.fold(axis);
+      if (const FirstEqual first = known.copies_along(axis)) part.fold(axis, first);
     if (known.band) part.clip(*known.band);
+    if (known.filled) part.clip(*known.filled);
   }
 
   /// How much of a region a part of it is; of an expanded tensor by what differs.
   [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
     for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
-      if (!expanded->is_repeated(axis)) continue;
-      part.fold(axis);
-      all.fold(axis);
+      const FirstEqual first = expanded->copies_along(axis);
+      if (!first) continue;
+      part.fold(axis, first);
+      all.fold(axis, first);
     }
     return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 1;
   }
@@ -174,8 +200,16 @@ class LiveElements {
       return;
     }
     const Layer layer = make_layer(node, graph);
+    const Operands operands = benanza::operands(layer);
+    // Where a layer does not say how much of an operand it touches, the share is that of the whole tensor.
+    const auto touches_all = [&](std::size_t k) {
+      if (k == 0) return !operands.inputs.empty() && !operands.inputs[0].touched;
+      return !std::holds_alternative<op::Attention>(layer) && !std::holds_alternative<op::Where>(layer) &&
+             !std::holds_alternative<op::Rotary>(layer);
+    };
     const auto rule = has_rule ? detail::live_rule({node, graph, layer}) : std::nullopt;
-    for (const auto& input : node.inputs) whole = whole && !(input && known[*input].any());
+    for (const auto& input : node.inputs)
+      whole = whole && !(input && (known[*input].any() || graph.value(*input).sparse));
     const detail::Needs most = detail::needs_of({node, graph, layer}, rule, all);
     const detail::SizedNode informed{node, graph, layer, known};
     const detail::Needs needs =
@@ -183,10 +217,13 @@ class LiveElements {
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : 1;
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k];
+      if (!node.inputs[k]) {
+        share.inputs.push_back(1);
+        continue;
+      }
+      const detail::KnownElements& of_input = known[*node.inputs[k]];
       share.inputs.push_back(
-          node.inputs[k] ? share_of(part, full, known[*node.inputs[k]].expanded ? &known[*node.inputs[k]] : nullptr)
-                         : 1);
-      if (!node.inputs[k]) continue;
+          share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
       Needed needed{.part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
       need(graph, values, *node.inputs[k], needed);
@@ -244,6 +281,7 @@ class LiveElements {
       }
       if (!more) break;
     }
+    leave_passes(node, values, wanted, carried, out_skip);
     for (const auto& [in, out] : body.captures) need(graph, values, out, inner[in]);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i] || !any) continue;
@@ -253,7 +291,57 @@ class LiveElements {
     }
   }
 
+  /// Where nobody needs what the last pass hands on, no pass behind the last collected result that is needed takes
+  /// place; and what is collected alone is computed in the passes whose result is needed.
+  void leave_passes(const Node& node, const Values& values, const Values& wanted, std::size_t carried,
+                    std::size_t out_skip) {
+    const Graph& body = node.bodies[0].graph;
+    if (!node.trip_count || *node.trip_count < 2 || !node.attribute<detail::Dims>("scan_output_axes", {}).empty() ||
+        !node.attribute<detail::Dims>("scan_output_directions", {}).empty())
+      return;
+    const auto trips = static_cast<double>(*node.trip_count);
+    bool hands_on = false;
+    double last = 0, collected = 0;
+    Values chain = wanted;  // without what is collected alone
+    for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
+      if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
+      hands_on = hands_on || i < carried;
+      if (i < carried) continue;
+      const Region& part = values[*node.outputs[i]].part;
+      if (part.dims().empty() || part.dims()[0] != *node.trip_count) return;
+      Positions passes;
+      for (const auto& box : part.boxes()) passes = unite(passes, box[0]);
+      last = std::max(last, static_cast<double>(passes.runs().back().end));
+      collected = std::max(collected, static_cast<double>(passes.count()));
+      chain[body.outputs[i + out_skip]] = {.part = Region(body.value(body.outputs[i + out_skip]).dims)};
+    }
+    for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
+      chain[body.outputs[i + out_skip]] = wanted[body.outputs[i + out_skip]];  // may be collected too
+    const double of_chain = hands_on ? 1 : last / trips, of_collected = collected / trips;
+    if (last == 0 || (of_chain == 1 && of_collected == 1)) return;
+    const std::map<const Node*, LiveShare> all = shares_;
+    const std::map<const Graph*, std::vector<double>> needed = needed_;
+    walk(body, chain);
+    std::map<const Node*, LiveShare> of_each = std::exchange(shares_, all);
+    needed_ = needed;
+    scale_passes(body, of_each, of_chain, of_collected);
+  }
+  void scale_passes(const Graph& body, const std::map<const Node*, LiveShare>& chain, double of_chain,
+                    double of_collected) {
+    for (const Node& node : body.nodes) {
+      for (const Body& inner : node.bodies) scale_passes(inner.graph, chain, of_chain, of_collected);
+      if (!node.bodies.empty()) continue;
+      LiveShare& share = shares_.at(&node);
+      const LiveShare& alone = chain.at(&node);
+      const auto scaled = [&](double all, double some) { return some * of_chain + (all - some) * of_collected; };
+      share.flops = scaled(share.flops, alone.flops);
+      for (std::size_t i = 0; i < share.outputs.size(); ++i)
+        share.outputs[i] = scaled(share.outputs[i], alone.output(i));
+    }
+  }
+
   std::map<const Node*, LiveShare> shares_{};
+  std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
 };
 
@@ -262,7 +350,7 @@ class LiveElements {
   std::map<std::vector<std::string>, DeadWork> by_readers;
   for (const auto& at : layers) {
     const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
-    if (dead.value <= 0) continue;
+    if (dead.value <= 0 || at.live.readers.empty()) continue;  // what meets copies or zeros is not dead, but less
     DeadWork& work = by_readers[at.live.readers];
     work.readers = at.live.readers;
     work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());

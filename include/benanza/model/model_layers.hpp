@@ -33,7 +33,9 @@ struct LayerTensor {
   bool constant = false;
   bool trained = false;                  ///< a weight that every call changes
   bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
+  std::optional<Bytes> stored{};         ///< of a sparse constant: what the file has of it
   std::optional<double> scalar{};        ///< the number of a constant with one element
+  double needed = 1;                     ///< the share that its readers need together
   std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
   std::vector<std::size_t> consumers{};  ///< one entry a use: a value used twice is there twice
   std::vector<Share> behind{};           ///< distinct elements that a reader of it has to fetch

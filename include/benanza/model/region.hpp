@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis. Of two axes the
-// region may have the elements near the diagonal alone.
+// region may have the elements near the diagonal alone. Of many boxes it knows the box around them, and how many
+// elements they have.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
 #include <benanza/model/band.hpp>
+#include <benanza/model/positions.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,76 +18,6 @@
 #include <vector>
 
 namespace benanza {
-
-/// Positions along one axis, as sorted runs with a gap between any two. More than `most_runs` become one run from the
-/// first to the last.
-class Positions {
- public:
-  static constexpr std::size_t most_runs = 4096;
-  struct Run {
-    std::int64_t begin = 0, end = 0;
-    auto operator<=>(const Run&) const = default;
-  };
-
-  Positions() = default;
-  [[nodiscard]] static Positions run(std::int64_t begin, std::int64_t end) {
-    return Positions(std::vector<Run>{{begin, end}});
-  }
-  [[nodiscard]] static Positions whole(std::int64_t size) { return run(0, size); }
-  /// In any order; those that overlap are joined, empty ones are dropped.
-  explicit Positions(std::vector<Run> runs) {
-    std::erase_if(runs, [](const Run& run) { return run.begin >= run.end; });
-    std::sort(runs.begin(), runs.end());
-    for (const Run& run : runs)
-      if (!runs_.empty() && run.begin <= runs_.back().end) runs_.back().end = std::max(runs_.back().end, run.end);
-      else runs_.push_back(run);
-    if (runs_.size() > most_runs) runs_ = {{runs_.front().begin, runs_.back().end}};
-  }
-
-  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
-  [[nodiscard]] bool empty() const { return runs_.empty(); }
-  [[nodiscard]] std::int64_t count() const {
-    std::int64_t total = 0;
-    for (const Run& run : runs_) total += run.end - run.begin;
-    return total;
-  }
-  bool operator==(const Positions&) const = default;
-
- private:
-  std::vector<Run> runs_{};
-};
-
-[[nodiscard]] inline Positions unite(const Positions& a, const Positions& b) {
-  std::vector<Positions::Run> runs(a.runs().begin(), a.runs().end());
-  runs.insert(runs.end(), b.runs().begin(), b.runs().end());
-  return Positions(std::move(runs));
-}
-[[nodiscard]] inline Positions common(const Positions& a, const Positions& b) {
-  std::vector<Positions::Run> runs;
-  for (std::size_t i = 0, j = 0; i < a.runs().size() && j < b.runs().size();) {
-    runs.push_back({std::max(a.runs()[i].begin, b.runs()[j].begin), std::min(a.runs()[i].end, b.runs()[j].end)});
-    ++(a.runs()[i].end < b.runs()[j].end ? i : j);
-  }
-  return Positions(std::move(runs));
-}
-[[nodiscard]] inline bool contains(const Positions& outer, const Positions& inner) {
-  return common(outer, inner) == inner;
-}
-/// `first + step * p` for each position, those outside of [0, size) left out.
-[[nodiscard]] inline Positions stepped(const Positions& from, std::int64_t first, std::int64_t step,
-                                       std::int64_t size) {
-  std::vector<Positions::Run> runs;
-  const bool each = step != 1 && from.count() <= static_cast<std::int64_t>(Positions::most_runs);
-  for (const auto& run : from.runs()) {
-    if (each) {
-      for (std::int64_t p = run.begin; p < run.end; ++p) runs.push_back({first + step * p, first + step * p + 1});
-    } else {
-      const auto [least, most] = std::minmax({first + step * run.begin, first + step * (run.end - 1)});
-      runs.push_back({least, most + 1});
-    }
-  }
-  return common(Positions(std::move(runs)), Positions::whole(size));
-}
 
 /// A set of positions for each axis.
 using Box = std::vector<Positions>;
@@ -116,7 +48,8 @@ struct AxesBand {
   return total;
 }
 
-/// Boxes may overlap. More than `most_boxes` become the one box around them.
+/// Boxes may overlap. More than `most_boxes` become the one box around them, of which no more elements count than they
+/// have.
 class Region {
  public:
   static constexpr std::size_t most_boxes = 8;
@@ -133,7 +66,9 @@ class Region {
   [[nodiscard]] const detail::Dims& dims() const { return dims_; }
   [[nodiscard]] std::span<const Box> boxes() const { return boxes_; }
   [[nodiscard]] bool empty() const { return boxes_.empty(); }
-  [[nodiscard]] bool is_whole() const { return !band_ && boxes_.size() == 1 && boxes_[0] == whole_box(dims_); }
+  [[nodiscard]] bool is_whole() const {
+    return !band_ && !most_ && boxes_.size() == 1 && boxes_[0] == whole_box(dims_);
+  }
   /// The elements of the boxes that lie outside of it are not in the region.
   [[nodiscard]] const std::optional<AxesBand>& band() const { return band_; }
   bool operator==(const Region&) const = default;
@@ -146,14 +81,41 @@ class Region {
     band_.reset();
     if (!left.empty() && !left.covers(dims_[to.row], dims_[to.column])) band_ = {to.row, to.column, left};
   }
-  /// Lets the first position of an axis stand for all.
-  void fold(std::size_t axis) {
-    const auto band = band_ && band_->row != axis && band_->column != axis ? band_ : std::nullopt;
+  /// Leaves the elements of a box.
+  void clip(const Box& to) {
+    const auto band = band_;
+    const auto most = std::exchange(most_, std::nullopt);
     for (auto& box : std::exchange(boxes_, {})) {
-      box[axis] = Positions::run(0, 1);
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(box[i], to[i]);
+      add(std::move(box));
+    }
+    band_ = boxes_.empty() ? std::nullopt : band;
+    most_ = boxes_.empty() ? std::nullopt : most;
+    for (std::size_t i = 0; i < certain_.size(); ++i) certain_[i] = common(certain_[i], to[i]);
+  }
+  /// Lets the first of equal positions of an axis stand for all.
+  void fold(std::size_t axis, const FirstEqual& first) {
+    const auto band = band_ && band_->row != axis && band_->column != axis ? band_ : std::nullopt;
+    const auto most = std::exchange(most_, std::nullopt);
+    for (auto& box : std::exchange(boxes_, {})) {
+      box[axis] = firsts(box[axis], first);
       add(std::move(box));
     }
     band_ = band;
+    most_ = most;
+    if (!certain_.empty()) certain_[axis] = firsts(certain_[axis], first);
+  }
+  /// No more than that many elements count, and those of `certain` do. What is said of a region that is empty, or has
+  /// fewer, changes nothing.
+  void limit(double elements, Box certain) {
+    if (elements >= count()) return;
+    most_ = elements;
+    certain_ = std::move(certain);
+  }
+  [[nodiscard]] const std::optional<double>& limited() const { return most_; }
+  /// Boxes of which each element is in the region.
+  [[nodiscard]] std::span<const Box> certain() const {
+    return most_ && !certain_.empty() ? std::span<const Box>(&certain_, 1) : std::span<const Box>(boxes_);
   }
 
   /// A box without a position along some axis adds nothing, unless the tensor has no element at all.
@@ -161,6 +123,7 @@ class Region {
     for (std::size_t i = 0; i < box.size(); ++i)
       if (box[i].empty() && dims_[i] > 0) return;
     band_.reset();
+    if (most_) *most_ += count_of(box);
     for (std::size_t e = 0; e < boxes_.size();) {
       std::size_t different = 0, axis = 0, inside = 0, around = 0;
       for (std::size_t i = 0; i < box.size(); ++i) {
@@ -179,6 +142,12 @@ class Region {
     }
     boxes_.push_back(std::move(box));
     if (boxes_.size() <= most_boxes) return;
+    if (!most_) {
+      most_ = 0;
+      for (const auto& each : boxes_) *most_ += count_of(each);
+      const auto fewer = [](const Box& a, const Box& b) { return count_of(a) < count_of(b); };
+      certain_ = *std::max_element(boxes_.begin(), boxes_.end(), fewer);
+    }
     Box hull = std::move(boxes_.back());
     for (const auto& each : boxes_)
       for (std::size_t i = 0; i < each.size(); ++i) hull[i] = unite(hull[i], each[i]);
@@ -191,36 +160,50 @@ class Region {
       if (band_ && both && band_->has_axes_of(*both)) both->band = around(band_->band, both->band);
       else both.reset();
     }
+    const bool limited = most_ || other.most_;
+    const double most = limited ? count() + other.count() : 0;
+    most_.reset();
     for (const auto& box : other.boxes_) add(box);
     band_ = both;
+    if (limited) limit(most, !other.certain_.empty() ? other.certain_ : certain_.empty() ? boxes_.front() : certain_);
   }
 
   /// Sum over the elements of the product of their weights along the axes: `weight(axis, positions)` sums those of some
-  /// positions. A band is not looked at.
+  /// positions. A band is not looked at. Where not all elements count, those that do have the weight of the average.
   template <class Weight>
   [[nodiscard]] double measure(const Weight& weight) const {
-    return of_union([&](const Box& part) {
+    const double all = of_union([&](const Box& part) {
       double product = 1;
       for (std::size_t i = 0; i < part.size(); ++i) product *= weight(i, part[i]);
       return product;
     });
+    const double within = most_ ? of_union([](const Box& part) { return count_of(part); }) : 0;
+    return within > 0 ? all * std::min(1.0, *most_ / within) : all;
+  }
+  /// Elements.
+  [[nodiscard]] double count() const {
+    const double within = of_union([&](const Box& part) {
+      double product = band_ ? banded_count(part[band_->row], part[band_->column], band_->band) : 1;
+      for (std::size_t i = 0; i < part.size(); ++i)
+        if (!band_ || (i != band_->row && i != band_->column)) product *= static_cast<double>(part[i].count());
+      return product;
+    });
+    return most_ ? std::min(*most_, within) : within;
   }
   /// Elements, as a share of all; of a tensor without elements all.
   [[nodiscard]] double share() const {
     if (is_whole()) return 1;
     double all = 1;
     for (const auto dim : dims_) all *= static_cast<double>(dim);
-    if (all <= 0) return empty() ? 0 : 1;
-    const double count = of_union([&](const Box& part) {
-      double product = band_ ? banded_count(part[band_->row], part[band_->column], band_->band) : 1;
-      for (std::size_t i = 0; i < part.size(); ++i)
-        if (!band_ || (i != band_->row && i != band_->column)) product *= static_cast<double>(part[i].count());
-      return product;
-    });
-    return count / all;
+    return all <= 0 ? (empty() ? 0 : 1) : count() / all;
   }
 
  private:
+  [[nodiscard]] static double count_of(const Box& box) {
+    double product = 1;
+    for (const auto& positions : box) product *= static_cast<double>(positions.count());
+    return product;
+  }
   /// The measure of a union: what each box has that none behind it has.
   template <class Measure>
   [[nodiscard]] double of_union(const Measure& measure, std::size_t from = 0, const Box* within = nullptr) const {
@@ -236,6 +219,8 @@ class Region {
   detail::Dims dims_{};
   std::vector<Box> boxes_{};
   std::optional<AxesBand> band_{};
+  std::optional<double> most_{};  ///< elements that count, where the boxes have more
+  Box certain_{};                 ///< the largest of the boxes that became one
 };
 
 namespace detail {

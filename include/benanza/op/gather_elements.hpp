@@ -58,8 +58,9 @@ struct GatherElements {
   }
 
   [[nodiscard]] Operands operands() const {
-    const std::int64_t count = element_count(indices);
-    return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = std::min(count, element_count(x))},
+    const std::int64_t along = indices[static_cast<std::size_t>(axis)];  // all of these may be the same
+    const std::int64_t certain = along == 0 ? 0 : element_count(indices) / along;
+    return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = certain},
                        {.name = "indices",
                         .type = index_type,
                         .shape = indices,

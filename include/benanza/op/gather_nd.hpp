@@ -72,13 +72,14 @@ struct GatherNd {
     std::int64_t smallest = x[static_cast<std::size_t>(batch_dims)];  // one limit for every coordinate
     for (std::int64_t i = 0; i < indices.back(); ++i)
       smallest = std::min(smallest, x[static_cast<std::size_t>(batch_dims + i)]);
-    return {.inputs =
-                {{.name = "data", .type = type, .shape = x, .touched = std::min(element_count(y()), element_count(x))},
-                 {.name = "indices",
-                  .type = index_type,
-                  .shape = indices,
-                  .contents = Contents::indices,
-                  .limit = smallest}},
+    const std::int64_t batches = batch_dims == 0 ? 1 : x[0];  // all indices may be the same
+    const std::int64_t certain = checked_product(batches, element_count(slice()));
+    return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = std::min(element_count(y()), certain)},
+                       {.name = "indices",
+                        .type = index_type,
+                        .shape = indices,
+                        .contents = Contents::indices,
+                        .limit = smallest}},
             .outputs = {{.name = "output", .type = type, .shape = y()}}};
   }
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }

@@ -145,12 +145,18 @@ struct Recurrent {
 
   /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden; the element-wise part
   /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations a hidden unit besides the biases; peepholes add a product and a sum to
-  /// three gates.
+  /// three gates. A state that is not given is 0: the first step of a direction multiplies its inputs alone.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t cells = checked_product(checked_product(x[0], x[1]), checked_product(directions, hidden));
     const std::int64_t macs = checked_product(checked_product(cells, gates()), x[2] + hidden);
     const double pointwise = (cell == Cell::lstm ? 9.0 : cell == Cell::gru ? 8.0 : 2.0) + (peepholes ? 6.0 : 0.0);
-    return {.macs = macs, .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells)};
+    return {.macs = macs,
+            .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells) -
+                     (initial_state ? 0.0 : first_step_flops() * static_cast<double>(directions))};
+  }
+  /// Of the products of one direction's first step with its state.
+  [[nodiscard]] constexpr double first_step_flops() const {
+    return x[0] == 0 ? 0 : 2.0 * static_cast<double>(checked_product(x[1], checked_product(hidden, hidden)) * gates());
   }
 
   [[nodiscard]] constexpr bool consistent() const {

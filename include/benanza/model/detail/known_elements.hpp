@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownElements: what is known of a tensor's elements before a request comes: zeros of a triangle, scores that a
-// constant mask hides, rows that an Expand repeats. What is known need not be computed or read.
+// KnownElements: what is known of a tensor's elements before a request comes: zeros of a triangle or around what a Pad
+// pads, scores that a constant mask hides, rows that an Expand repeats. What is known need not be computed or read.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -24,11 +24,14 @@ struct KnownElements {
   std::optional<AxesBand> band{};        ///< each element outside of it is `outside`
   double outside = 0;                    ///< 0, or so low that a softmax makes it 0
   std::optional<std::size_t> one_hot{};  ///< along this axis one element at most is not 0
-  std::vector<bool> repeated{};          ///< axes along which all elements are equal; empty: none
+  std::optional<Box> filled{};           ///< each element outside of it is 0
+  std::vector<FirstEqual> copies{};      ///< for each axis the positions that have equal elements; empty: none
   bool expanded = false;                 ///< they are stored once: who reads one reads what is behind all
 
-  [[nodiscard]] bool any() const { return band || one_hot || !repeated.empty(); }
-  [[nodiscard]] bool is_repeated(std::size_t axis) const { return axis < repeated.size() && repeated[axis]; }
+  [[nodiscard]] bool any() const { return band || one_hot || filled || !copies.empty(); }
+  [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
+    return axis < copies.size() ? copies[axis] : nullptr;
+  }
 };
 
 /// A score from here on downwards leaves nothing after a softmax.
@@ -53,9 +56,9 @@ struct SizedNode {
   const std::size_t rank = value.dims.size();
   if (!value.banded || rank < 2) return result;
   BandedNumbers numbers = *value.banded;
-  if (numbers.inside == numbers.outside) return result;
+  if (numbers.inside == numbers.outside && !numbers.differ) return result;
   const auto matters = [](double number) { return number == 0 || number <= masked_score; };
-  if (!matters(numbers.outside) || (numbers.outside == 0 && numbers.inside <= masked_score)) {
+  if (!numbers.differ && (!matters(numbers.outside) || (numbers.outside == 0 && numbers.inside <= masked_score))) {
     const auto rest = numbers.band.complement();
     if (!rest) return result;
     numbers = {*rest, numbers.outside, numbers.inside};
@@ -77,6 +80,14 @@ struct SizedNode {
   return AxesBand{y.size() - row, y.size() - column, band->band};
 }
 
+/// Element-wise operators that make 0 of 0 in their first operand.
+[[nodiscard]] inline bool keeps_zero(std::string_view type) {
+  static constexpr std::array<std::string_view, 14> names{"Relu", "Neg",      "Abs",   "Sqrt",    "Tanh",
+                                                          "Sign", "Identity", "Cast",  "Dropout", "LeakyRelu",
+                                                          "Erf",  "Gelu",     "Round", "Floor"};
+  return type == "Div" || std::find(names.begin(), names.end(), type) != names.end();
+}
+
 /// What is known of a result of an element-wise operator from one operand, whatever the others are.
 class KnownElementwise {
  public:
@@ -86,14 +97,11 @@ class KnownElementwise {
     if (type_ == "Where") return choice();
     if (type_ == "Softmax") return softmax();
     if (type_ == "Trilu") return triangle();
-    static constexpr std::array<std::string_view, 14> zero_at_zero{"Relu", "Neg",      "Abs",   "Sqrt",    "Tanh",
-                                                                   "Sign", "Identity", "Cast",  "Dropout", "LeakyRelu",
-                                                                   "Erf",  "Gelu",     "Round", "Floor"};
     static constexpr std::array<std::string_view, 3> keeping{"Identity", "Cast", "Dropout"};
     const auto lists = [this](const auto& names) {
       return std::find(names.begin(), names.end(), type_) != names.end();
     };
-    const bool either = type_ == "Mul" || type_ == "And", first = type_ == "Div" || lists(zero_at_zero);
+    const bool either = type_ == "Mul" || type_ == "And", first = keeps_zero(type_);
     for (std::size_t k = 0; k < std::min<std::size_t>(2, at_.node.inputs.size()); ++k) {
       const KnownElements x = at_.known_x(k);
       if (!x.band && !x.one_hot) continue;
@@ -187,6 +195,50 @@ class KnownElementwise {
     return {.band = last ? from_last(x.band, at.x(0), at.y()) : std::nullopt, .outside = x.outside};
   }
   return KnownElementwise(at).result();
+}
+
+/// Where a result may differ from 0: inside of what a Pad pads, and what is computed from it element by element.
+[[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  const Dims& y = at.y();
+  const auto x_of = [&](std::size_t k) { return at.known_x(k).filled; };
+  if (type == "Pad") {
+    const auto* pad = std::get_if<op::Pad>(&at.layer);
+    const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
+                       given_ints(at.node, at.graph, "axes", 3).known;
+    const auto cells = known ? op::Pad::padding(at.node, at.graph) : std::nullopt;
+    if (pad == nullptr || pad->mode != op::PadMode::constant || pad->nonzero || !cells) return std::nullopt;
+    Box box = x_of(0).value_or(whole_box(at.x(0)));
+    for (std::size_t i = 0; i < box.size(); ++i) box[i] = stepped(box[i], cells->before[i], 1, y[i]);
+    return box;
+  }
+  if (type == "Mul")
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k); x && at.x(k) == y) return x;
+  if (type == "MatMul") {  // rows of zeros, and columns
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
+        const std::size_t own = y.size() - 2 + k;
+        for (std::size_t i = 0; i < y.size(); ++i)
+          if (i == own || (i + 2 < y.size() && at.x(k)[i] == y[i])) box[i] = common(box[i], (*x)[i]);
+      }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  const auto x = x_of(0);
+  if (!x) return std::nullopt;
+  if (type == "Transpose") {
+    auto perm = at.node.attribute<Dims>("perm", {});
+    Box box;
+    for (std::size_t i = 0; i < x->size(); ++i)
+      box.push_back((*x)[perm.empty() ? x->size() - 1 - i : static_cast<std::size_t>(perm[i])]);
+    return box;
+  }
+  if (std::holds_alternative<op::View>(at.layer) && type != "Identity" && type != "Cast") {
+    auto boxes = reshaped(*x, at.x(0), y);
+    return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
+  }
+  return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
 }
 
 }  // namespace benanza::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
 #include <benanza/model/detail/live_recurrent.hpp>
 #include <benanza/model/detail/live_resize.hpp>
@@ -12,6 +13,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +28,9 @@ namespace benanza::detail {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
+  if (at.node.op_type == "EmbedLayerNormalization" ||
+      ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
+    return certain_rows(at);
   if (!at.node.has_output(0)) return std::nullopt;
   if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze") return reshape(at);
   if (type == "Transpose") return transposition(at);
@@ -32,6 +38,8 @@ namespace benanza::detail {
   if (type == "Slice") return slice(at);
   if (type == "Split" || type == "Concat") return joined(at, type == "Split");
   if (type == "Gather") return gather(at);
+  if (type == "GatherND" || type == "GatherElements") return gather_places(at);
+  if (type == "Tile") return tiling(at);
   if (type == "Pad" || type == "CenterCropPad") return padding(at);
   if (type == "Einsum") return einsum(at);
   if (type == "CumSum") return cumulation(at);
@@ -47,7 +55,7 @@ namespace benanza::detail {
   }
   if (type == "Identity" || type == "Dropout" || type == "Expand" || type == "Cast") return elementwise(at);
   if (type == "Resize" || type == "Upsample") return resize(at);
-  if (type == "Tile" || type.starts_with("Scatter")) return same_axes(at);
+  if (type.starts_with("Scatter")) return same_axes(at);
   if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
@@ -55,8 +63,9 @@ namespace benanza::detail {
   }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
+  if (std::holds_alternative<op::Where>(layer)) return choice(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
-      std::holds_alternative<op::Nary>(layer) || std::holds_alternative<op::Where>(layer))
+      std::holds_alternative<op::Nary>(layer))
     return elementwise(at);
   if (std::holds_alternative<op::BatchNorm>(layer)) return elementwise(at, 1);
   if (std::holds_alternative<op::Conv>(layer)) return convolution(at);
@@ -67,50 +76,80 @@ namespace benanza::detail {
   return normalization(at);
 }
 
-/// Axes along which all elements of the first result are equal: what Expand and Tile repeat, and what is computed from
-/// it in the same way at each position.
-[[nodiscard]] inline std::vector<bool> known_repeats(const SizedNode& at, const std::optional<LiveRule>& rule) {
+/// Whether a result at one place follows from what it needs there alone, wherever it is.
+[[nodiscard]] inline bool is_alike_everywhere(const SizedNode& at, const std::string& type, bool outer_axis) {
+  const Layer& layer = at.layer;
+  return type == "Transpose" || type == "Cast" || type.starts_with("Reduce") ||
+         std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Unary>(layer) ||
+         std::holds_alternative<op::Binary>(layer) || std::holds_alternative<op::Nary>(layer) ||
+         std::holds_alternative<op::Where>(layer) || std::holds_alternative<op::BatchNorm>(layer) ||
+         std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Softmax>(layer) ||
+         std::holds_alternative<op::LayerNorm>(layer) ||
+         (outer_axis && (std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::Pool>(layer)));
+}
+
+/// For each axis of the first result the positions that have equal elements: what Expand and Tile repeat, what a Gather
+/// picks twice, what an upsampling copies, and what is computed from them in the same way at each position.
+[[nodiscard]] inline std::vector<FirstEqual> known_copies(const SizedNode& at, const std::optional<LiveRule>& rule) {
+  constexpr std::int64_t most_positions = 8192, most_all_equal = 1 << 20;
   const std::string type = onnx_type(at.node);
   const Dims& y = at.y();
-  std::vector<bool> repeated(y.size(), false);
-  const bool copies = type == "Expand" || type == "Tile";
-  const bool same = copies || type == "Transpose" || type == "Cast" || type.starts_with("Reduce") ||
-                    std::holds_alternative<op::View>(at.layer) || std::holds_alternative<op::Unary>(at.layer) ||
-                    std::holds_alternative<op::Binary>(at.layer) || std::holds_alternative<op::Nary>(at.layer) ||
-                    std::holds_alternative<op::Where>(at.layer) || std::holds_alternative<op::BatchNorm>(at.layer) ||
-                    std::holds_alternative<op::MatMul>(at.layer) || std::holds_alternative<op::Softmax>(at.layer) ||
-                    std::holds_alternative<op::LayerNorm>(at.layer);
-  for (std::size_t i = 0; same && i < y.size(); ++i) {
+  const auto* resize = std::get_if<op::Resize>(&at.layer);
+  const bool copies = type == "Expand" || type == "Tile" || type == "Gather" || type == "Concat" ||
+                      (resize && resize->mode == op::ResizeMode::nearest);
+  std::vector<FirstEqual> result(y.size());
+  if (!rule) return {};
+  // What is needed at a position, by the first of equal positions.
+  const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
+    Box box = whole_box(y);
+    box[axis] = Positions::run(position, position + 1);
+    std::vector<std::int64_t> key;
+    for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+      if (!at.node.inputs[k] || (copies && k > 0 && type != "Concat")) continue;  // sizes and places
+      for (const auto& part : rule->operand(k, 0, box)) {
+        if (std::any_of(part.begin(), part.end(), [](const Positions& p) { return p.empty(); })) continue;
+        key.push_back(-1 - static_cast<std::int64_t>(*at.node.inputs[k]));
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          const FirstEqual first = by_firsts ? at.known_x(k).copies_along(i) : nullptr;
+          const bool whole = part[i] == Positions::whole(at.x(k)[i]);
+          for (const auto& run : part[i].runs())
+            if (whole || !first) key.insert(key.end(), {run.begin, run.end});
+            else
+              for (auto p = run.begin; p < run.end; ++p) key.push_back((*first)[static_cast<std::size_t>(p)]);
+        }
+      }
+    }
+    return key;
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < y.size(); ++i) {
     if (y[i] < 2) continue;
-    if (copies) {
-      const std::size_t from_end = y.size() - i, rank = at.x(0).size();
-      if (from_end > rank || at.x(0)[rank - from_end] == 1 || at.known_x(0).is_repeated(rank - from_end))
-        repeated[i] = true;
+    if (i >= 2 && std::holds_alternative<op::Conv>(at.layer)) {
+      if (const auto windows = convolution_windows(at))
+        result[i] = equal_windows((*windows)[i - 2], at.known_x(0).copies_along(i));
+      any = any || result[i];
       continue;
     }
-    bool follows = false, equal = rule.has_value();
-    for (std::size_t k = 0; equal && k < at.node.inputs.size(); ++k) {
-      if (!at.node.inputs[k]) continue;
-      const auto needed_at = [&](std::int64_t position) {
-        Box box = whole_box(y);
-        box[i] = Positions::run(position, position + 1);
-        Region region(at.x(k));
-        for (auto& part : rule->operand(k, 0, box)) region.add(std::move(part));
-        return region;
-      };
-      Region first = needed_at(0), last = needed_at(y[i] - 1);
-      follows = follows || !(first == last);
-      for (std::size_t axis = 0; axis < at.x(k).size(); ++axis) {
-        if (!at.known_x(k).is_repeated(axis)) continue;
-        first.fold(axis);
-        last.fold(axis);
-      }
-      equal = first == last;
+    if (!copies && (!is_alike_everywhere(at, type, i < 2) || needed_at(i, 0, false) == needed_at(i, y[i] - 1, false)))
+      continue;
+    auto first = std::make_shared<std::vector<std::int64_t>>();
+    if (y[i] > most_positions) {
+      const auto at_first = needed_at(i, 0, true);
+      bool equal = y[i] <= most_all_equal;
+      for (const std::int64_t p : {std::int64_t{1}, y[i] / 3, y[i] / 2, y[i] - 1})
+        equal = equal && needed_at(i, p, true) == at_first;
+      if (!equal) continue;
+      first->assign(static_cast<std::size_t>(y[i]), 0);
+    } else {
+      std::map<std::vector<std::int64_t>, std::int64_t> seen;
+      for (std::int64_t p = 0; p < y[i]; ++p)
+        first->push_back(seen.try_emplace(needed_at(i, p, true), p).first->second);
+      if (static_cast<std::int64_t>(seen.size()) == y[i]) continue;
     }
-    repeated[i] = follows && equal;
+    result[i] = std::move(first);
+    any = true;
   }
-  if (std::find(repeated.begin(), repeated.end(), true) == repeated.end()) repeated.clear();
-  return repeated;
+  return any ? result : std::vector<FirstEqual>{};
 }
 
 /// What a node needs of its operands, and the share of its arithmetic that this takes.
@@ -136,21 +175,28 @@ struct Needs {
 [[nodiscard]] inline Needs needs_of(const SizedNode& at, const std::optional<LiveRule>& rule,
                                     const std::vector<Region>& outputs) {
   Needs result;
+  const bool is_product = std::holds_alternative<op::MatMul>(at.layer);
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
     result.inputs.emplace_back();
     if (!at.node.inputs[k]) continue;
     const Dims& x = at.x(k);
     Region region(x);
     for (std::size_t j = 0; rule && j < outputs.size(); ++j)
-      for (const auto& y : outputs[j].boxes())
+      // Where not all of a box is needed, the elements of each axis say all that products and element-wise layers ask.
+      for (const auto& y : rule->follows || is_product ? outputs[j].boxes() : outputs[j].certain())
         for (auto& box : rule->operand(k, j, y)) region.add(std::move(box));
     if (!rule) region = Region::whole(x);
     if (const auto band = rule ? followed_band(at, *rule, k, outputs) : std::nullopt) region.clip(*band);
     if (const auto band = rule && rule->reads ? rule->reads(k) : std::nullopt) region.clip(*band);
     if (const auto known = at.known_x(k).band) {
-      if (at.graph.input(at.node, k).constant) region = Region(x);  // both numbers are known
+      const Value& value = at.graph.input(at.node, k);
+      if (value.constant && value.banded && !value.banded->differ) region = Region(x);  // both numbers are known
       else region.clip(*known);
     }
+    if (const auto filled = at.known_x(k).filled) region.clip(*filled);
+    if (rule && rule->follows && !outputs.empty() && outputs[0].limited())
+      if (auto certain = rule->operand(k, 0, outputs[0].certain()[0]); !certain.empty())
+        region.limit(*outputs[0].limited(), std::move(certain[0]));
     result.inputs[k] = std::move(region);
   }
   if (!rule || outputs.empty()) return result;

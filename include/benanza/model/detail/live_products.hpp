@@ -98,14 +98,35 @@ class ProductZeros {
     of_b[0] = rank - 1;
   }
   const ProductZeros zeros(at, b, of_a, of_b);
-  return LiveRule{
-      .operand = [at, b, of_a, of_b, zeros, packed](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-        if (zeros.picks_of(k)) return {};
-        if (packed && k > 1) return {whole_box(at.x(k))};
-        const Dims& x = at.x(k);
-        return {follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y)};
-      },
-      .flops = [zeros](std::span<const Region> y, const Region&) { return y[0].share() * zeros.products_left(y[0]); }};
+  // Where both operands may differ from 0 along the axis that is summed up.
+  const auto summed_axis = [](const FollowedAxes& axes) {
+    return static_cast<std::size_t>(
+        std::find(axes.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, axes.size())), axes.end(),
+                  whole_axis) -
+        axes.begin());
+  };
+  const std::size_t depth_a = summed_axis(of_a), depth_b = packed ? of_b.size() : summed_axis(of_b);
+  if (depth_a >= a_rank) return std::nullopt;
+  const std::int64_t depth = at.x(0)[depth_a];
+  Positions summed = Positions::whole(depth);
+  if (const auto filled = at.known_x(0).filled) summed = (*filled)[depth_a];
+  if (const auto filled = at.known_x(b).filled; filled && depth_b < b_rank) summed = common(summed, (*filled)[depth_b]);
+  double some = depth > 0 ? static_cast<double>(summed.count()) / static_cast<double>(depth) : 1;
+  for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
+    if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
+      some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
+  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, depth_a, depth_b, summed](
+                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                    if (zeros.picks_of(k)) return {};
+                    if (packed && k > 1) return {whole_box(at.x(k))};
+                    const Dims& x = at.x(k);
+                    Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
+                    if (k == 0) box[depth_a] = summed;
+                    if (k == b && depth_b < x.size()) box[depth_b] = summed;
+                    return {box};
+                  },
+                  .flops = [zeros, some](std::span<const Region> y,
+                                         const Region&) { return y[0].share() * zeros.products_left(y[0]) * some; }};
 }
 
 [[nodiscard]] inline std::optional<LiveRule> einsum(const SizedNode& at) {

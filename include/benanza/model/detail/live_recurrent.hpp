@@ -41,7 +41,7 @@ namespace benanza::detail {
     }
     return result;
   };
-  return LiveRule{.operand = [at, steps](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, steps, layer](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     const Dims& x = at.x(k);
                     const Positions& directions = y[j == 0 ? 1 : 0];
                     const Positions& batch = y[j == 0 ? 2 : 1];
@@ -53,6 +53,14 @@ namespace benanza::detail {
                     }
                     Box box = whole_box(x);
                     if (!box.empty()) box[0] = directions;  // weights, biases, peepholes and initial states
+                    if (k == 2 && !layer.initial_state) {   // a first step has no state to multiply
+                      std::vector<Positions::Run> runs;
+                      const auto of_each = steps(j, y);
+                      for (std::size_t d = 0; d < of_each.size(); ++d)
+                        if (of_each[d].count() > 1)
+                          runs.push_back({static_cast<std::int64_t>(d), static_cast<std::int64_t>(d) + 1});
+                      box[0] = Positions(std::move(runs));
+                    }
                     if ((k == 5 || k == 6) && box.size() == 3) box[1] = batch;  // initial states
                     return {box};
                   },
@@ -66,9 +74,13 @@ namespace benanza::detail {
                             for (std::size_t d = 0; d < all.size(); ++d) all[d] = unite(all[d], of_box[d]);
                             of_batch = std::max(of_batch, static_cast<double>(box[j == 0 ? 2 : 1].count()));
                           }
-                        for (const auto& of_direction : all) needed += static_cast<double>(of_direction.count());
-                        return needed / static_cast<double>(sequence * layer.directions) * of_batch /
-                               static_cast<double>(at.x(0)[1]);
+                        const double whole = layer.arithmetic().flops,
+                                     first = layer.initial_state ? 0 : layer.first_step_flops(),
+                                     directions = static_cast<double>(layer.directions);
+                        const double step = (whole / directions + first) / static_cast<double>(sequence);
+                        for (const auto& of_direction : all)
+                          if (!of_direction.empty()) needed += static_cast<double>(of_direction.count()) * step - first;
+                        return needed / whole * of_batch / static_cast<double>(at.x(0)[1]);
                       }};
 }
 

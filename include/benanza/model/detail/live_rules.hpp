@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators need of their operands for a part of their results: operators that follow axes, and those that move
-// elements. live_products.hpp has products, live_windows.hpp those that sum over windows or keys.
+// What operators need of their operands for a part of their results: operators that follow axes. live_movement.hpp has
+// those that move elements, live_products.hpp products, live_windows.hpp those that sum over windows or keys.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza::detail {
@@ -85,6 +87,33 @@ template <class IsWhole>
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
 }
 
+/// A group of channels is normalised together; scales and biases belong to a channel, or before version 21 to a group.
+[[nodiscard]] inline std::optional<LiveRule> group_normalization(const SizedNode& at, std::int64_t groups) {
+  const Dims& x = at.x(0);
+  if (x.size() < 2 || groups < 1 || x[1] % groups != 0 || at.y() != x) return std::nullopt;
+  const std::int64_t channels = x[1] / groups;
+  const auto of_groups = [channels](const Positions& at_channels) {
+    std::vector<Positions::Run> runs;
+    for (const auto& run : at_channels.runs()) runs.push_back({run.begin / channels, (run.end - 1) / channels + 1});
+    return Positions(std::move(runs));
+  };
+  return LiveRule{.operand = [at, channels, of_groups](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+                    Box box = whole_box(at.x(k));
+                    if (k > 0) {
+                      if (box.size() == 1) box[0] = at.x(k)[0] == at.x(0)[1] ? y[1] : of_groups(y[1]);
+                      return {box};
+                    }
+                    box[0] = y[0];
+                    std::vector<Positions::Run> runs;
+                    const Positions read = of_groups(y[1]);
+                    for (const auto& run : read.runs()) runs.push_back({run.begin * channels, run.end * channels});
+                    box[1] = Positions(std::move(runs));
+                    return {box};
+                  },
+                  .flops = [](std::span<const Region> y,
+                              const Region& read) { return 2.0 / 5 * y[0].share() + 3.0 / 5 * read.share(); }};
+}
+
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
   if (std::holds_alternative<op::Softmax>(at.layer)) return along_axis(at, at.node.opset < 13, 1.0 / 5);
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
@@ -99,11 +128,7 @@ template <class IsWhole>
     return along_axes(
         at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all);
   }
-  if (std::holds_alternative<op::GroupNorm>(at.layer)) {
-    const bool instance = at.node.op_type == "InstanceNormalization";
-    return along_axes(
-        at, [&](std::size_t i) { return i > (instance ? 1U : 0U); }, 2.0 / 5);
-  }
+  if (const auto* norm = std::get_if<op::GroupNorm>(&at.layer)) return group_normalization(at, norm->groups);
   if (std::holds_alternative<op::TopK>(at.layer)) return along_axis(at, false, 0);
   return std::nullopt;
 }
@@ -149,147 +174,33 @@ template <class IsWhole>
     next += keeps || !reduced[i] ? 1 : 0;
   }
   if (next != at.y().size()) return std::nullopt;
+  static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
+  double some = 1;  // of the elements that are summed up, those that are not known to be 0
+  if (const auto filled = at.known_x(0).filled; filled && sums.contains(node.op_type))
+    for (std::size_t i = 0; i < rank; ++i)
+      if (reduced[i] && at.x(0)[i] > 0)
+        some *= static_cast<double>((*filled)[i].count()) / static_cast<double>(at.x(0)[i]);
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
-  }};
-}
-
-[[nodiscard]] inline std::optional<LiveRule> slice(const SizedNode& at) {
-  const auto box = op::Slice::taken_box(at.node, at.graph);
-  if (!box || box->taken != at.y()) return std::nullopt;
-  bool known = true;
-  for (std::size_t i = 1; i < at.node.inputs.size(); ++i)
-    known = known && (!at.node.has_input(i) || at.graph.input(at.node, i).literal);
-  return LiveRule{.operand = [at, box, known](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
-    Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < y.size(); ++i)
-      if (known || box->taken[i] == at.x(0)[i]) result[i] = stepped(y[i], box->first[i], box->step[i], at.x(0)[i]);
-    return {result};
-  }};
-}
-
-/// Gather: places that are known are needed, else the whole axis.
-[[nodiscard]] inline std::optional<LiveRule> gather(const SizedNode& at) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
-  const Value& indices = at.graph.input(at.node, 1);
-  const std::size_t rank = indices.dims.size();
-  if (!axis || at.y().size() + 1 != at.x(0).size() + rank) return std::nullopt;
-  std::vector<std::int64_t> places;
-  if (indices.literal && rank < 2) places = indices.literal->ints;
-  if (static_cast<std::int64_t>(places.size()) != indices.elements()) places.clear();
-  const std::int64_t size = at.x(0)[*axis];
-  for (auto& place : places) place += place < 0 ? size : 0;
-  return LiveRule{.operand = [at, places, rank, size, first = *axis](std::size_t k, std::size_t j,
-                                                                     const Box& y) -> std::vector<Box> {
-    FollowedAxes axes;
-    if (k == 1) {
-      for (std::size_t i = 0; i < rank; ++i) axes.push_back(first + i);
-      return {follow(axes, at.x(1), at.y(j), y)};
-    }
-    for (std::size_t i = 0; i < at.x(0).size(); ++i)
-      axes.push_back(i < first ? i : i == first ? whole_axis : i + rank - 1);
-    Box result = follow(axes, at.x(0), at.y(j), y);
-    if (places.empty()) return {result};
-    std::vector<Positions::Run> runs;
-    const Positions wanted = rank == 0 ? Positions::whole(1) : y[first];
-    for (const auto& run : wanted.runs())
-      for (auto i = run.begin; i < run.end; ++i) {
-        const std::int64_t place = places[static_cast<std::size_t>(i)];
-        runs.push_back({place, place + 1});
-      }
-    result[first] = common(Positions(std::move(runs)), Positions::whole(size));
-    return {result};
-  }};
-}
-
-/// Concat: an operand has the results' positions from its offset on. Split: the other way round.
-[[nodiscard]] inline std::optional<LiveRule> joined(const SizedNode& at, bool splits) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
-  if (!axis) return std::nullopt;
-  std::vector<std::int64_t> offsets{0};
-  for (const auto& part : splits ? at.node.outputs : at.node.inputs) {
-    if (!part || at.graph.value(*part).dims.size() != at.x(0).size()) return std::nullopt;
-    offsets.push_back(offsets.back() + at.graph.value(*part).dims[*axis]);
-  }
-  if (offsets.back() != (splits ? at.x(0) : at.y())[*axis]) return std::nullopt;
-  return LiveRule{
-      .operand = [at, offsets, splits, along = *axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-        if (splits && k > 0) return {whole_box(at.x(k))};
-        Box result = y;
-        result[along] = stepped(y[along], splits ? offsets[j] : -offsets[k], 1, at.x(k)[along]);
-        return {result};
-      }};
-}
-
-/// A crop reads what it keeps. Elements that are reflected, or continued beyond an edge, take the axis whole.
-[[nodiscard]] inline std::optional<LiveRule> padding(const SizedNode& at) {
-  if (at.node.op_type == "Pad") {
-    const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);
-    if (!pads.known || !given_ints(at.node, at.graph, "axes", 3).known) return std::nullopt;
-  }
-  const auto cells = op::Pad::padding(at.node, at.graph);
-  if (!cells) return std::nullopt;
-  const bool constant = at.node.attribute<std::string>("mode", "constant") == "constant";
-  return LiveRule{.operand = [at, cells, constant](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
-    Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < result.size(); ++i)
-      if (constant || (cells->before[i] <= 0 && cells->behind[i] <= 0))
-        result[i] = stepped(y[i], -cells->before[i], 1, at.x(0)[i]);
-    return {result};
-  }};
-}
-
-[[nodiscard]] inline std::optional<LiveRule> transposition(const SizedNode& at) {
-  const std::size_t rank = at.x(0).size();
-  auto perm = at.node.attribute<Dims>("perm", {});
-  for (std::size_t i = rank; perm.size() < rank; --i) perm.push_back(static_cast<std::int64_t>(i) - 1);
-  FollowedAxes axes(rank, whole_axis);
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (perm[i] < 0 || perm[i] >= static_cast<std::int64_t>(rank)) return std::nullopt;
-    axes[static_cast<std::size_t>(perm[i])] = i;
-  }
-  return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-                    return {follow(axes, at.x(k), at.y(j), y)};
+                    return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
-                  .follows = [axes](std::size_t) { return axes; }};
+                  .flops = [some](std::span<const Region> y, const Region&) { return y[0].share() * some; }};
 }
 
-[[nodiscard]] inline LiveRule reshape(const SizedNode& at) {
-  return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-            return k == 0 ? reshaped(y, at.y(j), at.x(0)) : std::vector<Box>{whole_box(at.x(k))};
-          },
-          .follows = [at](std::size_t k) -> FollowedAxes {
-            const Dims &x = at.x(k), &y = at.y();
-            const bool matrices =
-                k == 0 && x.size() >= 2 && y.size() >= 2 && std::equal(x.end() - 2, x.end(), y.end() - 2);
-            return matrices ? last_axes(x.size(), y.size()) : FollowedAxes{};
-          }};
-}
-
-/// DepthToSpace and SpaceToDepth: a transposition between two reshapes.
-[[nodiscard]] inline std::optional<LiveRule> blocks(const SizedNode& at) {
-  const std::int64_t size = at.node.attribute<std::int64_t>("blocksize", 0);
-  const bool to_space = at.node.op_type == "DepthToSpace";
-  const Dims& wide = to_space ? at.y() : at.x(0);  // few channels, many places
-  if (size < 1 || wide.size() != 4 || wide[2] % size != 0 || wide[3] % size != 0) return std::nullopt;
-  const std::int64_t n = wide[0], c = wide[1], h = wide[2] / size, w = wide[3] / size;
-  const bool by_column = to_space && at.node.attribute<std::string>("mode", "DCR") == "CRD";
-  // Dimensions as they lie in the wide tensor, and for each axis of the deep one which of them it is.
-  const Dims inside{n, c, h, size, w, size};
-  const std::vector<std::size_t> order =
-      by_column ? std::vector<std::size_t>{0, 1, 3, 5, 2, 4} : std::vector<std::size_t>{0, 3, 5, 1, 2, 4};
-  return LiveRule{
-      .operand = [at, to_space, inside, order](std::size_t, std::size_t j, const Box& y) -> std::vector<Box> {
-        Dims deep(6);
-        for (std::size_t i = 0; i < 6; ++i) deep[i] = inside[order[i]];
-        std::vector<Box> result;
-        for (const Box& from : reshaped(y, at.y(j), to_space ? inside : deep)) {
-          Box turned(6);
-          for (std::size_t i = 0; i < 6; ++i) (to_space ? turned[i] : turned[order[i]]) = from[to_space ? order[i] : i];
-          for (Box& box : reshaped(turned, to_space ? deep : inside, at.x(0))) result.push_back(std::move(box));
-        }
-        return result;
-      }};
+/// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding is certain, of positions that
+/// are not given as many as the sequence has; and as many experts as each token takes.
+[[nodiscard]] inline LiveRule certain_rows(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+    const Dims& x = at.x(k);
+    Box box = whole_box(x);
+    if (at.node.op_type == "EmbedLayerNormalization") {
+      if (k < 2 || k > 4 || x.size() != 2) return {box};
+      const bool in_order = k == 3 && !at.node.has_input(7) && at.x(0).size() == 2;
+      box[0] = Positions::run(0, std::min(x[0], in_order ? at.x(0)[1] : std::int64_t{1}));
+    } else if (k > 1 && x.size() > 1 && x[0] == at.x(1).back()) {
+      box[0] = Positions::run(0, std::min(x[0], at.node.attribute<std::int64_t>("k", 1)));
+    }
+    return {box};
+  }};
 }
 
 /// Rotary embeddings: each depth, whose halves turn each other, is needed whole.

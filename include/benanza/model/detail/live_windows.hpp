@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,20 +56,22 @@ namespace benanza::detail {
 /// The same of a transposed convolution: the window slides over the result, over which `at` tells what is needed, and
 /// its steps are elements of x.
 struct TransposedTaps {
-  Positions x{};
+  Positions x{}, used{};  ///< elements of x, taps of the window
   double count = 0;
 };
 [[nodiscard]] inline TransposedTaps transposed_taps(const Window& window, const Positions& at, std::int64_t x_size) {
   TransposedTaps result;
-  std::vector<Positions::Run> runs;
+  std::vector<Positions::Run> runs, used;
   for (std::int64_t tap = 0; tap < window.kernel; ++tap)
     for (const auto& run : at.runs()) {
       auto steps = steps_within(run, window.stride, tap * window.dilation - window.pad_begin);
       steps = {std::max<std::int64_t>(0, steps.begin), std::min(steps.end, x_size)};
       runs.push_back(steps);
+      if (steps.begin < steps.end) used.push_back({tap, tap + 1});
       result.count += static_cast<double>(std::max<std::int64_t>(0, steps.end - steps.begin));
     }
   result.x = Positions(std::move(runs));
+  result.used = Positions(std::move(used));
   return result;
 }
 
@@ -90,7 +96,8 @@ template <class Weight>
   return x.size() == 1 ? follow({1}, x, y, box) : whole_box(x);
 }
 
-[[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
+/// The windows of a convolution whose channels lie before the places.
+[[nodiscard]] inline std::optional<std::vector<Window>> convolution_windows(const SizedNode& at) {
   const auto& node = at.node;
   const std::size_t w = node.op_type == "QLinearConv" ? 3 : 1;
   const Dims &x_dims = at.x(0), &w_dims = at.x(w), &y_dims = at.y();
@@ -100,31 +107,118 @@ template <class Weight>
   auto read = WindowAxes::read(node, std::span(x_dims).subspan(2), std::span(w_dims).subspan(2));
   if (!read) return std::nullopt;
   read->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
-  const std::int64_t group = node.attribute<std::int64_t>("group", 1);
-  if (group < 1 || y_dims[1] % group != 0 || x_dims[1] % group != 0) return std::nullopt;
   std::vector<Window> windows;
   for (const auto& axis : read->axes) {
     if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
     windows.push_back(axis.window);
   }
-  return LiveRule{.operand = [at, w, windows, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-                    if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
-                    Box result = whole_box(at.x(k));
-                    if (k == w) {
-                      result[0] = y[1];
-                      return {result};
-                    }
-                    result[0] = y[0];
-                    result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
-                    for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
-                    return {result};
-                  },
-                  .flops =
-                      [windows](std::span<const Region> y, const Region&) {
-                        return part_of(y[0], [&](std::size_t i, const Positions& p) {
-                          return i < 2 ? static_cast<double>(p.count()) : taps(windows[i - 2], p);
-                        });
-                      }};
+  return windows;
+}
+
+/// The taps that read a real element at some position.
+[[nodiscard]] inline Positions taps_used(const Window& window, const Positions& at) {
+  std::vector<Positions::Run> runs;
+  for (std::int64_t tap = 0; tap < window.kernel; ++tap) {
+    const auto inside = steps_within({0, window.size}, window.stride, tap * window.dilation - window.pad_begin);
+    if (!common(at, Positions::run(inside.begin, inside.end)).empty()) runs.push_back({tap, tap + 1});
+  }
+  return Positions(std::move(runs));
+}
+
+/// What the window reads at a position, by the first of equal elements; -1: padding.
+[[nodiscard]] inline std::vector<std::int64_t> read_at(const Window& window, std::int64_t position,
+                                                       const FirstEqual& first) {
+  std::vector<std::int64_t> read;
+  for (std::int64_t tap = 0; tap < window.kernel; ++tap) {
+    const std::int64_t p = position * window.stride + tap * window.dilation - window.pad_begin;
+    read.push_back(p < 0 || p >= window.size ? -1 : first ? (*first)[static_cast<std::size_t>(p)] : p);
+  }
+  return read;
+}
+/// Positions whose windows read equal elements.
+[[nodiscard]] inline FirstEqual equal_windows(const Window& window, const FirstEqual& x) {
+  constexpr std::int64_t most_positions = 8192;
+  const std::int64_t count = window.outputs();
+  if (!x || count > most_positions) return nullptr;
+  auto first = std::make_shared<std::vector<std::int64_t>>();
+  std::map<std::vector<std::int64_t>, std::int64_t> seen;
+  for (std::int64_t p = 0; p < count; ++p) first->push_back(seen.try_emplace(read_at(window, p, x), p).first->second);
+  return static_cast<std::int64_t>(seen.size()) < count ? first : nullptr;
+}
+/// Pairs of a position and an element that differs from the others of its window: the weights of equal ones can be
+/// added up beforehand.
+[[nodiscard]] inline double distinct_taps(const Window& window, const Positions& at, const FirstEqual& x) {
+  if (!x) return taps(window, at);
+  double total = 0;
+  for (const auto& run : at.runs())
+    for (auto p = run.begin; p < run.end; ++p) {
+      const auto read = read_at(window, p, x);
+      std::set<std::int64_t> distinct(read.begin(), read.end());
+      distinct.erase(-1);
+      total += static_cast<double>(distinct.size());
+    }
+  return total;
+}
+
+/// What a convolution knows of its input.
+struct KnownInput {
+  std::vector<Window> windows{};     ///< over the part that is not 0
+  std::vector<FirstEqual> copies{};  ///< of each window's axis
+  Positions channels{};              ///< that are not all 0
+};
+[[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows) {
+  KnownInput result{.windows = windows, .channels = Positions::whole(at.x(0)[1])};
+  const KnownElements x = at.known_x(0);
+  for (std::size_t i = 0; i < windows.size(); ++i) result.copies.push_back(x.copies_along(i + 2));
+  if (!x.filled) return result;
+  result.channels = (*x.filled)[1];
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const auto runs = (*x.filled)[i + 2].runs();
+    if (runs.size() != 1 || result.copies[i]) continue;
+    result.windows[i].pad_begin += runs[0].begin;
+    result.windows[i].size = runs[0].end - runs[0].begin;
+  }
+  return result;
+}
+
+[[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
+  const std::size_t w = at.node.op_type == "QLinearConv" ? 3 : 1;
+  const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
+  const auto windows = convolution_windows(at);
+  if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
+  const KnownInput x = known_input(at, *windows);
+  return LiveRule{
+      .operand = [at, w, windows = *windows, x, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+        if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
+        Box result = whole_box(at.x(k));
+        if (k == w) {
+          result[0] = y[1];
+          if (group == 1) result[1] = x.channels;
+          for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[i + 2]);
+          return {result};
+        }
+        result[0] = y[0];
+        result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
+        for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+        return {result};
+      },
+      .flops =
+          [at, windows = *windows, x, group](std::span<const Region> y, const Region&) {
+            const auto places = [](std::size_t i, const Positions& p, const auto& taps_of) {
+              return i < 2 ? static_cast<double>(p.count()) : taps_of(i - 2, p);
+            };
+            const double all = Region::whole(y[0].dims()).measure([&](std::size_t i, const Positions& p) {
+              return places(i, p, [&](std::size_t axis, const Positions& at) { return taps(windows[axis], at); });
+            });
+            const double part = y[0].measure([&](std::size_t i, const Positions& p) {
+              return places(i, p, [&](std::size_t axis, const Positions& at) {
+                return distinct_taps(x.windows[axis], at, x.copies[axis]);
+              });
+            });
+            const double channels =
+                group == 1 ? static_cast<double>(x.channels.count()) / static_cast<double>(at.x(0)[1]) : 1;
+            return all > 0 ? part * channels / all : 1;
+          }};
 }
 
 /// With explicit pads; nothing for others.
@@ -145,6 +239,8 @@ template <class Weight>
                     Box result = whole_box(at.x(k));
                     if (k == 1) {
                       if (group == 1) result[1] = y[1];
+                      for (std::size_t i = 0; i < windows.size(); ++i)
+                        result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).used;
                       return {result};
                     }
                     result[0] = y[0];
@@ -179,6 +275,9 @@ template <class Weight>
     if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
     windows.push_back(axis.window);
   }
+  // Zeros around an image add nothing to a sum.
+  const bool sums = node.op_type == "AveragePool" || node.op_type == "LpPool";
+  const std::vector<Window> filled = sums ? known_input(at, windows).windows : windows;
   return LiveRule{.operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
                     Box result = whole_box(at.x(k));
                     if (k > 0) return {result};
@@ -188,12 +287,16 @@ template <class Weight>
                     return {result};
                   },
                   .flops =
-                      [windows](std::span<const Region> y, const Region&) {
+                      [windows, filled](std::span<const Region> y, const Region&) {
                         Region both = y[0];  // and the places of maxima
                         for (const auto& each : y) both.add(each);
-                        return part_of(both, [&](std::size_t i, const Positions& p) {
-                          return i < 2 ? static_cast<double>(p.count()) : taps(windows[i - 2], p);
-                        });
+                        const auto of = [](const std::vector<Window>& all) {
+                          return [&all](std::size_t i, const Positions& p) {
+                            return i < 2 ? static_cast<double>(p.count()) : taps(all[i - 2], p);
+                          };
+                        };
+                        const double all = Region::whole(both.dims()).measure(of(windows));
+                        return all > 0 ? both.measure(of(filled)) / all : 1;
                       }};
 }
 

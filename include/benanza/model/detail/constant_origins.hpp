@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConstantOrigins: what a constant is computed from before a request comes.
+#pragma once
+
+#include <benanza/model/detail/live_needs.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/make_layer.hpp>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace benanza::detail {
+
+/// A constant that another one is computed from, and how much of it.
+struct ConstantOrigin {
+  ValueId value = 0;
+  double share = 1;
+};
+
+class ConstantOrigins {
+ public:
+  /// Sizes and axes do not count. Nothing for a constant that the file stores.
+  [[nodiscard]] std::optional<std::vector<ConstantOrigin>> of(const Graph& graph, ValueId id) {
+    const auto [made, is_new] = makers_.try_emplace(&graph);
+    for (std::size_t n = 0; is_new && n < graph.constant_nodes.size(); ++n)
+      for (std::size_t j = 0; j < graph.constant_nodes[n].outputs.size(); ++j)
+        if (const auto output = graph.constant_nodes[n].outputs[j]) made->second[*output] = {n, j};
+    const auto maker = made->second.find(id);
+    if (maker == made->second.end()) return std::nullopt;
+    const Node& node = graph.constant_nodes[maker->second.first];
+    const Layer layer = make_layer(node, graph);
+    const SizedNode at{node, graph, layer};
+    std::vector<Region> wanted;
+    for (std::size_t j = 0; j < node.outputs.size(); ++j) {
+      const Dims dims = node.outputs[j] ? graph.value(*node.outputs[j]).dims : Dims{};
+      wanted.push_back(j == maker->second.second ? Region::whole(dims) : Region(dims));
+    }
+    const Needs needs = needs_of(at, node.has_input(0) ? live_rule(at) : std::nullopt, wanted);
+    std::vector<ConstantOrigin> origins;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      if (!node.inputs[k]) continue;
+      const Value& operand = graph.value(*node.inputs[k]);
+      if (operand.type != DataType::i64 || !operand.literal)
+        origins.push_back({*node.inputs[k], needs.inputs[k].share()});
+    }
+    return origins;
+  }
+
+ private:
+  using Maker = std::pair<std::size_t, std::size_t>;  // node, output
+  std::map<const Graph*, std::map<ValueId, Maker>> makers_{};
+};
+
+}  // namespace benanza::detail

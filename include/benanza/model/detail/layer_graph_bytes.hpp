@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edges and bytes of a LayerGraph, counted when all of its layers are there.
+#pragma once
+
+#include <benanza/model/layer_graph.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <variant>
+
+namespace benanza::detail {
+
+inline void LayerGraphBuilder::connect() {
+  for (std::size_t i = 0; i < result_.layers.size(); ++i)
+    for (const auto& input : result_.layers[i].inputs)
+      if (input) result_.tensors[*input].consumers.push_back(i);
+  for (std::size_t i = 0; i < result_.layers.size(); ++i) {
+    Occurrence& at = result_.layers[i];
+    DistinctBytes reads(result_), needed(result_);
+    for (std::size_t k = 0; k < at.inputs.size(); ++k) {
+      if (!at.inputs[k]) continue;
+      settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
+      const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
+      if (!is_movement(at.layer) || is_moved(at, k)) {
+        const Bytes touched = touched_input(tensor, at.layer, k);
+        reads.add(*at.inputs[k], touched);
+        needed.add(*at.inputs[k], touched, at.live.input(k));
+      }
+      for (auto producer : tensor.producers) {
+        const Predecessor edge{producer, false};
+        if (producer < i && std::find(at.predecessors.begin(), at.predecessors.end(), edge) == at.predecessors.end())
+          at.predecessors.push_back(edge);
+      }
+    }
+    at.read_weights = reads.weights();
+    at.read_activations = reads.activations();
+    at.needed = {.flops = cost(at.layer).flops * at.live.flops,
+                 .weights = needed.weights(),
+                 .activations = needed.activations()};
+    for (std::size_t k = 0; k < at.outputs.size(); ++k) {
+      const TensorId id = at.outputs[k];
+      LayerTensor& tensor = result_.tensors[id];
+      if (const auto cached = cached_.find(id); cached != cached_.end()) {
+        DistinctBytes held(result_);
+        Bytes rest = tensor.bytes();
+        for (const TensorId part : cached->second) {
+          const Bytes some = std::min(rest, result_.tensors[part].bytes());
+          held.add(part, some);
+          rest = rest - some;
+        }
+        for (const auto& share : held.by_base()) tensor.behind.push_back({share.first, share.second});
+        continue;
+      }
+      const Bytes written = touched_output(tensor, at.layer, k);
+      at.written += written;
+      at.needed.written += written * at.live.output(k);
+      if (!is_movement(at.layer)) {
+        tensor.behind = {{id, written}};
+        if (written < tensor.bytes())  // the rest is the first input's
+          for (const auto& share : result_.tensors[*at.inputs[0]].behind)
+            tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
+      } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
+        Bytes whole{};
+        for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
+        for (const auto& [base, bytes] : reads.by_base())
+          tensor.behind.push_back({base, whole.value > 0 ? bytes * std::min(1.0, tensor.bytes() / whole) : Bytes{}});
+      } else {
+        for (const auto& [base, bytes] : reads.by_base()) tensor.behind.push_back({base, bytes});
+      }
+    }
+  }
+  for (std::size_t id = 0; id < result_.tensors.size(); ++id) settle(id);
+  for (auto& at : result_.layers) {
+    std::visit(
+        [&](auto& op) {
+          if constexpr (requires { op.in_place; }) op.in_place = may_be_in_place(op, at);
+        },
+        at.layer);
+  }
+}
+
+inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
+  // The most that any one layer touches: two gathers may pick the same rows. Where all layers read for certain what
+  // they need, it is what they need together.
+  std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
+  std::set<TensorId> doubtful = bypassed_;
+  for (const auto& layer : result_.layers) {
+    const bool certain = layer.branches.empty() && layer.repeat > 0;
+    for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
+      if (!layer.inputs[k] || is_movement(layer.layer)) continue;
+      const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
+      DistinctBytes reads(result_);
+      const Bytes touched = touched_input(tensor, layer.layer, k);
+      reads.add(*layer.inputs[k], touched);
+      for (const auto& share : reads.by_base()) {
+        const LayerTensor& base = result_.tensors[share.first];
+        if (!base.producers.empty()) continue;
+        if (!certain || touched.value < tensor.bytes().value) doubtful.insert(share.first);
+        if (layer.repeat == 0) continue;
+        const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
+          most[share.first] = std::max(most[share.first], bytes);
+        };
+        if (base.constant || base.trained) raise(weights_that_may_run, share.second);
+        if (certain) raise(base.constant ? weights : inputs, share.second * layer.live.input(k));
+      }
+    }
+  }
+  for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
+  for (const auto& most : {weights, inputs})
+    for (const auto& [id, bytes] : most) {
+      const LayerTensor& tensor = result_.tensors[id];
+      const bool known = !doubtful.contains(id) && !tensor.stored;
+      result_.model_reads += known ? std::max(bytes, tensor.bytes() * tensor.needed) : bytes;
+    }
+  DistinctBytes writes(result_);  // of two outputs one may be a view of the other
+  for (ValueId output : graph.outputs)
+    writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());
+  for (const auto& [id, bytes] : writes.by_base())
+    if (!result_.tensors[id].producers.empty()) result_.model_writes += bytes;
+}
+
+}  // namespace benanza::detail

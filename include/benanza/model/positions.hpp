@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions: a set of places along one axis of a tensor.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+/// Positions along one axis, as sorted runs with a gap between any two. More than `most_runs` become one run from the
+/// first to the last.
+class Positions {
+ public:
+  static constexpr std::size_t most_runs = 4096;
+  struct Run {
+    std::int64_t begin = 0, end = 0;
+    auto operator<=>(const Run&) const = default;
+  };
+
+  Positions() = default;
+  [[nodiscard]] static Positions run(std::int64_t begin, std::int64_t end) {
+    return Positions(std::vector<Run>{{begin, end}});
+  }
+  [[nodiscard]] static Positions whole(std::int64_t size) { return run(0, size); }
+  /// In any order; those that overlap are joined, empty ones are dropped.
+  explicit Positions(std::vector<Run> runs) {
+    std::erase_if(runs, [](const Run& run) { return run.begin >= run.end; });
+    std::sort(runs.begin(), runs.end());
+    for (const Run& run : runs)
+      if (!runs_.empty() && run.begin <= runs_.back().end) runs_.back().end = std::max(runs_.back().end, run.end);
+      else runs_.push_back(run);
+    if (runs_.size() > most_runs) runs_ = {{runs_.front().begin, runs_.back().end}};
+  }
+
+  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t total = 0;
+    for (const Run& run : runs_) total += run.end - run.begin;
+    return total;
+  }
+  bool operator==(const Positions&) const = default;
+
+ private:
+  std::vector<Run> runs_{};
+};
+
+[[nodiscard]] inline Positions unite(const Positions& a, const Positions& b) {
+  std::vector<Positions::Run> runs(a.runs().begin(), a.runs().end());
+  runs.insert(runs.end(), b.runs().begin(), b.runs().end());
+  return Positions(std::move(runs));
+}
+[[nodiscard]] inline Positions common(const Positions& a, const Positions& b) {
+  std::vector<Positions::Run> runs;
+  for (std::size_t i = 0, j = 0; i < a.runs().size() && j < b.runs().size();) {
+    runs.push_back({std::max(a.runs()[i].begin, b.runs()[j].begin), std::min(a.runs()[i].end, b.runs()[j].end)});
+    ++(a.runs()[i].end < b.runs()[j].end ? i : j);
+  }
+  return Positions(std::move(runs));
+}
+[[nodiscard]] inline bool contains(const Positions& outer, const Positions& inner) {
+  return common(outer, inner) == inner;
+}
+/// `first + step * p` for each position, those outside of [0, size) left out.
+[[nodiscard]] inline Positions stepped(const Positions& from, std::int64_t first, std::int64_t step,
+                                       std::int64_t size) {
+  std::vector<Positions::Run> runs;
+  const bool each = step != 1 && from.count() <= static_cast<std::int64_t>(Positions::most_runs);
+  for (const auto& run : from.runs()) {
+    if (each) {
+      for (std::int64_t p = run.begin; p < run.end; ++p) runs.push_back({first + step * p, first + step * p + 1});
+    } else {
+      const auto [least, most] = std::minmax({first + step * run.begin, first + step * (run.end - 1)});
+      runs.push_back({least, most + 1});
+    }
+  }
+  return common(Positions(std::move(runs)), Positions::whole(size));
+}
+
+/// For each position of an axis the first one that has equal elements; null: all differ, or are not known to be equal.
+using FirstEqual = std::shared_ptr<const std::vector<std::int64_t>>;
+
+/// The positions that stand for these.
+[[nodiscard]] inline Positions firsts(const Positions& of, const FirstEqual& first) {
+  if (!first) return of;
+  std::vector<Positions::Run> runs;
+  for (const auto& run : of.runs())
+    for (auto p = run.begin; p < run.end; ++p) {
+      const std::int64_t at = (*first)[static_cast<std::size_t>(p)];
+      if (runs.empty() || at < runs.back().begin || at >= runs.back().end) runs.push_back({at, at + 1});
+    }
+  return Positions(std::move(runs));
+}
+
+}  // namespace benanza

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places that constants pick, elements that are copied, and zeros around what a Pad pads. A multiply-add is two
+// operations, floats have 4 bytes, indices 8.
+#include "least_work.hpp"
+
+namespace picked_places {
+
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+
+constexpr auto f32 = onnx::TensorProto::FLOAT, i64 = onnx::TensorProto::INT64, boolean = onnx::TensorProto::BOOL;
+constexpr double row = 64 * 4, square = 64 * 64 * 4;
+
+TEST_CASE("indices of the file need the places that they name", "[floors]") {
+  SECTION("12 elements of a product, each of another row and column") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[12] y)
+        <int64[12, 2] i = {0, 0, 5, 5, 9, 9, 1, 2, 3, 4, 60, 61, 20, 19, 33, 32, 50, 51, 41, 42, 7, 8, 63, 1}> {
+          m = MatMul(x, w) y = GatherND(m, i) })"),
+                {2 * 64 * 12, 2 * 12 * row + 12 * 2 * 8, 12 * 4});
+  }
+  SECTION("three rows of a product") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 32] w) => (float[3, 32] y) <int64[3, 1] i = {1, 9, -4}> {
+        m = MatMul(x, w) y = GatherND(m, i) })"),
+                {2 * 64 * 32 * 3, 3 * row + 64 * 32 * 4 + 3 * 8, 3 * 32 * 4});
+  }
+  SECTION("one element of each row") {
+    check_least(least_layers(R"((float[4, 64] x) => (float[4, 1] y) <int64[4, 1] i = {1, 60, 3, 7}> {
+        m = Relu(x) y = GatherElements<axis = 1>(m, i) })"),
+                {4, 4 * 4 + 4 * 8, 4 * 4});
+  }
+  SECTION("a row of rows") {
+    check_least(
+        least_layers(R"((float[512, 64] x, float[64, 64] w) => (float[64] y) <int64[2] i = {0, 511}, int64 j = {1}> {
+        m = MatMul(x, w) a = Gather<axis = 0>(m, i) y = Gather<axis = 0>(a, j) })"),
+        {2 * 64 * 64, row + square + 8 + 8, row});
+  }
+}
+
+TEST_CASE("of places that data choose one is certain", "[floors]") {
+  check_least(least_layers("(float[1000, 64] x, int64[512, 1] i) => (float[512, 64] y) { y = GatherND(x, i) }"),
+              {0, 512 * 8 + row, 512 * row});
+  // Each column has one.
+  check_least(least_layers(
+                  "(float[1000, 64] x, int64[512, 64] i) => (float[512, 64] y) { y = GatherElements<axis = 0>(x, i) }"),
+              {0, 512 * 64 * 8 + row, 512 * row});
+}
+
+TEST_CASE("copies are computed once", "[floors]") {
+  SECTION("sums that differ in the order of their addends, and their products") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[64, 64] y) {
+        a = Add(x, w) b = Add(w, x) c = MatMul(a, w) d = MatMul(b, w) y = Mul(c, d) })"),
+                {2 * 64 * 64 * 64 + 2 * 64 * 64, 2 * square, square});
+  }
+  SECTION("a tensor joined to itself") {
+    check_least(least_layers(R"((float[16, 64] x, float[64, 64] w) => (float[32, 64] y) {
+        g = Concat<axis = 0>(x, x) y = MatMul(g, w) })"),
+                {2 * 16 * 64 * 64, 16 * row + square, 32 * row});
+  }
+  SECTION("a row that a Gather picks 64 times") {
+    check_least(least_layers(R"((float[16, 64] x, float[64, 64] w) => (float[64, 64] y) {
+        g = Gather<axis = 0>(x, i) y = MatMul(g, w) })",
+                             {{"i", i64, {64}, 8}}),
+                {2 * 64 * 64, row + square + 8, 64 * row});
+  }
+  SECTION("a convolution over a tiled image") {
+    // Windows repeat after 16 places along each axis: 16 x 16 of 62 x 62.
+    check_least(least_layers(R"((float[1, 4, 16, 16] x) => (float[1, 8, 62, 62] y) <int64[4] r = {1, 1, 4, 4}> {
+        t = Tile(x, r) y = Conv(t, w) })",
+                             {{"w", f32, {8, 4, 3, 3}}}),
+                {2 * 8 * 4 * 9 * 256, 4 * 256 * 4 + 8 * 36 * 4 + 4 * 8, 8 * 62 * 62 * 4});
+  }
+  SECTION("a convolution over an image that is enlarged: 3 taps meet 2 cells") {
+    check_least(least_layers(R"((float[1, 4, 32, 32] x) => (float[1, 8, 62, 62] y) <float[4] s = {1, 1, 2, 2}> {
+        t = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , s)
+        y = Conv(t, w) })",
+                             {{"w", f32, {8, 4, 3, 3}}}),
+                {2 * 8 * 4 * 4 * 62 * 62, 4 * 1024 * 4 + 8 * 36 * 4 + 4 * 4, 8 * 62 * 62 * 4});
+  }
+}
+
+TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
+  // 3 taps at 32 places with a zero at each end: 94. 8 pads of 8 bytes.
+  const std::string around = "<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { a = Pad(x, p) ";
+  const double taps = 94 * 94, image = 8 * 1024 * 4;
+  SECTION("with a maximum in between") {
+    check_least(
+        least_layers("(float[1, 8, 32, 32] x) => (float[1, 4, 32, 32] y) " + around + "b = Relu(a) y = Conv(b, w) }",
+                     {{"w", f32, {4, 8, 3, 3}}}),
+        {2 * 4 * 8 * taps + 8 * 1024, image + 4 * 72 * 4 + 64, image / 2});
+  }
+  SECTION("in front of a transposition") {
+    check_least(
+        least_layers(R"((float[1, 32, 32, 8] x) => (float[1, 4, 32, 32] y) <int64[8] p = {0, 1, 1, 0, 0, 1, 1, 0}> {
+        a = Pad(x, p) b = Transpose<perm = [0, 3, 1, 2]>(a) y = Conv(b, w) })",
+                     {{"w", f32, {4, 8, 3, 3}}}),
+        {2 * 4 * 8 * taps, image + 4 * 72 * 4 + 64, image / 2});
+  }
+  SECTION("for each channel by itself") {
+    check_least(
+        least_layers("(float[1, 8, 32, 32] x) => (float[1, 8, 32, 32] y) " + around + "y = Conv<group = 8>(a, w) }",
+                     {{"w", f32, {8, 1, 3, 3}}}),
+        {2 * 8 * taps, image + 8 * 9 * 4 + 64, image});
+  }
+  SECTION("channels of zeros need no weights") {
+    check_least(
+        least_layers(R"((float[1, 3, 32, 32] x) => (float[1, 8, 30, 30] y) <int64[8] p = {0, 0, 0, 0, 0, 5, 0, 0}> {
+        a = Pad(x, p) y = Conv(a, w) })",
+                     {{"w", f32, {8, 8, 3, 3}}}),
+        {2 * 8 * 3 * 9 * 900, 3 * 1024 * 4 + 8 * 27 * 4 + 64, 8 * 900 * 4});
+  }
+  SECTION("columns of zeros need no rows of the other matrix") {
+    check_least(least_layers(R"((float[16, 64] x) => (float[16, 64] y) <int64[4] p = {0, 0, 0, 192}> {
+        a = Pad(x, p) y = MatMul(a, w) })",
+                             {{"w", f32, {256, 64}}}),
+                {2 * 16 * 64 * 64, 16 * row + square + 32, 16 * row});
+  }
+}
+
+TEST_CASE("rows of zeros make rows of zeros, and add nothing to a sum", "[floors]") {
+  SECTION("of a product") {
+    check_least(least_layers(R"((float[16, 64] x, float[64, 64] w) => (float[64, 64] y) <int64[4] p = {0, 0, 48, 0}> {
+        a = Pad(x, p) y = MatMul(a, w) })"),
+                {2 * 16 * 64 * 64, 16 * row + square + 32, square});
+  }
+  SECTION("of a sum") {
+    check_least(least_layers(R"((float[16, 64] x) => (float[16] y) <int64[4] p = {0, 0, 0, 1000}, int64[1] axis = {1}> {
+        a = Pad(x, p) y = ReduceSum<keepdims = 0>(a, axis) })"),
+                {16 * 64, 16 * row + 32 + 8, 16 * 4});
+  }
+  SECTION("of a mean of windows: 3 taps at 16 places with a zero at each end are 46") {
+    check_least(
+        least_layers(R"((float[1, 8, 16, 16] x) => (float[1, 8, 16, 16] y) <int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {
+        a = Pad(x, p) y = AveragePool<kernel_shape = [3, 3]>(a) })"),
+        {8 * 46 * 46, 8 * 256 * 4 + 64, 8 * 256 * 4});
+  }
+}
+
+TEST_CASE("of tables of com.microsoft's layers the rows count that are certain", "[floors]") {
+  SECTION("embeddings: one word, one segment, 128 positions") {
+    const auto model = least_layers(
+        R"((int32[1, 128] i, int32[1, 128] s) => (float[1, 128, 64] y) {
+        y, m = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b) })",
+        {{"w", f32, {1000, 64}}, {"p", f32, {512, 64}}, {"t", f32, {2, 64}}, {"g", f32, {64}}, {"b", f32, {64}}});
+    CHECK(model.single.model_reads.value == 2 * 128 * 4 + row + 128 * row + row + 2 * row);
+  }
+  SECTION("angles of one position") {
+    const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
+        float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv, int32[1, 1] l, int32 t) =>
+        (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1, do_rotary = 1>(
+            q, k, v, pk, pv, l, t, c, s) })",
+                                    {{"c", f32, {1024, 32}}, {"s", f32, {1024, 32}}});
+    CHECK(model.single.model_reads.value <= 2 * row + 2 * row + 2 * 1024 * row + 8 + row);
+  }
+  SECTION("two of eight experts") {
+    const auto model = least_layers(
+        "(float[4, 64] x, float[4, 8] r) => (float[4, 64] y) "
+        "{ y = com.microsoft.MoE<k = 2>(x, r, w, , v) }",
+        {{"w", f32, {8, 64, 128}}, {"v", f32, {8, 128, 64}}});
+    CHECK(model.single.model_reads.value == 4 * row + 4 * 8 * 4 + 2 * 2 * 2 * square);
+    CHECK_FALSE(model.single.unknown.empty());
+  }
+}
+
+TEST_CASE("taps that lie in the padding wherever the window is are not read", "[floors]") {
+  SECTION("dilated by more than the image") {
+    check_least(
+        least_layers(
+            "(float[1, 64, 8, 8] x) => (float[1, 64, 8, 8] y) { y = Conv<dilations = [12, 12], pads = [12, 12, 12, "
+            "12]>(x, w) }",
+            {{"w", f32, {64, 64, 3, 3}}}),
+        {2 * 64 * 64 * 64, square + square, square});
+  }
+  SECTION("3x3 on one place") {
+    check_least(least_layers("(float[1, 64, 1, 1] x) => (float[1, 64, 1, 1] y) { y = Conv<pads = [1, 1, 1, 1]>(x, w) }",
+                             {{"w", f32, {64, 64, 3, 3}}}),
+                {2 * 64 * 64, row + square, row});
+  }
+  SECTION("a transposed convolution whose pads cut off its result") {
+    // Places 6 to 9 of 16, stride 2: elements 3 and 4 of x along each axis; one tap for each.
+    check_least(
+        least_layers("(float[1, 16, 8, 8] x) => (float[1, 16, 4, 4] y) { y = ConvTranspose<strides = [2, 2], pads = "
+                     "[6, 6, 6, 6]>(x, w) }",
+                     {{"w", f32, {16, 16, 2, 2}}}),
+        {2 * 16 * 16 * 16, 16 * 4 * 4 + 16 * 16 * 4 * 4, 16 * 16 * 4});
+  }
+}
+
+TEST_CASE("some channels of a group normalisation need their groups", "[floors]") {
+  // One group of 8 channels: mean 1, variance 2, multiply-add 2; scale and bias of 8.
+  check_least(least_layers(R"((float[1, 32, 16, 16] x) => (float[1, 8, 16, 16] y)
+      <int64[1] a = {0}, int64[1] b = {8}, int64[1] axis = {1}> {
+        g = GroupNormalization<num_groups = 4>(x, s, t) y = Slice(g, a, b, axis) })",
+                           {{"s", f32, {32}}, {"t", f32, {32}}}),
+              {5 * 8 * 256, 8 * 256 * 4 + 2 * 8 * 4, 8 * 256 * 4});
+}
+
+TEST_CASE("a choice by a constant needs each operand where it is chosen", "[floors]") {
+  // The file's condition is false for all rows: nothing of the first product.
+  const auto model = least_layers(R"((float[64, 64] x, float[64, 64] z, float[64, 64] w) => (float[64, 64] y) {
+      a = MatMul(x, w) b = MatMul(z, w) y = Where(m, a, b) })",
+                                  {{"m", boolean, {64, 1}, 1}});
+  check_least(model, {2 * 64 * 64 * 64 + 64 * 64, 2 * square + 64, square});
+}
+
+}  // namespace picked_places

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that are computed from others before a request comes: who reads one may read what the file stores, as much
+// of it as is needed, or the computed one, whichever is less. A multiply-add is two operations.
+#include "least_work.hpp"
+
+namespace stored_constants {
+
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+
+constexpr auto f16 = onnx::TensorProto::FLOAT16, f8 = onnx::TensorProto::FLOAT8E4M3FN, i8 = onnx::TensorProto::INT8,
+               i4 = onnx::TensorProto::INT4, f32 = onnx::TensorProto::FLOAT, boolean = onnx::TensorProto::BOOL;
+// One row of 512 floats by 512 x 256 weights.
+constexpr double macs = 512 * 256, x = 512 * 4, y = 256 * 4;
+const std::string product = "(float[1, 512] x) => (float[1, 256] y) ";
+
+TEST_CASE("chains behind a weight read what the file stores", "[floors]") {
+  SECTION("f16: Cast, Transpose, Reshape") {
+    check_least(least_layers(product + R"(<int64[2] s = {512, 256}> {
+        a = Cast<to = 1>(w) b = Transpose<perm = [1, 0]>(a) c = Reshape(b, s) y = MatMul(x, c) })",
+                             {{"w", f16, {256, 512}, 2}}),
+                {2 * macs, x + 2 * macs, y});
+  }
+  SECTION("i4 in blocks of 32 with f16 scales: DequantizeLinear, Cast, Transpose") {
+    check_least(least_layers(product + R"({ a = DequantizeLinear<axis = 1, block_size = 32>(w, s)
+        b = Cast<to = 1>(a) c = Transpose<perm = [1, 0]>(b) y = MatMul(x, c) })",
+                             {{"w", i4, {256, 512}, 0.5}, {"s", f16, {256, 16}, 2}}),
+                {2 * macs, x + macs / 2 + 2 * 256 * 16, y});
+  }
+  SECTION("f8: Cast, Mul by a scale of each column") {
+    check_least(least_layers(product + "{ a = Cast<to = 1>(w) b = Mul(a, s) y = MatMul(x, b) }",
+                             {{"w", f8, {512, 256}, 1}, {"s", f32, {1, 256}}}),
+                {2 * macs, x + macs + 256 * 4, y});
+  }
+  SECTION("f16 and i8 joined") {
+    check_least(least_layers(product + R"(<float s = {0.5}> { a = Cast<to = 1>(w) b = DequantizeLinear(v, s)
+        c = Concat<axis = 1>(a, b) y = MatMul(x, c) })",
+                             {{"w", f16, {512, 128}, 2}, {"v", i8, {512, 128}, 1}}),
+                {2 * macs, x + macs + macs / 2 + 4, y});
+  }
+  SECTION("f16 weights that a mask of the file chooses") {
+    check_least(least_layers(product + "<float z = {0}> { a = Cast<to = 1>(w) b = Where(m, a, z) y = MatMul(x, b) }",
+                             {{"w", f16, {512, 256}, 2}, {"m", boolean, {512, 256}, 1}}),
+                {2 * macs, x + 2 * macs + macs + 4, y});
+  }
+}
+
+TEST_CASE("of a weight no more than a part is read where a part is taken", "[floors]") {
+  SECTION("a half of f16 behind a Cast") {
+    check_least(least_layers(R"((float[1, 512] x) => (float[1, 128] y)
+        <int64[1] a = {0}, int64[1] b = {128}, int64[1] axis = {1}> {
+          c = Cast<to = 1>(w) d = Slice(c, a, b, axis) y = MatMul(x, d) })",
+                             {{"w", f16, {512, 256}, 2}}),
+                {macs, x + macs, 128 * 4});
+  }
+  SECTION("both halves, for two products") {
+    check_least(least_layers(R"((float[1, 512] x) => (float[1, 128] y, float[1, 128] z) {
+        c = Cast<to = 1>(w) d, e = Split<axis = 1, num_outputs = 2>(c) y = MatMul(x, d) r = Relu(x) z = MatMul(r, e) })",
+                             {{"w", f16, {512, 256}, 2}}),
+                {2 * macs + 512, x + 2 * macs, 256 * 4});
+  }
+  SECTION("four rows of an i8 table") {
+    // 4 rows of 64 bytes, one scale.
+    check_least(least_layers(R"((float[1, 64] x) => (float[1, 4] y) <int64[4] i = {3, 100, 5, 999}, float s = {0.5}> {
+        c = DequantizeLinear(w, s) d = Gather<axis = 0>(c, i) e = Transpose<perm = [1, 0]>(d) y = MatMul(x, e) })",
+                             {{"w", i8, {1000, 64}, 1}}),
+                {2 * 4 * 64, 64 * 4 + 4 * 64 + 4, 4 * 4});
+  }
+  SECTION("what is smaller once computed") {
+    check_least(least_layers(R"((float[1, 1000] x) => (float[1, 1000] y) <int64[1] axis = {0}> {
+        a = ReduceSum<keepdims = 1>(w, axis) y = Add(x, a) })",
+                             {{"w", f32, {1000, 1000}}}),
+                {1000, 2 * 4000, 4000});
+  }
+  SECTION("and the rows that another layer reads of it") {
+    check_least(least_layers(R"((float[1, 1000] x) => (float[1, 1000] y, float[2, 1000] z)
+        <int64[1] axis = {0}, int64[1] b = {2}> {
+          a = ReduceSum<keepdims = 1>(w, axis) y = Add(x, a) s = Slice(w, axis, b, axis) z = Add(s, x) })",
+                             {{"w", f32, {1000, 1000}}}),
+                {3000, 4000 + 4000 + 8000, 4000 + 8000});
+  }
+  SECTION("a product of two thin ones") {
+    check_least(least_layers("(float[1, 256] x) => (float[1, 256] y) { a = MatMul(u, v) y = MatMul(x, a) }",
+                             {{"u", f32, {256, 8}}, {"v", f32, {8, 256}}}),
+                {2 * 256 * 256, 1024 + 2 * 256 * 8 * 4, 1024});
+  }
+}
+
+TEST_CASE("constants that are made of sizes alone are not read", "[floors]") {
+  SECTION("ones of the shape of an input") {
+    check_least(least_layers(R"((float[4096, 64] x) => (float[4096, 64] y) {
+        s = Shape(x) o = ConstantOfShape<value = float[1] {1}>(s) y = Add(x, o) })"),
+                {4096 * 64, 4096 * 64 * 4, 4096 * 64 * 4});
+  }
+  SECTION("what fills a stored shape may be a weight that was left out") {
+    check_least(least_layers(R"((float[1, 64] x) => (float[1, 64] y) <int64[2] s = {64, 64}> {
+        w = ConstantOfShape<value = float[1] {0.5}>(s) y = MatMul(x, w) })"),
+                {2 * 64 * 64, 64 * 4 + 64 * 64 * 4, 64 * 4});
+  }
+}
+
+TEST_CASE("a constant that is expanded is stored once and makes equal results", "[floors]") {
+  SECTION("columns") {
+    // 8 x 64 multiply-adds.
+    check_least(least_layers(R"((float[8, 64] x) => (float[8, 512] y) <int64[2] s = {64, 512}> {
+        a = Expand(w, s) y = MatMul(x, a) })",
+                             {{"w", f32, {64, 1}}}),
+                {2 * 8 * 64, 8 * 64 * 4 + 64 * 4, 8 * 512 * 4});
+  }
+  SECTION("64 columns 8 times") {
+    check_least(least_layers(R"((float[8, 64] x) => (float[8, 512] y) <int64[2] r = {1, 8}> {
+        a = Tile(w, r) y = MatMul(x, a) })",
+                             {{"w", f32, {64, 64}}}),
+                {2 * 8 * 64 * 64, 8 * 64 * 4 + 64 * 64 * 4, 8 * 512 * 4});
+  }
+  SECTION("one filter 64 times") {
+    check_least(least_layers(R"((float[1, 4, 32, 32] x) => (float[1, 64, 30, 30] y) <int64[4] s = {64, 4, 3, 3}> {
+        a = Expand(w, s) y = Conv(x, a) })",
+                             {{"w", f32, {1, 4, 3, 3}}}),
+                {2 * 900 * 36, 4 * 1024 * 4 + 36 * 4, 64 * 900 * 4});
+  }
+}
+
+TEST_CASE("a sparse weight is its numbers and their places", "[floors]") {
+  auto model = benanza::testing::parse_model("g (float[8, 512] x) => (float[8, 256] y) { y = MatMul(x, w) }",
+                                             "<ir_version: 10, opset_import: [\"\" : 21]>");
+  auto& sparse = *model.mutable_graph()->add_sparse_initializer();
+  sparse.add_dims(512);
+  sparse.add_dims(256);
+  sparse.mutable_values()->set_name("w");
+  sparse.mutable_values()->set_data_type(f32);
+  sparse.mutable_values()->add_dims(1000);
+  sparse.mutable_values()->set_raw_data(std::string(4000, '\1'));
+  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(1000);
+  sparse.mutable_indices()->set_raw_data(std::string(8000, '\0'));
+  // 1000 numbers of 4 bytes with indices of 8: each is a multiply-add for each of 8 rows.
+  check_least(benanza::make_model_layers(benanza::testing::import_model(model)),
+              {2 * 8 * 1000, 8 * 512 * 4 + 1000 * 12, 8 * 256 * 4});
+}
+
+}  // namespace stored_constants
