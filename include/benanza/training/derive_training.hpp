@@ -106,6 +106,7 @@ class TrainingBuilder {
         graph.values[id].constant = false;
         graph.values[id].trained = true;
       }
+      if (auto& literal = graph.values[id].literal) result_.numbers.emplace_back(id, std::move(*literal));
       graph.values[id].literal.reset();
       graph.values[id].banded.reset();
     }
@@ -150,7 +151,8 @@ class TrainingBuilder {
     result_.loss = made[0];
     phases_until(graph.nodes.size(), Phase::loss);
     const ValueId gradient =
-        at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"), {made[1], target}, y.type, score_dims);
+        at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"), {at.scalar(y.type, 1), made[1], target}, y.type,
+                score_dims);
     at.give(output, at.reshape(gradient, y.dims));
   }
 

@@ -53,7 +53,8 @@ Result plans(const op::OptimizerStep& op, const Context& context) {
             kernels.from_f32[static_cast<std::size_t>(*type)](weights + i, output<std::byte>(arguments) + i * bytes, n);
           }
         });
-      });
+      },
+      0, op.master ? benanza::tolerance(op.type) : 1e-4);
 }
 
 }  // namespace benanza::native
