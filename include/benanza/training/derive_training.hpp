@@ -184,7 +184,9 @@ class TrainingBuilder {
       const auto gradient = at.gradient(id);
       if (!gradient) continue;  // nothing of the loss depends on it
       const Value& value = graph.value(id);
-      result_.parameters.push_back({.name = value.name,
+      // What the import has folded (a weight in another shape) has the name that the file gives it.
+      const bool folded = value.origins.size() == 1;
+      result_.parameters.push_back({.name = folded ? graph.value(value.origins.front()).name : value.name,
                                     .value = id,
                                     .gradient = *gradient,
                                     .node = maker[*gradient].value_or(0),
