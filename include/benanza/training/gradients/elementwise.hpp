@@ -60,6 +60,16 @@ inline void angle_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
+/// The bounds are read too; one that is left out bounds nothing.
+inline void clip_gradient(const Node& node, GradientBuilder& at) {
+  constexpr double beyond = 1e38;
+  const DataType type = at.value(*node.inputs[0]).type;
+  std::vector<std::optional<ValueId>> read{node.inputs[0]};
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    read.push_back(node.has_input(i) ? node.inputs[i] : at.scalar(type, i == 1 ? -beyond : beyond));
+  grad_of_input(node, at, read);
+}
+
 /// The bounds of Clip are read too, a bias before Gelu is none of it.
 inline void unary_gradient(const Node& node, GradientBuilder& at) {
   if (node.op_type == "Neg")
@@ -69,7 +79,7 @@ inline void unary_gradient(const Node& node, GradientBuilder& at) {
     });
   if (node.op_type != "Clip" && node.inputs.size() > 1)
     throw InputError("training: node '" + node.name + "' (" + node.op_type + "): no gradient is known for its bias");
-  if (node.op_type == "Clip" && node.inputs.size() > 1) return grad_of_input(node, at, node.inputs);
+  if (node.op_type == "Clip" && node.opset >= 11) return clip_gradient(node, at);
   if (std::find(derived_from_result.begin(), derived_from_result.end(), node.op_type) != derived_from_result.end())
     return by_result_gradient(node, at);
   by_operand_gradient(node, at);
