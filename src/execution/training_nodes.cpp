@@ -62,7 +62,9 @@ std::optional<Statistic> statistic_of(const Node& node, std::size_t i) {
   if (type == "GroupNormalization" || type == "InstanceNormalization")
     return i == 1 ? std::optional(Statistic::mean) : i == 2 ? std::optional(Statistic::variance) : std::nullopt;
   if (type == "LayerNormalization")
-    return i == 1 ? std::optional(Statistic::mean) : i == 2 ? std::optional(Statistic::inverse_deviation) : std::nullopt;
+    return i == 1   ? std::optional(Statistic::mean)
+           : i == 2 ? std::optional(Statistic::inverse_deviation)
+                    : std::nullopt;
   if (i == 1 && (type == "RMSNormalization" || type == "SimplifiedLayerNormalization"))
     return Statistic::inverse_root_mean_square;
   return std::nullopt;
@@ -121,7 +123,8 @@ std::vector<Tensor> optimizer_step(const Node& node, const NodeTensors& inputs) 
   const auto rule = detail::enum_from_name<op::OptimizerRule>(node.attribute<std::string>("optimizer", ""));
   if (!rule) throw NotExecutable(node, "another optimizer");
   const std::size_t parameters = inputs.size() - node.outputs.size();
-  if (parameters == 0 || inputs.size() % parameters != 0) throw NotExecutable(node, "operands that do not fit together");
+  if (parameters == 0 || inputs.size() % parameters != 0)
+    throw NotExecutable(node, "operands that do not fit together");
   const std::size_t each = inputs.size() / parameters;
   std::vector<Tensor> outputs;
   for (std::size_t first = 0; first < inputs.size(); first += each) {

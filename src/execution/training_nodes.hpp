@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes of an iteration of training are bound by besides their layers: statistics that forward keeps, operands that
-// a gradient has in another form, and the optimizer's step.
+// What nodes of an iteration of training are bound by besides their layers: statistics that forward keeps, operands
+// that a gradient has in another form, and the optimizer's step.
 #pragma once
 
 #include "bind_node.hpp"

@@ -225,8 +225,8 @@ class Matcher {
     return same_second_input(record, takes);
   }
 
-  /// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, from the result's gradient,
-  /// the operand and the weights: those that a model may want of them.
+  /// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, from the result's
+  /// gradient, the operand and the weights: those that a model may want of them.
   bool by_gradients(std::size_t r) {
     const auto& given = records_[r].inputs;
     if (!says(r, "ConvGradient") || given.size() < 3) return false;
@@ -236,8 +236,8 @@ class Matcher {
     for (std::size_t i = 0; i < single_.layers.size(); ++i) {
       const Occurrence& at = single_.layers[i];
       if (taken_[i] || kinds_[i] != "ConvGradient" || at.inputs.size() < 2 || at.outputs.empty()) continue;
-      const bool data = size(at.inputs[0]) == elements(given[0].dims) && size(at.inputs[1]) == elements(given[2].dims) &&
-                        elements_made(at) == elements(given[1].dims);
+      const bool data = size(at.inputs[0]) == elements(given[0].dims) &&
+                        size(at.inputs[1]) == elements(given[2].dims) && elements_made(at) == elements(given[1].dims);
       const bool weights = size(at.inputs[0]) == elements(given[1].dims) &&
                            size(at.inputs[1]) == elements(given[0].dims) &&
                            elements_made(at) == elements(given[2].dims);

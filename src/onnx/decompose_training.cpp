@@ -2,7 +2,6 @@
 // ONNX Runtime's training graphs: gradients and optimizers of com.microsoft as the nodes that training here is made of.
 // https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
-
 #include <benanza/detail/node.hpp>
 
 #include <algorithm>

@@ -39,17 +39,14 @@ TEST_CASE("Gradients of element-wise functions and of softmax agree with the ref
                    op::UnaryGradient{.fn = swish, .x = {1003}, .alpha = 1.702},
                    op::UnaryGradient{.fn = thresholded_relu, .x = {1003}, .alpha = 0.3},
                    op::UnaryGradient{.type = DataType::bf16, .fn = gelu, .x = {1003}},
-                   op::SoftmaxGradient{.x = {9, 67, 1}},
-                   op::SoftmaxGradient{.x = {9, 64, 1}, .log = true},
+                   op::SoftmaxGradient{.x = {9, 67, 1}}, op::SoftmaxGradient{.x = {9, 64, 1}, .log = true},
                    op::SoftmaxGradient{.type = DataType::f16, .x = {9, 33, 1}}});
 }
 
 TEST_CASE("Gradients of normalisations agree with the reference", "[native]") {
   using enum op::NormGradientOf;
-  check_gradients({op::NormGradient{.x = {2, 16, 49}},
-                   op::NormGradient{.x = {3, 13, 50}, .affine = false},
-                   op::NormGradient{.x = {1, 5, 9001}},
-                   op::NormGradient{.x = {3, 4, 17}, .bias = false},
+  check_gradients({op::NormGradient{.x = {2, 16, 49}}, op::NormGradient{.x = {3, 13, 50}, .affine = false},
+                   op::NormGradient{.x = {1, 5, 9001}}, op::NormGradient{.x = {3, 4, 17}, .bias = false},
                    op::NormGradient{.of = group, .x = {2, 12, 35}, .groups = 3},
                    op::NormGradient{.of = group, .x = {2, 12, 35}, .groups = 12},
                    op::NormGradient{.of = group, .x = {3, 8, 20}, .groups = 1, .affine = false},
@@ -100,20 +97,19 @@ TEST_CASE("Gradients of losses and of look-ups agree with the reference", "[nati
 TEST_CASE("Gradients of resizing agree with the reference", "[native]") {
   using enum op::ResizeMode;
   using enum op::ResizeCoordinates;
-  check_gradients({op::ResizeGradient{.x = {1, 3, 7, 9},
-                                      .y = {1, 3, 14, 18},
-                                      .coordinates = asymmetric,
-                                      .rounding = op::ResizeRounding::floor},
-                   op::ResizeGradient{.x = {2, 3, 7, 9}, .y = {2, 3, 10, 21}, .mode = linear},
-                   op::ResizeGradient{.x = {1, 2, 9, 8}, .y = {1, 2, 5, 8}, .mode = linear, .coordinates = align_corners},
-                   op::ResizeGradient{.x = {1, 2, 5, 6}, .y = {1, 2, 11, 12}, .mode = cubic},
-                   op::ResizeGradient{.x = {1, 2, 8, 8}, .y = {1, 2, 3, 4}, .mode = linear, .antialias = true},
-                   op::ResizeGradient{.x = {1, 2, 4, 4, 5}, .y = {1, 2, 8, 4, 10}, .mode = linear}});
+  check_gradients(
+      {op::ResizeGradient{
+           .x = {1, 3, 7, 9}, .y = {1, 3, 14, 18}, .coordinates = asymmetric, .rounding = op::ResizeRounding::floor},
+       op::ResizeGradient{.x = {2, 3, 7, 9}, .y = {2, 3, 10, 21}, .mode = linear},
+       op::ResizeGradient{.x = {1, 2, 9, 8}, .y = {1, 2, 5, 8}, .mode = linear, .coordinates = align_corners},
+       op::ResizeGradient{.x = {1, 2, 5, 6}, .y = {1, 2, 11, 12}, .mode = cubic},
+       op::ResizeGradient{.x = {1, 2, 8, 8}, .y = {1, 2, 3, 4}, .mode = linear, .antialias = true},
+       op::ResizeGradient{.x = {1, 2, 4, 4, 5}, .y = {1, 2, 8, 4, 10}, .mode = linear}});
 }
 
 TEST_CASE("Optimizers' steps agree with the reference", "[native]") {
-  for (const auto rule : {op::OptimizerRule::sgd, op::OptimizerRule::momentum, op::OptimizerRule::adam,
-                          op::OptimizerRule::adamw})
+  for (const auto rule :
+       {op::OptimizerRule::sgd, op::OptimizerRule::momentum, op::OptimizerRule::adam, op::OptimizerRule::adamw})
     check_gradients({op::OptimizerStep{.rule = rule, .x = {5003}},
                      op::OptimizerStep{.type = DataType::bf16, .rule = rule, .x = {5003}, .master = true},
                      op::OptimizerStep{.type = DataType::f16, .rule = rule, .x = {2049}, .master = true}});

@@ -74,9 +74,8 @@ TEST_CASE("gradients and updated weights of small networks are those of PyTorch"
     for (const bool by_plans : {false, true}) {
       CAPTURE(name, by_plans);
       const ExpectedIteration expected = read_expected(folder + name + ".txt");
-      TrainingGraph iteration =
-          derive_training(import_onnx(folder + name + ".onnx", {.executable = true, .training = true}),
-                          {.loss = expected.kind});
+      TrainingGraph iteration = derive_training(
+          import_onnx(folder + name + ".onnx", {.executable = true, .training = true}), {.loss = expected.kind});
       for (const Parameter& one : iteration.parameters) {
         iteration.graph.outputs.push_back(one.gradient);
         iteration.graph.output_names.push_back("gradient of " + one.name);

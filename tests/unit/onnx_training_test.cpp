@@ -29,7 +29,8 @@ TEST_CASE("gradients of com.microsoft are the layers that training here has", "[
   CHECK(layers_of("float[2,16,14,14] dy, float[2,8,14,14] x, float[16,8,3,3] w",
                   "float[2,8,14,14] dx, float[16,8,3,3] dw, float[16] db",
                   "dx, dw, db = com.microsoft.ConvGrad<pads = [1, 1, 1, 1]>(dy, x, w)") ==
-        Texts{"Reduce/f32/fn=sum/x=2x16x196/axes=0x2", "ConvGradient/f32/of=weights/x=2x8x14x14/w=16x8x3x3/pads=1x1x1x1",
+        Texts{"Reduce/f32/fn=sum/x=2x16x196/axes=0x2",
+              "ConvGradient/f32/of=weights/x=2x8x14x14/w=16x8x3x3/pads=1x1x1x1",
               "ConvGradient/f32/x=2x8x14x14/w=16x8x3x3/pads=1x1x1x1"});
   const std::string rows = "float[4,10] dy, float[4,10] x";
   CHECK(layers_of(rows, "float[4,10] dx", "dx = com.microsoft.ReluGrad(dy, x)") == Texts{"UnaryGradient/f32/x=40"});
@@ -77,6 +78,5 @@ TEST_CASE("optimizers of com.microsoft are the steps that training here has", "[
                   "nt, nm, nv, nw = com.microsoft.AdamOptimizer(eta, t, w, g, m, v)") ==
         Texts{"OptimizerStep/f32/rule=adam/x=40"});
   CHECK(layers_of("float[4,10] sum, float[4,10] value, bool signal", "float[4,10] y",
-                  "y = com.microsoft.InPlaceAccumulator(sum, value, signal)") ==
-        Texts{"Binary/f32/a=40/b=40"});
+                  "y = com.microsoft.InPlaceAccumulator(sum, value, signal)") == Texts{"Binary/f32/a=40/b=40"});
 }

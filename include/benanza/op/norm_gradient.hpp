@@ -25,8 +25,9 @@ struct NormGradient {
   static constexpr std::string_view kind = "NormGradient";
   static constexpr Family family = Family::normalization;
   static constexpr std::array<std::string_view, 6> onnx_types{
-      "benanza.BatchNormalizationGrad", "benanza.LayerNormalizationGrad", "benanza.GroupNormalizationGrad",
-      "benanza.InstanceNormalizationGrad", "benanza.RMSNormalizationGrad", "benanza.SimplifiedLayerNormalizationGrad"};
+      "benanza.BatchNormalizationGrad", "benanza.LayerNormalizationGrad",
+      "benanza.GroupNormalizationGrad", "benanza.InstanceNormalizationGrad",
+      "benanza.RMSNormalizationGrad",   "benanza.SimplifiedLayerNormalizationGrad"};
   DataType type = DataType::f32;
   NormGradientOf of = NormGradientOf::batch;
   TensorShape x{};          ///< batch and group: N C inner; layer and RMS: rows normalised
@@ -80,9 +81,7 @@ struct NormGradient {
   }
   [[nodiscard]] constexpr bool has_mean() const { return of != NormGradientOf::rms; }
   /// Whether x has channels with places inside.
-  [[nodiscard]] constexpr bool by_channel() const {
-    return of == NormGradientOf::batch || of == NormGradientOf::group;
-  }
+  [[nodiscard]] constexpr bool by_channel() const { return of == NormGradientOf::batch || of == NormGradientOf::group; }
 
   [[nodiscard]] Operands operands() const {
     Operands result{.inputs = {{.name = "dy", .type = type, .shape = x}, {.name = "x", .type = type, .shape = x}},

@@ -77,9 +77,8 @@ struct OptimizerStep {
 
   /// Inputs: weights, gradients, the weights in f32, the states. Outputs: all but the gradients.
   [[nodiscard]] Operands operands() const {
-    Operands result{
-        .inputs = {{.name = "w", .type = type, .shape = x}, {.name = "dw", .type = type, .shape = x}},
-        .outputs = {{.name = "w", .type = type, .shape = x, .starts_as = 0}}};
+    Operands result{.inputs = {{.name = "w", .type = type, .shape = x}, {.name = "dw", .type = type, .shape = x}},
+                    .outputs = {{.name = "w", .type = type, .shape = x, .starts_as = 0}}};
     const auto add = [&](std::string_view name, Contents contents) {
       result.inputs.push_back({.name = name, .type = DataType::f32, .shape = x, .contents = contents});
       result.outputs.push_back(

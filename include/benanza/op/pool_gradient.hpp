@@ -82,11 +82,8 @@ struct PoolGradient {
     Operands result{.inputs = {{.name = "dy", .type = type, .shape = y()}},
                     .outputs = {{.name = "dx", .type = type, .shape = x}}};
     if (mode == PoolMode::max)
-      result.inputs.push_back({.name = "indices",
-                               .type = DataType::i64,
-                               .shape = y(),
-                               .contents = Contents::indices,
-                               .limit = plane()});
+      result.inputs.push_back(
+          {.name = "indices", .type = DataType::i64, .shape = y(), .contents = Contents::indices, .limit = plane()});
     return result;
   }
 

@@ -20,13 +20,15 @@ struct UnaryGradient {
   static constexpr std::string_view kind = "UnaryGradient";
   static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 27> onnx_types{
-      "benanza.ReluGrad",        "benanza.SigmoidGrad",    "benanza.TanhGrad",      "benanza.ExpGrad",
-      "benanza.SqrtGrad",        "benanza.ReciprocalGrad", "benanza.EluGrad",       "benanza.LeakyReluGrad",
-      "benanza.HardSigmoidGrad", "benanza.AbsGrad",        "benanza.ClipGrad",      "benanza.CosGrad",
-      "benanza.ErfGrad",         "benanza.GeluGrad",       "benanza.HardSwishGrad", "benanza.LogGrad",
-      "benanza.MishGrad",        "benanza.SinGrad",        "benanza.SoftplusGrad",  "benanza.SoftsignGrad",
-      "benanza.SwishGrad",       "benanza.FastGeluGrad",   "benanza.QuickGeluGrad", "benanza.CeluGrad",
-      "benanza.SeluGrad",        "benanza.ShrinkGrad",     "benanza.ThresholdedReluGrad"};
+      "benanza.ReluGrad",     "benanza.SigmoidGrad",   "benanza.TanhGrad",
+      "benanza.ExpGrad",      "benanza.SqrtGrad",      "benanza.ReciprocalGrad",
+      "benanza.EluGrad",      "benanza.LeakyReluGrad", "benanza.HardSigmoidGrad",
+      "benanza.AbsGrad",      "benanza.ClipGrad",      "benanza.CosGrad",
+      "benanza.ErfGrad",      "benanza.GeluGrad",      "benanza.HardSwishGrad",
+      "benanza.LogGrad",      "benanza.MishGrad",      "benanza.SinGrad",
+      "benanza.SoftplusGrad", "benanza.SoftsignGrad",  "benanza.SwishGrad",
+      "benanza.FastGeluGrad", "benanza.QuickGeluGrad", "benanza.CeluGrad",
+      "benanza.SeluGrad",     "benanza.ShrinkGrad",    "benanza.ThresholdedReluGrad"};
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::relu;
   TensorShape x{};  ///< one flat dimension

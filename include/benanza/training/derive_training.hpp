@@ -150,9 +150,8 @@ class TrainingBuilder {
     const auto made = at.emit_all({"SoftmaxCrossEntropyLoss"}, {scores, target}, {{y.type, {}}, {y.type, score_dims}});
     result_.loss = made[0];
     phases_until(graph.nodes.size(), Phase::loss);
-    const ValueId gradient =
-        at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"), {at.scalar(y.type, 1), made[1], target}, y.type,
-                score_dims);
+    const ValueId gradient = at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"),
+                                     {at.scalar(y.type, 1), made[1], target}, y.type, score_dims);
     at.give(output, at.reshape(gradient, y.dims));
   }
 

@@ -28,8 +28,8 @@ namespace detail {
 /// above a number or the result (PRelu, Max), or the place of the largest element of a window. Nothing where it reads
 /// all.
 [[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
-  constexpr std::array<std::string_view, 7> one_bit{"ReluGrad",   "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
-                                                    "AbsGrad",    "ShrinkGrad",    "ThresholdedReluGrad"};
+  constexpr std::array<std::string_view, 7> one_bit{"ReluGrad", "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
+                                                    "AbsGrad",  "ShrinkGrad",    "ThresholdedReluGrad"};
   const std::string_view type = node.op_type;
   if (node.domain.empty()) {
     if (type == "Equal") return i == 0 ? 1.0 : 0.0;

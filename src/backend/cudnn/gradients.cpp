@@ -3,7 +3,6 @@
 // statistics that forward kept, and of the activations that follow from their result.
 #include "families.hpp"
 #include "unit_height.hpp"
-
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>
@@ -51,11 +50,11 @@ struct GradientProblem {
 
 Draft gradient_draft(const GradientProblem& p, const char* name, bool saves_multiplications, std::size_t workspace,
                      const Candidates& candidates) {
-  Draft draft{.algorithm = std::string(name) + (p.order == Order::nhwc ? ",layout=nhwc" : ""),
-              .workspace_bytes = workspace,
-              .saves_multiplications = saves_multiplications,
-              .tolerance = saves_multiplications ? std::max(saving_tolerance, p.arithmetic.tolerance)
-                                                 : p.arithmetic.tolerance};
+  Draft draft{
+      .algorithm = std::string(name) + (p.order == Order::nhwc ? ",layout=nhwc" : ""),
+      .workspace_bytes = workspace,
+      .saves_multiplications = saves_multiplications,
+      .tolerance = saves_multiplications ? std::max(saving_tolerance, p.arithmetic.tolerance) : p.arithmetic.tolerance};
   if (p.order == Order::nhwc) {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
       put_channels_last(draft, candidates.operands(), i, false);
@@ -160,8 +159,8 @@ void add_plans(const op::SoftmaxGradient& op, Candidates& candidates) {
 
 void add_plans(const op::UnaryGradient& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
-  const bool from_result = op.fn == ElementwiseFn::relu || op.fn == ElementwiseFn::sigmoid ||
-                           op.fn == ElementwiseFn::tanh;
+  const bool from_result =
+      op.fn == ElementwiseFn::relu || op.fn == ElementwiseFn::sigmoid || op.fn == ElementwiseFn::tanh;
   const auto function = from_result ? activation(op.fn, op.alpha, op.beta) : std::nullopt;
   if (!how || !function)
     return candidates.refuse("no call of cuDNN for the gradient of " +
@@ -185,8 +184,9 @@ void add_plans(const op::UnaryGradient& op, Candidates& candidates) {
 void add_plans(const op::NormGradient& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (op.of != op::NormGradientOf::batch || op.type != DataType::f32 || !op.affine || !op.bias)
-    return candidates.refuse("no legacy call of cuDNN but for the gradient of batch normalisation of f32 with a scale "
-                             "and a bias");
+    return candidates.refuse(
+        "no legacy call of cuDNN but for the gradient of batch normalisation of f32 with a scale "
+        "and a bias");
   constexpr double epsilon = 1e-5;
   const Factor one(*how, 1), zero(*how, 0);
   const TensorDescriptor channels = tensor(how->stored, {1, op.x[1], 1, 1});

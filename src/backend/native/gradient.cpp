@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of element-wise functions, of softmax and of normalisations. With n = (x - mean) / deviation, g = dy scale and sums over what shares a statistic:
-// dx = (g - sum(g) / count - n sum(g n) / count) / deviation, which is dy times a factor, x times a slope and a shift.
+// Gradients of element-wise functions, of softmax and of normalisations. With n = (x - mean) / deviation, g = dy scale
+// and sums over what shares a statistic: dx = (g - sum(g) / count - n sum(g n) / count) / deviation, which is dy times
+// a factor, x times a slope and a shift.
 #include "context.hpp"
 
 #include <algorithm>
@@ -30,8 +31,7 @@ double inverse_deviation(float variance) { return 1 / std::sqrt(static_cast<doub
 /// Where a layer's operands are.
 struct NormPlaces {
   std::size_t mean = 0, var = 0;
-  explicit NormPlaces(const op::NormGradient& op)
-      : mean(op.affine ? 3 : 2), var(op.has_mean() ? mean + 1 : mean) {}
+  explicit NormPlaces(const op::NormGradient& op) : mean(op.affine ? 3 : 2), var(op.has_mean() ? mean + 1 : mean) {}
 };
 
 /// Batch and group: sums of each channel of each image, then of what shares a statistic, then dx.
@@ -102,7 +102,8 @@ Result row_plans(const op::NormGradient& op, const Context& context) {
           float* const dbias = op.bias ? dscale + stride : nullptr;
           if (op.affine) std::fill_n(dscale, of_thread, 0.0F);
           for (Index row = mine.begin; row < mine.end; ++row) {
-            const float *const dy = input<float>(arguments, 0) + row * n, *const x = input<float>(arguments, 1) + row * n;
+            const float *const dy = input<float>(arguments, 0) + row * n, *const x =
+                                                                              input<float>(arguments, 1) + row * n;
             const float mean = op.has_mean() ? input<float>(arguments, at.mean)[row] : 0;
             const double inverse = inverse_deviation(input<float>(arguments, at.var)[row]);
             double sums[2] = {};
@@ -137,7 +138,7 @@ void softmax_gradient_row(const Kernels& kernels, bool log, const float* dy, con
   }
   const auto sum = static_cast<float>(kernels.fold[static_cast<std::size_t>(Fold::sum)](dy, n));
   kernels.unary[static_cast<std::size_t>(Arithmetic::f32)][static_cast<std::size_t>(ElementwiseFn::exp)](y, dx, n, 0,
-                                                                                                        0);
+                                                                                                         0);
   kernels.affine_scalar[0](dx, -sum, 0, dx, n);
   kernels.scale_add(dx, dy, 1, n);
 }

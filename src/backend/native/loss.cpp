@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and its gradient. The logarithm of the sum of a place's exponentials, then the score of its target. A sum over all places is one
-// of each thread first.
+// Loss and its gradient. The logarithm of the sum of a place's exponentials, then the score of its target. A sum over
+// all places is one of each thread first.
 #include "context.hpp"
 
 #include <algorithm>
@@ -84,8 +84,8 @@ double sum_of_weights(const op::LossGradient& op, const Arguments& arguments, st
   if (!op.weighted) return static_cast<double>(op.targets());
   double sum = 0;
   for (Index at = 0; at < op.targets(); ++at)
-    sum += static_cast<double>(input<float>(
-        arguments, op.target() + 1)[index_at(arguments.inputs[op.target()], index, at, op.x[1])]);
+    sum += static_cast<double>(
+        input<float>(arguments, op.target() + 1)[index_at(arguments.inputs[op.target()], index, at, op.x[1])]);
   return sum;
 }
 
@@ -97,8 +97,9 @@ Result plans(const op::LossGradient& op, const Context& context) {
   const Index classes = op.x[1], inner = op.x[2];
   const auto f32 = static_cast<std::size_t>(Arithmetic::f32);
   const auto exp = context.kernels.unary[f32][static_cast<std::size_t>(ElementwiseFn::exp)];
-  const auto multiply = context.kernels.binary[f32][static_cast<std::size_t>(Form::vectors)]
-                                              [static_cast<std::size_t>(ElementwiseFn::mul)];
+  const auto multiply =
+      context.kernels
+          .binary[f32][static_cast<std::size_t>(Form::vectors)][static_cast<std::size_t>(ElementwiseFn::mul)];
   return one_plan(
       context, op.operands(), op.softmax ? "softmax_loss_gradient" : "loss_gradient",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {

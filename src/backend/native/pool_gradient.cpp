@@ -62,19 +62,18 @@ Result plans(const op::PoolGradient& op, const Context& context) {
   if (op.type != DataType::f32 || op.x.size() > 5) return unsupported(op.kind, op.type);
   const Index images = op.x[0] * op.x[1], plane = op.plane(), results = element_count(op.y()) / images;
   if (op.mode == op::PoolMode::max)
-    return one_plan(
-        context, op.operands(), "pool_gradient:indices",
-        [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
-          pool->split(images, threads, 1, [&](Index begin, Index end) {
-            for (Index image = begin; image < end; ++image) {
-              const auto* const dy = input<float>(arguments, 0) + image * results;
-              const auto* const at = input<std::int64_t>(arguments, 1) + image * results;
-              auto* const dx = output<float>(arguments) + image * plane;
-              std::memset(dx, 0, static_cast<std::size_t>(plane) * sizeof(float));
-              for (Index i = 0; i < results; ++i) dx[at[i]] += dy[i];
-            }
-          });
-        });
+    return one_plan(context, op.operands(), "pool_gradient:indices",
+                    [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+                      pool->split(images, threads, 1, [&](Index begin, Index end) {
+                        for (Index image = begin; image < end; ++image) {
+                          const auto* const dy = input<float>(arguments, 0) + image * results;
+                          const auto* const at = input<std::int64_t>(arguments, 1) + image * results;
+                          auto* const dx = output<float>(arguments) + image * plane;
+                          std::memset(dx, 0, static_cast<std::size_t>(plane) * sizeof(float));
+                          for (Index i = 0; i < results; ++i) dx[at[i]] += dy[i];
+                        }
+                      });
+                    });
   if (results == 1 && op.pads.empty() && element_count(op.kernel) == plane)
     return one_plan(context, op.operands(), "pool_gradient:fill",
                     [=, fill = context.kernels.fill[2], pool = context.pool,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize and its gradient. Each resized axis is a table of taps and weights (ONNX Resize, coordinate_transformation_mode); rows of x are
-// interpolated along the last axis, kept, and blended over the outer ones, vectorised.
+// Resize and its gradient. Each resized axis is a table of taps and weights (ONNX Resize,
+// coordinate_transformation_mode); rows of x are interpolated along the last axis, kept, and blended over the outer
+// ones, vectorised.
 #include "context.hpp"
 #include <benanza/plan/index_maps.hpp>
 

@@ -78,8 +78,8 @@ void add_plans(const op::Resize& op, Candidates& candidates) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto source = in_form(x, form, type), target = in_form(y, form, type);
     if (!source || !target) continue;
-    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm_of(op.mode),
-                                                   *source, *target, common_attributes(), true);
+    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
+                                                   algorithm_of(op.mode), *source, *target, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor,

@@ -157,8 +157,7 @@ inline void prelu_gradient(const Node& node, GradientBuilder& at) {
   const auto choose = [&](ValueId yes, ValueId no) {
     return at.emit({"Where"}, {positive, yes, no}, at.value(x).type, at.value(x).dims);
   };
-  at.give_input(node, 1,
-                [&] { return at.sum_to(choose(zero, at.binary("Mul", dy, x, x)), at.value(slope).dims); });
+  at.give_input(node, 1, [&] { return at.sum_to(choose(zero, at.binary("Mul", dy, x, x)), at.value(slope).dims); });
   at.give_input(node, 0, [&] { return choose(dy, at.binary("Mul", dy, slope, x)); });
 }
 inline void where_gradient(const Node& node, GradientBuilder& at) {

@@ -94,8 +94,7 @@ inline void lrn_gradient(const Node& node, GradientBuilder& at) {
         at.binary("Add", at.binary("Mul", squares, at.scalar(of.type, alpha), x), at.scalar(of.type, bias), x);
     const ValueId others = average(at.binary("Div", at.binary("Mul", dy, y, x), s, x), size - 1 - before);
     const ValueId own = at.binary("Mul", dy, at.binary("Pow", s, at.scalar(of.type, -beta), x), x);
-    const ValueId rest =
-        at.binary("Mul", at.binary("Mul", x, others, x), at.scalar(of.type, 2 * alpha * beta), x);
+    const ValueId rest = at.binary("Mul", at.binary("Mul", x, others, x), at.scalar(of.type, 2 * alpha * beta), x);
     return at.binary("Sub", own, rest, x);
   });
 }
@@ -105,8 +104,7 @@ inline void dropout_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0];
     const DataType type = at.value(x).type;
-    const ValueId kept =
-        at.emit({"Where"}, {node.outputs[1], dy, at.scalar(type, 0)}, type, at.value(x).dims);
+    const ValueId kept = at.emit({"Where"}, {node.outputs[1], dy, at.scalar(type, 0)}, type, at.value(x).dims);
     return at.binary("Mul", kept, at.scalar(type, 1 / (1 - dropout_ratio(node, at.graph()))), x);
   });
 }

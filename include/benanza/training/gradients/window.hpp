@@ -20,8 +20,8 @@ inline void pool_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// y^p is the sum of |x|^p over a window: dx = sign(x) |x|^(p - 1) times the sum of dy y^(1 - p) over its windows, which
-/// is an average's gradient times the size of a window.
+/// y^p is the sum of |x|^p over a window: dx = sign(x) |x|^(p - 1) times the sum of dy y^(1 - p) over its windows,
+/// which is an average's gradient times the size of a window.
 inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId x = *node.inputs[0], y = *node.outputs[0];
@@ -33,13 +33,12 @@ inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
     const Dims kernel = global ? Dims(of.dims.begin() + 2, of.dims.end()) : node.attribute<Dims>("kernel_shape", {});
     ValueId dy = *at.gradient(node);
     if (p == 2) dy = at.binary("Div", dy, y, y);
-    if (p > 2)
-      dy = at.binary("Div", dy, at.binary("Pow", y, at.scalar(of.type, static_cast<double>(p - 1)), y), y);
+    if (p > 2) dy = at.binary("Div", dy, at.binary("Pow", y, at.scalar(of.type, static_cast<double>(p - 1)), y), y);
     dy = at.binary("Mul", dy, at.scalar(of.type, static_cast<double>(element_count(kernel))), y);
     Attributes attributes = node.attributes;
     attributes["count_include_pad"] = std::int64_t{1};
-    const ValueId sums = at.emit(gradient_op(global ? "GlobalAveragePoolGrad" : "AveragePoolGrad"), {dy}, of.type,
-                                 of.dims, attributes);
+    const ValueId sums =
+        at.emit(gradient_op(global ? "GlobalAveragePoolGrad" : "AveragePoolGrad"), {dy}, of.type, of.dims, attributes);
     if (p == 2) return at.binary("Mul", x, sums, x);
     const ValueId sign = at.binary("Mul", at.unary("Sign", x), sums, x);
     if (p == 1) return sign;
@@ -84,7 +83,8 @@ inline void resize_gradient(const Node& node, GradientBuilder& at) {
     if (early) attributes["early"] = std::int64_t{1};
     const std::size_t scales = early ? 1 : 2;
     if (node.has_input(scales) && !node.attributes.contains("axes"))
-      if (const auto& literal = at.value(*node.inputs[scales]).literal; literal && literal->floats.size() == x.dims.size())
+      if (const auto& literal = at.value(*node.inputs[scales]).literal;
+          literal && literal->floats.size() == x.dims.size())
         attributes["resize_scales"] = literal->floats;
     return at.emit(gradient_op("ResizeGrad"), {*at.gradient(node)}, x.type, x.dims, attributes);
   });

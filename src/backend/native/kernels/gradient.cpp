@@ -49,8 +49,7 @@ void norm_gradient_sums(const float* dy, const float* x, const float* scale, flo
 void norm_gradient(const float* dy, const float* x, const float* scale, float factor, float slope, float shift,
                    float* dx, Index n) {
   const F f = splat(factor), s = splat(slope), b = splat(shift);
-  if (scale == nullptr)
-    for_vectors(n, [&](auto take, auto put) { put(dx, take(dy) * f + (take(x) * s + b)); });
+  if (scale == nullptr) for_vectors(n, [&](auto take, auto put) { put(dx, take(dy) * f + (take(x) * s + b)); });
   else for_vectors(n, [&](auto take, auto put) { put(dx, take(dy) * take(scale) * f + (take(x) * s + b)); });
 }
 

@@ -63,8 +63,7 @@ void unary_gradient(const void* dy, const void* v, void* dx, Index n, float alph
   }
   for (; i < n; i += lanes) {
     if (i + lanes <= n) store(y + i, load(g + i) * derivative<fn>(load(at + i), a, b));
-    else
-      store_some(y + i, load_some(g + i, n - i, 0.0F) * derivative<fn>(load_some(at + i, n - i, 1.0F), a, b), n - i);
+    else store_some(y + i, load_some(g + i, n - i, 0.0F) * derivative<fn>(load_some(at + i, n - i, 1.0F), a, b), n - i);
   }
 }
 
