@@ -27,7 +27,7 @@ class NativeBackend final : public Backend {
 
   [[nodiscard]] std::string_view name() const override { return "native"; }
   /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
-  [[nodiscard]] std::string version() const override { return "4," + compiler(); }
+  [[nodiscard]] std::string version() const override { return "5," + compiler(); }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads};
     const auto plans_of = [&](const Layer& one) {
