@@ -3,6 +3,7 @@
 
 #include "attention_operands.hpp"
 #include "node_parameters.hpp"
+#include "training_nodes.hpp"
 #include "tree_operands.hpp"
 #include <benanza/model/make_layer.hpp>
 
@@ -28,6 +29,8 @@ constexpr std::array<std::string_view, 4> plain_extensions{"FusedMatMul", "Gelu"
 void refuse_extensions(const Node& node) {
   if (node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml") return;
   const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
+  if (node.domain == "benanza" && node.op_type == "Dropout") refuse("random numbers of training");
+  if (node.domain == "benanza") return;  // gradients
   if (node.domain != "com.microsoft" ||
       std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
     refuse("an operator of domain " + node.domain);
@@ -149,6 +152,11 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
   for (std::size_t i = sources.size(); i < bound.shapes.inputs.size(); ++i) {
     OperandSource source;
     if (i < which.size() && node.has_input(which[i])) source.inputs = {which[i]};
+    if (node.domain == "benanza" && !source.inputs.empty())
+      if (auto other = gradient_operand(node, bound.layer, i, which[i])) {
+        sources.push_back(std::move(*other));
+        continue;
+      }
     double factor = 1;  // Gemm: alpha A B + beta C
     if (node.op_type == "Gemm" && i != 1) factor = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
     const bool exchanged = is_transposed(node, bound.layer, i);
@@ -190,6 +198,8 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
         const std::vector<double> kept(static_cast<std::size_t>(element_count(dims)), 1.0);
         return Tensor::of(type, dims, kept);
       };
+    if (at && *at >= bound.shapes.outputs.size())
+      if (auto statistic = kept_statistic(graph, node, i)) result[i] = std::move(*statistic);
     if (!at || *at >= bound.shapes.outputs.size()) continue;
     const Operand& output = bound.shapes.outputs[*at];
     const bool bits_alone = node.op_type == "BitCast";

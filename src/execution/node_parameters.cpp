@@ -145,6 +145,11 @@ reference::Parameters node_parameters(const Node& node, const Layer& layer, cons
   if (node.op_type == "Pad")
     result.pad_value = one_number(node, given_input(node, inputs, 2), node.attribute("value", 0.0));
   if (const auto* resize = std::get_if<op::Resize>(&layer)) add_resize(result, node, *resize, inputs);
+  if (node.op_type == "ResizeGrad") {
+    result.resize_scales = node.attribute<std::vector<double>>("resize_scales", {});
+    result.cubic_coefficient = node.attribute("cubic_coeff_a", result.cubic_coefficient);
+    result.exclude_outside = node.attribute("exclude_outside", std::int64_t{0}) != 0;
+  }
   if (std::holds_alternative<op::ChannelNorm>(layer)) result.momentum = number("momentum", result.momentum);
   if (std::holds_alternative<op::RoiAlign>(layer)) result.box_scale = node.attribute("spatial_scale", result.box_scale);
   if (node.attributes.contains("ignore_index")) result.ignored_target = node.attribute("ignore_index", std::int64_t{0});

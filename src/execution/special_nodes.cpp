@@ -2,6 +2,7 @@
 #include "special_nodes.hpp"
 
 #include "literal_tensor.hpp"
+#include "training_nodes.hpp"
 #include <benanza/detail/node.hpp>
 
 #include <algorithm>
@@ -209,6 +210,8 @@ const SpecialNode* find_special(const Node& node) {
       {"Compress", compress}, {"NonMaxSuppression", non_max_suppression},
       {"NonZero", non_zero},  {"Shape", shape},
       {"Size", size},         {"Unique", unique}};
+  static const SpecialNode step = optimizer_step;
+  if (node.domain == "benanza" && node.op_type == "OptimizerStep") return &step;
   if (!node.domain.empty()) return nullptr;
   const auto found = table.find(node.op_type);
   return found == table.end() ? nullptr : &found->second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are not layers: sizes, fills, and results whose size data decides.
+// Nodes that are not layers, or not one alone: sizes, fills, results whose size data decides, an optimizer's step.
 #pragma once
 
 #include "bind_node.hpp"
@@ -12,7 +12,7 @@ namespace benanza::execution {
 /// Computes all outputs of a node. Throws NotExecutable and InputError.
 using SpecialNode = std::function<std::vector<Tensor>(const Node& node, const NodeTensors& inputs)>;
 
-/// The function of an operator of ai.onnx; null for layers.
+/// The function of an operator; null for layers.
 [[nodiscard]] const SpecialNode* find_special(const Node& node);
 
 /// The result of a ConstantOfShape.

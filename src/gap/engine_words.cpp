@@ -56,6 +56,25 @@ struct Rule {
 // What engines call operators. The first that fits decides: `ConvTranspose` stands before `conv`, `implicit_gemm` of a
 // convolution before `gemm`.
 constexpr Rule rules[] = {
+    // Gradients, before the operators whose names they have in them.
+    {"optimizerstep", Position::anywhere, {"OptimizerStep"}},
+    {"convolutionbackward", Position::anywhere, {"ConvGradient"}},
+    {"convgrad", Position::anywhere, {"ConvGradient"}},
+    {"dgrad", Position::anywhere, {"ConvGradient"}},
+    {"wgrad", Position::anywhere, {"ConvGradient"}},
+    {"normbackward", Position::anywhere, {"NormGradient"}},
+    {"normalizationgrad", Position::anywhere, {"NormGradient"}},
+    {"softmaxbackward", Position::anywhere, {"SoftmaxGradient", "LossGradient"}},
+    {"softmaxgrad", Position::anywhere, {"SoftmaxGradient"}},
+    {"nlllossbackward", Position::anywhere, {"LossGradient"}},
+    {"nllloss2dbackward", Position::anywhere, {"LossGradient"}},
+    {"crossentropylossgrad", Position::anywhere, {"LossGradient"}},
+    {"pool2dbackward", Position::anywhere, {"PoolGradient"}},
+    {"withindicesbackward", Position::anywhere, {"PoolGradient"}},
+    {"poolgrad", Position::anywhere, {"PoolGradient"}},
+    {"embeddingdensebackward", Position::anywhere, {"GatherGradient"}},
+    {"gathergrad", Position::anywhere, {"GatherGradient"}},
+    {"backward", Position::anywhere, {"UnaryGradient", "ResizeGradient"}},
     {"attention", Position::anywhere, {"Attention"}},
     {"dequantize", Position::anywhere, {"Dequantize"}},
     {"quantize", Position::anywhere, {"Quantize"}},
@@ -76,6 +95,7 @@ constexpr Rule rules[] = {
     {"crossentropy", Position::anywhere, {"Loss"}},
     {"nllloss", Position::anywhere, {"Loss"}},
     {"loglikelihood", Position::anywhere, {"Loss"}},
+    {"logsoftmax", Position::anywhere, {"Softmax", "Loss"}},
     {"softmax", Position::anywhere, {"Softmax"}},
     {"deformconv", Position::anywhere, {"DeformConv"}},
     {"conv", Position::anywhere, {"Conv"}},
@@ -224,9 +244,16 @@ bool has_any(const ProfileRecord& record, std::span<const std::string_view> text
   return false;
 }
 
+/// PyTorch's autograd runs a gradient in two records of its own; the operators inside say what it does.
+bool is_wrapper(const ProfileRecord& record) {
+  const std::string& name = record.name;
+  return name.starts_with("autograd::engine") || (name.ends_with("Backward0") && !name.starts_with("aten::"));
+}
+
 }  // namespace
 
 std::vector<std::string_view> kinds_of(const ProfileRecord& record) {
+  if (is_wrapper(record)) return {};
   if (auto kinds = kinds_of_text(record.op); !kinds.empty()) return kinds;
   return kinds_of_text(record.name);
 }

@@ -225,8 +225,36 @@ class Matcher {
     return same_second_input(record, takes);
   }
 
+  /// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, from the result's
+  /// gradient, the operand and the weights: those that a model may want of them.
+  bool by_gradients(std::size_t r) {
+    const auto& given = records_[r].inputs;
+    if (!says(r, "ConvGradient") || given.size() < 3) return false;
+    const auto size = [&](const std::optional<std::size_t>& tensor) {
+      return tensor ? elements(single_.tensors[*tensor].dims) : 0;
+    };
+    for (std::size_t i = 0; i < single_.layers.size(); ++i) {
+      const Occurrence& at = single_.layers[i];
+      if (taken_[i] || kinds_[i] != "ConvGradient" || at.inputs.size() < 2 || at.outputs.empty()) continue;
+      const bool data = size(at.inputs[0]) == elements(given[0].dims) &&
+                        size(at.inputs[1]) == elements(given[2].dims) && elements_made(at) == elements(given[1].dims);
+      const bool weights = size(at.inputs[0]) == elements(given[1].dims) &&
+                           size(at.inputs[1]) == elements(given[0].dims) &&
+                           elements_made(at) == elements(given[2].dims);
+      if (!data && !weights) continue;
+      const std::size_t gradient = *at.inputs[data ? 0 : 1];
+      for (std::size_t k = 0; k < single_.layers.size(); ++k)
+        if (!taken_[k] && (kinds_[k] == "ConvGradient" || kinds_[k] == "Reduce") &&
+            std::find(single_.layers[k].inputs.begin(), single_.layers[k].inputs.end(), std::optional(gradient)) !=
+                single_.layers[k].inputs.end())
+          claim(r, MatchedBy::shape, k);
+      return true;
+    }
+    return false;
+  }
+
   void by_shape(std::size_t r) {
-    if (!has_shape(r) || words_[r].empty()) return;
+    if (!has_shape(r) || words_[r].empty() || by_gradients(r)) return;
     const auto is_free_of = [&](std::size_t member) { return !taken_[member]; };
     for (const auto& group : fused_.layers) {  // what was written out in parts may be one call of the engine
       if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;

@@ -318,6 +318,7 @@ bool Builder::visit_folded(Step& step) {
                 .constant = true,
                 .trained = step.trained || (binding_.training && fills_weight(step)),
                 .literal = std::move(result.data)};
+    if (value.trained) value.origins = origins_of(step);
     onnx::TypeProto type = type_of(value);
     define_value(step, step.proto.output(i), std::move(value), std::move(type));
   }

@@ -104,7 +104,9 @@ void decompose(Graph& graph) {
     const auto& rows = projections();
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&, type = detail::onnx_type(node)](const auto& r) { return r.onnx_type == type; });
-    const bool split = row == rows.end() ? append_ml_parts(graph, node, nodes) : append_parts(graph, node, *row, nodes);
+    const bool split = row != rows.end()
+                           ? append_parts(graph, node, *row, nodes)
+                           : append_ml_parts(graph, node, nodes) || append_training_parts(graph, node, nodes);
     if (!split) nodes.push_back(std::move(node));
   }
   graph.nodes = std::move(nodes);

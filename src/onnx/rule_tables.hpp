@@ -24,6 +24,7 @@ using RuleTable = std::span<const RuleEntry>;
 [[nodiscard]] RuleTable product_rules();
 [[nodiscard]] RuleTable recurrent_rules();
 [[nodiscard]] RuleTable signal_rules();
+[[nodiscard]] RuleTable training_rules();
 [[nodiscard]] RuleTable window_rules();
 
 /// Asked only where the library has no rule in the operator set of the file.

@@ -42,7 +42,7 @@ std::string full_name(std::string_view domain, std::string_view op_type) {
 
 Rule find_rule(std::string_view domain, std::string_view op_type) {
   return find_in({attention_rules(), elementwise_rules(), ml_rules(), movement_rules(), product_rules(),
-                  recurrent_rules(), signal_rules(), window_rules()},
+                  recurrent_rules(), signal_rules(), training_rules(), window_rules()},
                  full_name(domain, op_type));
 }
 

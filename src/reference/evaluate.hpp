@@ -19,6 +19,11 @@ Elements compute(const op::ConvGradient& gradient, const Query& query);
 Elements compute(const op::UnaryGradient& gradient, const Query& query);
 Elements compute(const op::SoftmaxGradient& gradient, const Query& query);
 Elements compute(const op::NormGradient& gradient, const Query& query);
+// training.cpp
+Elements compute(const op::PoolGradient& gradient, const Query& query);
+Elements compute(const op::LossGradient& gradient, const Query& query);
+Elements compute(const op::GatherGradient& gradient, const Query& query);
+Elements compute(const op::OptimizerStep& step, const Query& query);
 // fourier.cpp
 Elements compute(const op::Fourier& fourier, const Query& query);
 // loss.cpp
@@ -78,6 +83,7 @@ Elements compute(const op::TensorScatter& scatter, const Query& query);
 Elements compute(const op::OneHot& one_hot, const Query& query);
 // resize.cpp
 Elements compute(const op::Resize& resize, const Query& query);
+Elements compute(const op::ResizeGradient& gradient, const Query& query);
 // quantization.cpp
 Elements compute(const op::Cast& cast, const Query& query);
 Elements compute(const op::Quantize& quantize, const Query& query);

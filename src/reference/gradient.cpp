@@ -27,6 +27,7 @@ double derivative(ElementwiseFn fn, double value, double alpha, double beta) {
     case leaky_relu: return value > 0 ? 1 : alpha;
     case hard_sigmoid: return value > 0 && value < 1 ? alpha : 0;
     case ElementwiseFn::abs: return value > 0 ? 1 : value < 0 ? -1 : 0;
+    case celu: return value > 0 ? 1 : std::exp(value / alpha);
     case clip: return value > alpha && value < beta ? 1 : 0;
     case ElementwiseFn::cos: return -std::sin(value);
     case ElementwiseFn::sin: return std::cos(value);
@@ -47,8 +48,11 @@ double derivative(ElementwiseFn fn, double value, double alpha, double beta) {
       const double t = std::tanh(std::log1p(std::exp(value)));
       return t + value * (1 - t * t) * reference::sigmoid(value);
     }
+    case selu: return beta * (value > 0 ? 1 : alpha * std::exp(value));
+    case shrink: return value > beta || value < -beta ? 1 : 0;
     case softplus: return reference::sigmoid(value);
     case softsign: return 1 / ((1 + std::fabs(value)) * (1 + std::fabs(value)));
+    case thresholded_relu: return value > alpha ? 1 : 0;
     default: return 0;  // of no function that is consistent
   }
 }
@@ -79,42 +83,50 @@ Elements compute(const op::SoftmaxGradient& gradient, const Query& query) {
 }
 
 /// With n = (x - mean) / sqrt(var + epsilon) and g = dy scale: dx = (g - mean(g) - n mean(g n)) / sqrt(var + epsilon),
-/// dscale = sum(dy n), dbias = sum(dy).
+/// dscale = sum(dy n), dbias = sum(dy). RMS: var is the mean of squares, and there is no mean(g).
 Elements compute(const op::NormGradient& gradient, const Query& query) {
-  const bool batch = gradient.of == op::NormGradientOf::batch;
-  const std::int64_t rows = gradient.x[0], channels = gradient.x[1], inner = batch ? gradient.x[2] : 1;
+  const std::int64_t rows = gradient.x[0], channels = gradient.x[1];
+  const std::int64_t inner = gradient.by_channel() ? gradient.x[2] : 1, in_group = channels / gradient.groups;
   const ConstTensor &dy = query.input(0), &x = query.input(1);
-  const std::size_t mean = gradient.affine ? 3 : 2, var = mean + 1;
+  const std::size_t mean = gradient.affine ? 3 : 2, var = gradient.has_mean() ? mean + 1 : mean;
   const auto channel_of = [&](std::int64_t flat) { return flat / inner % channels; };
-  const auto statistic_of = [&](std::int64_t flat) { return batch ? channel_of(flat) : flat / channels; };
+  const auto statistic_of = [&](std::int64_t flat) {
+    switch (gradient.of) {
+      case op::NormGradientOf::batch: return channel_of(flat);
+      case op::NormGradientOf::group: return flat / (inner * in_group);
+      default: return flat / channels;
+    }
+  };
   const auto scale = [&](std::int64_t flat) { return gradient.affine ? query.input(2)[channel_of(flat)] : 1.0; };
   const auto deviation = [&](std::int64_t group) {
     return std::sqrt(query.input(var)[group] + query.parameters.epsilon);
   };
   const auto normal = [&](std::int64_t flat) {
     const std::int64_t group = statistic_of(flat);
-    return (x[flat] - query.input(mean)[group]) / deviation(group);
+    return (x[flat] - (gradient.has_mean() ? query.input(mean)[group] : 0)) / deviation(group);
   };
-  /// Visits the elements of a channel, or of a row.
-  const auto for_each = [&](std::int64_t group, bool by_channel, const auto& visit) {
-    if (!by_channel) {
-      for (std::int64_t i = 0; i < channels; ++i) visit(group * channels + i);
-      return;
-    }
+  /// Visits the elements of a channel.
+  const auto for_channel = [&](std::int64_t channel, const auto& visit) {
     for (std::int64_t n = 0; n < rows; ++n)
-      for (std::int64_t i = 0; i < inner; ++i) visit((n * channels + group) * inner + i);
+      for (std::int64_t i = 0; i < inner; ++i) visit((n * channels + channel) * inner + i);
+  };
+  /// Visits the elements that share a statistic.
+  const auto for_statistic = [&](std::int64_t group, const auto& visit) {
+    if (gradient.of == op::NormGradientOf::batch) return for_channel(group, visit);
+    const std::int64_t count = gradient.of == op::NormGradientOf::group ? in_group * inner : channels;
+    for (std::int64_t i = 0; i < count; ++i) visit(group * count + i);
   };
   if (query.output > 0)
     return query.map([&](std::int64_t channel) {
       double sum = 0;
-      for_each(channel, true, [&](std::int64_t flat) { sum += dy[flat] * (query.output == 1 ? normal(flat) : 1); });
+      for_channel(channel, [&](std::int64_t flat) { sum += dy[flat] * (query.output == 1 ? normal(flat) : 1); });
       return sum;
     });
   Elements result(query.size());
   query.for_each_group(statistic_of, [&](std::int64_t group, std::span<const std::size_t> positions) {
     double sum = 0, product = 0, count = 0;
-    for_each(group, batch, [&](std::int64_t flat) {
-      sum += dy[flat] * scale(flat);
+    for_statistic(group, [&](std::int64_t flat) {
+      if (gradient.has_mean()) sum += dy[flat] * scale(flat);
       product += dy[flat] * scale(flat) * normal(flat);
       count += 1;
     });

@@ -27,6 +27,8 @@ class Axis {
         scale_(parameters.resize_scales.empty() ? static_cast<double>(out_) / static_cast<double>(in_)
                                                 : parameters.resize_scales[axis]) {}
 
+  [[nodiscard]] std::int64_t results() const { return out_; }
+
   [[nodiscard]] std::vector<Neighbour> taps(std::int64_t y) const {
     const bool crops = resize_.coordinates == op::ResizeCoordinates::tf_crop_and_resize;
     if (in_ == out_ && scale_ == 1 && (!crops || (start_ == 0 && end_ == 1))) return {{.at = y}};
@@ -123,6 +125,31 @@ Elements compute(const op::Resize& resize, const Query& query) {
     if (is_float(resize.type)) return value;
     const auto [least, largest] = integer_range(resize.type);
     return std::clamp(std::nearbyint(value), least, largest);
+  });
+}
+
+/// dx is the sum over the results that an element is a tap of, of dy times the tap's weight.
+Elements compute(const op::ResizeGradient& gradient, const Query& query) {
+  const op::Resize resize{.type = gradient.type,
+                          .x = gradient.x,
+                          .y = gradient.y,
+                          .mode = gradient.mode,
+                          .coordinates = gradient.coordinates,
+                          .rounding = gradient.rounding,
+                          .antialias = gradient.antialias};
+  std::vector<std::vector<std::vector<Neighbour>>> readers;  // by axis and element: results, with their weights
+  for (std::size_t i = 0; i < resize.x.size(); ++i) {
+    const Axis axis(resize, i, query.parameters);
+    auto& of_axis = readers.emplace_back(static_cast<std::size_t>(resize.x[i]));
+    for (std::int64_t y = 0; y < axis.results(); ++y)
+      for (const Neighbour& tap : axis.taps(y)) of_axis[static_cast<std::size_t>(tap.at)].push_back({y, tap.weight});
+  }
+  const ConstTensor& dy = query.input(0);
+  return query.map([&](std::int64_t flat) {
+    const TensorShape at = coordinates(resize.x, flat);
+    std::vector<std::vector<Neighbour>> results;
+    for (std::size_t i = 0; i < readers.size(); ++i) results.push_back(readers[i][static_cast<std::size_t>(at[i])]);
+    return interpolate(dy, results, 0, 0);
   });
 }
 

@@ -67,7 +67,9 @@ Graph load_graph(const ModelAt& model) {
   Graph graph = import_onnx(model.file, model.point);
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);
-  return model.training ? derive_training(std::move(graph), *model.training).graph : graph;
+  if (!model.training) return graph;
+  TrainingGraph iteration = derive_training(std::move(graph), *model.training);
+  return model.point.executable ? with_numbers(std::move(iteration)) : std::move(iteration.graph);
 }
 
 void say(const std::vector<Remarks>& remarks) {

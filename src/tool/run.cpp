@@ -38,6 +38,9 @@ struct RunCommand {
 Graph load_one(const RunCommand& options) {
   if (options.models.what_if())
     throw UsageError("--type is a question about bounds: a run computes the model as it is");
+  const auto training = options.models.training.options();
+  if (training && training->precision != Precision::f32)
+    throw UsageError("--precision: an iteration is run in f32, its weights are those of the file");
   if (options.models.files().size() > 1 || options.models.sweeps()) throw UsageError("run takes one model at one size");
   return std::move(load_graphs(options.models, options.quiet).front());
 }
@@ -137,6 +140,16 @@ Seconds since(std::chrono::steady_clock::time_point begin) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
+/// An optimizer's states are 0 before the first step, unless a file says otherwise.
+template <class Files>
+void clear_states(std::map<std::string, Tensor>& inputs, const Files& files) {
+  for (auto& [name, tensor] : inputs) {
+    if (name.find("/state.") == std::string::npos || files.contains(name)) continue;
+    const std::vector<double> zeros(static_cast<std::size_t>(tensor.elements()));
+    tensor = Tensor::of(tensor.type(), tensor.dims(), zeros);
+  }
+}
+
 int run_model(RunCommand options) {
   const auto seed = weight_seed(options.weights);
   const auto files = take_input_files(options.models);
@@ -146,7 +159,8 @@ int run_model(RunCommand options) {
       load_one(options),
       {.backends = usable_backends(options.backends, terminal::warn), .threads = options.threads, .weight_seed = seed});
   const Seconds loading = since(begin);
-  const auto inputs = read_inputs(files, executor.inputs(), options.seed);
+  auto inputs = read_inputs(files, executor.inputs(), options.seed);
+  if (options.models.training.training) clear_states(inputs, files);
   const Execution execution = executor.run(inputs, {.check = options.check});
   if (!execution.not_computed.empty())
     throw InputError(executor.graph().file + ": output '" + execution.not_computed.front() +
@@ -175,6 +189,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "distributed, integers 0 or 1, booleans true (docs/running.md).\n\n"
       "example: benanza run examples/models/zoo2019/MNIST.onnx --weights random:1 --output out");
   options->models.add_to(*command);
+  options->models.training.add_to(*command);
   command->add_option("-o,--output", options->output, "writes each output into this folder as NAME.npy")
       ->type_name("FOLDER");
   command->add_option("--weights", options->weights, "random numbers for weights that a ConstantOfShape fills")

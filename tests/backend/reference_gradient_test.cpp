@@ -41,17 +41,18 @@ std::vector<Case> cases() {
 
 TEST_CASE("gradients are those of PyTorch's autograd") {
   const auto all = cases();
-  REQUIRE(all.size() == 35);
+  REQUIRE(all.size() == 86);
   for (const Case& one : all) {
     INFO(one.signature);
     const Layer layer = parse_layer(one.signature);
     REQUIRE(operands(layer).outputs.size() == one.outputs.size());
+    const double epsilon = type(layer) == DataType::f32 ? 1e-6 : 1e-10;  // PyTorch computed in this type
     for (std::size_t k = 0; k < one.outputs.size(); ++k) {
       const Values got = run(layer, one.inputs, k);
       REQUIRE(got.size() == one.outputs[k].size());
       for (std::size_t i = 0; i < got.size(); ++i) {
         CAPTURE(k, i);
-        CHECK(got[i] == Approx(one.outputs[k][i]).epsilon(1e-10).margin(1e-11));
+        CHECK(got[i] == Approx(one.outputs[k][i]).epsilon(epsilon).margin(epsilon / 10));
       }
     }
   }
@@ -74,6 +75,7 @@ TEST_CASE("derivatives are the limits of finite differences") {
                            {leaky_relu, 0.1},
                            {hard_sigmoid, 0.2, 0.5},
                            {ElementwiseFn::abs},
+                           {celu, 0.8},
                            {clip, -0.5, 0.25},
                            {ElementwiseFn::cos},
                            {ElementwiseFn::sin},
@@ -84,8 +86,11 @@ TEST_CASE("derivatives are the limits of finite differences") {
                            {hard_swish},
                            {mish},
                            {softplus},
+                           {selu, 1.67, 1.05},
+                           {shrink, 0.4, 0.5},
                            {softsign},
-                           {swish, 1.702}}) {
+                           {swish, 1.702},
+                           {thresholded_relu, 0.7}}) {
     const bool positive = f.fn == ElementwiseFn::sqrt || f.fn == ElementwiseFn::log || f.fn == reciprocal;
     const Values x = positive ? Values{0.3, 0.9, 1.7, 4.2} : Values{-3.7, -1.2, -0.31, 0.12, 0.93, 2.6, 4.1};
     const auto count = static_cast<std::int64_t>(x.size());

@@ -5,6 +5,7 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/op/loss_reduction.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
@@ -13,11 +14,6 @@
 #include <string_view>
 
 namespace benanza::op {
-
-enum class LossReduction : std::uint8_t { none, sum, mean };
-[[nodiscard]] constexpr auto enum_names(LossReduction) {
-  return std::array<std::string_view, 3>{"none", "sum", "mean"};
-}
 
 struct Loss {
   static constexpr std::string_view kind = "Loss";

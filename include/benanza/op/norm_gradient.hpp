@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of batch and of layer normalisation, from the operand and the statistics that forward has kept: to the
-// operand and, where they are wanted, to scale and bias, in one call.
+// Gradient of batch, layer, group and RMS normalisation, from the operand and the statistics that forward has kept: to
+// the operand and, where they are wanted, to scale and bias, in one call.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
@@ -14,45 +14,61 @@
 
 namespace benanza::op {
 
-enum class NormGradientOf : std::uint8_t { batch, layer };
-[[nodiscard]] constexpr auto enum_names(NormGradientOf) { return std::array<std::string_view, 2>{"batch", "layer"}; }
+enum class NormGradientOf : std::uint8_t { batch, layer, group, rms };
+[[nodiscard]] constexpr auto enum_names(NormGradientOf) {
+  return std::array<std::string_view, 4>{"batch", "layer", "group", "rms"};
+}
 
-/// Batch: statistics by channel, over batch and inner. Layer: by row, over the normalised dimensions, which are one.
+/// Batch: statistics by channel, over batch and inner. Layer and RMS: by row, over the normalised dimensions, which are
+/// one. Group: by image and group of channels; instance normalisation is one group a channel.
 struct NormGradient {
   static constexpr std::string_view kind = "NormGradient";
   static constexpr Family family = Family::normalization;
-  static constexpr std::array<std::string_view, 2> onnx_types{"benanza.BatchNormalizationGrad",
-                                                              "benanza.LayerNormalizationGrad"};
+  static constexpr std::array<std::string_view, 6> onnx_types{
+      "benanza.BatchNormalizationGrad", "benanza.LayerNormalizationGrad",
+      "benanza.GroupNormalizationGrad", "benanza.InstanceNormalizationGrad",
+      "benanza.RMSNormalizationGrad",   "benanza.SimplifiedLayerNormalizationGrad"};
   DataType type = DataType::f32;
   NormGradientOf of = NormGradientOf::batch;
-  TensorShape x{};     ///< batch: N C inner; layer: rows normalised
-  bool affine = true;  ///< there are a scale and a bias, and both gradients are wanted
+  TensorShape x{};          ///< batch and group: N C inner; layer and RMS: rows normalised
+  std::int64_t groups = 1;  ///< of group
+  bool affine = true;       ///< there is a scale, and its gradient is wanted
+  bool bias = true;         ///< with it that of a bias; never of RMS
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
     visit("type", self.type);
     visit("of", self.of);
     visit("x", self.x);
+    visit("groups", self.groups);
     visit("affine", self.affine);
+    visit("bias", self.bias);
   }
   constexpr bool operator==(const NormGradient&) const = default;
 
-  /// Inputs dy, x, scale, both statistics; outputs dx, dscale, dbias. One without the other is left to Opaque.
+  /// Inputs dy, x, scale, the statistics; outputs dx, dscale, dbias. Without a scale there is no bias.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<NormGradient, decltype(graph)> {
     const Value& x_value = graph.input(node, 1);
-    const bool affine = node.has_output(2);
-    if (node.inputs.size() != 5 || node.outputs.size() != (affine ? 3 : 1) || node.has_input(2) != affine)
+    const std::string_view name = node.op_type;
+    const bool rms = name.starts_with("RMS") || name.starts_with("Simplified");
+    const bool affine = node.has_input(2);
+    NormGradient gradient{.type = x_value.type, .affine = affine, .bias = node.has_output(2) || (!affine && !rms)};
+    const std::size_t outputs = (affine ? 2U : 1U) + (affine && gradient.bias ? 1U : 0U);
+    if (node.inputs.size() != (rms ? 4 : 5) || node.outputs.size() != outputs || (rms && gradient.bias))
       return std::nullopt;
-    NormGradient gradient{.type = x_value.type, .affine = affine};
-    if (node.op_type == "BatchNormalizationGrad") {
+    if (name.starts_with("Batch") || name.starts_with("Group") || name.starts_with("Instance")) {
       const auto x = detail::batch_channels_inner(x_value.dims);
       if (!x) return std::nullopt;
       gradient.x = *x;
+      if (name.starts_with("Batch")) return gradient;
+      gradient.of = NormGradientOf::group;
+      gradient.groups = name.starts_with("Group") ? node.attribute<std::int64_t>("num_groups", 1) : (*x)[1];
+      if (!gradient.consistent()) return std::nullopt;
       return gradient;
     }
     const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -1), x_value.dims.size());
     if (!axis) return std::nullopt;
-    gradient.of = NormGradientOf::layer;
+    gradient.of = rms ? NormGradientOf::rms : NormGradientOf::layer;
     gradient.x = {detail::product(x_value.dims, 0, *axis), detail::product(x_value.dims, *axis, x_value.dims.size())};
     return gradient;
   }
@@ -60,30 +76,41 @@ struct NormGradient {
   /// Elements of scale, of its gradient and of the bias's.
   [[nodiscard]] constexpr std::int64_t weights() const { return x[1]; }
   /// Elements of mean and variance.
-  [[nodiscard]] constexpr std::int64_t statistics() const { return of == NormGradientOf::batch ? x[1] : x[0]; }
+  [[nodiscard]] constexpr std::int64_t statistics() const {
+    return of == NormGradientOf::batch ? x[1] : of == NormGradientOf::group ? checked_product(x[0], groups) : x[0];
+  }
+  [[nodiscard]] constexpr bool has_mean() const { return of != NormGradientOf::rms; }
+  /// Whether x has channels with places inside.
+  [[nodiscard]] constexpr bool by_channel() const { return of == NormGradientOf::batch || of == NormGradientOf::group; }
 
   [[nodiscard]] Operands operands() const {
     Operands result{.inputs = {{.name = "dy", .type = type, .shape = x}, {.name = "x", .type = type, .shape = x}},
                     .outputs = {{.name = "dx", .type = type, .shape = x}}};
     if (affine)
       result.inputs.push_back({.name = "scale", .type = type, .shape = {weights()}, .contents = Contents::positive});
-    result.inputs.push_back({.name = "mean", .type = type, .shape = {statistics()}});
+    if (has_mean()) result.inputs.push_back({.name = "mean", .type = type, .shape = {statistics()}});
     result.inputs.push_back({.name = "var", .type = type, .shape = {statistics()}, .contents = Contents::positive});
     if (affine) {
       result.outputs.push_back({.name = "dscale", .type = type, .shape = {weights()}});
-      result.outputs.push_back({.name = "dbias", .type = type, .shape = {weights()}});
+      if (bias) result.outputs.push_back({.name = "dbias", .type = type, .shape = {weights()}});
     }
     return result;
   }
 
   /// Ioffe and Szegedy 2015, section 3: sums of dy and of dy x (3 operations an element), and dx as a sum of dy, x and
-  /// a number, the former two with factors (4); of a layer's, dy times scale besides.
+  /// a number, the former two with factors (4); where scales differ within a statistic's elements dy times scale
+  /// besides. RMS has neither the sum of dy nor the number.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const double steps = 7.0 + (of == NormGradientOf::layer && affine ? 1.0 : 0.0);
+    const double steps = (has_mean() ? 7.0 : 5.0) + (of != NormGradientOf::batch && affine ? 1.0 : 0.0);
     return {.flops = steps * static_cast<double>(element_count(x))};
   }
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, of == NormGradientOf::batch ? 3 : 2); }
+  [[nodiscard]] constexpr bool consistent() const {
+    if (!detail::are_sizes(x, by_channel() ? 3 : 2) || !detail::is_size(groups)) return false;
+    if (of == NormGradientOf::rms) return groups == 1 && !bias;
+    if (!affine && !bias) return false;  // one spelling: there is no scale, so nothing is said of a bias
+    return of == NormGradientOf::group ? x[1] % groups == 0 : groups == 1;
+  }
 };
 
 }  // namespace benanza::op

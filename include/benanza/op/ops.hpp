@@ -21,24 +21,29 @@
 #include <benanza/op/fourier.hpp>
 #include <benanza/op/gather.hpp>
 #include <benanza/op/gather_elements.hpp>
+#include <benanza/op/gather_gradient.hpp>
 #include <benanza/op/gather_nd.hpp>
 #include <benanza/op/generate.hpp>
 #include <benanza/op/grid_sample.hpp>
 #include <benanza/op/group_norm.hpp>
 #include <benanza/op/layer_norm.hpp>
 #include <benanza/op/loss.hpp>
+#include <benanza/op/loss_gradient.hpp>
 #include <benanza/op/lrn.hpp>
 #include <benanza/op/mat_mul.hpp>
 #include <benanza/op/nary.hpp>
 #include <benanza/op/norm_gradient.hpp>
 #include <benanza/op/one_hot.hpp>
 #include <benanza/op/opaque.hpp>
+#include <benanza/op/optimizer_step.hpp>
 #include <benanza/op/pad.hpp>
 #include <benanza/op/pool.hpp>
+#include <benanza/op/pool_gradient.hpp>
 #include <benanza/op/quantize.hpp>
 #include <benanza/op/recurrent.hpp>
 #include <benanza/op/reduce.hpp>
 #include <benanza/op/resize.hpp>
+#include <benanza/op/resize_gradient.hpp>
 #include <benanza/op/roi_align.hpp>
 #include <benanza/op/rotary.hpp>
 #include <benanza/op/scatter_elements.hpp>
@@ -70,6 +75,7 @@ using Layer =
     std::variant<op::Conv, op::ConvGradient, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention, op::Rotary,
                  op::Recurrent, op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm, op::LayerNorm,
                  op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::NormGradient, op::SoftmaxGradient,
+                 op::PoolGradient, op::LossGradient, op::GatherGradient, op::ResizeGradient, op::OptimizerStep,
                  op::UnaryGradient, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce, op::Cumulative, op::TopK,
                  op::TreeEnsemble, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu, op::Gather,
                  op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd, op::TensorScatter,

@@ -5,20 +5,16 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/detail/window.hpp>
-#include <benanza/detail/window_axes.hpp>
 #include <benanza/model/fused_node.hpp>
 #include <benanza/op/operator.hpp>
+#include <benanza/op/pool_mode.hpp>
 
 #include <array>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace benanza::op {
-
-enum class PoolMode : std::uint8_t { max, average, lp };
-[[nodiscard]] constexpr auto enum_names(PoolMode) { return std::array<std::string_view, 3>{"max", "average", "lp"}; }
 
 struct Pool {
   static constexpr std::string_view kind = "Pool";
@@ -79,24 +75,16 @@ struct Pool {
       if (node.opset < 2) return std::nullopt;  // p was not an integer yet
       pool.p = node.attribute<std::int64_t>("p", 2);
     }
-    const bool global = name.find("Global") != std::string_view::npos;
-    const auto kernel =
-        global ? detail::Dims(x_dims.begin() + 2, x_dims.end()) : node.attribute<detail::Dims>("kernel_shape", {});
-    auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), kernel);
-    if (!axes) return std::nullopt;
-    const std::string auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
-    axes->resolve_same_padding(auto_pad);
-    const bool padded = !axes->pads().empty();
-    if (node.attribute<std::int64_t>("ceil_mode", 0) != 0 && !auto_pad.starts_with("SAME")) axes->resolve_ceil_mode();
-    axes->canonicalise();
-    pool.x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size);
-    pool.kernel = axes->kernel();
-    pool.pads = axes->pads();
-    pool.strides = axes->strides();
-    pool.dilations = axes->dilations();
-    pool.include_pad =
-        pool.mode == PoolMode::average && padded && node.attribute<std::int64_t>("count_include_pad", 0) != 0;
-    if (pool.include_pad) pool.ceil_pads = axes->ceil_pads();
+    const auto windows = read_pool_windows(node, x_dims, pool.mode);
+    if (!windows) return std::nullopt;
+    const detail::WindowAxes& axes = windows->axes;
+    pool.x = axes.shape(x_dims[0], x_dims[1], &detail::Window::size);
+    pool.kernel = axes.kernel();
+    pool.pads = axes.pads();
+    pool.strides = axes.strides();
+    pool.dilations = axes.dilations();
+    pool.include_pad = windows->include_pad;
+    if (pool.include_pad) pool.ceil_pads = axes.ceil_pads();
     pool.indices = pool.mode == PoolMode::max && node.has_output(1);
     return pool;
   }

@@ -16,23 +16,6 @@
 
 namespace benanza::op {
 
-enum class ResizeCoordinates : std::uint8_t {
-  half_pixel,
-  align_corners,
-  asymmetric,
-  pytorch_half_pixel,
-  half_pixel_symmetric,
-  tf_crop_and_resize
-};
-[[nodiscard]] constexpr auto enum_names(ResizeCoordinates) {
-  return std::array<std::string_view, 6>{"half_pixel",         "align_corners",        "asymmetric",
-                                         "pytorch_half_pixel", "half_pixel_symmetric", "tf_crop_and_resize"};
-}
-enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
-[[nodiscard]] constexpr auto enum_names(ResizeRounding) {
-  return std::array<std::string_view, 4>{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-}
-
 struct Resize {
   static constexpr std::string_view kind = "Resize";
   static constexpr Family family = Family::window;

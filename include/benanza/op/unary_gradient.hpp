@@ -19,13 +19,16 @@ namespace benanza::op {
 struct UnaryGradient {
   static constexpr std::string_view kind = "UnaryGradient";
   static constexpr Family family = Family::elementwise;
-  static constexpr std::array<std::string_view, 23> onnx_types{
-      "benanza.ReluGrad",        "benanza.SigmoidGrad",    "benanza.TanhGrad",      "benanza.ExpGrad",
-      "benanza.SqrtGrad",        "benanza.ReciprocalGrad", "benanza.EluGrad",       "benanza.LeakyReluGrad",
-      "benanza.HardSigmoidGrad", "benanza.AbsGrad",        "benanza.ClipGrad",      "benanza.CosGrad",
-      "benanza.ErfGrad",         "benanza.GeluGrad",       "benanza.HardSwishGrad", "benanza.LogGrad",
-      "benanza.MishGrad",        "benanza.SinGrad",        "benanza.SoftplusGrad",  "benanza.SoftsignGrad",
-      "benanza.SwishGrad",       "benanza.FastGeluGrad",   "benanza.QuickGeluGrad"};
+  static constexpr std::array<std::string_view, 27> onnx_types{
+      "benanza.ReluGrad",     "benanza.SigmoidGrad",   "benanza.TanhGrad",
+      "benanza.ExpGrad",      "benanza.SqrtGrad",      "benanza.ReciprocalGrad",
+      "benanza.EluGrad",      "benanza.LeakyReluGrad", "benanza.HardSigmoidGrad",
+      "benanza.AbsGrad",      "benanza.ClipGrad",      "benanza.CosGrad",
+      "benanza.ErfGrad",      "benanza.GeluGrad",      "benanza.HardSwishGrad",
+      "benanza.LogGrad",      "benanza.MishGrad",      "benanza.SinGrad",
+      "benanza.SoftplusGrad", "benanza.SoftsignGrad",  "benanza.SwishGrad",
+      "benanza.FastGeluGrad", "benanza.QuickGeluGrad", "benanza.CeluGrad",
+      "benanza.SeluGrad",     "benanza.ShrinkGrad",    "benanza.ThresholdedReluGrad"};
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::relu;
   TensorShape x{};  ///< one flat dimension
@@ -112,6 +115,7 @@ struct UnaryGradient {
     using enum ElementwiseFn;
     switch (fn) {
       case ElementwiseFn::abs:
+      case celu:
       case clip:
       case ElementwiseFn::cos:
       case ElementwiseFn::erf:
@@ -120,10 +124,13 @@ struct UnaryGradient {
       case hard_swish:
       case ElementwiseFn::log:
       case mish:
+      case selu:
+      case shrink:
       case ElementwiseFn::sin:
       case softplus:
       case softsign:
-      case swish: break;
+      case swish:
+      case thresholded_relu: break;
       default:
         if (!reads_result()) return false;
     }

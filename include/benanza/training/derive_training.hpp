@@ -106,6 +106,7 @@ class TrainingBuilder {
         graph.values[id].constant = false;
         graph.values[id].trained = true;
       }
+      if (auto& literal = graph.values[id].literal) result_.numbers.emplace_back(id, std::move(*literal));
       graph.values[id].literal.reset();
       graph.values[id].banded.reset();
     }
@@ -149,8 +150,8 @@ class TrainingBuilder {
     const auto made = at.emit_all({"SoftmaxCrossEntropyLoss"}, {scores, target}, {{y.type, {}}, {y.type, score_dims}});
     result_.loss = made[0];
     phases_until(graph.nodes.size(), Phase::loss);
-    const ValueId gradient =
-        at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"), {made[1], target}, y.type, score_dims);
+    const ValueId gradient = at.emit(training::gradient_op("SoftmaxCrossEntropyLossGrad"),
+                                     {at.scalar(y.type, 1), made[1], target}, y.type, score_dims);
     at.give(output, at.reshape(gradient, y.dims));
   }
 
@@ -182,7 +183,9 @@ class TrainingBuilder {
       const auto gradient = at.gradient(id);
       if (!gradient) continue;  // nothing of the loss depends on it
       const Value& value = graph.value(id);
-      result_.parameters.push_back({.name = value.name,
+      // What the import has folded (a weight in another shape) has the name that the file gives it.
+      const bool folded = value.origins.size() == 1;
+      result_.parameters.push_back({.name = folded ? graph.value(value.origins.front()).name : value.name,
                                     .value = id,
                                     .gradient = *gradient,
                                     .node = maker[*gradient].value_or(0),

@@ -133,6 +133,14 @@ class GradientBuilder {
       if (from[i] != 1 && (i < lead || dims[i - lead] == 1)) axes.push_back(static_cast<std::int64_t>(i));
     return sum_over(id, axes, dims);
   }
+  /// A function of one tensor.
+  ValueId unary(std::string_view type, ValueId x) { return emit({type}, {x}, value(x).type, value(x).dims); }
+  /// An element-wise operator of two, the result of the shape that `like` has.
+  ValueId binary(std::string_view type, ValueId a, ValueId b, ValueId like) {
+    return emit({type}, {a, b}, value(like).type, value(like).dims);
+  }
+  /// A tensor of zeros like another one.
+  ValueId zeros(ValueId like) { return expand(scalar(value(like).type, 0), value(like).dims); }
   ValueId multiply(ValueId a, ValueId b, const Dims& dims) { return emit({"Mul"}, {a, b}, value(a).type, dims); }
 
  private:

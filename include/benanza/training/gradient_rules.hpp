@@ -34,9 +34,9 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
         {"Einsum", einsum_gradient},
         {"GlobalAveragePool", pool_gradient},
         {"BatchNormalization", batch_norm_gradient},
-        {"MeanVarianceNormalization", by_result_gradient},
-        {"LpNormalization", by_both_gradient},
-        {"LRN", by_both_gradient},
+        {"MeanVarianceNormalization", mean_variance_gradient},
+        {"LpNormalization", lp_norm_gradient},
+        {"LRN", lrn_gradient},
         {"Dropout", identity_gradient},
         {"benanza.Dropout", dropout_gradient},
         {"Sub", sub_gradient},
@@ -52,6 +52,7 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
         {"SpaceToDepth", blocks_gradient},
         {"Concat", concat_gradient},
         {"Split", split_gradient},
+        {"Slice", slice_gradient},
         {"Pad", pad_gradient},
         {"Trilu", trilu_gradient},
         {"Expand", expand_gradient},
@@ -69,7 +70,9 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
       for (const auto type : types) made.emplace(type, rule);
     };
     add({"Reshape", "Flatten", "Squeeze", "Unsqueeze"}, reshape_gradient);
-    add({"MaxPool", "AveragePool", "LpPool", "GlobalLpPool"}, pool_gradient);
+    add({"MaxPool", "AveragePool"}, pool_gradient);
+    add({"LpPool", "GlobalLpPool"}, lp_pool_gradient);
+    add({"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh", "Tan"}, angle_gradient);
     add({"Resize", "Upsample"}, resize_gradient);
     add({"InstanceNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
          "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"},
@@ -78,23 +81,16 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
     add({"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}, loss_gradient);
     add({"Add", "Sum"}, add_gradient);
     add({"Max", "Min"}, extremum_gradient);
-    add({"Slice", "Gather", "GatherElements", "GatherND"}, gather_gradient);
+    add({"Gather", "GatherElements", "GatherND"}, gather_gradient);
     add({"ScatterElements", "Scatter", "ScatterND"}, scatter_gradient);
     add({"ReduceSum", "ReduceMean"}, sum_gradient);
     add({"ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
          "ReduceSumSquare"},
         reduce_gradient);
     add({"Abs",
-         "Acos",
-         "Acosh",
-         "Asin",
-         "Asinh",
-         "Atan",
-         "Atanh",
          "Celu",
          "Clip",
          "Cos",
-         "Cosh",
          "Elu",
          "Erf",
          "Exp",
@@ -111,12 +107,10 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
          "Shrink",
          "Sigmoid",
          "Sin",
-         "Sinh",
          "Softplus",
          "Softsign",
          "Sqrt",
          "Swish",
-         "Tan",
          "Tanh",
          "ThresholdedRelu",
          "com.microsoft.Gelu",

@@ -24,16 +24,18 @@ namespace benanza {
 
 namespace detail {
 
-/// Of which a gradient reads less than all bits of input `i`: a sign (Relu), a mask (Dropout), whether an operand is
-/// the result (Max), or the place of the largest element of a window. Nothing where it reads all.
+/// Of which a gradient reads less than all bits of input `i`: a sign (Relu), a mask (Where), whether an operand is
+/// above a number or the result (PRelu, Max), or the place of the largest element of a window. Nothing where it reads
+/// all.
 [[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
-  constexpr std::array<std::string_view, 10> one_bit{
-      "ReluGrad",    "LeakyReluGrad", "HardSigmoidGrad",     "ClipGrad",  "AbsGrad",
-      "DropoutGrad", "ShrinkGrad",    "ThresholdedReluGrad", "PReluGrad", "ReduceL1Grad"};
-  if (node.domain != "benanza") return node.op_type == "Where" && i == 0 ? std::optional(1.0) : std::nullopt;
+  constexpr std::array<std::string_view, 7> one_bit{"ReluGrad", "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
+                                                    "AbsGrad",  "ShrinkGrad",    "ThresholdedReluGrad"};
   const std::string_view type = node.op_type;
+  if (node.domain.empty()) {
+    if (type == "Equal") return i == 0 ? 1.0 : 0.0;
+    return i == 0 && (type == "Where" || type == "Greater" || type == "Sign") ? std::optional(1.0) : std::nullopt;
+  }
   if (i == 1 && std::find(one_bit.begin(), one_bit.end(), type) != one_bit.end()) return 1;
-  if (type == "MaxGrad" || type == "MinGrad") return i == 1 ? 1.0 : i == 2 ? std::optional(0.0) : std::nullopt;
   if (i != 1 || type != "MaxPoolGrad") return std::nullopt;
   std::int64_t places = 1;
   for (const auto size : node.attribute<std::vector<std::int64_t>>("kernel_shape", {})) places *= size;

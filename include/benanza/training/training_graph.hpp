@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -60,12 +61,23 @@ struct Parameter {
 struct TrainingGraph {
   Graph graph{};                ///< forward, loss, backward, update, in the order in which they run
   std::vector<Phase> phases{};  ///< one for each node
-  std::vector<std::optional<std::size_t>> sources{};  ///< the same: the node of forward whose gradient it is a part of
-  std::vector<Parameter> parameters{};                ///< in the order in which backward completes their gradients
-  std::vector<ValueId> buffers{};                     ///< running statistics: they are kept, and have no gradient
-  std::vector<ValueId> optimizer_state{};             ///< also the weights that mixed precision keeps in f32
-  std::size_t kept_from = 0;                          ///< nodes of forward before this one are computed again
+  std::vector<std::optional<std::size_t>> sources{};   ///< the same: the node of forward whose gradient it is a part of
+  std::vector<Parameter> parameters{};                 ///< in the order in which backward completes their gradients
+  std::vector<ValueId> buffers{};                      ///< running statistics: they are kept, and have no gradient
+  std::vector<ValueId> optimizer_state{};              ///< also the weights that mixed precision keeps in f32
+  std::vector<std::pair<ValueId, Literal>> numbers{};  ///< of parameters that are short; no layer may know them
+  std::size_t kept_from = 0;                           ///< nodes of forward before this one are computed again
   ValueId loss = 0;
 };
+
+/// The graph as an executor wants it: parameters are constants, with the numbers that they have before the iteration.
+[[nodiscard]] inline Graph with_numbers(TrainingGraph iteration) {
+  for (const Parameter& one : iteration.parameters) iteration.graph.values[one.value].constant = true;
+  for (auto& [id, literal] : iteration.numbers) {
+    iteration.graph.values[id].constant = true;
+    iteration.graph.values[id].literal = std::move(literal);
+  }
+  return std::move(iteration.graph);
+}
 
 }  // namespace benanza

@@ -8,6 +8,10 @@ namespace benanza::cudnn {
 
 void add_plans(const op::Conv& op, Candidates& candidates);
 void add_plans(const op::ConvTranspose& op, Candidates& candidates);
+void add_plans(const op::ConvGradient& op, Candidates& candidates);
+void add_plans(const op::SoftmaxGradient& op, Candidates& candidates);
+void add_plans(const op::UnaryGradient& op, Candidates& candidates);
+void add_plans(const op::NormGradient& op, Candidates& candidates);
 void add_plans(const op::Pool& op, Candidates& candidates);
 void add_plans(const op::Softmax& op, Candidates& candidates);
 void add_plans(const op::BatchNorm& op, Candidates& candidates);

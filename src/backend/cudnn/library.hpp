@@ -23,6 +23,8 @@ namespace benanza::cudnn {
   X(cudnnSetConvolutionMathType) X(cudnnDestroyConvolutionDescriptor) X(cudnnGetConvolutionNdForwardOutputDim) \
   X(cudnnGetConvolutionForwardWorkspaceSize) X(cudnnConvolutionForward) X(cudnnConvolutionBiasActivationForward) \
   X(cudnnGetConvolutionBackwardDataWorkspaceSize) X(cudnnConvolutionBackwardData) X(cudnnAddTensor) \
+  X(cudnnGetConvolutionBackwardFilterWorkspaceSize) X(cudnnConvolutionBackwardFilter) X(cudnnSoftmaxBackward) \
+  X(cudnnActivationBackward) X(cudnnBatchNormalizationBackward) \
   X(cudnnCreateActivationDescriptor) X(cudnnSetActivationDescriptor) X(cudnnSetActivationDescriptorSwishBeta) \
   X(cudnnDestroyActivationDescriptor) X(cudnnActivationForward) X(cudnnCreatePoolingDescriptor) \
   X(cudnnSetPoolingNdDescriptor) X(cudnnDestroyPoolingDescriptor) X(cudnnGetPoolingNdForwardOutputDim) \

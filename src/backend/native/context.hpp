@@ -125,6 +125,14 @@ template <class T>
 [[nodiscard]] Result plans(const op::AxisNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::ChannelNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::Loss& op, const Context& context);
+[[nodiscard]] Result plans(const op::UnaryGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::SoftmaxGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::NormGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::PoolGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::LossGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::GatherGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::ResizeGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::OptimizerStep& op, const Context& context);
 [[nodiscard]] Result plans(const op::Fourier& op, const Context& context);
 [[nodiscard]] Result plans(const op::GridSample& op, const Context& context);
 [[nodiscard]] Result plans(const op::RoiAlign& op, const Context& context);

@@ -5,6 +5,7 @@
 #include "context.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace benanza::native {
 
@@ -263,6 +264,30 @@ Result plans(const op::TensorScatter& op, const Context& context) {
         });
       },
       0, 0);
+}
+
+/// Each thread makes its rows of the table: zeros, then the slices whose index is one of them.
+Result plans(const op::GatherGradient& op, const Context& context) {
+  const auto index = index_class(op.index_type);
+  if (op.type != DataType::f32 || !index) return unsupported(op.kind, op.type);
+  const Index outer = op.x[0], axis = op.x[1], inner = op.x[2], count = op.indices;
+  return one_plan(
+      context, op.operands(), "gather_gradient",
+      [=, add = context.kernels.scale_add, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        pool->split(axis, threads, 1, [&](Index begin, Index end) {
+          for (Index o = 0; o < outer; ++o) {
+            auto* const dx = output<float>(arguments) + o * axis * inner;
+            const auto* const dy = input<float>(arguments, 0) + o * count * inner;
+            std::memset(dx + begin * inner, 0, static_cast<std::size_t>((end - begin) * inner) * sizeof(float));
+            for (Index i = 0; i < count; ++i) {
+              const Index row = index_at(arguments.inputs[1], *index, i, axis);
+              if (row < begin || row >= end) continue;
+              if (inner == 1) dx[row] += dy[i];
+              else add(dx + row * inner, dy + i * inner, 1, inner);
+            }
+          }
+        });
+      });
 }
 
 }  // namespace benanza::native

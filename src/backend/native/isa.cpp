@@ -11,6 +11,7 @@ namespace benanza::native {
 #define BENANZA_DECLARE_KERNELS(isa)  \
   namespace isa {                     \
   void add_unary(Kernels&);           \
+  void add_unary_gradient(Kernels&);  \
   void add_binary(Kernels&);          \
   void add_double(Kernels&);          \
   void add_integer(Kernels&);         \
@@ -20,6 +21,7 @@ namespace benanza::native {
   void add_transpose(Kernels&);       \
   void add_softmax(Kernels&);         \
   void add_normalize(Kernels&);       \
+  void add_gradient(Kernels&);        \
   void add_reduce(Kernels&);          \
   void add_attention(Kernels&);       \
   void add_recurrent(Kernels&);       \
@@ -27,6 +29,7 @@ namespace benanza::native {
   inline Kernels table() {            \
     Kernels k;                        \
     add_unary(k);                     \
+    add_unary_gradient(k);            \
     add_binary(k);                    \
     add_double(k);                    \
     add_integer(k);                   \
@@ -36,6 +39,7 @@ namespace benanza::native {
     add_transpose(k);                 \
     add_softmax(k);                   \
     add_normalize(k);                 \
+    add_gradient(k);                  \
     add_reduce(k);                    \
     add_attention(k);                 \
     add_recurrent(k);                 \

@@ -179,6 +179,13 @@ struct TileArguments {
 };
 using TileKernel = void (*)(const TileArguments& a);
 
+/// What an optimizer's step goes by. Weights are multiplied by `keep`, which is below 1 where they decay.
+struct OptimizerNumbers {
+  float rate = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
+  float correction1 = 1, correction2 = 1;  ///< what the moments are divided by
+  float keep = 1;
+};
+
 struct Kernels {
   Index lanes = 0;  ///< floats of a vector
   /// By kind, vectors - 1 and positions - 1; null where the sums would not fit the registers, all on narrow machines.
@@ -188,6 +195,8 @@ struct Kernels {
   void (*frame[2])(const float* x, Index stride, Index before, Index count, Index after, float* y){};
   UnaryKernel unary[arithmetic_types][elementwise_fns]{};
   BinaryKernel binary[arithmetic_types][forms][elementwise_fns]{};
+  /// dx[i] = dy[i] times the derivative at v[i], of f32; null where there is none.
+  void (*unary_gradient[elementwise_fns])(const void* dy, const void* v, void* dx, Index n, float alpha, float beta){};
   BinaryKernel add_relu[forms]{};  ///< max(a + b, 0) of f32
   /// y = x * scale + shift; in the second form no less than 0.
   void (*affine[2])(const float* x, const float* scale, const float* shift, float* y, Index n){};
@@ -227,6 +236,18 @@ struct Kernels {
   /// one image.
   void (*lrn)(const float* x, float* y, Index channels, Index inner, Index size, float beta, float factor, float bias,
               Index begin, Index end) = nullptr;
+
+  /// Adds the sums of dy and of dy (x - mean) of a run, dy times the scale where there is one.
+  void (*norm_gradient_sums)(const float* dy, const float* x, const float* scale, float mean, Index n,
+                             double* sums) = nullptr;
+  /// dx = dy scale factor + x slope + shift; without a scale 1.
+  void (*norm_gradient)(const float* dy, const float* x, const float* scale, float factor, float slope, float shift,
+                        float* dx, Index n) = nullptr;
+  /// dscale += dy (x - mean) factor; dbias += dy, or none.
+  void (*norm_gradient_weights)(const float* dy, const float* x, float mean, float factor, float* dscale, float* dbias,
+                                Index n) = nullptr;
+  /// By op::OptimizerRule; `a` and `b` are the states.
+  void (*optimizer[4])(float* w, const float* dw, float* a, float* b, Index n, const OptimizerNumbers& by){};
 
   double (*fold[folds])(const float* x, Index n){};  ///< of a run
   /// accumulator[i] = fold of it and of x[r * stride + i], for `rows` rows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss: the logarithm of the sum of a place's exponentials, then the score of its target. A sum over all places is one
-// of each thread first.
+// Loss and its gradient. The logarithm of the sum of a place's exponentials, then the score of its target. A sum over
+// all places is one of each thread first.
 #include "context.hpp"
 
 #include <algorithm>
@@ -75,6 +75,66 @@ Result plans(const op::Loss& op, const Context& context) {
             static_cast<float>(op.reduction == op::LossReduction::mean ? all.loss / all.weight : all.loss);
       },
       sizeof(Sums) * static_cast<std::size_t>(context.threads));
+}
+
+namespace {
+
+/// The sum of the targets' weights, which a mean divides by.
+double sum_of_weights(const op::LossGradient& op, const Arguments& arguments, std::size_t index) {
+  if (!op.weighted) return static_cast<double>(op.targets());
+  double sum = 0;
+  for (Index at = 0; at < op.targets(); ++at)
+    sum += static_cast<double>(
+        input<float>(arguments, op.target() + 1)[index_at(arguments.inputs[op.target()], index, at, op.x[1])]);
+  return sum;
+}
+
+}  // namespace
+
+Result plans(const op::LossGradient& op, const Context& context) {
+  const auto index = index_class(op.target_type);
+  if (op.type != DataType::f32 || !index) return unsupported(op.kind, op.type);
+  const Index classes = op.x[1], inner = op.x[2];
+  const auto f32 = static_cast<std::size_t>(Arithmetic::f32);
+  const auto exp = context.kernels.unary[f32][static_cast<std::size_t>(ElementwiseFn::exp)];
+  const auto multiply =
+      context.kernels
+          .binary[f32][static_cast<std::size_t>(Form::vectors)][static_cast<std::size_t>(ElementwiseFn::mul)];
+  return one_plan(
+      context, op.operands(), op.softmax ? "softmax_loss_gradient" : "loss_gradient",
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        const auto* const dy = input<float>(arguments, 0);
+        const float all = op.reduction == op::LossReduction::mean
+                              ? static_cast<float>(1 / sum_of_weights(op, arguments, *index))
+                              : 1.0F;
+        pool->split(op.targets(), threads, 1, [&](Index begin, Index end) {
+          float factors[most_places];
+          for (Index at = begin; at < end;) {
+            const Index first = at % inner, n = std::min({end - at, inner - first, most_places});
+            const Index place = at / inner * classes * inner + first;
+            float* const dx = output<float>(arguments) + place;
+            for (Index i = 0; i < n; ++i) {
+              const Index target = index_at(arguments.inputs[op.target()], *index, at + i, classes);
+              factors[i] = dy[op.reduction == op::LossReduction::none ? at + i : 0] * all *
+                           (op.weighted ? input<float>(arguments, op.target() + 1)[target] : 1);
+            }
+            const Index rows = inner == 1 ? 1 : classes, length = inner == 1 ? classes : n;
+            for (Index c = 0; c < rows; ++c) {
+              float* const row = dx + c * inner;
+              if (!op.softmax) {
+                std::fill_n(row, length, 0.0F);
+                continue;
+              }
+              exp(input<float>(arguments, 1) + place + c * inner, row, length, 0, 0);
+              if (inner == 1) kernels.affine_scalar[0](row, factors[0], 0, row, length);
+              else multiply(row, factors, row, length);
+            }
+            for (Index i = 0; i < n; ++i)
+              dx[index_at(arguments.inputs[op.target()], *index, at + i, classes) * inner + i] -= factors[i];
+            at += n;
+          }
+        });
+      });
 }
 
 }  // namespace benanza::native

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize. Each resized axis is a table of taps and weights (ONNX Resize, coordinate_transformation_mode); rows of x are
-// interpolated along the last axis, kept, and blended over the outer ones, vectorised.
+// Resize and its gradient. Each resized axis is a table of taps and weights (ONNX Resize,
+// coordinate_transformation_mode); rows of x are interpolated along the last axis, kept, and blended over the outer
+// ones, vectorised.
 #include "context.hpp"
 #include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace benanza::native {
@@ -110,6 +112,61 @@ Result plans(const op::Resize& op, const Context& context) {
         });
       },
       scratch * static_cast<std::size_t>(context.threads));
+}
+
+/// Rows of dy are spread over the width, and added to the rows of dx that made them. Leading axes that are not resized
+/// are divided among the threads.
+Result plans(const op::ResizeGradient& op, const Context& context) {
+  if (op.type != DataType::f32 || op.x.size() < 2) return unsupported(op.kind, op.type);
+  const op::Resize forward{.type = op.type,
+                           .x = op.x,
+                           .y = op.y,
+                           .mode = op.mode,
+                           .coordinates = op.coordinates,
+                           .rounding = op.rounding,
+                           .antialias = op.antialias};
+  const std::size_t last = op.x.size() - 1;
+  std::size_t first = 0;
+  Index outer = 1;
+  while (first < last && op.x[first] == op.y[first]) outer *= op.x[first++];
+  op::Resize inner = forward;  // without the leading axes
+  inner.x = TensorShape(std::span(op.x.begin() + first, op.x.end()));
+  inner.y = TensorShape(std::span(op.y.begin() + first, op.y.end()));
+  std::vector<ResizeTaps> axes;
+  for (std::size_t k = 0; k < inner.x.size(); ++k) axes.push_back(resize_taps(inner, k));
+  const Index width = op.x[last], y_width = op.y[last], rows = element_count(inner.y) / y_width,
+              plane = element_count(inner.x), scratch = (width + 15) / 16 * 16;
+  return one_plan(
+      context, op.operands(), "resize_gradient",
+      [=, add = context.kernels.scale_add, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+        pool->parallel(threads, [&](int thread) {
+          float* const line = static_cast<float*>(arguments.workspace) + thread * scratch;
+          const ResizeTaps& along = axes.back();
+          std::vector<Term> of_row;
+          const Range mine = share(outer, threads, thread);
+          for (Index o = mine.begin; o < mine.end; ++o) {
+            auto* const dx = output<float>(arguments) + o * plane;
+            std::memset(dx, 0, static_cast<std::size_t>(plane) * sizeof(float));
+            for (Index row = 0; row < rows; ++row) {
+              const auto* const dy = input<float>(arguments, 0) + (o * rows + row) * y_width;
+              const float* spread = dy;
+              if (width != y_width) {
+                std::memset(line, 0, static_cast<std::size_t>(width) * sizeof(float));
+                for (Index t = 0; t < along.taps; ++t)
+                  for (Index i = 0; i < y_width; ++i) {
+                    const auto at = static_cast<std::size_t>(t * y_width + i);
+                    line[along.at[at]] += along.weight[at] * dy[i];
+                  }
+                spread = line;
+              }
+              terms_of(inner, axes, row, of_row);
+              for (const Term& term : of_row)
+                if (term.weight != 0) add(dx + term.row * width, spread, term.weight, width);
+            }
+          }
+        });
+      },
+      sizeof(float) * static_cast<std::size_t>(scratch) * static_cast<std::size_t>(context.threads));
 }
 
 }  // namespace benanza::native

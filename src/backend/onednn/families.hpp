@@ -14,6 +14,8 @@ void add_plans(const op::ConvGradient& op, Candidates& candidates);
 void add_plans(const op::UnaryGradient& op, Candidates& candidates);
 void add_plans(const op::SoftmaxGradient& op, Candidates& candidates);
 void add_plans(const op::NormGradient& op, Candidates& candidates);
+void add_plans(const op::PoolGradient& op, Candidates& candidates);
+void add_plans(const op::ResizeGradient& op, Candidates& candidates);
 void add_plans(const op::MatMul& op, Candidates& candidates);
 void add_plans(const op::Attention& op, Candidates& candidates);
 void add_plans(const op::Recurrent& op, Candidates& candidates);

@@ -84,6 +84,10 @@ void add_plans(const op::SoftmaxGradient& op, Candidates& candidates) {
 }
 
 void add_plans(const op::NormGradient& op, Candidates& candidates) {
+  if (op.of == op::NormGradientOf::group || op.of == op::NormGradientOf::rms)
+    return candidates.refuse("no gradient of group or RMS normalisation in oneDNN " + Library::version());
+  if (op.affine && !op.bias)
+    return candidates.refuse("no gradient of a scale without that of a bias in oneDNN " + Library::version());
   const Dims x = dims(op.x);
   const bool batch = op.of == op::NormGradientOf::batch;
   const auto flags = op.affine ? dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift

@@ -53,29 +53,67 @@ bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
   return true;
 }
 
+/// Why oneDNN has no such resampling; empty where it has.
+std::string lacks(const op::Resize& op) {
+  if (op.mode == op::ResizeMode::cubic) return "cubic resampling";
+  if (op.antialias) return "antialiased resampling";
+  if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
+    return "resampling of other than one to three spatial dimensions";
+  for (std::size_t i = 2; i < op.x.size(); ++i)
+    if (!agrees(op, op.x[i], op.y[i])) return "resampling with these coordinates";
+  return "";
+}
+
+dnnl::algorithm algorithm_of(op::ResizeMode mode) {
+  return mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
+}
+
 }  // namespace
 
 void add_plans(const op::Resize& op, Candidates& candidates) {
-  const std::string none = "oneDNN " + Library::version() + " has no ";
-  if (op.mode == op::ResizeMode::cubic) return candidates.refuse(none + "cubic resampling");
-  if (op.antialias) return candidates.refuse(none + "antialiased resampling");
-  if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
-    return candidates.refuse(none + "resampling of other than one to three spatial dimensions");
-  for (std::size_t i = 2; i < op.x.size(); ++i)
-    if (!agrees(op, op.x[i], op.y[i])) return candidates.refuse(none + "resampling with these coordinates");
+  if (const auto reason = lacks(op); !reason.empty())
+    return candidates.refuse("oneDNN " + Library::version() + " has no " + reason);
   const Dims x = dims(op.x), y = dims(op.y);
   const Type type = *element_type(op.type);
-  const auto algorithm =
-      op.mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto source = in_form(x, form, type), target = in_form(y, form, type);
     if (!source || !target) continue;
-    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm,
-                                                   *source, *target, common_attributes(), true);
+    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
+                                                   algorithm_of(op.mode), *source, *target, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
       draft.step(descriptor,
                  {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
+      candidates.add(std::move(draft));
+    });
+  }
+}
+
+void add_plans(const op::ResizeGradient& op, Candidates& candidates) {
+  const op::Resize resize{.type = op.type,
+                          .x = op.x,
+                          .y = op.y,
+                          .mode = op.mode,
+                          .coordinates = op.coordinates,
+                          .rounding = op.rounding,
+                          .antialias = op.antialias};
+  if (const auto reason = lacks(resize); !reason.empty())
+    return candidates.refuse("oneDNN " + Library::version() + " has no gradient of " + reason);
+  const Dims x = dims(op.x), y = dims(op.y);
+  const Type type = *element_type(op.type);
+  for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
+    const auto source = in_form(x, form, type), target = in_form(y, form, type);
+    if (!source || !target) continue;
+    const dnnl::resampling_forward::primitive_desc forward(candidates.engine(), dnnl::prop_kind::forward_training,
+                                                           algorithm_of(op.mode), *source, *target, common_attributes(),
+                                                           true);
+    if (!forward) continue;
+    dnnl::resampling_backward::primitive_desc first(candidates.engine(), algorithm_of(op.mode), *source, *target,
+                                                    forward, common_attributes(), true);
+    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
+      draft.step(descriptor, {{DNNL_ARG_DIFF_DST, input(0), row_major(y, type)},
+                              {DNNL_ARG_DIFF_SRC, output(), row_major(x, type)}});
       candidates.add(std::move(draft));
     });
   }

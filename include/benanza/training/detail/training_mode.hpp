@@ -6,6 +6,7 @@
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
+#include <benanza/training/gradients/normalization.hpp>
 
 #include <algorithm>
 #include <array>
@@ -77,11 +78,7 @@ inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, s
     } else if (node.op_type == "SoftmaxCrossEntropyLoss") {
       add_output(graph, node, 1, x.type, x.dims);
     } else if (node.op_type == "Dropout") {
-      double ratio = 0.5;
-      if (node.attributes.contains("ratio")) ratio = node.attribute<double>("ratio", ratio);
-      else if (node.has_input(1))
-        if (const auto& literal = graph.value(*node.inputs[1]).literal; literal && !literal->floats.empty())
-          ratio = literal->floats[0];
+      const double ratio = dropout_ratio(node, graph);
       if (ratio > 0) {
         add_output(graph, node, 1, DataType::boolean, x.dims);
         node.domain = gradient_domain;  // not the view that it is at inference

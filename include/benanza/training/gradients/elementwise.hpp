@@ -2,6 +2,7 @@
 // Gradients of element-wise operators.
 #pragma once
 
+#include <benanza/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <array>
@@ -38,6 +39,37 @@ inline void by_both_gradient(const Node& node, GradientBuilder& at) {
   grad_of_input(node, at, {node.inputs[0], node.outputs[0]});
 }
 
+/// Functions of angles, whose derivatives are made of other functions.
+inline void angle_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const ValueId dy = *at.gradient(node), x = *node.inputs[0], y = *node.outputs[0];
+    const ValueId one = at.scalar(at.value(x).type, 1);
+    const std::string& fn = node.op_type;
+    if (fn == "Cosh") return at.binary("Mul", dy, at.unary("Sinh", x), x);
+    if (fn == "Sinh") return at.binary("Mul", dy, at.unary("Cosh", x), x);
+    if (fn == "Tan") return at.binary("Mul", dy, at.binary("Add", at.binary("Mul", y, y, x), one, x), x);
+    const ValueId square = at.binary("Mul", x, x, x);
+    if (fn == "Atan") return at.binary("Div", dy, at.binary("Add", square, one, x), x);
+    if (fn == "Atanh") return at.binary("Div", dy, at.binary("Sub", one, square, x), x);
+    const bool adds = fn == "Asinh", flips = fn == "Acos" || fn == "Asin";
+    const ValueId under = adds    ? at.binary("Add", square, one, x)
+                          : flips ? at.binary("Sub", one, square, x)
+                                  : at.binary("Sub", square, one, x);
+    const ValueId quotient = at.binary("Div", dy, at.unary("Sqrt", under), x);
+    return fn == "Acos" ? at.unary("Neg", quotient) : quotient;
+  });
+}
+
+/// The bounds are read too; one that is left out bounds nothing.
+inline void clip_gradient(const Node& node, GradientBuilder& at) {
+  constexpr double beyond = 1e38;
+  const DataType type = at.value(*node.inputs[0]).type;
+  std::vector<std::optional<ValueId>> read{node.inputs[0]};
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    read.push_back(node.has_input(i) ? node.inputs[i] : at.scalar(type, i == 1 ? -beyond : beyond));
+  grad_of_input(node, at, read);
+}
+
 /// The bounds of Clip are read too, a bias before Gelu is none of it.
 inline void unary_gradient(const Node& node, GradientBuilder& at) {
   if (node.op_type == "Neg")
@@ -47,7 +79,7 @@ inline void unary_gradient(const Node& node, GradientBuilder& at) {
     });
   if (node.op_type != "Clip" && node.inputs.size() > 1)
     throw InputError("training: node '" + node.name + "' (" + node.op_type + "): no gradient is known for its bias");
-  if (node.op_type == "Clip" && node.inputs.size() > 1) return grad_of_input(node, at, node.inputs);
+  if (node.op_type == "Clip" && node.opset >= 11) return clip_gradient(node, at);
   if (std::find(derived_from_result.begin(), derived_from_result.end(), node.op_type) != derived_from_result.end())
     return by_result_gradient(node, at);
   by_operand_gradient(node, at);
@@ -96,25 +128,37 @@ inline void mod_gradient(const Node& node, GradientBuilder& at) {
 /// d(x^p) = p x^(p - 1) dx + x^p log(x) dp.
 inline void pow_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node), x = *node.inputs[0], p = *node.inputs[1];
-  const DataType type = at.value(dy).type;
-  const Dims dims = at.value(dy).dims;
   at.give_input(node, 1, [&] {
-    const ValueId part = at.emit(gradient_op("PowGradExponent"), {dy, x, *node.outputs[0]}, type, dims);
+    const ValueId log = at.unary("Log", x);
+    const ValueId part = at.binary("Mul", at.binary("Mul", dy, *node.outputs[0], dy), log, dy);
     return at.sum_to(part, at.value(p).dims);
   });
   at.give_input(node, 0, [&] {
-    return at.sum_to(at.emit(gradient_op("PowGrad"), {dy, x, p}, type, dims), at.value(x).dims);
+    const auto known = detail::scalar(at.value(p));
+    const DataType type = at.value(x).type;
+    ValueId slope = 0;
+    if (known && *known == 2) {
+      slope = at.binary("Mul", x, at.scalar(type, 2), x);
+    } else if (known) {
+      slope = at.binary("Mul", at.binary("Pow", x, at.scalar(type, *known - 1), x), at.scalar(type, *known), x);
+    } else {
+      const ValueId less = at.binary("Sub", p, at.scalar(at.value(p).type, 1), p);
+      slope = at.binary("Mul", at.binary("Pow", x, less, dy), p, dy);
+    }
+    return at.sum_to(at.binary("Mul", slope, dy, dy), at.value(x).dims);
   });
 }
 /// dx = dy where x is positive, else dy times the slope, whose own gradient is the sum of dy x over the rest.
 inline void prelu_gradient(const Node& node, GradientBuilder& at) {
-  const ValueId dy = *at.gradient(node);
-  const Value x = at.value(*node.inputs[0]);
-  at.give_input(node, 1, [&] {
-    const ValueId part = at.emit(gradient_op("PReluGradSlope"), {dy, node.inputs[0]}, x.type, x.dims);
-    return at.sum_to(part, at.value(*node.inputs[1]).dims);
-  });
-  grad_of_input(node, at, {node.inputs[0], node.inputs[1]});
+  if (!at.wants(node, 0) && !at.wants(node, 1)) return;
+  const ValueId dy = *at.gradient(node), x = *node.inputs[0], slope = *node.inputs[1];
+  const ValueId zero = at.scalar(at.value(x).type, 0);
+  const ValueId positive = at.emit({"Greater"}, {x, zero}, DataType::boolean, at.value(x).dims);
+  const auto choose = [&](ValueId yes, ValueId no) {
+    return at.emit({"Where"}, {positive, yes, no}, at.value(x).type, at.value(x).dims);
+  };
+  at.give_input(node, 1, [&] { return at.sum_to(choose(zero, at.binary("Mul", dy, x, x)), at.value(slope).dims); });
+  at.give_input(node, 0, [&] { return choose(dy, at.binary("Mul", dy, slope, x)); });
 }
 inline void where_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node);

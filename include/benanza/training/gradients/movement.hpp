@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/op/slice.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <numeric>
@@ -64,13 +65,48 @@ inline void split_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Concat"}, parts, type, dims, {{"axis", static_cast<std::int64_t>(axis)}});
   });
 }
-/// What a part of x was taken for gets its gradient, the rest 0: Slice, Gather (of rows, where they may repeat).
+/// What a part of x was taken for gets its gradient, the rest 0: rows, where they may repeat.
 inline void gather_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
-    const Value& x = at.value(*node.inputs[0]);
-    std::vector<std::optional<ValueId>> inputs{*at.gradient(node)};
-    inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
-    return at.emit(gradient_op(node.op_type + "Grad"), inputs, x.type, x.dims, node.attributes);
+    const ValueId dy = *at.gradient(node), x = *node.inputs[0], indices = *node.inputs[1];
+    const DataType type = at.value(x).type;
+    const Dims dims = at.value(x).dims;
+    const Attributes added{{"reduction", std::string("add")}};
+    if (node.op_type == "GatherElements") {
+      Attributes attributes = added;
+      attributes["axis"] = node.attribute<std::int64_t>("axis", 0);
+      return at.emit({"ScatterElements"}, {at.zeros(x), indices, dy}, type, dims, attributes);
+    }
+    if (node.op_type == "GatherND" && node.attribute<std::int64_t>("batch_dims", 0) == 0)
+      return at.emit({"ScatterND"}, {at.zeros(x), indices, dy}, type, dims, added);
+    return at.emit(gradient_op(node.op_type + "Grad"), {dy, indices}, type, dims, node.attributes);
+  });
+}
+/// Zeros around what was taken; with steps, places along one axis after the other.
+inline void slice_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Dims dims = at.value(*node.inputs[0]).dims;
+    const auto box = op::Slice::taken_box(node, at.graph());
+    ValueId part = *at.gradient(node);
+    if (!box) throw InputError("training: node '" + node.name + "' (Slice): what it takes is not known");
+    Dims pads(2 * dims.size(), 0);
+    bool any = false;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      if (box->taken[i] == dims[i] && box->step[i] == 1) continue;
+      if (box->step[i] == 1) {
+        pads[i] = box->first[i];
+        pads[i + dims.size()] = dims[i] - box->first[i] - box->taken[i];
+        any = true;
+        continue;
+      }
+      Dims places, reached = at.value(part).dims;
+      for (std::int64_t k = 0; k < box->taken[i]; ++k) places.push_back(box->first[i] + k * box->step[i]);
+      reached[i] = dims[i];
+      part = at.emit(gradient_op("GatherGrad"), {part, at.integers(places)}, at.value(part).type, reached,
+                     {{"axis", static_cast<std::int64_t>(i)}});
+    }
+    if (!any) return part;
+    return at.emit({"Pad"}, {part, at.integers(pads)}, at.value(part).type, dims);
   });
 }
 /// What was put around x is cut off.

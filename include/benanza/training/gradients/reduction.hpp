@@ -42,12 +42,22 @@ inline void sum_gradient(const Node& node, GradientBuilder& at) {
 /// Those whose derivative reads the operand, and all but two of them the result too.
 inline void reduce_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
-    const Value x = at.value(*node.inputs[0]);
+    const ValueId x = *node.inputs[0];
     const Dims kept = kept_dims(node, at);
-    std::vector<std::optional<ValueId>> inputs{at.reshape(*at.gradient(node), kept), node.inputs[0]};
-    if (node.op_type != "ReduceL1" && node.op_type != "ReduceSumSquare")
-      inputs.emplace_back(at.reshape(*node.outputs[0], kept));
-    return at.emit(gradient_op(node.op_type + "Grad"), inputs, x.type, x.dims);
+    const ValueId dy = at.reshape(*at.gradient(node), kept);
+    const DataType type = at.value(x).type;
+    const std::string_view fn = std::string_view(node.op_type).substr(6);  // behind "Reduce"
+    if (fn == "L1") return at.binary("Mul", at.unary("Sign", x), dy, x);
+    if (fn == "SumSquare") return at.binary("Mul", x, at.binary("Mul", dy, at.scalar(type, 2), dy), x);
+    const ValueId y = at.reshape(*node.outputs[0], kept);
+    if (fn == "Max" || fn == "Min") {
+      const ValueId is_result = at.emit({"Equal"}, {x, y}, DataType::boolean, at.value(x).dims);
+      return at.emit({"Where"}, {is_result, dy, at.scalar(type, 0)}, type, at.value(x).dims);
+    }
+    if (fn == "Prod") return at.binary("Div", at.binary("Mul", dy, y, dy), x, x);
+    if (fn == "L2") return at.binary("Mul", x, at.binary("Div", dy, y, dy), x);
+    if (fn == "LogSum") return at.expand(at.binary("Div", dy, at.unary("Exp", y), dy), at.value(x).dims);
+    return at.binary("Mul", at.unary("Exp", at.binary("Sub", x, y, x)), dy, x);  // LogSumExp
   });
 }
 
@@ -57,8 +67,9 @@ inline void extremum_gradient(const Node& node, GradientBuilder& at) {
   const Dims dims = at.value(dy).dims;
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
     at.give_input(node, i, [&] {
-      const ValueId taken =
-          at.emit(gradient_op(node.op_type + "Grad"), {dy, node.inputs[i], node.outputs[0]}, at.value(dy).type, dims);
+      const ValueId is_result = at.emit({"Equal"}, {node.inputs[i], node.outputs[0]}, DataType::boolean, dims);
+      const DataType type = at.value(dy).type;
+      const ValueId taken = at.emit({"Where"}, {is_result, dy, at.scalar(type, 0)}, type, dims);
       return at.sum_to(taken, at.value(*node.inputs[i]).dims);
     });
 }
@@ -88,7 +99,9 @@ inline void top_k_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);
     if (!node.has_output(1)) throw InputError("training: node '" + node.name + "' (TopK): it keeps no indices");
-    return at.emit(gradient_op("TopKGrad"), {*at.gradient(node), node.outputs[1]}, x.type, x.dims, node.attributes);
+    const std::int64_t axis = node.attribute<std::int64_t>("axis", -1);
+    return at.emit({"ScatterElements"}, {at.zeros(*node.inputs[0]), node.outputs[1], *at.gradient(node)}, x.type,
+                   x.dims, {{"axis", axis}});
   });
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// LossReduction: what is made of the losses of single places.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace benanza::op {
+
+enum class LossReduction : std::uint8_t { none, sum, mean };
+[[nodiscard]] constexpr auto enum_names(LossReduction) {
+  return std::array<std::string_view, 3>{"none", "sum", "mean"};
+}
+
+}  // namespace benanza::op

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime's training graphs: gradients and optimizers of com.microsoft as the nodes that training here is made of.
+// https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
+#include "decompose.hpp"
+#include <benanza/detail/node.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::importer {
+namespace {
+
+constexpr std::string_view own_domain = "benanza";
+using Ids = std::vector<std::optional<ValueId>>;
+
+std::optional<ValueId> input_of(const Node& node, std::size_t i) {
+  return node.has_input(i) ? node.inputs[i] : std::nullopt;
+}
+std::optional<ValueId> output_of(const Node& node, std::size_t i) {
+  return node.has_output(i) ? node.outputs[i] : std::nullopt;
+}
+ValueId new_value(Graph& graph, const Node& node, std::string_view suffix, DataType type, detail::Dims dims) {
+  graph.values.push_back({.name = node.name + std::string(suffix), .type = type, .dims = std::move(dims)});
+  return graph.values.size() - 1;
+}
+Node part_of(const Node& node, std::string_view suffix, std::string_view domain, std::string_view type, Ids inputs,
+             Ids outputs) {
+  return {.name = node.name + std::string(suffix),
+          .domain = std::string(domain),
+          .op_type = std::string(type),
+          .opset = domain.empty() ? 18 : 1,
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs),
+          .attributes = node.attributes,
+          .bodies = {}};
+}
+
+/// An operator that is one node here too, its inputs in another order.
+struct Renamed {
+  std::string_view from, domain, to;
+  std::vector<std::size_t> inputs;
+  bool flattens = false;  ///< all dimensions from the axis on are one
+};
+const std::vector<Renamed>& renamed() {
+  static const std::vector<Renamed> rows{
+      {"AveragePoolGrad", own_domain, "AveragePoolGrad", {0}},
+      {"MaxPoolGrad", own_domain, "MaxPoolGrad", {0, 1}},
+      {"ReluGrad", own_domain, "ReluGrad", {0, 1}},
+      {"SigmoidGrad", own_domain, "SigmoidGrad", {0, 1}},
+      {"TanhGrad", own_domain, "TanhGrad", {0, 1}},
+      {"EluGrad", own_domain, "EluGrad", {0, 1}},
+      {"LeakyReluGrad", own_domain, "LeakyReluGrad", {0, 1}},
+      {"GeluGrad", own_domain, "GeluGrad", {0, 1}},
+      {"FastGeluGrad", own_domain, "FastGeluGrad", {0, 1}},
+      {"QuickGeluGrad", own_domain, "QuickGeluGrad", {0, 1}},
+      {"SoftmaxGrad", own_domain, "SoftmaxGrad", {0, 1}, true},
+      {"SoftmaxGrad_13", own_domain, "SoftmaxGrad", {0, 1}},
+      {"LogSoftmaxGrad", own_domain, "LogSoftmaxGrad", {0, 1}, true},
+      {"LogSoftmaxGrad_13", own_domain, "LogSoftmaxGrad", {0, 1}},
+      {"GatherGrad", own_domain, "GatherGrad", {2, 1}},
+      {"BatchNormalizationGrad", own_domain, "BatchNormalizationGrad", {0, 1, 2, 3, 4}},
+      {"LayerNormalizationGrad", own_domain, "LayerNormalizationGrad", {0, 1, 2, 3, 4}},
+      {"SimplifiedLayerNormalizationGrad", own_domain, "SimplifiedLayerNormalizationGrad", {0, 1, 2, 3}},
+      {"SoftmaxCrossEntropyLossGrad", own_domain, "SoftmaxCrossEntropyLossGrad", {0, 1, 2, 3}},
+      {"SoftmaxCrossEntropyLossInternalGrad", own_domain, "SoftmaxCrossEntropyLossGrad", {0, 1, 2, 3}},
+      {"SparseSoftmaxCrossEntropyGrad", own_domain, "SoftmaxCrossEntropyLossGrad", {0, 1, 2, 3}},
+      {"SoftmaxCrossEntropyLossInternal", "", "SoftmaxCrossEntropyLoss", {0, 1, 2}},
+      {"InPlaceAccumulator", "", "Add", {0, 1}},
+  };
+  return rows;
+}
+
+Node rename(const Node& node, const Renamed& row) {
+  Ids inputs;
+  for (const std::size_t i : row.inputs) inputs.push_back(input_of(node, i));
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  Node made = part_of(node, "", row.domain, row.to, std::move(inputs), node.outputs);
+  if (row.flattens) made.attributes["flattens"] = std::int64_t{1};
+  return made;
+}
+
+/// dY, X, W: gradients of X, of W and of the bias.
+bool append_convolution(const Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto dy = input_of(node, 0), x = input_of(node, 1), w = input_of(node, 2);
+  if (!dy || !x || !w || graph.value(*dy).dims.size() < 3) return false;
+  if (const auto bias = output_of(node, 2)) {
+    Node sum = part_of(node, "/bias", "", "ReduceSum", {dy}, {bias});
+    detail::Dims axes{0};
+    for (std::size_t i = 2; i < graph.value(*dy).dims.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    sum.opset = 11;  // whose axes are an attribute
+    sum.attributes = {{"axes", axes}, {"keepdims", std::int64_t{0}}};
+    nodes.push_back(std::move(sum));
+  }
+  if (const auto weights = output_of(node, 1))
+    nodes.push_back(part_of(node, "/weights", own_domain, "ConvGradWeights", {x, dy}, {weights}));
+  if (const auto data = output_of(node, 0))
+    nodes.push_back(part_of(node, "/data", own_domain, "ConvGradData", {dy, w}, {data}));
+  return true;
+}
+
+/// dY, X, B: a bias is added before the function.
+bool append_biased(Graph& graph, const Node& node, std::string_view gradient, std::vector<Node>& nodes) {
+  const auto x = input_of(node, 1), bias = input_of(node, 2);
+  if (!x || !bias) return false;
+  const ValueId sum = new_value(graph, node, "/sum", graph.value(*x).type, graph.value(*x).dims);
+  nodes.push_back(part_of(node, "/sum", "", "Add", {x, bias}, {sum}));
+  nodes.push_back(part_of(node, "", own_domain, gradient, {input_of(node, 0), sum}, node.outputs));
+  return true;
+}
+
+/// dY, mask, ratio: what was kept, divided by the share that is kept.
+bool append_dropout(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto dy = input_of(node, 0), mask = input_of(node, 1);
+  if (!dy || !mask || !node.has_output(0)) return false;
+  const DataType type = graph.value(*dy).type;
+  const detail::Dims dims = graph.value(*dy).dims;
+  const auto number = [&](std::string_view suffix, double value) {
+    const ValueId id = new_value(graph, node, suffix, type, {});
+    graph.values[id].constant = true;
+    graph.values[id].literal = Literal{.ints = {}, .floats = {value}};
+    return id;
+  };
+  const auto ratio = node.has_input(2) ? detail::scalar(graph.input(node, 2)) : std::nullopt;
+  const ValueId kept = new_value(graph, node, "/kept", type, dims), zero = number("/zero", 0);
+  const ValueId factor = number("/factor", 1 / (1 - ratio.value_or(0.5)));
+  nodes.push_back(part_of(node, "/kept", "", "Where", {mask, dy, zero}, {kept}));
+  nodes.push_back(part_of(node, "", "", "Mul", {kept, factor}, {node.outputs[0]}));
+  return true;
+}
+
+/// One step of one parameter. `inputs`: the weight, its gradient, and what else is kept; `outputs` as many less the
+/// gradient, with new values where the node leaves one out.
+bool append_step(Graph& graph, const Node& node, std::string_view rule, const Ids& inputs, Ids outputs,
+                 std::vector<Node>& nodes) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]) return false;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]) continue;
+    const Value like = graph.value(*inputs[i == 0 ? 0 : i + 1]);
+    outputs[i] = new_value(graph, node, "/updated." + std::to_string(i), like.type, like.dims);
+  }
+  Node step = part_of(node, "", own_domain, "OptimizerStep", inputs, std::move(outputs));
+  step.attributes = {{"optimizer", std::string(rule)}};
+  nodes.push_back(std::move(step));
+  return true;
+}
+
+bool append_optimizer(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto in = [&](std::size_t i) { return input_of(node, i); };
+  const auto out = [&](std::size_t i) { return output_of(node, i); };
+  if (node.op_type == "SGDOptimizer") return append_step(graph, node, "sgd", {in(1), in(2)}, {out(0)}, nodes);
+  if (!in(6)) return append_step(graph, node, "adam", {in(2), in(3), in(4), in(5)}, {out(3), out(1), out(2)}, nodes);
+  return append_step(graph, node, "adam", {in(6), in(3), in(2), in(4), in(5)}, {out(5), out(3), out(1), out(2)}, nodes);
+}
+
+}  // namespace
+
+bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const bool old_domain = node.domain.empty() && (node.op_type == "AveragePoolGrad" || node.op_type == "MaxPoolGrad" ||
+                                                  node.op_type == "ConvGrad");
+  if (node.domain != "com.microsoft" && !old_domain) return false;
+  const std::string_view type = node.op_type;
+  if (type == "ConvGrad") return append_convolution(graph, node, nodes);
+  if (type == "BiasGeluGrad_dX") return append_biased(graph, node, "GeluGrad", nodes);
+  if (type == "BiasFastGeluGrad_dX") return append_biased(graph, node, "FastGeluGrad", nodes);
+  if (type == "DropoutGrad") return append_dropout(graph, node, nodes);
+  if (type == "SGDOptimizer" || type == "AdamOptimizer") return append_optimizer(graph, node, nodes);
+  if (type == "InPlaceAccumulatorV2" && node.has_output(1)) {
+    nodes.push_back(part_of(node, "", "", "Add", {input_of(node, 0), input_of(node, 1)}, {node.outputs[1]}));
+    return true;
+  }
+  if (type == "BatchNormInternal") {
+    Node norm = part_of(node, "", "", "BatchNormalization", node.inputs, node.outputs);
+    norm.attributes["training_mode"] = std::int64_t{1};
+    nodes.push_back(std::move(norm));
+    return true;
+  }
+  const auto row = std::find_if(renamed().begin(), renamed().end(), [&](const Renamed& r) { return r.from == type; });
+  if (row == renamed().end()) return false;
+  nodes.push_back(rename(node, *row));
+  return true;
+}
+
+}  // namespace benanza::importer

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// An iteration of training, executed. Expected values: tests/data/training, which PyTorch computed.
+#include "support/catch.hpp"
+#include <benanza/execution/executor.hpp>
+#include <benanza/session/backends.hpp>
+#include <benanza/training/derive_training.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace benanza;
+
+namespace {
+
+using Values = std::vector<double>;
+
+struct ExpectedIteration {
+  TrainingLoss kind = TrainingLoss::cross_entropy;
+  double loss = 0;
+  std::map<std::string, Values> inputs{}, gradients{}, updated{};
+};
+
+ExpectedIteration read_expected(const std::string& file) {
+  ExpectedIteration made;
+  std::ifstream text(file);
+  REQUIRE(text.good());
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    std::string what, name;
+    words >> what;
+    if (what == "target") name = what;
+    else words >> name;
+    if (what == "loss") {
+      made.kind = name == "mse" ? TrainingLoss::mse : TrainingLoss::cross_entropy;
+      words >> made.loss;
+      continue;
+    }
+    auto& to = what == "gradient" ? made.gradients : what == "updated" ? made.updated : made.inputs;
+    for (double number = 0; words >> number;) to[name].push_back(number);
+  }
+  return made;
+}
+
+template <class Map>
+const auto& entry(const Map& map, const std::string& key) {
+  INFO(key);
+  REQUIRE(map.contains(key));
+  return map.at(key);
+}
+
+/// Relative to the largest magnitude of the tensor.
+void check_near(const std::string& name, const Values& got, const Values& expected, double tolerance) {
+  INFO(name);
+  REQUIRE(got.size() == expected.size());
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    largest = std::max(largest, std::fabs(expected[i]));
+    difference = std::max(difference, std::fabs(got[i] - expected[i]));
+  }
+  CHECK(difference <= tolerance * std::max(largest, 1e-3));
+}
+
+}  // namespace
+
+TEST_CASE("gradients and updated weights of small networks are those of PyTorch") {
+  const std::string folder = std::string(BENANZA_TEST_DATA) + "/training/";
+  for (const std::string name : {"convolutions", "attention", "decoder", "functions", "movements", "windows"})
+    for (const bool by_plans : {false, true}) {
+      CAPTURE(name, by_plans);
+      const ExpectedIteration expected = read_expected(folder + name + ".txt");
+      TrainingGraph iteration = derive_training(
+          import_onnx(folder + name + ".onnx", {.executable = true, .training = true}), {.loss = expected.kind});
+      for (const Parameter& one : iteration.parameters) {
+        iteration.graph.outputs.push_back(one.gradient);
+        iteration.graph.output_names.push_back("gradient of " + one.name);
+      }
+      ExecutorOptions options;
+      if (by_plans) options.backends = usable_backends();
+      Executor executor = Executor::load(with_numbers(iteration), std::move(options));
+      std::map<std::string, Tensor> inputs;
+      for (const auto& info : executor.inputs())
+        inputs[info.name] = Tensor::of(info.type, info.dims, entry(expected.inputs, info.name));
+      const Execution execution = executor.run(inputs, {.check = by_plans});
+      CHECK(execution.disagreements.empty());
+      CHECK(entry(execution.outputs, executor.outputs().front().name)[0] == Approx(expected.loss).epsilon(1e-5));
+      REQUIRE(iteration.parameters.size() == expected.gradients.size());
+      for (std::size_t i = 0; i < iteration.parameters.size(); ++i) {
+        const std::string& parameter = iteration.parameters[i].name;
+        check_near("gradient of " + parameter, entry(execution.outputs, "gradient of " + parameter).values(),
+                   entry(expected.gradients, parameter), 2e-4);
+        check_near("updated " + parameter, entry(execution.outputs, executor.outputs()[i + 1].name).values(),
+                   entry(expected.updated, parameter), 1e-5);
+      }
+    }
+}
