@@ -10,8 +10,12 @@ Blocked::Blocked(const TensorShape& shape, Index lanes_of_vector)
     : images(shape[0]), channels(shape[1]), plane(shape[2] * shape[3]), lanes(lanes_of_vector) {}
 
 Layout Blocked::layout() const {
-  return {.name = "blocked" + std::to_string(lanes),
-          .bytes = static_cast<std::size_t>(images * blocks() * plane * lanes) * sizeof(float)};
+  Layout result{.name = "blocked" + std::to_string(lanes),
+                .bytes = static_cast<std::size_t>(images * blocks() * plane * lanes) * sizeof(float)};
+  if (channels % lanes == 0)
+    result.order = ElementOrder(std::vector<OrderDigit>{
+        {images, channels * plane}, {blocks(), plane * lanes}, {plane, 1}, {lanes, plane}});
+  return result;
 }
 
 Index Blocked::position(Index index) const {

@@ -16,6 +16,7 @@ std::vector<Layout> layouts(const std::vector<std::optional<OperandLayout>>& cho
     if (!transform && same_memory(packed, plain)) continue;
     result[i] = {.name = layout_name(packed, plain), .bytes = packed.get_size()};
     if (transform) result[i].name += "-" + transform->name;
+    else result[i].order = order_of(packed, plain);
   }
   return result;
 }
