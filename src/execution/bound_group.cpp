@@ -183,8 +183,8 @@ std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, cons
   const Node& at = graph.nodes[node];
   const NodeTensors given = constants_of(at, constants);
   BoundNode bound = bind_node(graph, at, given);
-  if (is_free(bound.layer) || !(bound.parameters == reference::parameters_of(bound.layer))) return std::nullopt;
-  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes};
+  if (is_free(bound.layer)) return std::nullopt;
+  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes, .numbers = bound.parameters};
   for (std::size_t i = 0; i < bound.operands.size(); ++i) {
     const OperandSource& source = bound.operands[i];
     const bool is_constant = std::all_of(source.inputs.begin(), source.inputs.end(),
