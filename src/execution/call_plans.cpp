@@ -23,9 +23,9 @@ std::optional<CallPlan> build(const Backend& backend, const Layer& layer, PlanDr
       .plan = std::move(*plan), .backend = std::string(backend.name()), .uses_openmp = backend.uses_openmp()};
   const Operands shapes = operands(layer);
   for (std::size_t i = 0; i < shapes.inputs.size(); ++i)
-    result.inputs.push_back(form_of(result.backend, result.plan->inputs()[i], shapes.inputs[i]));
+    result.inputs.push_back(arrangement_of(result.backend, result.plan->inputs()[i], shapes.inputs[i]));
   for (std::size_t i = 0; i < shapes.outputs.size(); ++i)
-    result.outputs.push_back(form_of(result.backend, result.plan->outputs()[i], shapes.outputs[i]));
+    result.outputs.push_back(arrangement_of(result.backend, result.plan->outputs()[i], shapes.outputs[i]));
   return result;
 }
 

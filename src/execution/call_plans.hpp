@@ -2,7 +2,7 @@
 // CallPlans: the plans that a layer may be called by, from the rows of a database.
 #pragma once
 
-#include "form.hpp"
+#include "arrangement.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/plan/backend.hpp>
 #include <benanza/results/measurement.hpp>
@@ -23,7 +23,7 @@ struct CallPlan {
   std::string backend{};
   bool uses_openmp = false;
   Seconds alone{};  ///< of its row, everything in the caches; 0: it has none
-  std::vector<Form> inputs{}, outputs{};
+  std::vector<Arrangement> inputs{}, outputs{};
   std::vector<std::size_t> offsets{};  ///< without a call: of the parts within the whole, in bytes
   [[nodiscard]] std::string name() const { return plan ? backend + " " + plan->algorithm() : "in place"; }
   [[nodiscard]] int threads() const { return plan ? plan->threads() : 1; }

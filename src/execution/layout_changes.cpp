@@ -35,8 +35,8 @@ Seconds time_of(const Plan& plan) {
 
 }  // namespace
 
-std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t elements, const Form& from,
-                                                   const Form& to) const {
+std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t elements, const Arrangement& from,
+                                                   const Arrangement& to) const {
   if (!from.order || !to.order) return std::nullopt;
   const auto dimensions = order_change(*from.order, *to.order, elements);
   if (!dimensions) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t e
   return best;
 }
 
-const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, const Form& from, const Form& to) {
+const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, const Arrangement& from, const Arrangement& to) {
   const std::string key = std::to_string(static_cast<int>(type)) + "/" + std::to_string(elements) + "/" + from.key +
                           "/" + to.key;
   const auto [found, added] = known_.try_emplace(key);

@@ -3,7 +3,7 @@
 // timed once, when it is first asked for.
 #pragma once
 
-#include "form.hpp"
+#include "arrangement.hpp"
 
 #include <map>
 #include <memory>
@@ -26,11 +26,11 @@ class LayoutChanges {
       : backends_(std::move(backends)), threads_(threads) {}
 
   /// Of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the other.
-  [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Form& from, const Form& to);
+  [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from, const Arrangement& to);
 
  private:
-  [[nodiscard]] std::optional<LayoutChange> fastest(DataType type, std::int64_t elements, const Form& from,
-                                                    const Form& to) const;
+  [[nodiscard]] std::optional<LayoutChange> fastest(DataType type, std::int64_t elements, const Arrangement& from,
+                                                    const Arrangement& to) const;
 
   std::vector<std::shared_ptr<const Backend>> backends_;
   int threads_;

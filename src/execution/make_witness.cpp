@@ -56,7 +56,7 @@ std::vector<std::shared_ptr<const Backend>> on_one_team(std::vector<std::shared_
   return backends;
 }
 
-/// Binds the threads of OpenMP's team while it lives, as measuring does, each to a processor of its own.
+/// While it lives, the threads of OpenMP's team are bound as for measuring, each to a processor of its own.
 class BoundTeam {
  public:
   explicit BoundTeam(int threads) {
@@ -64,7 +64,6 @@ class BoundTeam {
     std::vector<int> where = cpus();
     if (where.size() > static_cast<std::size_t>(threads)) where.resize(static_cast<std::size_t>(threads));
     team_.bind(where);
-    static_cast<void>(bind_this_thread(where.front()));
   }
   ~BoundTeam() {
     team_.end();
@@ -201,7 +200,8 @@ class Maker {
                                 .resources = resources_,
                                 .calls = model_,
                                 .changes = changes_,
-                                .inputs = inputs_};
+                                .inputs = inputs_,
+                                .packed = packed_};
     return std::make_unique<Sequence>(model, choice);
   }
 
@@ -217,7 +217,7 @@ class Maker {
     const auto any = [](const CallPlan&) { return true; };
     const auto one_thread = [](const CallPlan& plan) { return plan.threads() == 1; };
     const auto plain = [](const CallPlan& plan) {
-      const auto is_plain = [](const Form& form) { return form.is_plain(); };
+      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
       return std::all_of(plan.outputs.begin(), plan.outputs.end(), is_plain);
     };
     const auto other = [&](const CallPlan& plan) { return !plain(plan); };
@@ -299,6 +299,7 @@ class Maker {
   LayoutChanges changes_;
   ModelCalls model_{};
   std::map<ValueId, Tensor> inputs_{};
+  PackedConstants packed_{};
   int most_threads_ = 1;
   std::size_t tried_ = 0;
 };

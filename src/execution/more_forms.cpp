@@ -92,7 +92,7 @@ class Adder {
   }
 
  private:
-  void note(ValueId id, const Form& form) {
+  void note(ValueId id, const Arrangement& form) {
     if (form.order) known_[model_.root(id)].insert(form);
   }
   void note_all(const ModelCall& call, const CallPlan& plan) {
@@ -117,7 +117,7 @@ class Adder {
     constexpr std::size_t most = 2;
     const BoundGroup& group = call.group;
     const std::int64_t elements = group.shapes.outputs[0].elements();
-    std::set<Form> forms;
+    std::set<Arrangement> forms;
     const auto collect = [&](ValueId id) {
       if (graph_.value(id).elements() == elements)
         for (const auto& form : known_[model_.root(id)])
@@ -129,7 +129,7 @@ class Adder {
     std::vector<CallPlan> result;
     std::size_t used = 0;
     for (const auto& plan : call.plans) {
-      const auto is_plain = [](const Form& form) { return form.is_plain(); };
+      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
       if (!plan.plan || !std::all_of(plan.inputs.begin(), plan.inputs.end(), is_plain) || !is_plain(plan.outputs[0]))
         continue;
       for (const auto& form : forms) {
@@ -155,28 +155,28 @@ class Adder {
       if (!joins) return group.outputs[k];
       return group.operands[k].constant ? std::nullopt : std::optional(group.operands[k].value);
     };
-    std::set<Form> wholes;
+    std::set<Arrangement> wholes;
     for (std::size_t k = 0; k < parts.size(); ++k)
       if (const auto id = value_of(k))
         for (const auto& form : known_[model_.root(*id)])
-          if (const auto order = whole_order(*form.order, parts[k].elements, whole)) wholes.insert(form_of(*order));
+          if (const auto order = whole_order(*form.order, parts[k].elements, whole)) wholes.insert(arrangement_of(*order));
     if (const auto id = joins ? group.outputs[0] : std::optional(group.operands[0].value))
       for (const auto& form : known_[model_.root(*id)]) wholes.insert(form);
-    wholes.insert(Form{});
+    wholes.insert(Arrangement{});
     std::vector<CallPlan> result;
     for (const auto& form : wholes) {
-      std::vector<Form> lie;
+      std::vector<Arrangement> lie;
       for (std::size_t k = 0; k < parts.size(); ++k) {
         const auto order = form.order->of_part(parts[k].elements);
         const std::int64_t bytes = parts[k].begin * bits(operands[0].type) / 8;
         const bool begins = form.is_plain() || parts[k].begin % form.order->digits().front().stride == 0;
         if (!order || !begins || (!joins && bytes % 64 != 0)) break;
-        lie.push_back(form_of(*order));
+        lie.push_back(arrangement_of(*order));
       }
       if (lie.size() != parts.size()) continue;
       CallPlan plan;
-      plan.inputs = joins ? lie : std::vector<Form>{form};
-      plan.outputs = joins ? std::vector<Form>{form} : lie;
+      plan.inputs = joins ? lie : std::vector<Arrangement>{form};
+      plan.outputs = joins ? std::vector<Arrangement>{form} : lie;
       for (const auto& part : parts)
         plan.offsets.push_back(static_cast<std::size_t>(part.begin * bits(operands[0].type) / 8));
       // A constant among them is written by each execution, row-major.
@@ -190,7 +190,7 @@ class Adder {
 
   const Graph& graph_;
   ModelCalls& model_;
-  std::map<ValueId, std::set<Form>> known_{};
+  std::map<ValueId, std::set<Arrangement>> known_{};
 };
 
 }  // namespace

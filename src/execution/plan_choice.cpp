@@ -22,7 +22,7 @@ constexpr Seconds unknown{-1};
 enum Kind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
 constexpr Kind kinds[] = {row_major, in_blocks, other};
 
-Kind kind_of(const Form& form) {
+Kind kind_of(const Arrangement& form) {
   constexpr std::int64_t most_in_block = 16;
   if (form.is_plain()) return row_major;
   if (form.order) return form.order->digits().back().extent <= most_in_block ? in_blocks : other;
@@ -40,7 +40,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
   const auto tensor_of = [&](ValueId id) -> std::size_t {
     const ValueId root = model.root(id);
     const auto [found, added] = known_.try_emplace(root, tensors_.size());
-    if (added) tensors_.push_back({.value = &graph.value(root), .forms = {Form{}}});
+    if (added) tensors_.push_back({.value = &graph.value(root), .forms = {Arrangement{}}});
     return found->second;
   };
   const auto touch = [&](std::size_t call, std::size_t tensor) {
@@ -72,7 +72,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
         else tensors_[at].maker = {i, k};
         for (std::size_t p = 0; p < ends_[i].size(); ++p) {
           const CallPlan& plan = model.calls[i].plans[p];
-          const Form& form = is_read ? plan.inputs[k] : plan.outputs[k];
+          const Arrangement& form = is_read ? plan.inputs[k] : plan.outputs[k];
           (is_read ? ends_[i][p].inputs : ends_[i][p].outputs)[k] = place_in(tensors_[at], form);
           ends_[i][p].kinds |= kind_of(form);
         }
@@ -86,10 +86,11 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
   for (auto& tensor : tensors_) tensor.changes.assign(tensor.forms.size() * tensor.forms.size(), unknown);
 }
 
-std::size_t PlanSearch::place_in(Tensor& tensor, const Form& form) {
-  const auto found = std::find(tensor.forms.begin(), tensor.forms.end(), form);
-  if (found == tensor.forms.end()) tensor.forms.push_back(form);
-  return static_cast<std::size_t>(found - tensor.forms.begin());
+std::size_t PlanSearch::place_in(Tensor& tensor, const Arrangement& form) {
+  const auto place =
+      static_cast<std::size_t>(std::find(tensor.forms.begin(), tensor.forms.end(), form) - tensor.forms.begin());
+  if (place == tensor.forms.size()) tensor.forms.push_back(form);
+  return place;
 }
 
 const CallPlan* PlanSearch::plan(std::size_t call) const {
@@ -100,7 +101,7 @@ const CallPlan* PlanSearch::plan(std::size_t call) const {
 Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
   Seconds& known = tensor.changes[from * tensor.forms.size() + to];
   if (known.value >= 0) return known;
-  const Form &before = tensor.forms[from], &after = tensor.forms[to];
+  const Arrangement &before = tensor.forms[from], &after = tensor.forms[to];
   const Value& value = *tensor.value;
   if (const auto* how = changes_.find(value.type, value.elements(), before, after)) return known = how->alone;
   const double bytes = static_cast<double>(value.elements()) * bits(value.type) / 8;

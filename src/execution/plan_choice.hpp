@@ -41,7 +41,7 @@ class PlanSearch {
     std::optional<End> maker{};  ///< nothing: it is there row-major
     std::vector<End> readers{};
     bool is_output = false;     ///< of the graph, which has it row-major
-    std::vector<Form> forms{};  ///< the first is row-major
+    std::vector<Arrangement> forms{};  ///< the first is row-major
     std::vector<Seconds> changes{};  ///< from each form to each; negative: not known yet
   };
   /// Of a plan: places in `forms` of the tensors it reads and writes.
@@ -50,7 +50,7 @@ class PlanSearch {
     std::uint8_t kinds = 0;  ///< of layouts, as bits
   };
 
-  std::size_t place_in(Tensor& tensor, const Form& form);
+  std::size_t place_in(Tensor& tensor, const Arrangement& form);
   [[nodiscard]] Seconds change(Tensor& tensor, std::size_t from, std::size_t to);
   [[nodiscard]] Seconds cost_of(Tensor& tensor);
   [[nodiscard]] Seconds cost_at(std::size_t call);

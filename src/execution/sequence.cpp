@@ -83,7 +83,7 @@ void Sequence::push(Step step, WitnessCall said) {
   calls_.push_back(std::move(said));
 }
 
-std::size_t Sequence::write(ValueId id, const Form& form, std::size_t bytes) {
+std::size_t Sequence::write(ValueId id, const Arrangement& form, std::size_t bytes) {
   const std::size_t region = regions_.size();
   regions_.push_back({.bytes = bytes, .first = steps_.size(), .last = steps_.size()});
   places_[{id, form}] = region;
@@ -111,7 +111,7 @@ std::byte* Sequence::at(std::size_t region) const {
   return arena_->at(blocks_[region]) + offset;
 }
 
-std::size_t Sequence::change(ValueId root, const LayoutChange& how, std::size_t from, const Form& form) {
+std::size_t Sequence::change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form) {
   const std::size_t to = write(root, form, how.plan->outputs()[0].bytes);
   const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, how.plan->workspace_bytes());
   use(from);
@@ -143,7 +143,7 @@ void Sequence::pack(ValueId root, std::size_t from, std::size_t to, std::functio
        {.nodes = {model_.graph.value(root).name}, .plan = "layout"});
 }
 
-std::size_t Sequence::read(ValueId id, const Form& form, const CallPlan* plan, std::size_t operand) {
+std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand) {
   const ValueId root = model_.calls.root(id);
   if (const auto found = places_.find({root, form}); found != places_.end()) {
     use(found->second);
@@ -151,8 +151,8 @@ std::size_t Sequence::read(ValueId id, const Form& form, const CallPlan* plan, s
   }
   const Value& value = model_.graph.value(root);
   const auto maker = makers_.find(root);
-  const Form made = maker != makers_.end() ? maker->second.form : Form{};
-  for (const Form& from : {made, Form{}}) {
+  const Arrangement made = maker != makers_.end() ? maker->second.form : Arrangement{};
+  for (const Arrangement& from : {made, Arrangement{}}) {
     const auto place = places_.find({root, from});
     if (place == places_.end() || from == form) continue;
     if (const auto* how = model_.changes.find(value.type, value.elements(), from, form))
@@ -167,8 +167,10 @@ std::size_t Sequence::read(ValueId id, const Form& form, const CallPlan* plan, s
     });
     return to;
   }
-  if (plan == nullptr || !plan->plan) throw InputError("value '" + value.name + "' is in no order that is read");
   const std::size_t from = read(id, {}, nullptr, 0);
+  if (const auto* how = model_.changes.find(value.type, value.elements(), {}, form))
+    return change(root, *how, from, form);
+  if (plan == nullptr || !plan->plan) throw InputError("value '" + value.name + "' is in no order that is read");
   const std::size_t to = write(root, form, plan->plan->inputs()[operand].bytes);
   pack(root, from, to, [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });
   return to;
@@ -181,7 +183,9 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (std::size_t i = 0; i < group.operands.size(); ++i) {
     const auto& [value, constant] = group.operands[i];
     if (constant) {
-      buffers->constants.push_back(packed(*plan.plan, i, *constant));
+      const auto [found, added] = model_.packed.try_emplace({plan.plan.get(), i, constant->data()});
+      if (added) found->second = packed(*plan.plan, i, *constant);
+      buffers->constants.push_back(found->second);
       buffers->inputs.push_back(buffers->constants.back().data());
       reads.emplace_back();
       continue;
@@ -241,6 +245,10 @@ void Sequence::add_copy(const ModelCall& call, const void* from, std::optional<s
 /// A part that lies elsewhere already, or whose place plans would not take, is copied.
 void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
   constexpr std::size_t alignment = 64;  // plan/backend.hpp
+  push({.execute = [] {}, .bind = [] {}},
+       {.nodes = names_of(model_.graph, call.group.nodes),
+        .plan = plan.name(),
+        .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
   const BoundGroup& group = call.group;
   const auto bytes_of_operand = [](const Operand& operand) { return static_cast<std::size_t>(operand.bytes()); };
   if (std::holds_alternative<op::Concat>(group.layer)) {

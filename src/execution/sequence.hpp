@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,9 @@ namespace benanza::execution {
 
 /// Which plan each call takes: an index into `ModelCall::plans`.
 using PlanChoice = std::vector<std::size_t>;
+
+/// Constants as plans take them: of a plan, the number of an operand, and where the constant's own numbers are.
+using PackedConstants = std::map<std::tuple<const Plan*, std::size_t, const void*>, Tensor>;
 
 class Sequence {
  public:
@@ -31,6 +35,7 @@ class Sequence {
     const ModelCalls& calls;
     LayoutChanges& changes;
     const std::map<ValueId, Tensor>& inputs;
+    PackedConstants& packed;
   };
   /// Throws NotExecutable.
   Sequence(const Model& model, const PlanChoice& choice);
@@ -56,7 +61,7 @@ class Sequence {
 
  private:
   /// Where a value lies in one form.
-  using Place = std::pair<ValueId, Form>;
+  using Place = std::pair<ValueId, Arrangement>;
   struct Step {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses, when the arena is there
@@ -73,7 +78,7 @@ class Sequence {
   struct Maker {
     const CallPlan* plan = nullptr;  ///< null: a node by itself, or nothing but a place
     std::size_t output = 0;
-    Form form{};
+    Arrangement form{};
   };
 
   void add_call(const ModelCall& call, const CallPlan& plan);
@@ -82,10 +87,10 @@ class Sequence {
   void add_copy(const ModelCall& call, const void* from, std::optional<std::size_t> region, std::size_t whole,
                 std::size_t offset, std::size_t bytes);
   /// The region of a value in a form, which it is brought into where it is not yet.
-  std::size_t read(ValueId id, const Form& form, const CallPlan* plan, std::size_t operand);
-  std::size_t change(ValueId root, const LayoutChange& how, std::size_t from, const Form& form);
+  std::size_t read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand);
+  std::size_t change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form);
   void pack(ValueId root, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
-  std::size_t write(ValueId id, const Form& form, std::size_t bytes);
+  std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
   void push(Step step, WitnessCall said);
   void place();
