@@ -9,6 +9,8 @@ MODELS = ["resnet50", "bert_base_s128", "mobilenet_v3_large", "llama_160m_decode
 LARGE = ["resnet50", "bert_base_s128"]  # also at batch 32
 BATCH = 32
 KINDS = ["f16", "tf32", "f32"]
+COUNTED = ["Conv/f16/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=bias,relu", "Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=bias,relu",
+           "MatMul/f16/a=128x768/b=768x3072/b_constant=1/post=bias", "Softmax/f16/x=12x128x128"]  # layers whose kernels are counted
 
 
 def environment(programs, at):
@@ -35,6 +37,13 @@ def bound(programs, at, model, batch, kind, weight=1):
         programs.path("benanza"), "bound", programs.model(model), "--backend", BACKENDS, "--batch", batch, "--type", kind,
         "--budget", f"{max(limit - 8, limit / 2):.0f}s", "--database", at / "database", "--json", at / f"{name}.json", "--require-complete"],
         weight=weight, least=15, most=120)
+
+
+def metrics(programs, at):
+    """Kernels of a few layers with hardware counters, for which each of them is replayed."""
+    return Step("metrics", lambda limit: [
+        programs.path("benanza"), "measure", *COUNTED, "--backend", BACKENDS, "--budget", f"{max(limit / 2 / len(COUNTED), 1):.0f}s",
+        "--metrics", "dram,flops,occupancy", "--database", at / "database", "--json", at / "metrics.json"], least=30, most=90)
 
 
 def frameworks(programs, at, models, batch, kinds, modes, weight, least):
@@ -65,6 +74,7 @@ def trust(programs, at):
         yield test(programs, name)
     if programs.has("compute-sanitizer"):
         yield test(programs, "cuda_kernels", "compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9")
+    yield metrics(programs, at)
     if programs.has(programs.path("timer_study")):
         # Two minutes, most of it idling, and it writes its document at the end.
         yield Step("timer_study", lambda limit: [programs.path("timer_study"), "--json", at / "timer_study.json"], weight=5, least=130, most=200)

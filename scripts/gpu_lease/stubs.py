@@ -32,6 +32,11 @@ def bound(command):
     (pathlib.Path(value_of(command, "--database")) / f"{digits(12)}.json").write_text(digits(DATABASE_BYTES))
 
 
+def measure(command):
+    kernel = {"name": digits(100), "grid": [1, 1, 1], "block": [128, 1, 1], "registers": 32, "time_ms": 0.01, "occupancy": 0.5}
+    write(command, {"layers": [{"plans": [{"kernels": [kernel]}]}]})
+
+
 def frameworks(command):
     file = pathlib.Path(value_of(command, "--json"))
     document = json.loads(file.read_text()) if file.exists() else {"runs": []}
@@ -55,4 +60,4 @@ def leave_output(command, output):
     elif program == "timer_study":
         write(command, {"layers": digits(100_000)})
     elif program == "benanza":
-        {"machine": machine, "bound": bound, "gap": lambda gap: write(gap, {"gaps": digits(300_000)})}[command[1]](command)
+        {"machine": machine, "bound": bound, "measure": measure, "gap": lambda gap: write(gap, {"gaps": digits(300_000)})}[command[1]](command)

@@ -63,6 +63,12 @@ def machine_lines(document):
     yield f"timer     {', '.join(times) or 'not measured'}"
 
 
+def kernels_line(document):
+    """Of how many kernels counters were read; without the driver's permission of none."""
+    kernels = [kernel for layer in document.get("layers", []) for plan in layer["plans"] for kernel in plan.get("kernels", [])]
+    return f"kernels   {len(kernels)} of {len(document.get('layers', []))} layers recorded, {sum('occupancy' in kernel for kernel in kernels)} counted: metrics.json"
+
+
 def number(value):
     return f"{value:9.3f}" if value is not None else f"{'-':>9}"
 
@@ -95,6 +101,8 @@ def table(at):
     document, results = read(at / "machine.json"), results_of(at)
     first, *rest = machine_lines(document)
     lines = [first, f"tests     {tests_line(results)}", *rest]
+    if results.get("metrics") == DONE:
+        lines.append(kernels_line(read(at / "metrics.json")))
     if "timer_study" in results:
         lines.append(f"study     {results['timer_study']}: timer_study.txt")
     failed = [f"{name}: {result}" for name, result in results.items() if result != DONE and not name.startswith(("tests_", "sanitizer_", "timer_study"))]

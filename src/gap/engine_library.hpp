@@ -3,6 +3,7 @@
 // kernels.
 #pragma once
 
+#include "timeline.hpp"
 #include <benanza/gap/gap.hpp>
 #include <benanza/profile/engine_profile.hpp>
 
@@ -16,8 +17,7 @@ namespace benanza::gap {
 [[nodiscard]] std::string_view library_of(const ProfileRecord& record);
 
 /// Own times of the records that are counted, by the library whose call launched them or that `library_of` finds.
-[[nodiscard]] std::vector<LibraryTime> time_by_library(const EngineProfile& profile,
-                                                       const std::vector<MatchedRecord>& records);
+[[nodiscard]] std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const Timeline& timeline);
 
 /// Kernel family and instruction set of one of oneDNN's implementations, the same for oneDNN's own name of it
 /// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name does not tell the family.

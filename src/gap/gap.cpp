@@ -93,6 +93,14 @@ void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profi
                            ", more than 300 times the bound: another unit?");
 }
 
+/// Whether records have times of their own: a device's are, whatever else supports no claim about layers.
+bool times_known(const EngineProfile& profile) {
+  return profile.total_only.empty() ? !profile.records.empty()
+                                    : std::any_of(profile.records.begin(), profile.records.end(), [](const auto& r) {
+                                        return r.activity == Activity::kernel && !r.times.empty();
+                                      });
+}
+
 }  // namespace
 
 std::optional<double> Gap::explained() const {
@@ -132,10 +140,10 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   if (layers_known && gap.gap) {
     split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted));
     warn_of_times(gap);
-    gap.by_library = time_by_library(profile, gap.records);
     gap.deviations = deviations_of(model, profile, gap);
     settle_claims(gap, analysis, profile, timeline);
   }
+  if (times_known(profile)) gap.by_library = time_by_library(profile, layers_known ? timeline : make_timeline(profile));
   gap.parallel = parallel_gain(analysis, gap);
   gap.algorithms = options.algorithms ? *options.algorithms : algorithm_choices(analysis, profile, gap);
   gap.fusions = fusion_gains(analysis, model, gap);

@@ -66,6 +66,8 @@ void read_line(Request& request, std::string_view line) {
     options.threads = number<int>(line);
   } else if (key == "cache") {
     if (const auto cache = detail::enum_from_name<CacheState>(line)) options.caches.push_back(*cache);
+  } else if (key == "metric") {
+    if (const auto metric = detail::enum_from_name<KernelMetric>(line)) options.metrics.push_back(*metric);
   } else if (key == "budget") {
     options.budget = {number<double>(line)};
   } else if (key == "layer") {
@@ -101,6 +103,7 @@ void write_request(const Request& request, const std::filesystem::path& folder) 
   add("threads", std::to_string(options.threads));
   add("budget", exact(options.budget.value));
   for (const CacheState cache : options.caches) add("cache", enum_names(cache)[static_cast<std::size_t>(cache)]);
+  for (const KernelMetric metric : options.metrics) add("metric", detail::enum_name(metric));
   if (!request.filter.empty()) add("filter", request.filter);
   for (const auto& backend : request.backends) add("backend", backend);
   for (const auto& [row, reason] : options.crashing_plans) add("crashing_plan", row, reason);

@@ -208,7 +208,8 @@ Run Worker::measure(std::span<const Wanted> wanted, std::span<const std::string>
                   .options = {.threads = options.threads,
                               .caches = options.caches,
                               .ceilings = options.ceilings,
-                              .earlier = options.earlier}};
+                              .earlier = options.earlier,
+                              .metrics = options.metrics}};
   const TemporaryFolder folder;
   run_children(std::move(request), folder.path(), command_, options_, options);
   Run run = read_run(run_of(folder.path()));

@@ -61,6 +61,14 @@ std::optional<KernelTime> DeviceHost::kernel_time(Work& work) {
   return time ? std::optional(KernelTime{.whole = time->whole / calls, .empty = time->empty / calls}) : std::nullopt;
 }
 
+KernelRecords DeviceHost::kernels(Work& work, std::span<const KernelMetric> metrics) {
+  work.call();  // what a first call loads or allocates is not recorded
+  device_.finish();
+  KernelRecords records = device_.kernels([&] { work.call(); }, metrics);
+  timed_until_ = now();
+  return records;
+}
+
 void DeviceHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }
 
 }  // namespace benanza::bench

@@ -42,6 +42,7 @@ class DeviceHost final : public Host {
   [[nodiscard]] Memory* memory() override { return &device_; }
   [[nodiscard]] Window window(Work& work, std::int64_t calls) override;
   [[nodiscard]] std::optional<KernelTime> kernel_time(Work& work) override;
+  [[nodiscard]] KernelRecords kernels(Work& work, std::span<const KernelMetric> metrics) override;
 
  private:
   /// To be called before anything is timed. What runs untimed in between (checks, uploads) keeps no clock up.

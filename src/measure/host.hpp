@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -80,6 +81,8 @@ class Host {
   [[nodiscard]] virtual Window window(Work& work, std::int64_t calls);
   /// What the kernels of one call take by the device's own records; nothing where there are none.
   [[nodiscard]] virtual std::optional<KernelTime> kernel_time(Work& work);
+  /// The kernels of one call, as `Device::kernels` tells them.
+  [[nodiscard]] virtual KernelRecords kernels(Work& work, std::span<const KernelMetric> metrics);
 };
 
 }  // namespace benanza::bench

@@ -209,6 +209,10 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     rest.budget = options.budget - (host.now() - start) - kept_back;
     if (!rest.ceilings) rest.ceilings.emplace();
     rest.ceilings->insert(rest.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
+    rest.kernels_missing = [&](const std::string& reason) {
+      run.warnings.push_back(reason);
+      if (options.kernels_missing) options.kernels_missing(reason);
+    };
     if (options.keep) {
       rest.keep = [&](const Run& now) {
         Run so_far = run;
@@ -255,7 +259,8 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     session(host, start, threads, looks.at_end ? looks.each : Seconds{});
     if (looks.at_end || contradicts_ceilings(run, given))
       add_ceilings(find_ceilings(host, options, counts, looks.each, start));
-    run.warnings = with_limit(conditions.warnings());
+    const auto doubts = with_limit(conditions.warnings());
+    run.warnings.insert(run.warnings.begin(), doubts.begin(), doubts.end());
   }
   add_raised(run, given);
   return run;

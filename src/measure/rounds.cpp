@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace benanza::bench {
 
@@ -165,6 +167,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     place_.keep(tasks);
   }
   ask_referee(entries);
+  ask_kernels(entries);
 }
 
 void Rounds::ask_referee(std::vector<Entry>& entries) {
@@ -181,6 +184,34 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
     } catch (...) {
       static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
     }
+  }
+}
+
+void Rounds::ask_kernels(std::vector<Entry>& entries) {
+  const MeasureOptions& options = place_.options();
+  if (options.metrics.empty()) return;
+  std::set<std::string> said;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [task, candidate] = entries[i];
+    if (options.stop.stop_requested()) return;
+    // Not the row's own name: a crash here must not cost a row that was timed.
+    const std::string name = "kernels of " + candidate->row.name();
+    if (!candidate->competes() || options.crashing_plans.contains(name)) continue;
+    place_.trying(name);
+    place_.report("kernels", i, entries.size(), {}, task->signature);
+    std::string missing;
+    try {
+      Work work = place_.work(*task, *candidate, false);
+      KernelRecords records = place_.host().kernels(work, options.metrics);
+      missing = records.missing;
+      candidate->row.kernel_launches = std::move(records.launches);
+    } catch (...) {
+      missing = place_.reason();  // the row stands without
+    }
+    if (missing.empty()) continue;
+    const bool none = candidate->row.kernel_launches.empty();
+    if (said.insert(missing).second && options.kernels_missing)
+      options.kernels_missing((none ? "no kernels are kept: " : "no counters of kernels: ") + missing);
   }
 }
 

@@ -39,6 +39,8 @@ class Rounds {
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
   /// Asks the device what the chosen plans' kernels take.
   void ask_referee(std::vector<Entry>& entries);
+  /// Asks it for the kernels and counters that the options want, whatever is left of the budget.
+  void ask_kernels(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const;
   void pause(Seconds time);
 

@@ -112,6 +112,7 @@ class Joiner {
         throw InputError(file + ": has times of layers, and so has '" + timed_file_ + "': expected one file with them");
       timed_file_ = file;
       made_.records = std::move(part.records);
+      made_.between = std::move(part.between);
       if (made_.latencies.empty() || latency_file_ == file) made_.warm_ups = part.warm_ups;
     } else {
       std::move(part.records.begin(), part.records.end(), std::back_inserter(descriptions_));

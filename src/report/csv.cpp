@@ -49,16 +49,16 @@ void write_csv(std::ostream& out, const BoundReport& report) {
 
 void write_csv(std::ostream& out, const PlansReport& report) {
   out << "signature,backend,algorithm,cache,p10_ms,median_ms,p90_ms,cv,samples,chosen,floor_ms,excluded,noisy,"
-         "contended\n";
+         "contended,advised\n";
   for (const auto& layer : report.layers)
     for (const auto& row : layer.candidates)
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
                          csv_field(row.algorithm), enum_names(row.cache)[static_cast<std::size_t>(row.cache)],
                          row.measured() ? fmt::format("{}", row.p10.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.median.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.p90.value * 1e3) : "", row.cv, row.samples,
                          row.rounds_s.empty() ? 0 : 1, layer.floor.value * 1e3, csv_field(row.reason),
-                         row.noisy ? 1 : 0, row.contended ? 1 : 0);
+                         row.noisy ? 1 : 0, row.contended ? 1 : 0, row.advised ? 1 : 0);
 }
 
 void write_csv(std::ostream& out, const LayersReport& report) {

@@ -114,7 +114,7 @@ class Table {
                 "    batch {}, {}{}    {}\n", a.batch, name(a.type),
                 report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
                 clipped(report_.bound.machine.device, 60));
-    if (gap_.partial) out_ << "partial: the bound lacks layers (benanza bound names them), so the gap is too large\n";
+    if (gap_.partial) prose("partial: the bound lacks layers (benanza bound names them), so the gap is too large");
   }
 
   void measured() {
@@ -298,11 +298,11 @@ class Table {
 
   void branches() {
     if (!gap_.parallel.gain) return;
-    out_ << fmt::format(
-        "\nbranches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} off "
-        "it\n",
+    out_ << '\n';
+    prose(fmt::format(
+        "branches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} off it",
         time_text(*gap_.parallel.gain), time_text(gap_.parallel.side_by_side),
-        plural(gap_.parallel.path.size(), "group"), gap_.parallel.groups_off_path);
+        plural(gap_.parallel.path.size(), "group"), gap_.parallel.groups_off_path));
   }
 
   void algorithms() {

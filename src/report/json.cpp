@@ -2,6 +2,7 @@
 // JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
+#include "kernels.hpp"
 #include "known_layers.hpp"
 #include <benanza/model/layer_signature.hpp>
 
@@ -113,11 +114,13 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
       candidate["cv"] = number(row.cv);
       candidate["samples"] = row.samples;
       candidate["chosen"] = !row.rounds_s.empty();
+      candidate["advised"] = row.advised;
       candidate["noisy"] = row.noisy;
       candidate["contended"] = row.contended;
       candidate["workspace_bytes"] = row.workspace_bytes;
       candidate["difference"] = number(row.difference);
       add_timing(candidate, row);
+      if (!row.kernel_launches.empty()) candidate["kernels"] = kernels_json(row.kernel_launches);
     }
     result.push_back(std::move(candidate));
   }

@@ -2,6 +2,7 @@
 // The page's data. A zoo of models repeats its layers: each text stands once in `texts`, rows are arrays of numbers in
 // the order of `row_columns`, and numbers of rows have six digits.
 #include "json.hpp"
+#include "kernels.hpp"
 #include <benanza/version.hpp>
 
 #include <cmath>
@@ -67,12 +68,22 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
                               {"untried", false},  {"candidates", false}};
 
-/// Backend, algorithm, cache state, time of a call or null, why it does not count.
+/// Of each kernel its name, then a line for its geometry and one for its counters.
+Json kernel_lines(const std::vector<KernelLaunch>& kernels, Texts& texts) {
+  Json result = Json::array();
+  for (const auto& kernel : kernels)
+    result.push_back({texts(kernel.name), texts(launch_text(kernel)), texts(counters_text(kernel))});
+  return result;
+}
+
+/// Backend, algorithm, cache state, time of a call or null, why it does not count, kernels, whether the library
+/// advises it.
 Json candidates_json(const std::vector<Measurement>& candidates, Texts& texts) {
   Json result = Json::array();
   for (const auto& candidate : candidates)
     result.push_back({texts(candidate.backend), texts(candidate.algorithm), candidate.cache,
-                      candidate.measured() ? six_ms(candidate.p10) : Json(nullptr), texts(candidate.reason)});
+                      candidate.measured() ? six_ms(candidate.p10) : Json(nullptr), texts(candidate.reason),
+                      kernel_lines(candidate.kernel_launches, texts), candidate.advised ? 1 : 0});
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "plans.hpp"
 
 #include "format.hpp"
+#include "kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,8 @@ namespace {
 
 /// What a reader of the time must know.
 std::string marks(const Measurement& row) {
-  std::string text = row.contended ? "  (contended)" : "";
+  std::string text = row.advised ? "  (advised)" : "";
+  if (row.contended) text += "  (contended)";
   if (row.noisy) text += "  (noisy)";
   if (row.disagreement > methods_agree)
     text += fmt::format("  ({}, the other method measures {:.0f} % more)", row.method, 100 * row.disagreement);
@@ -49,6 +51,7 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
     out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
                        row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
                        row.backend, row.algorithm, marks(row));
+    write_kernels(out, row.kernel_launches);
   }
 }
 

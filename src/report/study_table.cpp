@@ -88,9 +88,12 @@ class StudyTable {
     }
     std::string sizes;
     for (const auto batch : batches) sizes += (sizes.empty() ? "" : ", ") + std::to_string(batch);
-    out_ << strong("study")
-         << fmt::format("    {}, {}, {}, batch {}\n", count_of(models.size(), "model"),
-                        count_of(devices.size(), "device"), count_of(frameworks.size(), "framework"), sizes);
+    constexpr std::size_t indent = 9;
+    const std::string lines =
+        wrapped(fmt::format("{}, {}, {}, batch {}", count_of(models.size(), "model"),
+                            count_of(devices.size(), "device"), count_of(frameworks.size(), "framework"), sizes),
+                static_cast<std::size_t>(std::max(options_.width, 80)), indent);
+    out_ << strong("study") << "    " << lines.substr(indent);
   }
 
   [[nodiscard]] const StudyMean* mean(const StudyMean& like, const std::string& quantity) const {

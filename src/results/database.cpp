@@ -172,8 +172,13 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const Measurement& other) {
         return other.backend == row.backend && other.algorithm == row.algorithm && other.cache == row.cache;
       });
-      if (same == rows.end()) rows.push_back(row);
-      else *same = row;
+      if (same == rows.end()) {
+        rows.push_back(row);
+        continue;
+      }
+      std::vector<KernelLaunch> kernels = std::move(same->kernel_launches);
+      *same = row;
+      if (same->kernel_launches.empty()) same->kernel_launches = std::move(kernels);
     }
   for (auto& [signature, rows] : result)
     std::stable_sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {

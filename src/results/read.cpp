@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_run: one pass over the text by simdjson's on-demand reader; nothing is kept but the rows themselves.
 #include "context.hpp"
+#include "read_kernels.hpp"
 #include "root_object.hpp"
 #include "row_name.hpp"
 #include <benanza/error.hpp>
@@ -67,6 +68,7 @@ struct Row {
   double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
   bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
+  std::vector<KernelLaunch> kernels{};
   std::string wrong{};  ///< a value that cannot be true, in words
 };
 
@@ -122,6 +124,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "wander") row.wander = number(value);
   else if (key == "rounds_ns") read_times(row, key, value, row.rounds_ns);
   else if (key == "visits_ns") read_times(row, key, value, row.visits_ns);
+  else if (key == "kernels") row.kernels = results::read_kernels(value, row.wrong);
 }
 
 /// A whole number that fits; nothing, which is not 0, for any other value.
@@ -283,6 +286,7 @@ class Reader {
     m.empty_kernels = known(row.empty_kernels_ns);
     m.clock_hz = row.clock_hz;
     m.throttled = row.throttled;
+    m.kernel_launches = row.kernels;
     if (row.failed) {
       m.exclude_for(std::string(row.error_message));
       return;

@@ -59,7 +59,7 @@ std::vector<std::string> devices_2019(const std::filesystem::path& file) {
     add(results.device);
   } else {
     results::CsvTable table(file.string(), text);
-    while (table.next()) add(table["gpu"]);
+    while (table.next()) add(results::device_of(table));
   }
   return devices;
 }

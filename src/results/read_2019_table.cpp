@@ -31,7 +31,7 @@ void add_rows_of_one_model(CsvTable& table, Results2019& results) {
 
 void add_rows_of_many_models(CsvTable& table, const std::string& device, Results2019& results) {
   while (table.next()) {
-    const std::string gpu = table["gpu"];
+    const std::string gpu = device_of(table);
     if (!device.empty() && gpu != device) continue;
     if (!results.device.empty() && gpu != results.device)
       table.fail("of '" + gpu + "', what came before is of '" + results.device +

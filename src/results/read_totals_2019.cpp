@@ -18,23 +18,31 @@ std::int64_t whole_number(const CsvTable& table, std::string_view column) {
   return static_cast<std::int64_t>(table.number(column));
 }
 
+struct TotalColumn {
+  const char* name;
+  bool parallel, advised;
+};
+constexpr std::array total_columns{
+    TotalColumn{"serial_total_published", false, false}, TotalColumn{"parallel_total_published", true, false},
+    TotalColumn{"advised_serial_total", false, true}, TotalColumn{"advised_parallel_total", true, true}};
+
+/// Whether the file has totals by model, and whether it has totals by variant. Columns may stand in any order.
+bool has_models(const CsvTable& table) {
+  return table.has("model") && std::any_of(total_columns.begin(), total_columns.end(),
+                                           [&](const TotalColumn& column) { return table.has(column.name); });
+}
+bool has_variants(const CsvTable& table) { return table.has("variant"); }
+
 std::vector<Total2019> totals_by_model(CsvTable& table) {
-  struct Column {
-    const char* name;
-    bool parallel, advised;
-  };
-  constexpr std::array columns{
-      Column{"serial_total_published", false, false}, Column{"parallel_total_published", true, false},
-      Column{"advised_serial_total", false, true}, Column{"advised_parallel_total", true, true}};
   std::vector<Total2019> totals;
   while (table.next()) {
     std::int64_t missing = 0;
     if (!table["layers_measurable"].empty() && !table["rows_present"].empty())
       missing =
           std::max<std::int64_t>(0, whole_number(table, "layers_measurable") - whole_number(table, "rows_present"));
-    for (const auto& column : columns) {
+    for (const auto& column : total_columns) {
       if (table[column.name].empty()) continue;
-      totals.push_back({.device = table["gpu"],
+      totals.push_back({.device = results::device_of(table),
                         .model = table["model"],
                         .batch = table.positive("batch"),
                         .source = "totals",
@@ -56,7 +64,7 @@ std::vector<Total2019> totals_by_variant(CsvTable& table) {
     } catch (const InputError& error) {
       table.fail(error.what());
     }
-    variant.device = table["gpu"];
+    variant.device = results::device_of(table);
     variant.model = "ResNet050-v1";
     for (const auto& column : table.columns()) {
       std::int64_t batch = 0;
@@ -105,9 +113,9 @@ Total2019 variant_2019(std::string_view name) {
 }
 
 bool has_totals_2019(std::string_view head) {
-  const std::string_view line = head.substr(0, head.find('\n'));
-  return line.starts_with("variant,gpu,b") ||
-         (line.starts_with("gpu,batch,model,") && line.find("serial_total_published") != std::string_view::npos);
+  if (head.find_first_of("{\"") != std::string_view::npos) return false;  // a database
+  const CsvTable table("", head.substr(0, head.find('\n')));
+  return has_models(table) || has_variants(table);
 }
 
 std::vector<Total2019> read_totals_2019(const std::string& file) {
@@ -117,7 +125,7 @@ std::vector<Total2019> read_totals_2019(const std::string& file) {
     table.fail(
         "columns of no table of totals: expected gpu,batch,model,serial_total_published,... or "
         "variant,gpu,b1,b2,...");
-  auto totals = table.has("variant") ? totals_by_variant(table) : totals_by_model(table);
+  auto totals = has_variants(table) ? totals_by_variant(table) : totals_by_model(table);
   if (totals.empty()) table.fail("no totals");
   return totals;
 }

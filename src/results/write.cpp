@@ -53,6 +53,29 @@ void add_counters(Json& row, const Measurement& m) {
   row["calls_per_sample"] = m.calls_per_sample;
 }
 
+Json size_of(const LaunchSize& size) { return Json::array({size.x, size.y, size.z}); }
+
+Json kernel_of(const KernelLaunch& kernel) {
+  constexpr int digits_of_counts = 12;
+  Json result = {{"name", kernel.name},
+                 {"grid", size_of(kernel.grid)},
+                 {"block", size_of(kernel.block)},
+                 {"registers", kernel.registers_per_thread}};
+  if (kernel.static_shared_bytes != 0) result["static_shared_bytes"] = kernel.static_shared_bytes;
+  if (kernel.dynamic_shared_bytes != 0) result["dynamic_shared_bytes"] = kernel.dynamic_shared_bytes;
+  result["time_ns"] = ns(kernel.time, digits_of_rounds);
+  if (kernel.dram_read) result["dram_read_bytes"] = rounded(kernel.dram_read->value, digits_of_counts);
+  if (kernel.dram_written) result["dram_write_bytes"] = rounded(kernel.dram_written->value, digits_of_counts);
+  if (kernel.flops) {
+    Json flops = Json::object();
+    for (const auto& each : *kernel.flops)
+      flops[(each.tensor_cores ? "tensor " : "") + each.type] = rounded(each.flops, digits_of_counts);
+    result["flops"] = std::move(flops);
+  }
+  if (kernel.occupancy) result["occupancy"] = rounded(*kernel.occupancy, 4);
+  return result;
+}
+
 Json row_of(const Measurement& m) {
   Json row = named_row(m.name(), m.threads);
   const bool timed = m.measured() && std::isfinite(m.p10.value) && m.p10.value > 0;
@@ -78,6 +101,11 @@ Json row_of(const Measurement& m) {
   if (m.disagreement != 0) row["methods_disagreement"] = rounded(m.disagreement, 4);
   if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
   if (m.empty_kernels.value != 0) row["empty_kernels_ns"] = ns(m.empty_kernels, digits_of_rounds);
+  if (!m.kernel_launches.empty()) {
+    Json list = Json::array();
+    for (const auto& kernel : m.kernel_launches) list.push_back(kernel_of(kernel));
+    row["kernels"] = std::move(list);
+  }
   if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
   if (m.throttled) row["throttled"] = 1;
   if (m.wander > 0) row["wander"] = rounded(m.wander, 3);

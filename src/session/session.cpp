@@ -128,6 +128,7 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
                                         .caches = options_.caches,
                                         .budget = options.budget.value_or(Seconds{60}),
                                         .progress = options.progress,
+                                        .metrics = options_.metrics,
                                         .stop = options.stop};
   if (!selected.empty()) measure_options.keep = [&](const Run& so_far) { file.keep(so_far, selected); };
   measure_options.keep_failed = [&](std::string_view reason) {

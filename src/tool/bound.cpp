@@ -138,6 +138,7 @@ void add_bound(CLI::App& app, int& exit_code) {
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   options->measuring.add_to(*command);
+  options->measuring.add_metrics_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
   command

@@ -65,6 +65,7 @@ void add_measure(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("SIGNATURE...");
   options->measuring.add_to(*command);
+  options->measuring.add_metrics_to(*command);
   options->output.add_to(*command);
   command->add_option("--budget", options->budget, "time to spend on each layer")
       ->type_name("TIME")

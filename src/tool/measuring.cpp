@@ -22,6 +22,7 @@ Session open_session(const MeasuringOptions& options, bool quiet) {
   SessionOptions session{.threads = options.threads,
                          .caches = options.caches,
                          .database = options.database,
+                         .metrics = options.metrics,
                          .backend_names = options.backends,
                          .worker = worker_of(options)};
   if (!quiet) session.warn = terminal::warn;

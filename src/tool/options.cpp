@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "validators.hpp"
+#include <benanza/detail/field_text.hpp>
 #include <benanza/execution/npy.hpp>
 
 #include <CLI/CLI.hpp>
@@ -256,6 +257,23 @@ void MeasuringOptions::add_to(CLI::App& app) {
   app.add_option("--database", database, "folder of results")
       ->type_name("DIR")
       ->default_str(default_database().string());
+}
+
+void MeasuringOptions::add_metrics_to(CLI::App& app) {
+  const auto to_metric = [](std::string& text) {
+    if (const auto metric = detail::enum_from_name<KernelMetric>(text)) {
+      text = std::to_string(static_cast<int>(*metric));  // as CLI11 reads an enumeration
+      return std::string();
+    }
+    return "'" + text + "', expected kernels, dram, flops or occupancy";
+  };
+  app.add_option("--metrics", metrics,
+                 "keeps the kernels of the chosen plans with their rows, and hardware counters of them: kernels, dram, "
+                 "flops, occupancy; on a GPU")
+      ->type_name("METRIC,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::Validator(to_metric, ""));
 }
 
 void OutputOptions::add_to(CLI::App& app) {

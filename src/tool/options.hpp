@@ -4,6 +4,7 @@
 
 #include <benanza/model/data_type.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/measurement.hpp>
 #include <benanza/session/default_database.hpp>
 #include <benanza/training/training_graph.hpp>
@@ -68,8 +69,11 @@ struct MeasuringOptions {
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database = default_database();
   bool isolate = true;  ///< measures in a process of its own, also on the processor
+  std::vector<KernelMetric> metrics{};
 
   void add_to(CLI::App& app);
+  /// `--metrics`, for a subcommand that measures layers.
+  void add_metrics_to(CLI::App& app);
 };
 
 /// Where the answer goes.

@@ -229,6 +229,21 @@ class Cli(unittest.TestCase):
         (self.at / "foreign.bin").write_bytes(random.Random(7).randbytes(4096))
         self.fails(1, ["foreign.bin"], *gap, "--profile", self.at / "foreign.bin")
 
+    def test_a_profile_tells_its_libraries_and_what_ran_between_their_calls_without_any_bound(self):
+        # sqlite3 over the ten passes: 110 kernels were launched within calls of cuDNN and 30 within cuBLAS; 60 launches lie between
+        # cublasSetMathMode and cublasGetMathMode, 40 between cudnnAddTensor and cudnnPoolingForward. The results are of another device.
+        trace = pathlib.Path(__file__).parents[1] / "data" / "2019" / "mxnet_b1_MNIST.nsys.sqlite.gz"
+        command = ["gap", MNIST, "--results", MNIST_RESULTS, "--profile", trace]
+        gap = json.loads(run(*command, "--json", "-").stdout)["gaps"][0]
+        self.assertIsNone(gap["gap_ms"])
+        self.assertEqual({each["library"]: each["records"] for each in gap["by_library"] if each["library"] != "other"}, {"cudnn": 11, "cublas": 3})
+        launches = {(each["after"], each["before"]): each["count"] for each in gap["between_library_calls"] if each["name"] == "cudaLaunchKernel"}
+        self.assertEqual(launches["cublasSetMathMode", "cublasGetMathMode"], 6)
+        self.assertEqual(launches["cudnnAddTensor", "cudnnPoolingForward"], 4)
+        table = run(*command, "--all").stdout
+        self.assertIn("time by library: cudnn ", table)
+        self.assertIn("       6  cudaLaunchKernel between cublasSetMathMode and\n                    cublasGetMathMode\n", table)
+
     def test_results_of_2019_by_their_own_rules(self):
         data = pathlib.Path(__file__).parents[1] / "data" / "2019"
         resnet, results = MODELS / "zoo2019" / "ResNet050-v1.onnx", data / "resnet50_v100_b32.json.gz"
@@ -1027,6 +1042,30 @@ class Cli(unittest.TestCase):
             self.assertIn(said, result.stdout)
         listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)
         self.assertEqual([entry["refused"] for entry in listed["runs"] if entry["file"].endswith("nan.json")], [1])   # no time, not a time of 0
+
+    def test_the_kernels_of_a_row_are_shown_with_its_plan(self):
+        kernel = {"name": "void gather<float, 2>(float const*, int)", "grid": [25, 16, 1], "block": [8, 32, 1], "registers": 66, "static_shared_bytes": 6400, "time_ns": 4000.0}
+        counted = kernel | {"dram_read_bytes": 123e6, "dram_write_bytes": 103e6, "flops": {"f32": 7.55e9, "tensor f16": 4096}, "occupancy": 0.3125}
+        held = ('"samples":8,"calls_per_sample":10,"rounds_ns":[11000.0', f'"kernels":{json.dumps([counted, kernel, kernel])},"samples":8,"calls_per_sample":10,"rounds_ns":[11000.0')
+        results = self.copy("mnist.json", "kernels.json", held)
+        page = self.at / "page.html"
+        table = run("analyze", MNIST, "--results", results, "--plans", "--html", page)
+        self.assertEqual(table.returncode, 0, table.stderr)
+        self.assertIn("  void gather<float, 2>(float const*, int)\n    4.00 us, 25x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n"
+                      "    DRAM 123 MB read, 103 MB written; f32 7.55 GFLOP; tensor f16 4.10 kFLOP;\n    occupancy 31 %\n  void gather<float, 2>(float const*, int) x2\n", table.stdout)
+        self.assertTrue(all(len(line) <= 80 for line in table.stdout.splitlines() if "x16x1" in line or "DRAM" in line), table.stdout)
+        plans = json.loads(run("analyze", MNIST, "--results", results, "--plans", "--json", "-").stdout)
+        found = [plan["kernels"] for row in plans["models"][0]["rows"] for plan in row.get("plans", []) if "kernels" in plan]
+        self.assertEqual([each["grid"] for each in found[0]], [[25, 16, 1]] * 3)
+        self.assertEqual(found[0][0]["flops"], {"f32": 7.55e9, "tensor f16": 4096})
+        self.assertNotIn("flops", found[0][1])
+        self.assertIn("25x16x1 blocks of 8x32x1", page.read_text())
+
+    def test_what_a_library_s_heuristic_chooses_is_marked(self):
+        advised = ('"samples":8,"calls_per_sample":10,"rounds_ns":[20500.0', '"advised":1,"samples":8,"calls_per_sample":10,"rounds_ns":[20500.0')
+        results = self.copy("mnist.json", "advised.json", advised)
+        marked = [line for line in run("analyze", MNIST, "--results", results, "--plans").stdout.splitlines() if line.endswith("(advised)")]
+        self.assertTrue(marked and all(line.startswith("   20.5 us") for line in marked), marked)
 
     def test_what_is_left_out_of_results_is_said_once_a_file(self):
         self.copy("mnist.json", "db/wrong.json", ("hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2\"", 'hot/"'), ('"real_time":10500.0', '"real_time":-5'))

@@ -30,11 +30,13 @@ class FakeDevice final : public Device {
   std::size_t downloaded = 0;                                 ///< bytes so far
   double event_cost = 1e-6;
   double clock = 1.5e9, highest_clock = 1.5e9;
-  double least_clock_time = 0;   ///< what is shorter tells no clock
-  std::int64_t queue = 1 << 20;  ///< kernels that fit after a block; one more waits for its time-out
-  bool lost = false;             ///< the next wait fails for good
-  bool has_records = true;       ///< of its kernels' own times
-  double record_error = 1;       ///< what these records tell of a kernel's work, by what it is
+  double least_clock_time = 0;     ///< what is shorter tells no clock
+  std::int64_t queue = 1 << 20;    ///< kernels that fit after a block; one more waits for its time-out
+  bool lost = false;               ///< the next wait fails for good
+  bool has_records = true;         ///< of its kernels' own times
+  std::string counters_missing{};  ///< why it has no counters
+  int kernel_requests = 0;         ///< so far
+  double record_error = 1;         ///< what these records tell of a kernel's work, by what it is
   Bytes memory{1e9};
   DeviceCeilings peaks{};
 
@@ -128,6 +130,24 @@ class FakeDevice final : public Device {
     calls();
     const Seconds empty{(kernels_ - kernels_before) * record_cost};
     return KernelTime{.whole = Seconds{(kernel_time_ - before) * record_error} + empty, .empty = empty};
+  }
+  [[nodiscard]] KernelRecords kernels(const std::function<void()>& calls,
+                                      std::span<const KernelMetric> metrics) override {
+    ++kernel_requests;
+    if (!has_records) return {.missing = "no records"};
+    const double before = kernel_time_;
+    const int kernels_before = kernels_;
+    calls();
+    const int count = kernels_ - kernels_before;
+    KernelRecords result{.missing = counters_missing};
+    for (int i = 0; i < count; ++i) {
+      auto& kernel = result.launches.emplace_back();
+      kernel.name = "fake";
+      kernel.time = Seconds{(kernel_time_ - before) / count};
+      if (counters_missing.empty() && std::find(metrics.begin(), metrics.end(), KernelMetric::dram) != metrics.end())
+        kernel.dram_read = kernel.dram_written = Bytes{256};
+    }
+    return result;
   }
   [[nodiscard]] Seconds probe() override { return {10e-6}; }
   [[nodiscard]] DeviceCeilings ceilings(const CeilingRequest&) override { return peaks; }

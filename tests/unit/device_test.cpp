@@ -236,6 +236,42 @@ TEST_CASE("the referee tells what the kernels of one call take, and what empty o
   CHECK(time->empty.value == Approx(2 * FakeDevice::record_cost));
 }
 
+TEST_CASE("the kernels of chosen plans are kept where metrics ask for them, after everything was timed") {
+  const auto measured = [](const std::shared_ptr<FakeDevice>& device, std::vector<KernelMetric> metrics) {
+    const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(
+        device, std::vector<FakeDevicePlan>{{.name = "relu", .seconds = 10e-6, .kernels = 2},
+                                            {.name = "slow", .seconds = 1e-3}})};
+    const std::vector<Wanted> wanted{{.layer = relu(64)}};
+    return bench::measure(wanted, backends,
+                          {.budget = {0.3}, .ceilings = std::vector<CeilingRow>{}, .metrics = std::move(metrics)});
+  };
+  const auto device = std::make_shared<FakeDevice>();
+  CHECK(measured(device, {}).rows.front().kernel_launches.empty());
+  CHECK(device->kernel_requests == 0);
+
+  const Run run = measured(device, {KernelMetric::dram});
+  CHECK(run.warnings.empty());
+  REQUIRE(run.rows.size() == 2);
+  for (const auto& row : run.rows) {
+    if (row.algorithm.starts_with("slow")) {
+      CHECK(row.kernel_launches.empty());  // it was not chosen
+      continue;
+    }
+    REQUIRE(row.kernel_launches.size() == 2);
+    CHECK(row.kernel_launches[0].time.value == Approx(5e-6));
+    CHECK(row.kernel_launches[0].dram_read == Bytes{256});
+  }
+
+  device->counters_missing = "not permitted";
+  const Run uncounted = measured(device, {KernelMetric::dram});
+  CHECK(uncounted.warnings == std::vector<std::string>{"no counters of kernels: not permitted"});
+  CHECK(std::count_if(uncounted.rows.begin(), uncounted.rows.end(),
+                      [](const Measurement& row) { return !row.kernel_launches.empty(); }) == 1);
+  device->has_records = false;
+  CHECK(measured(device, {KernelMetric::kernels}).warnings ==
+        std::vector<std::string>{"no kernels are kept: no records"});
+}
+
 TEST_CASE("a device that was idle for long works again before it is timed") {
   Prepared prepared({.name = "relu"});
   Seconds now{100};

@@ -239,3 +239,26 @@ TEST_CASE("A manifest says what names do not") {
   CHECK_THROWS_WITH(read_profile_folder((folder.path / "none").string(), {"MNIST"}),
                     Catch::Contains("expected a folder"));
 }
+
+TEST_CASE("tables of 2019 may have their columns in any order, some missing, and devices that nobody has heard of") {
+  const results_support::Folder folder;
+  std::ignore = folder.write("totals.csv",
+                             "advised_serial_total,model,device,batch,serial_total_published\n"
+                             "3.0,MNIST,Quadro RTX 6000,32,2.0\n,MNIST,Jetson_Nano,1,8.0\n");
+  std::ignore = folder.write("variants.csv", "b32,gpu,variant\n5.5,Jetson_Nano,resnet50_serial_fused_latency\n");
+  std::ignore = folder.write("rows.csv", "time_ms,layer,model,batch,device\n0.5,Convolution28,MNIST,8,Jetson_Nano\n");
+  const Data2019 data = read_data_2019({folder.path.string()});
+  CHECK(data.warnings.empty());
+  REQUIRE(data.totals.size() == 4);
+  CHECK(data.totals[0].device == "Quadro RTX 6000");
+  CHECK(data.totals[0].time.value == Approx(2e-3));
+  CHECK_FALSE(data.totals[0].advised);
+  CHECK(data.totals[1].advised);
+  CHECK(data.totals[1].time.value == Approx(3e-3));
+  CHECK(data.totals[2].device == "Jetson_Nano");
+  CHECK(data.totals[2].batch == 1);
+  CHECK(data.totals[3].fused);
+  CHECK(data.totals[3].batch == 32);
+  REQUIRE(data.tables.size() == 1);
+  CHECK(data.tables[0].device == "Jetson_Nano");
+}

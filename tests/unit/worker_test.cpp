@@ -96,7 +96,8 @@ TEST_CASE("a request comes back as it was written") {
                                  .algorithm = "fma,threads=1",
                                  .value = 1e11 / 3}}},
                   .crashing_plans = {{row.name(), "crashed: Segmentation fault"}},
-                  .earlier = std::make_shared<const Run>(rows)}};
+                  .earlier = std::make_shared<const Run>(rows),
+                  .metrics = {KernelMetric::dram, KernelMetric::occupancy}}};
   write_request(request, folder.path);
   const bench::Request back = bench::read_request(folder.path);
   CHECK(back.measures);
@@ -114,6 +115,7 @@ TEST_CASE("a request comes back as it was written") {
   CHECK(back.options.budget == request.options.budget);
   REQUIRE(back.options.ceilings);
   CHECK(back.options.ceilings->front().value == 1e11 / 3);
+  CHECK(back.options.metrics == request.options.metrics);
   CHECK(back.options.crashing_plans == request.options.crashing_plans);
   REQUIRE(back.options.earlier);
   CHECK(back.options.earlier->rows.front().name() == row.name());

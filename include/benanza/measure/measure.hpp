@@ -6,6 +6,7 @@
 #pragma once
 
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 #include <benanza/results/results.hpp>
@@ -63,6 +64,11 @@ struct MeasureOptions {
   /// Whether an accelerator's own records are asked at the end (`Device::kernel_time`): in the last session of a
   /// process, since what collects them stays attached.
   bool referee = true;
+  /// What is asked of the kernels of each chosen plan, in a replay after everything was timed; empty: nothing.
+  std::vector<KernelMetric> metrics{};
+  /// Called with each reason why kernels or counters are missing that `metrics` asks for, one line. `measure` keeps the
+  /// same with its run.
+  std::function<void(const std::string& reason)> kernels_missing{};
   std::stop_token stop{};  ///< once a stop is requested, the session ends early and returns what it has
 };
 

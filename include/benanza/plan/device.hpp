@@ -7,6 +7,7 @@
 
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
+#include <benanza/plan/kernel_metric.hpp>
 #include <benanza/plan/memory.hpp>
 #include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +93,13 @@ class Device : public Memory {
   /// where it may not be asked. The calls run once more, and slower; whatever is timed later in this process may be
   /// slower as well.
   [[nodiscard]] virtual std::optional<KernelTime> kernel_time(const std::function<void()>& calls) = 0;
+  /// The kernels of these calls by the device's own records, with counters for the metrics. The calls run once for the
+  /// records; for counters each kernel is then replayed by itself, several times and far slower. Not for a moment in
+  /// which anything is timed.
+  [[nodiscard]] virtual KernelRecords kernels(const std::function<void()>& /*calls*/,
+                                              std::span<const KernelMetric> /*metrics*/) {
+    return {.missing = "this device keeps no records of kernels"};
+  }
   /// A loop of fixed length on registers, in time at the highest clock: longer only when another process had the
   /// device.
   [[nodiscard]] virtual Seconds probe() = 0;

@@ -38,4 +38,7 @@ class CsvTable {
   std::vector<std::string> columns_{}, fields_{};
 };
 
+/// Of a row: its column `gpu`, or `device`.
+[[nodiscard]] inline std::string device_of(const CsvTable& table) { return table[table.has("gpu") ? "gpu" : "device"]; }
+
 }  // namespace benanza::results

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/results/kernel_launch.hpp>
 #include <benanza/results/row_status.hpp>
 
 #include <algorithm>
@@ -45,12 +46,13 @@ struct Measurement {
   std::string method{};                ///< on a device: events or graph, whichever measured less; empty: a clock
   Seconds launch{};                    ///< part of the times: as many empty kernels in a chain; not part of a bound
   Seconds other{},
-      other_launch{};              ///< the median by the other of these methods, and the launches in it; 0: it has none
-  double disagreement = 0;         ///< of the two methods' medians, relative to the lower one
-  Seconds kernels{};               ///< of one call's kernels by the device's own records, as a check; 0: not known
-  Seconds empty_kernels{};         ///< of `kernels`, what as many empty ones take by such records
-  double clock_hz = 0;             ///< of the device's processors while it was measured; 0: not known
-  bool throttled = false;          ///< that was over `throttling` under the session's highest
+      other_launch{};       ///< the median by the other of these methods, and the launches in it; 0: it has none
+  double disagreement = 0;  ///< of the two methods' medians, relative to the lower one
+  Seconds kernels{};        ///< of one call's kernels by the device's own records, as a check; 0: not known
+  Seconds empty_kernels{};  ///< of `kernels`, what as many empty ones take by such records
+  std::vector<KernelLaunch> kernel_launches{};  ///< of one call, in order; empty: not asked for, or not known
+  double clock_hz = 0;                          ///< of the device's processors while it was measured; 0: not known
+  bool throttled = false;                       ///< that was over `throttling` under the session's highest
   std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
                                    ///< contended; empty for a plan that was not chosen
   std::vector<double> visits_s{};  ///< of a chosen plan, what its selection saw of it before: the median of each visit

@@ -95,7 +95,7 @@ class ResultDatabase {
   [[nodiscard]] ResultDatabase of_run(const std::string& file) const;
 
   /// For each signature the newest row of each algorithm of each backend in each cache state: fastest first, excluded
-  /// ones last.
+  /// ones last. A newer row that was not asked for its kernels has those of the older one.
   [[nodiscard]] std::map<std::string, std::vector<Measurement>> newest_rows() const;
 
   /// The machines in it, ordered by id.

@@ -34,7 +34,8 @@ struct Total2019 {
 [[nodiscard]] bool has_totals_2019(std::string_view head);
 
 /// Reads a table of totals by model (`gpu,batch,model,serial_total_published,...`) or by variant of ResNet50-v1
-/// (`variant,gpu,b1,b2,...`). Cells may be empty. Throws InputError with file and line.
+/// (`variant,gpu,b1,b2,...`), its columns in any order. Cells and columns of totals may be missing. Throws InputError
+/// with file and line.
 [[nodiscard]] std::vector<Total2019> read_totals_2019(const std::string& file);
 
 }  // namespace benanza

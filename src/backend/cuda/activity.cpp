@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity.hpp"
 
-#include <benanza/plan/shared_library.hpp>
+#include "cupti.hpp"
+#include "kernel_record.hpp"
 
-#include <cuda_runtime_api.h>
-#include <cupti.h>
-
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace benanza::cuda {
 
 namespace {
 
 #if CUDART_VERSION >= 13000
-using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 #else
-using KernelRecord = CUpti_ActivityKernel8;
 using CopyRecord = CUpti_ActivityMemcpy5;
 #endif
 using SetRecord = CUpti_ActivityMemset4;
@@ -28,8 +26,7 @@ using SetRecord = CUpti_ActivityMemset4;
 constexpr std::array work_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                 CUPTI_ACTIVITY_KIND_MEMSET};
 
-struct Calls {
-  std::unique_ptr<SharedLibrary> library{};
+struct ActivityCalls {
   decltype(&::cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&::cuptiActivityEnable) enable = nullptr;
   decltype(&::cuptiActivityDisable) disable = nullptr;
@@ -39,8 +36,10 @@ struct Calls {
 
 /// CUPTI's callbacks know of no context: there is one sum in a process.
 struct Recorded {
-  const Calls* calls = nullptr;
+  const ActivityCalls* calls = nullptr;
   Activities activities{};
+  bool keeps_launches = false;
+  std::vector<std::pair<std::uint64_t, KernelLaunch>> launches{};  ///< with their starts
 } recorded;
 
 struct Place {
@@ -56,6 +55,11 @@ void add(std::size_t place, const CUpti_Activity* record) {
   kind.time += nanoseconds(static_cast<double>(work->end - work->start));
 }
 
+void add_launch(const CUpti_Activity* record) {
+  const auto* kernel = reinterpret_cast<const KernelRecord*>(record);
+  recorded.launches.emplace_back(kernel->start, launch_of(*kernel));
+}
+
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20, buffer_alignment = 8;
 
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
@@ -68,7 +72,10 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
   CUpti_Activity* record = nullptr;
   while (recorded.calls != nullptr && recorded.calls->next(buffer, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: add<KernelRecord>(Place::kernels, record); break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        add<KernelRecord>(Place::kernels, record);
+        if (recorded.keeps_launches) add_launch(record);
+        break;
       case CUPTI_ACTIVITY_KIND_MEMCPY: add<CopyRecord>(Place::copies, record); break;
       case CUPTI_ACTIVITY_KIND_MEMSET: add<SetRecord>(Place::fills, record); break;
       default: break;
@@ -77,16 +84,17 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
   std::free(buffer);
 }
 
-/// Null where CUPTI is not there.
-const Calls* calls_of_cupti() {
-  static const std::unique_ptr<const Calls> calls = []() -> std::unique_ptr<const Calls> {
-    auto opened = SharedLibrary::open({"libcupti.so." + std::to_string(CUDART_VERSION / 1000)});
-    auto* library = std::get_if<std::unique_ptr<SharedLibrary>>(&opened);
-    if (library == nullptr) return nullptr;
-    auto result = std::make_unique<Calls>();
-    result->library = std::move(*library);
+/// Null where CUPTI is not there; `why` says more.
+const ActivityCalls* activity_calls(std::string& why) {
+  const auto* library = std::get_if<std::unique_ptr<SharedLibrary>>(&cupti());
+  if (library == nullptr) {
+    why = std::get<std::string>(cupti());
+    return nullptr;
+  }
+  static const std::unique_ptr<const ActivityCalls> calls = [library]() -> std::unique_ptr<const ActivityCalls> {
+    auto result = std::make_unique<ActivityCalls>();
     const auto find = [&](auto& call, const char* name) {
-      call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(result->library->symbol(name));
+      call = (*library)->function<std::remove_pointer_t<std::remove_reference_t<decltype(call)>>>(name);
       return call != nullptr;
     };
     const bool whole = find(result->register_callbacks, "cuptiActivityRegisterCallbacks") &&
@@ -95,25 +103,27 @@ const Calls* calls_of_cupti() {
     if (!whole || result->register_callbacks(buffer_requested, buffer_completed) != CUPTI_SUCCESS) return nullptr;
     return result;
   }();
+  if (!calls) why = "CUPTI's activity records cannot be asked for";
   return calls.get();
 }
 
-}  // namespace
-
-std::optional<Activities> activities_of(const std::function<void()>& calls) {
-  const Calls* cupti = calls_of_cupti();
-  if (cupti == nullptr) return std::nullopt;
+/// Fills `recorded`. Otherwise why there are no records.
+std::string record_work(const std::function<void()>& calls, bool keeps_launches) {
+  std::string why;
+  const ActivityCalls* activity = activity_calls(why);
+  if (activity == nullptr) return why;
   const auto disable = [&] {
-    for (const auto kind : work_kinds) static_cast<void>(cupti->disable(kind));
+    for (const auto kind : work_kinds) static_cast<void>(activity->disable(kind));
   };
   for (const auto kind : work_kinds) {
-    if (cupti->enable(kind) == CUPTI_SUCCESS) continue;
+    const CUptiResult result = activity->enable(kind);
+    if (result == CUPTI_SUCCESS) continue;
     disable();
-    return std::nullopt;
+    return failure_of("cuptiActivityEnable", result);
   }
-  recorded = {.calls = cupti};
+  recorded = {.calls = activity, .keeps_launches = keeps_launches};
   const auto stop = [&] {
-    static_cast<void>(cupti->flush(1));
+    static_cast<void>(activity->flush(1));
     disable();
     recorded.calls = nullptr;
   };
@@ -125,8 +135,23 @@ std::optional<Activities> activities_of(const std::function<void()>& calls) {
   }
   stop();
   for (const auto& kind : recorded.activities.kinds)
-    if (kind.time.value > 0) return recorded.activities;
-  return std::nullopt;
+    if (kind.time.value > 0) return {};
+  return "CUPTI recorded nothing";
+}
+
+}  // namespace
+
+std::optional<Activities> activities_of(const std::function<void()>& calls) {
+  return record_work(calls, false).empty() ? std::optional(recorded.activities) : std::nullopt;
+}
+
+std::variant<std::vector<KernelLaunch>, Unsupported> launches_of(const std::function<void()>& calls) {
+  if (std::string why = record_work(calls, true); !why.empty()) return Unsupported{std::move(why)};
+  std::stable_sort(recorded.launches.begin(), recorded.launches.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<KernelLaunch> result;
+  for (auto& [start, launch] : recorded.launches) result.push_back(std::move(launch));
+  return result;
 }
 
 KernelTime kernel_time_of(const Activities& activities, const Activities& empty) {

@@ -2,6 +2,7 @@
 // Activity records of CUPTI: what each kernel, copy and fill took by the device's own clock.
 #pragma once
 
+#include <benanza/plan/backend.hpp>
 #include <benanza/plan/device.hpp>
 
 #include <array>
@@ -9,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <variant>
+#include <vector>
 
 namespace benanza::cuda {
 
@@ -26,6 +29,10 @@ struct Activities {
 /// CUPTI, which then stays: cuptiFinalize races with calls that are under way. So nothing is asked before the last
 /// session of a process has its times (`MeasureOptions::referee`).
 [[nodiscard]] std::optional<Activities> activities_of(const std::function<void()>& calls);
+
+/// The kernels among these records, in the order of their starts, copies and fills left out; or why there are none. As
+/// `activities_of` otherwise.
+[[nodiscard]] std::variant<std::vector<KernelLaunch>, Unsupported> launches_of(const std::function<void()>& calls);
 
 /// What these records tell beside those of empty kernels, copies and fills: kind by kind, since a record of an empty
 /// kernel lasts a microsecond.

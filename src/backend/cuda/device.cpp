@@ -6,10 +6,12 @@
 #include "device_peaks.hpp"
 #include "kernels.hpp"
 #include "nvml.hpp"
+#include "range_profiler.hpp"
 #include <benanza/backend/cuda.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -248,6 +250,23 @@ class CudaDevice final : public Device {
     if (!empty_work_) empty_work_ = finished([this] { enqueue_empty_work(); });
     const auto activities = finished(calls);
     return activities && empty_work_ ? std::optional(kernel_time_of(*activities, *empty_work_)) : std::nullopt;
+  }
+  [[nodiscard]] KernelRecords kernels(const std::function<void()>& calls,
+                                      std::span<const KernelMetric> metrics) override {
+    const auto finished = [&] {
+      calls();
+      finish();
+    };
+    auto launches = launches_of(finished);
+    if (const auto* why = std::get_if<Unsupported>(&launches)) return {.missing = why->reason};
+    KernelRecords result{.launches = std::move(std::get<std::vector<KernelLaunch>>(launches))};
+    const bool counts = std::any_of(metrics.begin(), metrics.end(),
+                                    [](KernelMetric metric) { return metric != KernelMetric::kernels; });
+    if (!counts || result.launches.empty()) return result;
+    const auto counted = count_kernels(finished, result.launches.size(), metrics);
+    if (const auto* why = std::get_if<Unsupported>(&counted)) result.missing = why->reason;
+    else result.missing = add_counted(result.launches, std::get<CountedKernels>(counted));
+    return result;
   }
   [[nodiscard]] Seconds probe() override {
     static_cast<void>(launch_peak(PeakKind::f32, 1, 256, cycles_, stream_));

@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked",   "planar",  "rows",
                                                               "depthwise", "grouped", "lines"};
 constexpr Index few_channels = 4;          // too few for a vector
-constexpr Index large_window = 25;         // taps
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
 constexpr Index least_rows = 16;           // that make up for reading the weights
+constexpr Index few_rows = 4;              // where channels are many
 constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
 constexpr Index tasks_of_thread = 4;       // enough to share them evenly
 
@@ -72,13 +72,15 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   const auto seen = [&](Index of_rows) {
     return std::min(h.size, (of_rows - 1) * h.stride + (h.kernel - 1) * h.dilation + 1);
   };
-  cut_columns(w.outputs());
-  while (h.kernel * line > strip_floats && columns > 2 * step) cut_columns(columns / 2);
+  const auto read = [&] { return w.stride * phase; };  // floats of a slot that a task reads
   // Rows share the weights of a task, blocks the sums in registers.
-  rows = std::min(h.outputs(), least_rows);
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
-  blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * line), least, shape.blocks));
-  while (rows < h.outputs() && blocks * seen(rows + 1) * line <= strip_floats) ++rows;
+  cut_columns(w.outputs());
+  while (std::max(h.kernel, least) * read() > strip_floats && columns > 2 * step) cut_columns(columns / 2);
+  rows = std::min(h.outputs(), least_rows);
+  while (rows > few_rows && least * seen(rows) * read() > strip_floats) --rows;
+  blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * read()), least, shape.blocks));
+  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= strip_floats) ++rows;
   rows = even(h.outputs(), rows);
   while (tasks(shape) % threads != 0 && tasks(shape) < tasks_of_thread * threads) {
     if (panels > 2) panels = (panels + 1) / 2;
@@ -201,10 +203,11 @@ class ConvolutionPlan final : public Plan {
     }
     if (!epilogue_.finishes()) return;
     const Index end = std::min(task.last_panel * cut_.panel, shape_.vectors);
+    const Index rows = task.columns.size() == shape_.columns.outputs() ? task.rows.size() : 1;  // that lie together
     for (Index vector = task.first_panel * cut_.panel; vector < end; ++vector)
-      for (Index row = task.rows.begin; row < task.rows.end; ++row)
-        epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin), task.columns.size() * shape_.y_unit(),
-                         reinterpret_cast<std::byte*>(strip + cut_.all));
+      for (Index row = task.rows.begin; row < task.rows.end; row += rows)
+        epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin),
+                         rows * task.columns.size() * shape_.y_unit(), reinterpret_cast<std::byte*>(strip + cut_.all));
   }
 
   /// The first row of x in a task's strip.
@@ -300,14 +303,12 @@ class ConvolutionPlan final : public Plan {
   std::shared_ptr<const ThreadPool> pool_;
 };
 
-/// Kinds that win somewhere against the libraries' convolutions.
+/// Kinds that suit the channels.
 std::vector<TileKind> kinds_for(const op::Conv& op) {
-  const bool dilated = std::any_of(op.dilations.begin(), op.dilations.end(), [](auto step) { return step != 1; });
-  const bool depthwise = op.group > 1 && op.x[1] == op.group && op.w[0] == op.group;
-  if (depthwise) return dilated ? std::vector{TileKind::depthwise} : std::vector<TileKind>{};
-  std::vector<TileKind> kinds;
-  if (op.group > 1) kinds = {TileKind::blocked, TileKind::grouped};
-  else if (op.x[1] <= few_channels && op.w[2] * op.w[3] >= large_window) kinds = {TileKind::planar};
+  if (op.group > 1 && op.x[1] == op.group && op.w[0] == op.group) return {TileKind::depthwise};
+  std::vector<TileKind> kinds{TileKind::blocked};
+  if (op.group > 1) kinds.push_back(TileKind::grouped);
+  else if (op.x[1] <= few_channels) kinds = {TileKind::planar};
   if (op.w[0] / op.group <= few_channels) kinds.push_back(TileKind::lines);
   return kinds;
 }
@@ -354,7 +355,7 @@ Result plans(const op::Conv& op, const Context& context) {
           std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
   }
   if (plans.empty())
-    return Unsupported{"backend native runs a Conv in groups or of few channels: libraries do others well"};
+    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) + " channels"};
   return plans;
 }
 

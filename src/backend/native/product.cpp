@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products with weights: b lies in panels of some vectors of columns. A block of rows of a stays in the
-// second-level cache while panel after panel passes.
+// second-level cache while panel after panel passes. Rows that lie a multiple of a page apart would fall into the same
+// few lines of the first-level cache: a plan of its own copies them closer together first.
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace benanza::native {
 namespace {
 
 constexpr Index block_rows = 96, block_depth = 512;
+constexpr Index line_floats = 16;  // of a line of the caches
 
 constexpr Index parts_of_product(Index n, Index most) { return (n + most - 1) / most; }
 /// The size of equal parts, none above `most`.
@@ -18,26 +20,36 @@ constexpr Index even_part(Index n, Index most) { return parts_of_product(n, part
 
 class ProductPlan final : public Plan {
  public:
-  ProductPlan(const op::MatMul& op, const Context& context, Index positions, Index vectors,
+  ProductPlan(const op::MatMul& op, const Context& context, Index positions, Index vectors, bool copies,
               const TileEpilogue& epilogue)
-      : Plan({.algorithm = "product:" + std::to_string(positions) + "x" + std::to_string(vectors) +
-                           ",threads=" + std::to_string(context.threads),
+      : Plan({.algorithm = std::string(copies ? "copied_product:" : "product:") + std::to_string(positions) + "x" +
+                           std::to_string(vectors) + ",threads=" + std::to_string(context.threads),
               .threads = context.threads,
               .inputs = layouts(op, vectors, context.kernels.lanes),
               .outputs = plain_layouts(op.operands().outputs),
-              .workspace_bytes = static_cast<std::size_t>(context.threads) * scratch(epilogue)}),
+              .workspace_bytes =
+                  static_cast<std::size_t>(context.threads) * thread_bytes(epilogue, copies ? copied_floats(op.k()) : 0)}),
         m_(element_count(op.a) / op.k()),
         n_(op.n()),
         k_(op.k()),
         lanes_(context.kernels.lanes),
         positions_(positions),
         vectors_(vectors),
+        copied_(copies ? copied_floats(op.k()) : 0),
         epilogue_(epilogue),
         kernels_(context.kernels),
         pool_(context.pool) {}
 
  private:
+  /// Floats between two copied rows.
+  static Index copied_stride(Index depth) {
+    return parts_of_product(even_part(depth, block_depth), line_floats) * line_floats + line_floats;
+  }
+  static Index copied_floats(Index depth) { return block_rows * copied_stride(depth); }
   static std::size_t scratch(const TileEpilogue& epilogue) { return (epilogue.scratch_bytes() + 63) / 64 * 64; }
+  static std::size_t thread_bytes(const TileEpilogue& epilogue, Index copied) {
+    return scratch(epilogue) + static_cast<std::size_t>(copied) * sizeof(float);
+  }
   static std::vector<Layout> layouts(const op::MatMul& op, Index vectors, Index lanes) {
     auto result = plain_layouts(op.operands().inputs);
     result[1] = {.name = "panels" + std::to_string(vectors) + "x" + std::to_string(lanes),
@@ -72,29 +84,40 @@ class ProductPlan final : public Plan {
       const Range rows = by_rows ? share(m_, threads(), thread) : Range{0, m_},
                   mine = by_rows ? Range{0, panels} : share(panels, threads(), thread);
       auto* const workspace =
-          static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch(epilogue_);
+          static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * thread_bytes(epilogue_, copied_);
       const Index step = rows.size() > 0 ? even_part(rows.size(), block_rows) : 1;
       for (Index row = rows.begin; row < rows.end; row += step)
         multiply({row, std::min(row + step, rows.end)}, mine, arguments, workspace);
     });
   }
 
-  void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* scratch) const {
+  void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* workspace) const {
     const Index depth = even_part(k_, block_depth);
-    for (Index k = 0; k < k_; k += depth)
-      for (Index panel = panels.begin; panel < panels.end; ++panel)
-        multiply_panel(rows, {k, std::min(k + depth, k_)}, panel, arguments);
+    auto* const copied = reinterpret_cast<float*>(workspace + scratch(epilogue_));
+    for (Index k = 0; k < k_; k += depth) {
+      const Range some{k, std::min(k + depth, k_)};
+      const float* const a = input<float>(arguments, 0) + rows.begin * k_ + k;
+      if (copied_ > 0)
+        for (Index row = 0; row < rows.size(); ++row)
+          std::copy_n(a + row * k_, some.size(), copied + row * copied_stride(k_));
+      for (Index panel = panels.begin; panel < panels.end; ++panel) {
+        if (copied_ > 0) multiply_panel(rows, some, panel, copied, copied_stride(k_), arguments);
+        else multiply_panel(rows, some, panel, a, k_, arguments);
+      }
+    }
     if (!epilogue_.finishes()) return;
     const Index first = panels.begin * width(), last = std::min(panels.end * width(), n_);
-    if (last - first == n_) return epilogue_.finish(arguments, rows.begin * n_, rows.size() * n_, scratch);
+    if (last - first == n_) return epilogue_.finish(arguments, rows.begin * n_, rows.size() * n_, workspace);
     for (Index row = rows.begin; row < rows.end; ++row)
-      epilogue_.finish(arguments, row * n_ + first, last - first, scratch);
+      epilogue_.finish(arguments, row * n_ + first, last - first, workspace);
   }
 
-  void multiply_panel(Range rows, Range depth, Index panel, const Arguments& arguments) const {
+  /// `a` has the first of the rows at the begin of the depth.
+  void multiply_panel(Range rows, Range depth, Index panel, const float* a, Index a_stride,
+                      const Arguments& arguments) const {
     static constexpr Index tap = 0;
     const Index first = panel * width(), vectors = vectors_of(panel);
-    TileArguments tile{.x_position = k_,
+    TileArguments tile{.x_position = a_stride,
                        .taps = &tap,
                        .inner = depth.size(),
                        .w = input<float>(arguments, 1) + first * k_ + depth.begin * vectors * lanes_,
@@ -105,7 +128,7 @@ class ProductPlan final : public Plan {
     const Index step = even_part(rows.size(), positions_);
     for (Index row = rows.begin; row < rows.end; row += step) {
       const Index y = row * n_ + first;
-      tile.x = input<float>(arguments, 0) + row * k_ + depth.begin;
+      tile.x = a + (row - rows.begin) * a_stride;
       tile.y = output<float>(arguments) + y;
       epilogue_.set(tile, arguments, first, y, depth.end == k_);
       const Index positions = std::min(step, rows.end - row);
@@ -113,7 +136,7 @@ class ProductPlan final : public Plan {
     }
   }
 
-  Index m_, n_, k_, lanes_, positions_, vectors_;
+  Index m_, n_, k_, lanes_, positions_, vectors_, copied_;
   TileEpilogue epilogue_;
   const Kernels& kernels_;
   std::shared_ptr<const ThreadPool> pool_;
@@ -138,7 +161,9 @@ Result plans(const op::MatMul& op, const Context& context) {
   for (Index vectors = 2; vectors <= static_cast<Index>(most_tile_vectors); ++vectors) {
     const auto& tiles = table[vectors - 1];
     const Index positions = std::find(std::begin(tiles), std::end(tiles), nullptr) - std::begin(tiles);
-    plans.push_back(std::make_unique<ProductPlan>(op, context, positions, vectors, *epilogue));
+    for (const bool copies : {false, true})
+      if (!copies || element_count(op.a) / op.k() > positions)
+        plans.push_back(std::make_unique<ProductPlan>(op, context, positions, vectors, copies, *epilogue));
   }
   return plans;
 }

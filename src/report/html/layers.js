@@ -22,9 +22,11 @@ function marks(row) {
 
 /// Every plan of a layer with its time, or why it does not count; only if the run was asked for plans.
 function candidatesList(row) {
-  return el("ul", { class: "runs" }, row.candidates.map(([backend, algorithm, cache, time, reason]) =>
+  return el("ul", { class: "runs" }, row.candidates.map(([backend, algorithm, cache, time, reason, kernels, advised]) =>
     el("li", {}, time === null ? "excluded" : timeText(time), ` · ${data.caches[cache]} · `, el("code", {}, `${data.texts[backend]} ${data.texts[algorithm]}`),
-      time === null && `: ${data.texts[reason]}`)));
+      advised ? " (advised by the library)" : null, time === null && `: ${data.texts[reason]}`,
+      kernels.length > 0 && el("ul", {}, kernels.map(([name, launch, counters]) =>
+        el("li", {}, el("code", {}, data.texts[name]), `: ${data.texts[launch]}`, data.texts[counters] && `; ${data.texts[counters]}`))))));
 }
 
 /// Everything about a row, as terms and values.

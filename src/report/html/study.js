@@ -26,7 +26,7 @@ function drawRatios(rows, devices, rung, width) {
   picture.append(svg("line", { class: "unity", x1: x(1), x2: x(1), y1: top - 6, y2: height }));
   models.forEach((model, i) => {
     const y = top + i * step + step / 2;
-    picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y, y2: y }), svg("text", { class: "tick", x: left - 8, y: y + 4, "text-anchor": "end" }, narrow && model.length > 17 ? model.slice(0, 16) + "…" : model));
+    picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y, y2: y }), svg("text", { class: "tick", x: left - 8, y: y + 4, "text-anchor": "end" }, narrow && model.length > 16 ? model.slice(0, 14) + "…" : model));
     for (const row of rows.filter((each) => each.model === model))
       picture.append(svg("circle", { class: `point ${markOf(devices.indexOf(row.device))}${row.missing_layers ? " hollow" : ""}`, cx: x(of(row)), cy: y, r: 5, "data-model": model, "data-device": row.device },
         svg("title", {}, `${model}, ${row.device}: ${ratioText(of(row))}${row.missing_layers ? `, partial: ${plural(row.missing_layers, "layer")} missing` : ""}`)));
@@ -75,7 +75,7 @@ function speedupSeries(study, device, model) {
 }
 
 function drawSpeedups(series, width) {
-  const height = 320, box = { left: 44, right: width - 18, top: 18, bottom: height - 40 };
+  const height = 320, box = { left: 52, right: width - 18, top: 18, bottom: height - 40 };
   const batches = unique(series.flatMap((s) => s.points.map((p) => p.batch))).sort((a, b) => a - b);
   const values = series.flatMap((s) => s.points.map((p) => p.value));
   const low = Math.min(1, ...values) * 0.93, high = Math.max(1.05, ...values) * 1.1; // a mean of few models may have a wide interval: it is cut

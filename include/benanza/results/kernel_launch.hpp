@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// KernelLaunch: one kernel that a call started on an accelerator: its name, its geometry, what it took, and, where
+// hardware counters were asked for and could be read, what it moved and computed.
+#pragma once
+
+#include <benanza/model/units.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace benanza {
+
+/// Blocks of a grid, or threads of a block.
+struct LaunchSize {
+  std::int64_t x = 1, y = 1, z = 1;
+
+  [[nodiscard]] constexpr std::int64_t count() const { return x * y * z; }
+  bool operator==(const LaunchSize&) const = default;
+};
+
+/// What was computed in one type. A multiply-add counts as two.
+struct KernelFlops {
+  std::string
+      type{};  ///< of the operands: f64, f32, tf32, bf16, f16, f8, i8 ...; `f4_f6_f8`: the device counts them as one
+  bool tensor_cores = false;
+  double flops = 0;  ///< operations, for integers too
+  bool operator==(const KernelFlops&) const = default;
+};
+
+struct KernelLaunch {
+  std::string name{};  ///< demangled
+  LaunchSize grid{}, block{};
+  std::int64_t registers_per_thread = 0;
+  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< of one block
+  Seconds time{};  ///< from its start to its end, by the device's own record; an empty kernel takes a microsecond
+
+  // Hardware counters, from a replay of the kernel by itself. Each is absent where it was not asked for or not
+  // permitted.
+  std::optional<Bytes> dram_read{}, dram_written{};  ///< between the device's memory and its last-level cache
+  std::optional<std::vector<KernelFlops>> flops{};   ///< the types of which there were any; empty: it computed nothing
+  std::optional<double>
+      occupancy{};  ///< warps in flight, by what fits, over the cycles in which a processor had any: 0 to 1
+
+  [[nodiscard]] std::int64_t shared_bytes() const { return static_shared_bytes + dynamic_shared_bytes; }
+  bool operator==(const KernelLaunch&) const = default;
+};
+
+}  // namespace benanza
