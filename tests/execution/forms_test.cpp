@@ -160,7 +160,10 @@ TEST_CASE("plans compute with the numbers that they are made for") {
 
 TEST_CASE("plans on OpenMP's team give the same results, and say so") {
   const OpenmpTeam team;
-  if (!team.exists()) SKIP("no OpenMP runtime in this process");
+  if (!team.exists()) {
+    WARN("skipped: no OpenMP runtime in this process");
+    return;
+  }
   const ThreadPool pool(team, 2);
   std::atomic<int> calls{0}, threads{0};
   for (int i = 0; i < 100; ++i) pool.parallel(2, [&](int thread) { ++calls, threads += thread; });
