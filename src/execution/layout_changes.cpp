@@ -13,8 +13,8 @@ namespace {
 
 /// Least of some calls on memory of its own.
 Seconds time_of(const Plan& plan) {
-  constexpr int least = 3, most = 20;
-  constexpr double enough = 3e-4;
+  constexpr int least = 2, most = 20;
+  constexpr double enough = 2e-4;
   const std::array needs{MemoryNeed{plan.inputs()[0].bytes, 0, 0}, MemoryNeed{plan.outputs()[0].bytes, 0, 0},
                          MemoryNeed{plan.workspace_bytes(), 0, 0}};
   const Arena arena(needs);
@@ -40,17 +40,18 @@ std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t e
   if (!from.order || !to.order) return std::nullopt;
   const auto dimensions = order_change(*from.order, *to.order, elements);
   if (!dimensions) return std::nullopt;
+  constexpr std::int64_t of_one_thread = 1 << 15;  // bytes: waking another thread takes longer than to copy them
+  const int threads = elements * bits(type) / 8 <= of_one_thread ? 1 : threads_;
   std::optional<LayoutChange> best;
   for (const auto& backend : backends_)
-    for (int threads = 1; threads <= threads_; threads += std::max(1, threads_ - 1))
-      for (auto& plan : backend->copies(type, *dimensions, threads)) {
-        const Seconds time = time_of(*plan);
-        if (best && best->alone <= time) continue;
-        best = {.plan = std::move(plan),
-                .backend = std::string(backend->name()),
-                .uses_openmp = backend->uses_openmp(),
-                .alone = time};
-      }
+    for (auto& plan : backend->copies(type, *dimensions, threads)) {
+      const Seconds time = time_of(*plan);
+      if (best && best->alone <= time) continue;
+      best = {.plan = std::move(plan),
+              .backend = std::string(backend->name()),
+              .uses_openmp = backend->uses_openmp(),
+              .alone = time};
+    }
   return best;
 }
 

@@ -70,7 +70,7 @@ class Adder {
 
   void run() {
     constexpr int passes = 3;  // over chains of calls that take any order
-    constexpr std::size_t most_orders = 6;
+    constexpr std::size_t most_orders = 4;
     for (const auto& call : model_.calls)
       for (const auto& plan : call.plans) {
         for (std::size_t i = 0; i < plan.inputs.size(); ++i)

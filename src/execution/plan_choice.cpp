@@ -194,7 +194,7 @@ bool PlanSearch::change_some_in_a_row() {
           wanted[i] = p;
       }
     for (std::size_t length = 2; length / 2 < choice_.size(); length *= 2)
-      for (std::size_t first = 0; first < choice_.size(); first += std::max<std::size_t>(1, length / 4)) {
+      for (std::size_t first = 0; first < choice_.size(); first += std::max<std::size_t>(1, length / 2)) {
         const PlanChoice before = choice_;
         for (std::size_t i = first; i < std::min(first + length, choice_.size()); ++i)
           if (wanted[i]) choice_[i] = *wanted[i];
@@ -223,7 +223,7 @@ PlanChoice PlanSearch::run(const Allowed& allowed) {
     }
     if (!usable_[i].empty()) choice_[i] = usable_[i].front();
   }
-  constexpr int most_rounds = 6;
+  constexpr int most_rounds = 3;
   change_one_at_a_time();
   for (int round = 0; round < most_rounds && change_some_in_a_row(); ++round) change_one_at_a_time();
   return choice_;
