@@ -22,7 +22,8 @@ struct Arrangement {
 [[nodiscard]] inline Arrangement arrangement_of(const ElementOrder& order) { return {order.text(), order}; }
 
 /// In what form a plan of a backend takes an operand, or gives a result.
-[[nodiscard]] inline Arrangement arrangement_of(std::string_view backend, const Layout& layout, const Operand& operand) {
+[[nodiscard]] inline Arrangement arrangement_of(std::string_view backend, const Layout& layout,
+                                                const Operand& operand) {
   if (layout.name == "plain") return {};
   if (layout.order) return arrangement_of(*layout.order);
   Arrangement form{std::string(backend) + " " + layout.name, std::nullopt};

@@ -98,22 +98,19 @@ bool fits(const Graph& graph, const BoundGroup& group) {
       return false;
   }
   for (std::size_t i = 0; i < group.outputs.size(); ++i)
-    if (group.outputs[i] && !is_it(group.shapes.outputs[i], graph.value(*group.outputs[i]).type,
-                                   graph.value(*group.outputs[i]).elements()))
+    if (group.outputs[i] &&
+        !is_it(group.shapes.outputs[i], graph.value(*group.outputs[i]).type, graph.value(*group.outputs[i]).elements()))
       return false;
   return true;
 }
 
 BoundGroup group_of(const Members& members, const Layer& layer) {
-  BoundGroup group{
-      .layer = layer, .shapes = operands(layer), .numbers = parameters_of(layer)};
+  BoundGroup group{.layer = layer, .shapes = operands(layer), .numbers = parameters_of(layer)};
   group.nodes.assign(members.nodes().begin(), members.nodes().end());
   return group;
 }
 
-GroupOperand operand_of(const Members& members, ValueId id) {
-  return {.value = id, .constant = members.constant(id)};
-}
+GroupOperand operand_of(const Members& members, ValueId id) { return {.value = id, .constant = members.constant(id)}; }
 
 /// Epsilon, which is added to the mean of squares; nothing where it cannot be told.
 std::optional<double> epsilon_in_parts(const Members& members) {
@@ -195,7 +192,8 @@ std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std
   const Node* softmax = members.only("Softmax");
   const Node* mixed = nullptr;
   for (const auto at : nodes)
-    if (softmax != nullptr && graph.nodes[at].op_type == "MatMul" && members.maker(graph.nodes[at].inputs[0]) == softmax)
+    if (softmax != nullptr && graph.nodes[at].op_type == "MatMul" &&
+        members.maker(graph.nodes[at].inputs[0]) == softmax)
       mixed = &graph.nodes[at];
   if (mixed == nullptr) return std::nullopt;
 

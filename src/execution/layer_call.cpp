@@ -27,11 +27,11 @@ bool takes_any_operands(const Layer& layer) {
         constexpr bool of_floats = is(
             std::type_identity<std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm,
                                             op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm>>{});
-        constexpr bool of_any = is(
-            std::type_identity<std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where,
-                                            op::Reduce, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad,
-                                            op::Expand, op::Tile, op::Gather, op::Resize, op::Cast, op::Quantize,
-                                            op::Dequantize, op::Trilu>>{});
+        constexpr bool of_any =
+            is(std::type_identity<
+                std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
+                             op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile, op::Gather,
+                             op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
         if constexpr (std::is_same_v<Op, op::Binary>)  // zero as a divisor of integers stops a processor
           if (!is_float(op.type) && (op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::mod)) return false;
         return of_any || (of_floats && op.type == DataType::f32);

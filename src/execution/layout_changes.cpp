@@ -55,9 +55,10 @@ std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t e
   return best;
 }
 
-const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, const Arrangement& from, const Arrangement& to) {
-  const std::string key = std::to_string(static_cast<int>(type)) + "/" + std::to_string(elements) + "/" + from.key +
-                          "/" + to.key;
+const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, const Arrangement& from,
+                                        const Arrangement& to) {
+  const std::string key =
+      std::to_string(static_cast<int>(type)) + "/" + std::to_string(elements) + "/" + from.key + "/" + to.key;
   const auto [found, added] = known_.try_emplace(key);
   if (added) found->second = fastest(type, elements, from, to);
   return found->second ? &*found->second : nullptr;

@@ -26,7 +26,8 @@ class LayoutChanges {
       : backends_(std::move(backends)), threads_(threads) {}
 
   /// Of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the other.
-  [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from, const Arrangement& to);
+  [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from,
+                                         const Arrangement& to);
 
  private:
   [[nodiscard]] std::optional<LayoutChange> fastest(DataType type, std::int64_t elements, const Arrangement& from,

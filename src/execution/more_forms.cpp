@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "more_forms.hpp"
 
-
 #include <algorithm>
 #include <set>
 
@@ -159,7 +158,8 @@ class Adder {
     for (std::size_t k = 0; k < parts.size(); ++k)
       if (const auto id = value_of(k))
         for (const auto& form : known_[model_.root(*id)])
-          if (const auto order = whole_order(*form.order, parts[k].elements, whole)) wholes.insert(arrangement_of(*order));
+          if (const auto order = whole_order(*form.order, parts[k].elements, whole))
+            wholes.insert(arrangement_of(*order));
     if (const auto id = joins ? group.outputs[0] : std::optional(group.operands[0].value))
       for (const auto& form : known_[model_.root(*id)]) wholes.insert(form);
     wholes.insert(Arrangement{});

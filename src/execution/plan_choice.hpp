@@ -40,9 +40,9 @@ class PlanSearch {
     const Value* value = nullptr;
     std::optional<End> maker{};  ///< nothing: it is there row-major
     std::vector<End> readers{};
-    bool is_output = false;     ///< of the graph, which has it row-major
+    bool is_output = false;            ///< of the graph, which has it row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
-    std::vector<Seconds> changes{};  ///< from each form to each; negative: not known yet
+    std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
   };
   /// Of a plan: places in `forms` of the tensors it reads and writes.
   struct Ends {

@@ -71,8 +71,7 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
     region.last = end;
   }
   place();
-  for (const auto& [id, tensor] : model.inputs)
-    std::memcpy(at(places_.at({id, {}})), tensor.data(), tensor.bytes());
+  for (const auto& [id, tensor] : model.inputs) std::memcpy(at(places_.at({id, {}})), tensor.data(), tensor.bytes());
   for (const auto& step : steps_) step.bind();
 }
 
@@ -245,10 +244,9 @@ void Sequence::add_copy(const ModelCall& call, const void* from, std::optional<s
 /// A part that lies elsewhere already, or whose place plans would not take, is copied.
 void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
   constexpr std::size_t alignment = 64;  // plan/backend.hpp
-  push({.execute = [] {}, .bind = [] {}},
-       {.nodes = names_of(model_.graph, call.group.nodes),
-        .plan = plan.name(),
-        .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
+  push({.execute = [] {}, .bind = [] {}}, {.nodes = names_of(model_.graph, call.group.nodes),
+                                           .plan = plan.name(),
+                                           .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
   const BoundGroup& group = call.group;
   const auto bytes_of_operand = [](const Operand& operand) { return static_cast<std::size_t>(operand.bytes()); };
   if (std::holds_alternative<op::Concat>(group.layer)) {

@@ -123,8 +123,8 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   }
   out << fmt::format(
       "    {} calls, {} changes of layout ({:.1f} % of the time)\n    {} for activations, {} if none shared memory\n",
-      witness.calls.size() - changes - placed, changes, share(witness.layout_changes()), scaled(witness.peak.value) + "B",
-      scaled(witness.all_tensors.value) + "B");
+      witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
+      scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0)
     out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));

@@ -194,6 +194,7 @@ TEST_CASE("an index that points beyond a tensor is refused before a plan reads t
   const Tensor x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   CHECK(executor.run({{"x", x}, {"i", index(2, -3)}}).outputs.at("y").values() == Values{5, 6, 1, 2});
   for (const double beyond : {3.0, -4.0})
-    CHECK(testing::message_of<InputError>([&] { (void)executor.run({{"x", x}, {"i", index(0, beyond)}}); })
-              .find("expected less than 3") != std::string::npos);
+    CHECK(testing::message_of<InputError>([&] {
+            (void)executor.run({{"x", x}, {"i", index(0, beyond)}});
+          }).find("expected less than 3") != std::string::npos);
 }

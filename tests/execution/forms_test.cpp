@@ -50,7 +50,9 @@ TEST_CASE("orders are equal where memory is, whatever the dimensions") {
 
 TEST_CASE("backends copy elements from one order into another") {
   const ElementOrder row_major;
-  const auto name = [](const ElementOrder& order) { return order.is_row_major() ? std::string("row-major") : order.text(); };
+  const auto name = [](const ElementOrder& order) {
+    return order.is_row_major() ? std::string("row-major") : order.text();
+  };
   for (const auto& [from, to] : {std::pair{row_major, blocked}, std::pair{blocked, row_major},
                                  std::pair{row_major, channels_last}, std::pair{channels_last, blocked}}) {
     CAPTURE(name(from), name(to));

@@ -48,8 +48,8 @@ bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.si
 TEST_CASE("a witness computes groups in one call, and what single nodes compute") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(block, {.executable = true});
-  const Witness witness =
-      make_witness(graph, testing::rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -73,8 +73,8 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
     y = LayerNormalization<epsilon = 1e-12>(s, scale)
   })",
                                            {.executable = true});
-  const Witness witness =
-      make_witness(graph, testing::rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);

@@ -33,8 +33,8 @@ struct Unsupported {
 struct Layout {
   std::string name = "plain";
   std::size_t bytes = 0;
-  /// Of a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the plan
-  /// cannot say: padding, hidden formats, constants that are not the operand's own numbers.
+  /// Of a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the
+  /// plan cannot say: padding, hidden formats, constants that are not the operand's own numbers.
   std::optional<ElementOrder> order{};
   bool operator==(const Layout&) const = default;
 };
@@ -166,8 +166,8 @@ class Backend {
   /// overrides this one, so that a tuner builds them one at a time until its time is over, or only the plan that a row
   /// names. Default: `plans`, built already.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const;
-  /// The same ways, by the same names, computing with `numbers`: these decide no speed. Default: `drafts` where they are
-  /// what plans are measured with, `parameters_of(layer)`; otherwise why there is none.
+  /// The same ways, by the same names, computing with `numbers`: these decide no speed. Default: `drafts` where they
+  /// are what plans are measured with, `parameters_of(layer)`; otherwise why there is none.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
                                                                           const Parameters& numbers) const;
   /// Plans of one input and one output that copy elements from one order into another: y[sum of i_k * y_stride_k] =

@@ -110,7 +110,8 @@ namespace detail {
     std::vector<std::pair<OrderDigit, std::int64_t>> result;
     std::int64_t width = 1;
     for (std::size_t i = digits.size(); i-- > 0; width *= digits[i].extent) result.push_back({digits[i], width});
-    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.first.stride > b.first.stride; });
+    std::sort(result.begin(), result.end(),
+              [](const auto& a, const auto& b) { return a.first.stride > b.first.stride; });
     return result;
   };
   const auto in_x = strides(*x), in_y = strides(*y);

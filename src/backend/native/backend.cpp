@@ -24,8 +24,9 @@ std::string compiler() {
 /// Whether the kernels of the layer compute with all of the numbers that are not those of the measurement.
 bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
-  const bool normalises = std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
-                          std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer);
+  const bool normalises =
+      std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
+      std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer);
   if (normalises) {
     numbers.epsilon = own.epsilon;
     numbers.momentum = own.momentum;

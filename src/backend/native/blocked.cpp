@@ -13,8 +13,8 @@ Layout Blocked::layout() const {
   Layout result{.name = "blocked" + std::to_string(lanes),
                 .bytes = static_cast<std::size_t>(images * blocks() * plane * lanes) * sizeof(float)};
   if (channels % lanes == 0)
-    result.order = ElementOrder(std::vector<OrderDigit>{
-        {images, channels * plane}, {blocks(), plane * lanes}, {plane, 1}, {lanes, plane}});
+    result.order = ElementOrder(
+        std::vector<OrderDigit>{{images, channels * plane}, {blocks(), plane * lanes}, {plane, 1}, {lanes, plane}});
   return result;
 }
 

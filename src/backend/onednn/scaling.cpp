@@ -54,14 +54,14 @@ void Scaling::add(Draft& draft, std::vector<Use>& uses) const {
       numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, std::vector<float>{1.0F}, Type::f32);
   }
   if (x_zero_ != 0)
-    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC,
-            std::vector<std::int32_t>{static_cast<std::int32_t>(x_zero_)}, Type::s32);
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, std::vector<std::int32_t>{static_cast<std::int32_t>(x_zero_)},
+            Type::s32);
   if (w_zero_ != 0)
-    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS,
-            std::vector<std::int32_t>{static_cast<std::int32_t>(w_zero_)}, Type::s32);
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, std::vector<std::int32_t>{static_cast<std::int32_t>(w_zero_)},
+            Type::s32);
   if (y_zero_ != 0)
-    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST,
-            std::vector<std::int32_t>{static_cast<std::int32_t>(y_zero_)}, Type::s32);
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, std::vector<std::int32_t>{static_cast<std::int32_t>(y_zero_)},
+            Type::s32);
 }
 
 void Scaling::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
