@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bound_group.hpp"
 
+#include "bound_composites.hpp"
 #include "node_parameters.hpp"
 #include <benanza/model/make_layer.hpp>
 
@@ -41,13 +42,19 @@ class EpilogueBinder {
 
   [[nodiscard]] std::optional<BoundGroup> bind() {
     if (post_ == nullptr) return std::nullopt;
-    auto head = bind_single(graph_, nodes_[0], constants_);
+    const Node& first = graph_.nodes[nodes_[0]];
+    const bool pads = first.op_type == "Pad" && std::holds_alternative<op::Conv>(layer_) && nodes_.size() > 1;
+    auto head = bind_single(graph_, nodes_[pads ? 1 : 0], constants_);
+    if (pads) {  // the convolution does it
+      if (!head || head->operands[0].constant || head->operands[0].value != *first.outputs[0]) return std::nullopt;
+      head->operands[0].value = *first.inputs[0];
+    }
     const Epilogue* begin = head ? epilogue_of(head->layer) : nullptr;
     if (begin == nullptr || head->layer.index() != layer_.index() || !head->outputs[0]) return std::nullopt;
     group_ = std::move(*head);
     step_ = begin->size();
     running_ = *group_.outputs[0];
-    for (at_ = 1; at_ < nodes_.size();)
+    for (at_ = pads ? 2 : 1; at_ < nodes_.size();)
       if (!take()) return std::nullopt;
     group_.nodes.assign(nodes_.begin(), nodes_.end());
     group_.layer = layer_;
@@ -183,8 +190,8 @@ std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, cons
   const Node& at = graph.nodes[node];
   const NodeTensors given = constants_of(at, constants);
   BoundNode bound = bind_node(graph, at, given);
-  if (is_free(bound.layer) || !(bound.parameters == reference::parameters_of(bound.layer))) return std::nullopt;
-  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes};
+  if (is_free(bound.layer)) return std::nullopt;
+  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes, .numbers = bound.parameters};
   for (std::size_t i = 0; i < bound.operands.size(); ++i) {
     const OperandSource& source = bound.operands[i];
     const bool is_constant = std::all_of(source.inputs.begin(), source.inputs.end(),
@@ -205,6 +212,9 @@ std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, cons
 
 std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
                                      const TensorStore& constants) {
+  if (const auto* norm = std::get_if<op::LayerNorm>(&layer)) return bind_norm(graph, nodes, *norm, constants);
+  if (const auto* attention = std::get_if<op::Attention>(&layer))
+    return bind_attention(graph, nodes, *attention, constants);
   return EpilogueBinder(graph, nodes, layer, constants).bind();
 }
 

@@ -20,15 +20,16 @@ struct BoundGroup {
   std::vector<std::size_t> nodes{};  ///< of the graph
   Layer layer{};
   Operands shapes{};
+  Parameters numbers{};
   std::vector<GroupOperand> operands{};
   std::vector<std::optional<ValueId>> outputs{};  ///< of the layer; nothing where no node has it
 };
 
-/// One node as a call of its layer; nothing where operands have to be made of activations, or numbers of the node are
-/// not those that plans compute with.
+/// One node as a call of its layer; nothing where operands have to be made of activations.
 [[nodiscard]] std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
 
-/// Nodes as a call of `layer`: a head with its epilogue. Nothing where it is not clear what an operand is.
+/// Nodes as a call of `layer`: a head with its epilogue, what pads a convolution, a norm or attention in parts. Nothing
+/// where it is not clear what an operand is.
 [[nodiscard]] std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
                                                    const Layer& layer, const TensorStore& constants);
 

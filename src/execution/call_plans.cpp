@@ -15,12 +15,18 @@ namespace {
 constexpr double slowest = 2;
 constexpr std::size_t most_plans = 12;
 
-std::optional<CallPlan> build(const Backend& backend, PlanDraft& draft) {
+std::optional<CallPlan> build(const Backend& backend, const Layer& layer, PlanDraft& draft) {
   auto built = draft.build();
   auto* plan = std::get_if<std::unique_ptr<Plan>>(&built);
   if (plan == nullptr) return std::nullopt;
-  return CallPlan{
+  CallPlan result{
       .plan = std::move(*plan), .backend = std::string(backend.name()), .uses_openmp = backend.uses_openmp()};
+  const Operands shapes = operands(layer);
+  for (std::size_t i = 0; i < shapes.inputs.size(); ++i)
+    result.inputs.push_back(arrangement_of(result.backend, result.plan->inputs()[i], shapes.inputs[i]));
+  for (std::size_t i = 0; i < shapes.outputs.size(); ++i)
+    result.outputs.push_back(arrangement_of(result.backend, result.plan->outputs()[i], shapes.outputs[i]));
+  return result;
 }
 
 }  // namespace
@@ -41,10 +47,11 @@ std::optional<Seconds> CallPlans::best_time(const Layer& layer) const {
   return rows.empty() ? std::nullopt : std::optional(rows.front()->p10);
 }
 
-const std::vector<CallPlan>& CallPlans::of(const Layer& layer) {
-  const auto [found, added] = built_.try_emplace(LayerSignature(layer).text());
-  std::vector<CallPlan>& plans = found->second;
-  if (!added) return plans;
+const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters& numbers) {
+  auto& built = built_[LayerSignature(layer).text()];
+  for (const auto& one : built)
+    if (one.numbers == numbers) return one.plans;
+  std::vector<CallPlan>& plans = built.emplace_back(Built{.numbers = numbers}).plans;
   const auto rows = fastest(layer);
   std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // of a backend at a number of threads
   for (const auto* row : rows) {
@@ -53,12 +60,12 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer) {
       if (backend->name() != row->backend) continue;
       const auto [list, first] = drafts.try_emplace({backend.get(), row->threads});
       if (first) {
-        auto made = backend->drafts(layer, row->threads);
+        auto made = backend->drafts_with(layer, row->threads, numbers);
         if (auto* names = std::get_if<PlanDrafts>(&made)) list->second = std::move(*names);
       }
       for (auto& draft : list->second) {
         if (draft.algorithm != row->algorithm || !draft.build) continue;
-        if (auto plan = build(*backend, draft)) {
+        if (auto plan = build(*backend, layer, draft)) {
           plan->alone = row->p10;
           plans.push_back(std::move(*plan));
         }
@@ -69,10 +76,10 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer) {
   }
   for (const auto& backend : backends_) {
     if (!plans.empty()) break;
-    auto made = backend->drafts(layer, threads_);
+    auto made = backend->drafts_with(layer, threads_, numbers);
     auto* list = std::get_if<PlanDrafts>(&made);
     for (std::size_t i = 0; list != nullptr && i < list->size() && plans.empty(); ++i)
-      if (auto plan = build(*backend, (*list)[i])) plans.push_back(std::move(*plan));
+      if (auto plan = build(*backend, layer, (*list)[i])) plans.push_back(std::move(*plan));
   }
   return plans;
 }

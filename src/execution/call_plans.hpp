@@ -2,10 +2,12 @@
 // CallPlans: the plans that a layer may be called by, from the rows of a database.
 #pragma once
 
+#include "arrangement.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/plan/backend.hpp>
 #include <benanza/results/measurement.hpp>
 
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,11 +18,15 @@
 namespace benanza::execution {
 
 struct CallPlan {
+  /// Null: nothing is called. Operands are written where the result has them, or the results are where the operand is.
   std::shared_ptr<const Plan> plan{};
   std::string backend{};
   bool uses_openmp = false;
   Seconds alone{};  ///< of its row, everything in the caches; 0: it has none
-  [[nodiscard]] std::string name() const { return backend + " " + plan->algorithm(); }
+  std::vector<Arrangement> inputs{}, outputs{};
+  std::vector<std::size_t> offsets{};  ///< without a call: of the parts within the whole, in bytes
+  [[nodiscard]] std::string name() const { return plan ? backend + " " + plan->algorithm() : "in place"; }
+  [[nodiscard]] int threads() const { return plan ? plan->threads() : 1; }
 };
 
 class CallPlans {
@@ -31,9 +37,9 @@ class CallPlans {
 
   /// What the fastest plan takes by its row; nothing where no row has a time.
   [[nodiscard]] std::optional<Seconds> best_time(const Layer& layer) const;
-  /// The plans of the fastest rows, the fastest first; the first that a backend offers where no row has a time. Built
-  /// once for each layer.
-  [[nodiscard]] const std::vector<CallPlan>& of(const Layer& layer);
+  /// The plans of the fastest rows, the fastest first; the first that a backend offers where no row has a time. All
+  /// compute with `numbers`; none where no backend does. Built once for each layer and its numbers.
+  [[nodiscard]] const std::vector<CallPlan>& of(const Layer& layer, const Parameters& numbers);
 
  private:
   [[nodiscard]] std::vector<const Measurement*> fastest(const Layer& layer) const;
@@ -41,7 +47,11 @@ class CallPlans {
   std::map<std::string, std::vector<Measurement>> rows_;
   std::vector<std::shared_ptr<const Backend>> backends_;
   int threads_;
-  std::map<std::string, std::vector<CallPlan>> built_{};  ///< by signature
+  struct Built {
+    Parameters numbers{};
+    std::vector<CallPlan> plans{};
+  };
+  std::map<std::string, std::list<Built>> built_{};  ///< by signature
 };
 
 }  // namespace benanza::execution

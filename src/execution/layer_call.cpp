@@ -19,29 +19,45 @@ Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_ca
 }  // namespace
 
 bool takes_any_operands(const Layer& layer) {
-  if (type(layer) != DataType::f32) return false;
   return std::visit(
-      []<class Op>(const Op&) {
+      []<class Op>(const Op& op) {
         constexpr auto is = []<class... Any>(std::type_identity<std::variant<Any...>>) {
           return (std::is_same_v<Op, Any> || ...);
         };
-        return is(std::type_identity<
-                  std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Pool, op::BatchNorm,
-                               op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::ConvGradient, op::UnaryGradient,
-                               op::SoftmaxGradient, op::NormGradient, op::PoolGradient, op::LossGradient,
-                               op::GatherGradient, op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose,
-                               op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile>>{});
+        constexpr bool of_floats = is(
+            std::type_identity<std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm,
+                                            op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm,
+                                            op::ConvGradient, op::UnaryGradient, op::SoftmaxGradient, op::NormGradient,
+                                            op::PoolGradient, op::LossGradient, op::GatherGradient>>{});
+        constexpr bool of_any =
+            is(std::type_identity<
+                std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
+                             op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile, op::Gather,
+                             op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
+        if constexpr (std::is_same_v<Op, op::Binary>)  // zero as a divisor of integers stops a processor
+          if (!is_float(op.type) && (op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::mod)) return false;
+        return of_any || (of_floats && op.type == DataType::f32);
       },
       layer);
 }
 
+void check_indices(const Node& node, const Operand& operand, const Tensor& indices) {
+  if (operand.contents != Contents::indices || operand.limit <= 0) return;
+  for (std::int64_t i = 0; i < indices.elements(); ++i)
+    if (const double index = indices[i];
+        index < -static_cast<double>(operand.limit) || index >= static_cast<double>(operand.limit))
+      throw InputError("node '" + node.name + "': index " + std::to_string(static_cast<std::int64_t>(index)) +
+                       " at element " + std::to_string(i) + ", expected less than " + std::to_string(operand.limit));
+}
+
 std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;
-  if (!(bound.parameters == reference::parameters_of(bound.layer))) return nullptr;
-  const auto [found, added] = known_.try_emplace(LayerSignature(bound.layer).text());
-  if (!added) return found->second;
+  Known& known = known_[LayerSignature(bound.layer).text()];
+  for (const auto& [numbers, plan] : known)
+    if (numbers == bound.parameters) return plan;
+  auto& found = known.emplace_back(bound.parameters, nullptr).second;
   for (const auto& backend : backends_) {
-    auto drafts = backend->drafts(bound.layer, threads_);
+    auto drafts = backend->drafts_with(bound.layer, threads_, bound.parameters);
     auto* list = std::get_if<PlanDrafts>(&drafts);
     if (list == nullptr) continue;
     for (const auto& draft : *list) {
@@ -49,8 +65,8 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
       auto* plan = std::get_if<std::unique_ptr<Plan>>(&built);
       if (plan == nullptr) continue;
       const std::string name = std::string(backend->name()) + " " + (*plan)->algorithm();
-      found->second = std::make_shared<const ChosenPlan>(ChosenPlan{name, std::move(*plan)});
-      return found->second;
+      found = std::make_shared<const ChosenPlan>(ChosenPlan{name, std::move(*plan)});
+      return found;
     }
   }
   return nullptr;
@@ -64,6 +80,7 @@ LayerCall::LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const Ch
     const auto is_known = [&](std::size_t input) { return input < constants.size() && constants[input].has_value(); };
     if (!std::all_of(made_of.begin(), made_of.end(), is_known)) continue;
     const Tensor plain = operand_tensor(bound_, node, i, constants);
+    check_indices(node, bound_.shapes.inputs[i], plain);
     constants_[i] = plan_ ? packed(i, plain) : plain;
   }
 }
@@ -103,7 +120,13 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
   std::vector<const void*> reads;
   std::vector<void*> writes;
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    operands.push_back(constants_[i] ? *constants_[i] : packed(i, operand(i, inputs)));
+    if (constants_[i]) {
+      operands.push_back(*constants_[i]);
+    } else {
+      const Tensor given = operand(i, inputs);
+      check_indices(*node_, bound_.shapes.inputs[i], given);
+      operands.push_back(packed(i, given));
+    }
     reads.push_back(operands.back().data());
   }
   for (std::size_t i = 0; i < plan.outputs().size(); ++i) {

@@ -10,13 +10,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza::execution {
 
-/// Layers whose plans take any operands. Others are measured with contents that a model need not have: indices within
-/// their range, weights of 8 bits that are even.
+/// Layers whose plans compute what the reference does for any operands that a model may have.
 [[nodiscard]] bool takes_any_operands(const Layer& layer);
+
+/// Throws InputError for an index that is not within its limit: plans read what it points to.
+void check_indices(const Node& node, const Operand& operand, const Tensor& indices);
 
 struct ChosenPlan {
   std::string name{};  ///< `onednn brgconv:avx2,threads=1`
@@ -28,14 +31,15 @@ class PlanChooser {
   PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads)
       : backends_(std::move(backends)), threads_(threads) {}
 
-  /// The first plan that the first backend offers. None where plans would compute with other numbers than the node has,
-  /// or where no backend has one: the reference runs the layer.
+  /// The first plan that the first backend offers with the node's numbers. None where no backend has one: the reference
+  /// runs the layer.
   [[nodiscard]] std::shared_ptr<const ChosenPlan> choose(const BoundNode& bound);
 
  private:
   std::vector<std::shared_ptr<const Backend>> backends_;
   int threads_;
-  std::map<std::string, std::shared_ptr<const ChosenPlan>> known_{};  ///< by signature
+  using Known = std::vector<std::pair<Parameters, std::shared_ptr<const ChosenPlan>>>;
+  std::map<std::string, Known> known_{};  ///< by signature
 };
 
 class LayerCall {

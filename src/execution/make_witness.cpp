@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node_parameters.hpp"
 #include "plan_choice.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/make_witness.hpp>
 #include <benanza/execution/random_tensor.hpp>
+#include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/openmp_team.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <sched.h>
 #include <set>
 #include <string>
 
@@ -25,6 +27,8 @@ using namespace execution;
 constexpr std::size_t least_executions = 5, most_executions = 200;
 /// Sequences that are compared with each other; each has packed weights of its own.
 constexpr std::size_t most_in_turns = 3;
+/// A sequence whose sum is this many times the least is not executed.
+constexpr double most_expected = 1.5;
 /// Shares of the time: to find the fastest sequence, and for executions with a clock between calls.
 constexpr double search_share = 0.3, timed_share = 0.3;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
@@ -41,15 +45,37 @@ std::string obstacle(const Graph& graph) {
   return {};
 }
 
-/// The graph, with the epsilon that plans compute with in place of another small one: plans take no numbers that do not
-/// decide the speed. So the outputs of the witness can be compared with those of a model that computes the same.
-Graph with_epsilon_of_plans(Graph graph) {
-  constexpr double small = 1e-4, own = reference::Parameters{}.epsilon;
-  for (Node& node : graph.nodes)
-    if (const double epsilon = epsilon_of(node); epsilon != own && epsilon <= small)
-      node.attributes.insert_or_assign("epsilon", own);
-  return graph;
+/// Plans of all libraries on one team of threads, where the process has OpenMP: calls that follow one another change no
+/// threads.
+std::vector<std::shared_ptr<const Backend>> on_one_team(std::vector<std::shared_ptr<const Backend>> backends) {
+  const auto uses_openmp = [](const auto& backend) { return backend->uses_openmp(); };
+  if (std::none_of(backends.begin(), backends.end(), uses_openmp)) return backends;
+  for (auto& backend : backends)
+    if (!uses_openmp(backend))
+      if (auto other = backend->on_openmp()) backend = std::move(other);
+  return backends;
 }
+
+/// While it lives, the threads of OpenMP's team are bound as for measuring, each to a processor of its own.
+class BoundTeam {
+ public:
+  explicit BoundTeam(int threads) {
+    static_cast<void>(sched_getaffinity(0, sizeof before_, &before_));
+    std::vector<int> where = cpus();
+    if (where.size() > static_cast<std::size_t>(threads)) where.resize(static_cast<std::size_t>(threads));
+    team_.bind(where);
+  }
+  ~BoundTeam() {
+    team_.end();
+    static_cast<void>(sched_setaffinity(0, sizeof before_, &before_));
+  }
+  BoundTeam(const BoundTeam&) = delete;
+  BoundTeam& operator=(const BoundTeam&) = delete;
+
+ private:
+  OpenmpTeam team_{};
+  cpu_set_t before_{};
+};
 
 std::map<std::string, Tensor> random_inputs(const Executor& executor, std::uint64_t seed) {
   std::map<std::string, Tensor> result;
@@ -109,14 +135,17 @@ void time_joints(Witness& witness, Sequence& sequence) {
 class Maker {
  public:
   Maker(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options)
-      : graph_(with_epsilon_of_plans(graph)),
+      : graph_(graph),
         options_(options),
         weights_(graph_.file),
-        resources_{.plans = {options.backends, options.threads}, .weight_seed = options.weight_seed},
+        backends_(on_one_team(options.backends)),
+        resources_{.plans = {backends_, options.threads}, .weight_seed = options.weight_seed},
         program_(graph_, weights_, resources_),
-        plans_(rows.newest_rows(), options.backends, options.threads) {}
+        plans_(rows.newest_rows(), backends_, options.threads),
+        changes_(backends_, options.threads) {}
 
   [[nodiscard]] Witness make() {
+    const BoundTeam team(options_.threads);
     const auto expected = compute_outputs();
     std::set<const Node*> runs;
     for (const Node* node : program_.nodes()) runs.insert(node);
@@ -166,21 +195,14 @@ class Maker {
   }
 
   [[nodiscard]] std::unique_ptr<Sequence> make_sequence(const PlanChoice& choice) {
-    return std::make_unique<Sequence>(graph_, program_, resources_, model_, choice, inputs_);
-  }
-
-  /// The names of layouts that most plans write, row-major among them.
-  [[nodiscard]] std::vector<std::string> common_layouts() const {
-    constexpr std::size_t most = 4;
-    std::map<std::string, int> count;
-    for (const auto& call : model_.calls)
-      for (const auto& plan : call.plans) ++count[plan.plan->outputs().front().name];
-    std::vector<std::string> names;
-    for (const auto& [name, plans] : count) names.push_back(name);
-    std::stable_sort(names.begin(), names.end(),
-                     [&](const auto& a, const auto& b) { return count.at(a) > count.at(b); });
-    if (names.size() > most) names.resize(most);
-    return names;
+    const Sequence::Model model{.graph = graph_,
+                                .program = program_,
+                                .resources = resources_,
+                                .calls = model_,
+                                .changes = changes_,
+                                .inputs = inputs_,
+                                .packed = packed_};
+    return std::make_unique<Sequence>(model, choice);
   }
 
   struct Candidate {
@@ -193,15 +215,18 @@ class Maker {
   /// Executes every choice that differs from the others, then the fastest of them in turns, and returns the fastest.
   [[nodiscard]] std::unique_ptr<Sequence> fastest() {
     const auto any = [](const CallPlan&) { return true; };
-    const auto no_own_team = [](const CallPlan& plan) { return plan.uses_openmp || plan.plan->threads() == 1; };
-    const auto one_thread = [](const CallPlan& plan) { return plan.plan->threads() == 1; };
-    std::set<PlanChoice> choices{fastest_plans(model_), choose_plans(graph_, model_, any),
-                                 choose_plans(graph_, model_, no_own_team), choose_plans(graph_, model_, one_thread)};
-    for (const auto& layout : common_layouts())  // changing one plan at a time does not bring a model into one of them
-      choices.insert(choose_plans(graph_, model_, [&](const CallPlan& plan) {
-        const std::string& name = plan.plan->outputs().front().name;
-        return no_own_team(plan) && (name == layout || name == "plain");
-      }));
+    const auto one_thread = [](const CallPlan& plan) { return plan.threads() == 1; };
+    const auto plain = [](const CallPlan& plan) {
+      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
+      return std::all_of(plan.outputs.begin(), plan.outputs.end(), is_plain);
+    };
+    const auto other = [&](const CallPlan& plan) { return !plain(plan); };
+    PlanSearch search(graph_, model_, changes_);
+    std::set<PlanChoice> choices{search.run(any), search.run(plain), search.run(other), search.run(one_thread)};
+    const auto expected = [&](const PlanChoice& choice) { return search.cost(choice); };
+    Seconds least{std::numeric_limits<double>::infinity()};
+    for (const auto& choice : choices) least = std::min(least, expected(choice));
+    std::erase_if(choices, [&](const PlanChoice& choice) { return expected(choice) > least * most_expected; });
     std::vector<Candidate> best;
     const Seconds slot = options_.budget * (search_share / 2 / static_cast<double>(choices.size()));
     for (const auto& choice : choices) {
@@ -239,7 +264,7 @@ class Maker {
   [[nodiscard]] int threads_of(const PlanChoice& choice) const {
     int result = 1;
     for (std::size_t i = 0; i < choice.size(); ++i)
-      if (!model_.calls[i].plans.empty()) result = std::max(result, model_.calls[i].plans[choice[i]].plan->threads());
+      if (!model_.calls[i].plans.empty()) result = std::max(result, model_.calls[i].plans[choice[i]].threads());
     return result;
   }
 
@@ -267,11 +292,14 @@ class Maker {
   Graph graph_;
   const WitnessOptions& options_;
   Weights weights_;
+  std::vector<std::shared_ptr<const Backend>> backends_;
   Resources resources_;
   Program program_;
   CallPlans plans_;
+  LayoutChanges changes_;
   ModelCalls model_{};
   std::map<ValueId, Tensor> inputs_{};
+  PackedConstants packed_{};
   int most_threads_ = 1;
   std::size_t tried_ = 0;
 };

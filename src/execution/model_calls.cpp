@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_calls.hpp"
 
+#include "more_forms.hpp"
 #include "special_nodes.hpp"
 #include <benanza/fusion/default_patterns.hpp>
 #include <benanza/fusion/fuse.hpp>
@@ -29,6 +30,7 @@ class Builder {
   [[nodiscard]] ModelCalls build() {
     const LayerGraph fused = fuse(make_layer_graph(graph_), default_patterns());
     for (const auto& group : fused.layers) add(group);
+    add_forms(graph_, result_);
     return std::move(result_);
   }
 
@@ -59,13 +61,13 @@ class Builder {
     for (std::size_t at = 0; at < members.size();) {
       const Piece* const piece = best[at].piece;
       if (piece == nullptr) {
-        add_single(members[at++]);
+        add_single(members[at++], std::holds_alternative<op::View>(group.layer));
         continue;
       }
       ModelCall call{.group = std::move(bound[piece])};
-      call.plans = plans_.of(call.group.layer);
+      call.plans = plans_.of(call.group.layer, call.group.numbers);
       if (call.plans.empty())
-        for (std::size_t i = 0; i < piece->count; ++i) add_single(members[at + i]);
+        for (std::size_t i = 0; i < piece->count; ++i) add_single(members[at + i], false);
       else result_.calls.push_back(std::move(call));
       at += piece->count;
     }
@@ -78,13 +80,13 @@ class Builder {
     return plans_.best_time(layer).value_or(guess(layer));
   }
 
-  void add_single(std::size_t node) {
+  void add_single(std::size_t node, bool moved_in_place) {
     const Node& at = graph_.nodes[node];
     if (!is_run_.contains(node) || add_view(node)) return;
-    ModelCall call;
+    ModelCall call{.moved_in_place = moved_in_place};
     if (find_special(at) == nullptr && at.op_type != "ConstantOfShape")
       if (auto bound = bind_single(graph_, node, constants_); bound && takes_any_operands(bound->layer)) {
-        call.plans = plans_.of(bound->layer);
+        call.plans = plans_.of(bound->layer, bound->numbers);
         if (!call.plans.empty()) call.group = std::move(*bound);
       }
     if (call.plans.empty()) call.group.nodes = {node};

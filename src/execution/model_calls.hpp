@@ -11,8 +11,10 @@
 namespace benanza::execution {
 
 struct ModelCall {
-  BoundGroup group{};             ///< without operands where `plans` is empty
-  std::vector<CallPlan> plans{};  ///< the fastest first; none: its node runs by itself, on row-major tensors
+  BoundGroup group{};  ///< without operands where `plans` is empty
+  /// The fastest first, behind them those of `add_forms`; none: its node runs by itself, on row-major tensors.
+  std::vector<CallPlan> plans{};
+  bool moved_in_place = false;  ///< the bound counts nothing for it
 };
 
 struct ModelCalls {

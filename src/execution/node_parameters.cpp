@@ -91,6 +91,11 @@ std::vector<double> resize_region(const Node& node, const op::Resize& resize, co
 
 void add_resize(reference::Parameters& result, const Node& node, const op::Resize& resize, const NodeTensors& inputs) {
   result.resize_scales = resize_scales(node, resize, inputs);
+  bool is_ratio = true;  // of the sizes, which is what plans compute with
+  for (std::size_t i = 0; i < result.resize_scales.size(); ++i)
+    is_ratio =
+        is_ratio && result.resize_scales[i] == static_cast<double>(resize.y[i]) / static_cast<double>(resize.x[i]);
+  if (is_ratio) result.resize_scales.clear();
   if (const Tensor* region = node.op_type == "Resize" && node.opset >= 11 ? given_input(node, inputs, 1) : nullptr)
     result.resize_region = resize_region(node, resize, *region);
   result.resize_outside = node.attribute("extrapolation_value", 0.0);

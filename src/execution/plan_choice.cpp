@@ -2,146 +2,231 @@
 #include "plan_choice.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <optional>
+#include <numeric>
 #include <string>
 
 namespace benanza::execution {
 
 namespace {
 
-/// What the search takes a change of layout for: bytes read and written at a rate between caches and memory, and the
-/// call of it. The sequences that come out are executed, which says what they really take.
-constexpr BytesPerSecond rate{8e9};
-constexpr Seconds one_change{4e-6};
+/// What a change of layout is taken for where no plan does it: bytes read and written at a rate between caches and
+/// memory, and the call of it.
+constexpr BytesPerSecond rate{4e9};
+constexpr Seconds one_change{5e-6};
 /// Threads of GNU OpenMP poll for about this long where another library's threads want their processors.
 constexpr Seconds one_switch{200e-6};
 constexpr int most_passes = 20;
+constexpr Seconds unknown{-1};
 
-Seconds time_of(const CallPlan& plan) { return plan.alone; }
+/// Row-major, channels in blocks, and others, which are mostly channels last.
+enum Kind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
+constexpr Kind kinds[] = {row_major, in_blocks, other};
 
-class Search {
- public:
-  Search(const Graph& graph, const ModelCalls& model, const Allowed& allowed)
-      : model_(model), choice_(model.calls.size(), 0), readers_(model.calls.size()) {
-    for (std::size_t i = 0; i < model.calls.size(); ++i) {
-      const BoundGroup& group = model.calls[i].group;
-      if (model.calls[i].plans.empty()) {
-        const Node& node = graph.nodes[group.nodes.front()];
-        for (const auto& id : node.inputs)
-          if (id) note_reader(*id, i, 0);
-        continue;
-      }
-      for (std::size_t k = 0; k < group.operands.size(); ++k)
-        if (!group.operands[k].constant) note_reader(group.operands[k].value, i, k);
-      for (std::size_t k = 0; k < group.outputs.size(); ++k)
-        if (group.outputs[k]) makers_[*group.outputs[k]] = {i, k};
-    }
-    usable_.assign(model.calls.size(), {});
-    for (std::size_t i = 0; i < model.calls.size(); ++i) {
-      const auto& plans = model.calls[i].plans;
-      for (std::size_t p = 0; p < plans.size(); ++p)
-        if (allowed(plans[p])) usable_[i].push_back(p);
-      for (std::size_t p = 0; p < plans.size() && usable_[i].empty(); ++p) usable_[i].push_back(p);
-      if (!usable_[i].empty()) choice_[i] = usable_[i].front();
-    }
-  }
-
-  [[nodiscard]] PlanChoice run() {
-    bool is_better = true;
-    for (int pass = 0; pass < most_passes && is_better; ++pass) {
-      is_better = false;
-      for (std::size_t i = 0; i < choice_.size(); ++i) {
-        const std::size_t before = choice_[i];
-        Seconds least = cost_at(i);
-        std::size_t best = before;
-        for (const std::size_t plan : usable_[i]) {
-          choice_[i] = plan;
-          if (const Seconds cost = cost_at(i); cost < least) {
-            least = cost;
-            best = plan;
-          }
-        }
-        choice_[i] = best;
-        is_better = is_better || best != before;
-      }
-    }
-    return choice_;
-  }
-
- private:
-  struct End {
-    std::size_t call = 0, operand = 0;
-  };
-  struct Edge {
-    std::optional<End> maker{};  ///< nothing: the value is there row-major
-    End reader{};
-  };
-
-  void note_reader(ValueId id, std::size_t call, std::size_t operand) {
-    const auto maker = makers_.find(model_.root(id));
-    const bool is_made = maker != makers_.end();
-    if (!is_made && model_.calls[call].plans.empty()) return;
-    edges_.push_back({is_made ? std::optional(maker->second) : std::nullopt, {call, operand}});
-    readers_[call].push_back(edges_.size() - 1);
-    if (is_made) readers_[maker->second.call].push_back(edges_.size() - 1);
-  }
-
-  [[nodiscard]] const CallPlan* plan(std::size_t call) const {
-    const auto& plans = model_.calls[call].plans;
-    return plans.empty() ? nullptr : &plans[choice_[call]];
-  }
-
-  [[nodiscard]] Seconds cost_of(const Edge& edge) const {
-    std::string form = "plain", wanted = "plain";
-    std::size_t bytes = 0;
-    if (const CallPlan* const to = plan(edge.reader.call)) {
-      const Layout& layout = to->plan->inputs()[edge.reader.operand];
-      wanted = layout_key(*to, layout, model_.calls[edge.reader.call].group.shapes.inputs[edge.reader.operand]);
-      bytes = layout.bytes;
-    }
-    if (edge.maker) {
-      const CallPlan* const from = plan(edge.maker->call);
-      const Layout& layout = from->plan->outputs()[edge.maker->operand];
-      form = layout_key(*from, layout, model_.calls[edge.maker->call].group.shapes.outputs[edge.maker->operand]);
-      bytes = layout.bytes;
-    }
-    if (form == wanted) return {};
-    const Seconds once = Bytes{2.0 * static_cast<double>(bytes)} / rate + one_change;
-    return once * ((form != "plain" ? 1.0 : 0.0) + (wanted != "plain" ? 1.0 : 0.0));
-  }
-
-  [[nodiscard]] Seconds switch_between(std::size_t a, std::size_t b) const {
-    const CallPlan *const first = plan(a), *const second = plan(b);
-    if (first == nullptr || second == nullptr || first->plan->threads() == 1 || second->plan->threads() == 1) return {};
-    return first->uses_openmp != second->uses_openmp ? one_switch : Seconds{};
-  }
-
-  /// The part of the sum that the plan of one call decides.
-  [[nodiscard]] Seconds cost_at(std::size_t call) const {
-    const CallPlan* const chosen = plan(call);
-    Seconds cost = chosen != nullptr ? time_of(*chosen) : Seconds{};
-    for (const auto edge : readers_[call]) cost += cost_of(edges_[edge]);
-    if (call > 0) cost += switch_between(call - 1, call);
-    if (call + 1 < choice_.size()) cost += switch_between(call, call + 1);
-    return cost;
-  }
-
-  const ModelCalls& model_;
-  PlanChoice choice_;
-  std::map<ValueId, End> makers_{};
-  std::vector<Edge> edges_{};
-  std::vector<std::vector<std::size_t>> readers_;  ///< of a call: the edges at either end of it
-  std::vector<std::vector<std::size_t>> usable_{};
-};
+Kind kind_of(const Arrangement& form) {
+  constexpr std::int64_t most_in_block = 16;
+  if (form.is_plain()) return row_major;
+  if (form.order) return form.order->digits().back().extent <= most_in_block ? in_blocks : other;
+  const bool has_block = form.key.find("16b") != std::string::npos || form.key.find("8b") != std::string::npos ||
+                         form.key.find("blocked") != std::string::npos;
+  return has_block ? in_blocks : other;
+}
 
 }  // namespace
 
 PlanChoice fastest_plans(const ModelCalls& model) { return PlanChoice(model.calls.size(), 0); }
 
-PlanChoice choose_plans(const Graph& graph, const ModelCalls& model, const Allowed& allowed) {
-  return Search(graph, model, allowed).run();
+PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChanges& changes)
+    : model_(model), changes_(changes), touched_(model.calls.size()), ends_(model.calls.size()) {
+  const auto tensor_of = [&](ValueId id) -> std::size_t {
+    const ValueId root = model.root(id);
+    const auto [found, added] = known_.try_emplace(root, tensors_.size());
+    if (added) tensors_.push_back({.value = &graph.value(root), .forms = {Arrangement{}}});
+    return found->second;
+  };
+  const auto touch = [&](std::size_t call, std::size_t tensor) {
+    auto& list = touched_[call];
+    if (std::find(list.begin(), list.end(), tensor) == list.end()) list.push_back(tensor);
+  };
+  for (std::size_t i = 0; i < model.calls.size(); ++i) {
+    const BoundGroup& group = model.calls[i].group;
+    const bool is_node = model.calls[i].plans.empty();
+    std::vector<std::optional<ValueId>> reads, writes;
+    if (is_node) {
+      reads = graph.nodes[group.nodes.front()].inputs;
+    } else {
+      for (const auto& operand : group.operands)
+        reads.push_back(operand.constant ? std::nullopt : std::optional(operand.value));
+      writes = group.outputs;
+    }
+    ends_[i].resize(model.calls[i].plans.size());
+    for (auto& ends : ends_[i]) {
+      ends.inputs.assign(reads.size(), 0);
+      ends.outputs.assign(writes.size(), 0);
+    }
+    const auto note = [&](const std::vector<std::optional<ValueId>>& ids, bool is_read) {
+      for (std::size_t k = 0; k < ids.size(); ++k) {
+        if (!ids[k]) continue;
+        const std::size_t at = tensor_of(*ids[k]);
+        touch(i, at);
+        if (is_read) tensors_[at].readers.push_back({i, k});
+        else tensors_[at].maker = {i, k};
+        for (std::size_t p = 0; p < ends_[i].size(); ++p) {
+          const CallPlan& plan = model.calls[i].plans[p];
+          const Arrangement& form = is_read ? plan.inputs[k] : plan.outputs[k];
+          (is_read ? ends_[i][p].inputs : ends_[i][p].outputs)[k] = place_in(tensors_[at], form);
+          ends_[i][p].kinds |= kind_of(form);
+        }
+      }
+    };
+    note(reads, true);
+    note(writes, false);
+  }
+  for (const auto id : graph.outputs)
+    if (const auto found = known_.find(model.root(id)); found != known_.end()) tensors_[found->second].is_output = true;
+  for (auto& tensor : tensors_) tensor.changes.assign(tensor.forms.size() * tensor.forms.size(), unknown);
+}
+
+std::size_t PlanSearch::place_in(Tensor& tensor, const Arrangement& form) {
+  const auto place =
+      static_cast<std::size_t>(std::find(tensor.forms.begin(), tensor.forms.end(), form) - tensor.forms.begin());
+  if (place == tensor.forms.size()) tensor.forms.push_back(form);
+  return place;
+}
+
+const CallPlan* PlanSearch::plan(std::size_t call) const {
+  const auto& plans = model_.calls[call].plans;
+  return plans.empty() ? nullptr : &plans[choice_[call]];
+}
+
+Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
+  Seconds& known = tensor.changes[from * tensor.forms.size() + to];
+  if (known.value >= 0) return known;
+  const Arrangement &before = tensor.forms[from], &after = tensor.forms[to];
+  const Value& value = *tensor.value;
+  if (const auto* how = changes_.find(value.type, value.elements(), before, after)) return known = how->alone;
+  const double bytes = static_cast<double>(value.elements()) * bits(value.type) / 8;
+  const Seconds once = Bytes{2 * bytes} / rate + one_change;
+  return known = once * ((before.is_plain() ? 0.0 : 1.0) + (after.is_plain() ? 0.0 : 1.0));
+}
+
+/// Readers share what a change of layout has made.
+Seconds PlanSearch::cost_of(Tensor& tensor) {
+  const auto form_at = [&](const End& end, bool is_read) -> std::size_t {
+    if (ends_[end.call].empty()) return 0;
+    const Ends& ends = ends_[end.call][choice_[end.call]];
+    return is_read ? ends.inputs[end.operand] : ends.outputs[end.operand];
+  };
+  const std::size_t made = tensor.maker ? form_at(*tensor.maker, false) : 0;
+  std::uint64_t done = std::uint64_t{1} << (made % 64);
+  Seconds cost{};
+  const auto want = [&](std::size_t form) {
+    const std::uint64_t bit = std::uint64_t{1} << (form % 64);
+    if ((done & bit) != 0) return;
+    done |= bit;
+    cost += change(tensor, made, form);
+  };
+  for (const auto& reader : tensor.readers) want(form_at(reader, true));
+  if (tensor.is_output) want(0);
+  return cost;
+}
+
+Seconds PlanSearch::switch_between(std::size_t a, std::size_t b) const {
+  const CallPlan *const first = plan(a), *const second = plan(b);
+  if (first == nullptr || second == nullptr || first->threads() == 1 || second->threads() == 1) return {};
+  return first->uses_openmp != second->uses_openmp ? one_switch : Seconds{};
+}
+
+/// The part of the sum that the plan of one call decides.
+Seconds PlanSearch::cost_at(std::size_t call) {
+  const CallPlan* const chosen = plan(call);
+  Seconds cost = chosen != nullptr ? chosen->alone : Seconds{};
+  for (const auto tensor : touched_[call]) cost += cost_of(tensors_[tensor]);
+  if (call > 0) cost += switch_between(call - 1, call);
+  if (call + 1 < choice_.size()) cost += switch_between(call, call + 1);
+  return cost;
+}
+
+Seconds PlanSearch::cost(const PlanChoice& choice) {
+  choice_ = choice;
+  Seconds sum{};
+  for (std::size_t i = 0; i < choice_.size(); ++i) {
+    if (const CallPlan* const chosen = plan(i)) sum += chosen->alone;
+    if (i > 0) sum += switch_between(i - 1, i);
+  }
+  for (auto& tensor : tensors_) sum += cost_of(tensor);
+  return sum;
+}
+
+void PlanSearch::change_one_at_a_time() {
+  bool is_better = true;
+  for (int pass = 0; pass < most_passes && is_better; ++pass) {
+    is_better = false;
+    for (std::size_t i = 0; i < choice_.size(); ++i) {
+      const std::size_t before = choice_[i];
+      Seconds least = cost_at(i);
+      std::size_t best = before;
+      for (const std::size_t plan : usable_[i]) {
+        choice_[i] = plan;
+        if (const Seconds cost = cost_at(i); cost < least) {
+          least = cost;
+          best = plan;
+        }
+      }
+      choice_[i] = best;
+      is_better = is_better || best != before;
+    }
+  }
+}
+
+/// Changes that pay only together: a layout is worth it where neighbours have it too.
+bool PlanSearch::change_some_in_a_row() {
+  bool is_better = false;
+  Seconds least = cost(PlanChoice(choice_));
+  for (const Kind kind : kinds) {
+    std::vector<std::optional<std::size_t>> wanted(choice_.size());  // the fastest plan of that kind, or near it
+    for (std::size_t i = 0; i < choice_.size(); ++i)
+      for (const std::size_t p : usable_[i]) {
+        if ((ends_[i][p].kinds & ~(kind | row_major)) != 0 || (ends_[i][p].kinds & kind) == 0) continue;
+        const auto& plans = model_.calls[i].plans;
+        const bool is_pure = ends_[i][p].kinds == kind;
+        if (!wanted[i] || (is_pure && ends_[i][*wanted[i]].kinds != kind) ||
+            (is_pure == (ends_[i][*wanted[i]].kinds == kind) && plans[p].alone < plans[*wanted[i]].alone))
+          wanted[i] = p;
+      }
+    for (std::size_t length = 2; length / 2 < choice_.size(); length *= 2)
+      for (std::size_t first = 0; first < choice_.size(); first += std::max<std::size_t>(1, length / 2)) {
+        const PlanChoice before = choice_;
+        for (std::size_t i = first; i < std::min(first + length, choice_.size()); ++i)
+          if (wanted[i]) choice_[i] = *wanted[i];
+        if (choice_ == before) continue;
+        if (const Seconds now = cost(PlanChoice(choice_)); now < least) {
+          least = now;
+          is_better = true;
+        } else {
+          choice_ = before;
+        }
+      }
+  }
+  return is_better;
+}
+
+PlanChoice PlanSearch::run(const Allowed& allowed) {
+  usable_.assign(model_.calls.size(), {});
+  choice_.assign(model_.calls.size(), 0);
+  for (std::size_t i = 0; i < model_.calls.size(); ++i) {
+    const auto& plans = model_.calls[i].plans;
+    for (std::size_t p = 0; p < plans.size(); ++p)
+      if (allowed(plans[p])) usable_[i].push_back(p);
+    if (usable_[i].empty()) {
+      usable_[i].resize(plans.size());
+      std::iota(usable_[i].begin(), usable_[i].end(), std::size_t{0});
+    }
+    if (!usable_[i].empty()) choice_[i] = usable_[i].front();
+  }
+  constexpr int most_rounds = 3;
+  change_one_at_a_time();
+  for (int round = 0; round < most_rounds && change_some_in_a_row(); ++round) change_one_at_a_time();
+  return choice_;
 }
 
 }  // namespace benanza::execution

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// choose_plans: a plan for each call of a model, chosen together: the sum of their rows' times, of changes of layout
+// PlanSearch: a plan for each call of a model, chosen together: the sum of their rows' times, of changes of layout
 // between them, and of changes from one library's threads to another's.
 #pragma once
 
+#include "layout_changes.hpp"
 #include "sequence.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <vector>
 
 namespace benanza::execution {
 
@@ -14,8 +19,54 @@ using Allowed = std::function<bool(const CallPlan& plan)>;
 
 /// Each call's fastest plan.
 [[nodiscard]] PlanChoice fastest_plans(const ModelCalls& model);
-/// A choice that no change of one plan makes better, from the fastest plans. Where no plan of a call is allowed, all
-/// are.
-[[nodiscard]] PlanChoice choose_plans(const Graph& graph, const ModelCalls& model, const Allowed& allowed);
+
+class PlanSearch {
+ public:
+  /// All outlive it.
+  PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChanges& changes);
+
+  /// A choice that gets better neither by another plan of one call, nor by bringing calls that follow one another into
+  /// one kind of layout; from the fastest plans that are allowed. Where no plan of a call is allowed, all are.
+  [[nodiscard]] PlanChoice run(const Allowed& allowed);
+  /// The sum for a choice.
+  [[nodiscard]] Seconds cost(const PlanChoice& choice);
+
+ private:
+  /// An operand or a result of a call.
+  struct End {
+    std::size_t call = 0, operand = 0;
+  };
+  struct Tensor {
+    const Value* value = nullptr;
+    std::optional<End> maker{};  ///< nothing: it is there row-major
+    std::vector<End> readers{};
+    bool is_output = false;            ///< of the graph, which has it row-major
+    std::vector<Arrangement> forms{};  ///< the first is row-major
+    std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
+  };
+  /// Of a plan: places in `forms` of the tensors it reads and writes.
+  struct Ends {
+    std::vector<std::size_t> inputs{}, outputs{};
+    std::uint8_t kinds = 0;  ///< of layouts, as bits
+  };
+
+  std::size_t place_in(Tensor& tensor, const Arrangement& form);
+  [[nodiscard]] Seconds change(Tensor& tensor, std::size_t from, std::size_t to);
+  [[nodiscard]] Seconds cost_of(Tensor& tensor);
+  [[nodiscard]] Seconds cost_at(std::size_t call);
+  [[nodiscard]] Seconds switch_between(std::size_t a, std::size_t b) const;
+  [[nodiscard]] const CallPlan* plan(std::size_t call) const;
+  void change_one_at_a_time();
+  [[nodiscard]] bool change_some_in_a_row();
+
+  const ModelCalls& model_;
+  LayoutChanges& changes_;
+  std::map<ValueId, std::size_t> known_{};  ///< root -> tensor
+  std::vector<Tensor> tensors_{};
+  std::vector<std::vector<std::size_t>> touched_;  ///< tensors of each call
+  std::vector<std::vector<Ends>> ends_;            ///< of each plan of each call
+  std::vector<std::vector<std::size_t>> usable_{};
+  PlanChoice choice_{};
+};
 
 }  // namespace benanza::execution

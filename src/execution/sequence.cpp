@@ -13,8 +13,6 @@ namespace benanza::execution {
 
 namespace {
 
-const std::string plain = "plain";
-
 /// Nobody owns it: the arena outlives its users.
 Tensor seen(const Value& value, const void* data) {
   return Tensor(value.type, value.dims, std::shared_ptr<const void>(std::shared_ptr<const void>{}, data), data);
@@ -25,7 +23,7 @@ std::size_t bytes_of(const Value& value) { return Tensor(value.type, value.dims,
 /// A constant as a plan takes it, aligned.
 Tensor packed(const Plan& plan, std::size_t i, const Tensor& constant) {
   const Layout& layout = plan.inputs()[i];
-  if (layout.name == plain && constant.aligned()) return constant;
+  if (layout.name == "plain" && constant.aligned()) return constant;
   Tensor result(DataType::u8, {static_cast<std::int64_t>(layout.bytes)});
   plan.pack_input(i, constant.data(), result.writable());
   return result;
@@ -45,38 +43,35 @@ struct Buffers {
   std::vector<Tensor> constants{};  ///< that `inputs` point to
 };
 
-}  // namespace
-
-std::string layout_key(const CallPlan& plan, const Layout& layout, const Operand& operand) {
-  if (layout.name == plain) return plain;
-  std::string key = plan.backend + " " + layout.name;
-  for (const auto size : operand.shape) key += " " + std::to_string(size);
-  return key;
+std::optional<bool> team_of(const Plan& plan, bool uses_openmp) {
+  return plan.threads() > 1 ? std::optional(uses_openmp) : std::nullopt;
 }
 
-Sequence::Sequence(const Graph& graph, Program& program, Resources& resources, const ModelCalls& model,
-                   const PlanChoice& choice, const std::map<ValueId, Tensor>& inputs)
-    : graph_(graph), program_(program), resources_(resources), model_(model) {
-  for (const auto& [id, tensor] : inputs) write(id, plain, tensor.bytes());
-  for (std::size_t i = 0; i < model.calls.size(); ++i) {
-    const ModelCall& call = model.calls[i];
+}  // namespace
+
+Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model) {
+  const Graph& graph = model.graph;
+  for (const auto& [id, tensor] : model.inputs) regions_[write(id, {}, tensor.bytes())].may_move = false;
+  for (std::size_t i = 0; i < model.calls.calls.size(); ++i) {
+    const ModelCall& call = model.calls.calls[i];
     if (call.plans.empty()) add_node(call);
-    else add_call(call, call.plans[choice[i]]);
+    else if (const CallPlan& plan = call.plans[choice[i]]; plan.plan) add_call(call, plan);
+    else add_in_place(call, plan);
   }
+  const auto& constants = model.program.constants();
   for (const auto id : graph.outputs)
-    if (!program.constants()[id]) use(read(id, plain, nullptr, nullptr, 0));
+    if (!constants[id]) use(read(id, {}, nullptr, 0));
   const std::size_t end = steps_.size();
   for (const auto id : graph.outputs)
-    if (const auto found = places_.find({model.root(id), plain}); found != places_.end())
+    if (const auto found = places_.find({model.calls.root(id), {}}); found != places_.end())
       regions_[found->second].last = end;
-  for (const auto& [id, tensor] : inputs) {  // they are not written again by the next execution
-    MemoryNeed& region = regions_[places_.at({id, plain})];
+  for (const auto& [id, tensor] : model.inputs) {  // they are not written again by the next execution
+    Region& region = regions_[places_.at({id, {}})];
     region.first = 0;
     region.last = end;
   }
-  arena_.emplace(regions_);
-  for (const auto& [id, tensor] : inputs)
-    std::memcpy(arena_->at(places_.at({id, plain})), tensor.data(), tensor.bytes());
+  place();
+  for (const auto& [id, tensor] : model.inputs) std::memcpy(at(places_.at({id, {}})), tensor.data(), tensor.bytes());
   for (const auto& step : steps_) step.bind();
 }
 
@@ -87,44 +82,96 @@ void Sequence::push(Step step, WitnessCall said) {
   calls_.push_back(std::move(said));
 }
 
-std::size_t Sequence::write(ValueId id, const std::string& form, std::size_t bytes) {
+std::size_t Sequence::write(ValueId id, const Arrangement& form, std::size_t bytes) {
+  const std::size_t region = regions_.size();
   regions_.push_back({.bytes = bytes, .first = steps_.size(), .last = steps_.size()});
-  places_[{id, form}] = regions_.size() - 1;
-  return regions_.size() - 1;
+  places_[{id, form}] = region;
+  return region;
 }
 
-std::size_t Sequence::read(ValueId id, const std::string& form, const ModelCall* call, const CallPlan* plan,
-                           std::size_t operand) {
-  const ValueId root = model_.root(id);
+/// A whole is alive while one of its parts is.
+void Sequence::place() {
+  for (auto& region : regions_)
+    for (auto whole = region.whole; whole; whole = regions_[*whole].whole) {
+      regions_[*whole].first = std::min(regions_[*whole].first, region.first);
+      regions_[*whole].last = std::max(regions_[*whole].last, region.last);
+    }
+  std::vector<MemoryNeed> needs;
+  for (const auto& region : regions_) {
+    blocks_.push_back(needs.size());
+    if (!region.whole) needs.push_back({region.bytes, region.first, region.last});
+  }
+  arena_.emplace(needs);
+}
+
+std::byte* Sequence::at(std::size_t region) const {
+  std::size_t offset = 0;
+  for (; regions_[region].whole; region = *regions_[region].whole) offset += regions_[region].offset;
+  return arena_->at(blocks_[region]) + offset;
+}
+
+std::size_t Sequence::change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form) {
+  const std::size_t to = write(root, form, how.plan->outputs()[0].bytes);
+  const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, how.plan->workspace_bytes());
+  use(from);
+  auto buffers = std::make_shared<Buffers>(Buffers{.inputs = {nullptr}, .outputs = {nullptr}});
+  push({.execute =
+            [held = how.plan, buffers] {
+              held->execute({.inputs = buffers->inputs, .outputs = buffers->outputs, .workspace = buffers->workspace});
+            },
+        .bind =
+            [this, buffers, from, to, workspace] {
+              buffers->inputs[0] = at(from);
+              buffers->outputs[0] = at(to);
+              buffers->workspace = at(workspace);
+            },
+        .openmp = team_of(*how.plan, how.uses_openmp),
+        .repeatable = true},
+       {.nodes = {model_.graph.value(root).name}, .plan = "layout", .alone = how.alone});
+  return to;
+}
+
+void Sequence::pack(ValueId root, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how) {
+  use(from);
+  auto addresses = std::make_shared<std::pair<const void*, void*>>();
+  push({.execute = [addresses, how = std::move(how)] { how(addresses->first, addresses->second); },
+        .bind =
+            [this, addresses, from, to] {
+              *addresses = {at(from), at(to)};
+            }},
+       {.nodes = {model_.graph.value(root).name}, .plan = "layout"});
+}
+
+std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand) {
+  const ValueId root = model_.calls.root(id);
   if (const auto found = places_.find({root, form}); found != places_.end()) {
     use(found->second);
     return found->second;
   }
-  const auto reorder = [&](std::size_t from, std::size_t to, std::function<void(const void*, void*)> change) {
-    use(from);
-    auto addresses = std::make_shared<std::pair<const void*, void*>>();
-    push({.execute = [addresses, change = std::move(change)] { change(addresses->first, addresses->second); },
-          .bind =
-              [this, addresses, from, to] {
-                *addresses = {arena_->at(from), arena_->at(to)};
-              }},
-         {.nodes = {graph_.value(id).name}, .plan = "layout"});
-  };
-  if (form == plain) {
-    const auto maker = makers_.find(root);
-    if (maker == makers_.end())
-      throw InputError("value '" + graph_.value(root).name + "' is read before it is computed");
-    const std::size_t from = places_.at({root, maker->second.form});
-    const std::size_t to = write(root, plain, bytes_of(graph_.value(root)));
-    reorder(from, to, [held = maker->second.plan->plan, output = maker->second.output](const void* in, void* out) {
+  const Value& value = model_.graph.value(root);
+  const auto maker = makers_.find(root);
+  const Arrangement made = maker != makers_.end() ? maker->second.form : Arrangement{};
+  for (const Arrangement& from : {made, Arrangement{}}) {
+    const auto place = places_.find({root, from});
+    if (place == places_.end() || from == form) continue;
+    if (const auto* how = model_.changes.find(value.type, value.elements(), from, form))
+      return change(root, *how, place->second, form);
+  }
+  if (form.is_plain()) {
+    if (maker == makers_.end() || maker->second.plan == nullptr)
+      throw InputError("value '" + value.name + "' is read before it is computed");
+    const std::size_t from = places_.at({root, made}), to = write(root, {}, bytes_of(value));
+    pack(root, from, to, [held = maker->second.plan->plan, output = maker->second.output](const void* in, void* out) {
       held->unpack_output(output, in, out);
     });
     return to;
   }
-  const std::size_t from = read(id, plain, call, plan, operand);
+  const std::size_t from = read(id, {}, nullptr, 0);
+  if (const auto* how = model_.changes.find(value.type, value.elements(), {}, form))
+    return change(root, *how, from, form);
+  if (plan == nullptr || !plan->plan) throw InputError("value '" + value.name + "' is in no order that is read");
   const std::size_t to = write(root, form, plan->plan->inputs()[operand].bytes);
-  reorder(from, to, [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });
-  use(to);
+  pack(root, from, to, [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });
   return to;
 }
 
@@ -135,28 +182,27 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (std::size_t i = 0; i < group.operands.size(); ++i) {
     const auto& [value, constant] = group.operands[i];
     if (constant) {
-      buffers->constants.push_back(packed(*plan.plan, i, *constant));
+      const auto [found, added] = model_.packed.try_emplace({plan.plan.get(), i, constant->data()});
+      if (added) found->second = packed(*plan.plan, i, *constant);
+      buffers->constants.push_back(found->second);
       buffers->inputs.push_back(buffers->constants.back().data());
       reads.emplace_back();
       continue;
     }
-    const std::string form = layout_key(plan, plan.plan->inputs()[i], group.shapes.inputs[i]);
-    reads.emplace_back(read(value, form, &call, &plan, i));
+    reads.emplace_back(read(value, plan.inputs[i], &plan, i));
     buffers->inputs.push_back(nullptr);
   }
   for (const auto& region : reads)
     if (region) use(*region);  // a change of layout may have come between
   std::vector<std::size_t> writes;
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i) {
-    const Layout& layout = plan.plan->outputs()[i];
-    const std::string form = layout_key(plan, layout, group.shapes.outputs[i]);
     const bool is_value = group.outputs[i].has_value();
-    const ValueId id = is_value ? *group.outputs[i] : graph_.values.size() + inner_++;
-    writes.push_back(write(id, form, layout.bytes));
-    if (is_value) makers_[id] = {.plan = &plan, .output = i, .form = form};
+    const ValueId id = is_value ? *group.outputs[i] : model_.graph.values.size() + inner_++;
+    writes.push_back(write(id, plan.outputs[i], plan.plan->outputs()[i].bytes));
+    if (is_value) makers_[id] = {.plan = &plan, .output = i, .form = plan.outputs[i]};
   }
   buffers->outputs.resize(writes.size());
-  const std::size_t workspace = write(graph_.values.size() + inner_++, "workspace", plan.plan->workspace_bytes());
+  const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, plan.plan->workspace_bytes());
   std::vector<std::pair<std::size_t, std::size_t>> copies;  // of what a result starts as
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i)
     if (const auto from = group.shapes.outputs[i].starts_as) copies.emplace_back(i, *from);
@@ -169,49 +215,102 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
         .bind =
             [this, buffers, reads, writes, workspace] {
               for (std::size_t i = 0; i < reads.size(); ++i)
-                if (reads[i]) buffers->inputs[i] = arena_->at(*reads[i]);
-              for (std::size_t i = 0; i < writes.size(); ++i) buffers->outputs[i] = arena_->at(writes[i]);
-              buffers->workspace = arena_->at(workspace);
+                if (reads[i]) buffers->inputs[i] = at(*reads[i]);
+              for (std::size_t i = 0; i < writes.size(); ++i) buffers->outputs[i] = at(writes[i]);
+              buffers->workspace = at(workspace);
             },
-        .openmp = plan.plan->threads() > 1 ? std::optional(plan.uses_openmp) : std::nullopt,
+        .openmp = team_of(*plan.plan, plan.uses_openmp),
         .repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),
                                    [](const Operand& operand) { return !is_float(operand.type); })},
-       {.nodes = names_of(graph_, group.nodes),
+       {.nodes = names_of(model_.graph, group.nodes),
         .plan = plan.name(),
         .alone = plan.alone,
-        .fastest = call.plans.front().alone});
+        .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
+}
+
+void Sequence::add_copy(const ModelCall& call, const void* from, std::optional<std::size_t> region, std::size_t whole,
+                        std::size_t offset, std::size_t bytes) {
+  if (region) use(*region);
+  auto addresses = std::make_shared<std::pair<const void*, std::byte*>>(from, nullptr);
+  push({.execute = [addresses, bytes] { std::memcpy(addresses->second, addresses->first, bytes); },
+        .bind =
+            [this, addresses, region, whole, offset] {
+              if (region) addresses->first = at(*region);
+              addresses->second = at(whole) + offset;
+            }},
+       {.nodes = names_of(model_.graph, call.group.nodes), .plan = "layout"});
+}
+
+/// A part that lies elsewhere already, or whose place plans would not take, is copied.
+void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
+  constexpr std::size_t alignment = 64;  // plan/backend.hpp
+  push({.execute = [] {}, .bind = [] {}}, {.nodes = names_of(model_.graph, call.group.nodes),
+                                           .plan = plan.name(),
+                                           .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
+  const BoundGroup& group = call.group;
+  const auto bytes_of_operand = [](const Operand& operand) { return static_cast<std::size_t>(operand.bytes()); };
+  if (std::holds_alternative<op::Concat>(group.layer)) {
+    std::vector<std::optional<std::size_t>> parts;
+    for (std::size_t k = 0; k < group.operands.size(); ++k)
+      parts.push_back(group.operands[k].constant
+                          ? std::nullopt
+                          : std::optional(read(group.operands[k].value, plan.inputs[k], nullptr, 0)));
+    const std::size_t whole = write(*group.outputs[0], plan.outputs[0], bytes_of_operand(group.shapes.outputs[0]));
+    makers_[*group.outputs[0]] = {.form = plan.outputs[0]};
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::size_t bytes = bytes_of_operand(group.shapes.inputs[k]);
+      Region* const part = parts[k] ? &regions_[*parts[k]] : nullptr;
+      if (part && !part->whole && part->may_move && part->bytes == bytes && plan.offsets[k] % alignment == 0) {
+        part->whole = whole;
+        part->offset = plan.offsets[k];
+        use(whole);
+      } else {
+        add_copy(call, part ? nullptr : group.operands[k].constant->data(), parts[k], whole, plan.offsets[k], bytes);
+      }
+    }
+    use(whole);
+    return;
+  }
+  const std::size_t whole = read(group.operands[0].value, plan.inputs[0], nullptr, 0);
+  for (std::size_t k = 0; k < group.outputs.size(); ++k) {
+    if (!group.outputs[k]) continue;
+    const std::size_t part = write(*group.outputs[k], plan.outputs[k], bytes_of_operand(group.shapes.outputs[k]));
+    regions_[part].whole = whole;
+    regions_[part].offset = plan.offsets[k];
+    makers_[*group.outputs[k]] = {.output = k, .form = plan.outputs[k]};
+  }
 }
 
 void Sequence::add_node(const ModelCall& call) {
-  const Node& node = graph_.nodes[call.group.nodes.front()];
-  NodeStep* const step = program_.step_of(node);
+  const Node& node = model_.graph.nodes[call.group.nodes.front()];
+  NodeStep* const step = model_.program.step_of(node);
   if (step == nullptr) throw NotExecutable(node, "control flow within a sequence of plans");
   std::vector<std::optional<std::size_t>> reads, writes;
   auto inputs = std::make_shared<NodeTensors>();
   for (const auto& id : node.inputs) {
-    const auto& constant = id ? program_.constants()[*id] : std::nullopt;
+    const auto& constant = id ? model_.program.constants()[*id] : std::nullopt;
     inputs->push_back(constant);
-    reads.push_back(id && !constant ? std::optional(read(*id, plain, nullptr, nullptr, 0)) : std::nullopt);
+    reads.push_back(id && !constant ? std::optional(read(*id, {}, nullptr, 0)) : std::nullopt);
   }
   for (const auto& region : reads)
     if (region) use(*region);
   for (const auto& id : node.outputs)
-    writes.push_back(id ? std::optional(write(*id, plain, bytes_of(graph_.value(*id)))) : std::nullopt);
+    writes.push_back(id ? std::optional(write(*id, {}, bytes_of(model_.graph.value(*id)))) : std::nullopt);
   push({.execute =
             [this, step, inputs, writes, &node] {
-              const NodeTensors made = step->run(*inputs, resources_);
+              const NodeTensors made = step->run(*inputs, model_.resources);
               for (std::size_t i = 0; i < writes.size(); ++i) {
                 if (!writes[i]) continue;
                 if (i >= made.size() || !made[i]) throw NotExecutable(node, "an output that is not computed");
-                if (made[i]->bytes() != bytes_of(graph_.value(*node.outputs[i])))
+                if (made[i]->bytes() != bytes_of(model_.graph.value(*node.outputs[i])))
                   throw NotExecutable(node, "a size that data decides");
-                std::memcpy(arena_->at(*writes[i]), made[i]->data(), made[i]->bytes());
+                std::memcpy(at(*writes[i]), made[i]->data(), made[i]->bytes());
               }
             },
         .bind =
             [this, inputs, reads, &node] {
               for (std::size_t i = 0; i < reads.size(); ++i)
-                if (reads[i]) (*inputs)[i] = seen(graph_.value(*node.inputs[i]), arena_->at(*reads[i]));
+                if (reads[i]) (*inputs)[i] = seen(model_.graph.value(*node.inputs[i]), at(*reads[i]));
             }},
        {.nodes = {node.name}, .plan = step->plan_name()});
 }
@@ -249,7 +348,7 @@ Seconds Sequence::time_steps(std::size_t first, std::size_t last) {
 
 void Sequence::time_layout_changes() {
   for (std::size_t i = 0; i < steps_.size(); ++i)
-    if (calls_[i].plan == "layout") calls_[i].alone = time_steps(i, i);
+    if (calls_[i].plan == "layout" && calls_[i].alone.value == 0) calls_[i].alone = time_steps(i, i);
 }
 
 Seconds Sequence::time_switches() {
@@ -271,9 +370,9 @@ Seconds Sequence::time_switches() {
 
 std::vector<Tensor> Sequence::outputs() const {
   std::vector<Tensor> result;
-  for (const auto id : graph_.outputs) {
-    if (const auto& constant = program_.constants()[id]) result.push_back(*constant);
-    else result.push_back(seen(graph_.value(id), arena_->at(places_.at({model_.root(id), plain}))));
+  for (const auto id : model_.graph.outputs) {
+    if (const auto& constant = model_.program.constants()[id]) result.push_back(*constant);
+    else result.push_back(seen(model_.graph.value(id), at(places_.at({model_.calls.root(id), {}}))));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arena.hpp"
+#include "layout_changes.hpp"
 #include "model_calls.hpp"
 #include <benanza/bounds/witness.hpp>
 
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,22 +22,30 @@ namespace benanza::execution {
 /// Which plan each call takes: an index into `ModelCall::plans`.
 using PlanChoice = std::vector<std::size_t>;
 
-/// In what form a plan takes an operand or gives a result: `plain`, or a name that is equal where two plans of a
-/// backend mean the same memory.
-[[nodiscard]] std::string layout_key(const CallPlan& plan, const Layout& layout, const Operand& operand);
+/// Constants as plans take them: of a plan, the number of an operand, and where the constant's own numbers are.
+using PackedConstants = std::map<std::tuple<const Plan*, std::size_t, const void*>, Tensor>;
 
 class Sequence {
  public:
-  /// `model`, `program` and `resources` outlive it; steps of nodes that run by themselves are prepared. Throws
-  /// NotExecutable.
-  Sequence(const Graph& graph, Program& program, Resources& resources, const ModelCalls& model,
-           const PlanChoice& choice, const std::map<ValueId, Tensor>& inputs);
+  /// What all sequences of a model share, which outlives them; steps of nodes that run by themselves are prepared.
+  struct Model {
+    const Graph& graph;
+    Program& program;
+    Resources& resources;
+    const ModelCalls& calls;
+    LayoutChanges& changes;
+    const std::map<ValueId, Tensor>& inputs;
+    PackedConstants& packed;
+  };
+  /// Throws NotExecutable.
+  Sequence(const Model& model, const PlanChoice& choice);
 
   void run();
   /// The same with a reading of the clock behind each call; what each took, in the order of `calls`.
   [[nodiscard]] std::vector<Seconds> run_timed();
 
-  /// What changes of layout take when each is repeated by itself: sets `WitnessCall::alone`. Outputs are lost.
+  /// What changes of layout that no plan does take when each is repeated by itself: sets `WitnessCall::alone`. Outputs
+  /// are lost.
   void time_layout_changes();
   /// What two calls one after the other take longer than each of them repeated, over all neighbours of which one runs
   /// on OpenMP's threads and the other on a pool of its own. Neighbours that read integers are left out: while calls
@@ -51,41 +61,52 @@ class Sequence {
 
  private:
   /// Where a value lies in one form.
-  using Place = std::pair<ValueId, std::string>;
+  using Place = std::pair<ValueId, Arrangement>;
   struct Step {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses, when the arena is there
     std::optional<bool> openmp{};  ///< of a plan on several threads: whether they are OpenMP's
     bool repeatable = false;       ///< on any operands: it reads no integers
   };
+  struct Region {
+    std::size_t bytes = 0, first = 0, last = 0;
+    std::optional<std::size_t> whole{};  ///< the region that it is a part of
+    std::size_t offset = 0;              ///< within that, in bytes
+    bool may_move = true;                ///< into another one: it is not an input of the graph
+  };
+  /// What made a value, and in which form.
+  struct Maker {
+    const CallPlan* plan = nullptr;  ///< null: a node by itself, or nothing but a place
+    std::size_t output = 0;
+    Arrangement form{};
+  };
 
   void add_call(const ModelCall& call, const CallPlan& plan);
+  void add_in_place(const ModelCall& call, const CallPlan& plan);
   void add_node(const ModelCall& call);
+  void add_copy(const ModelCall& call, const void* from, std::optional<std::size_t> region, std::size_t whole,
+                std::size_t offset, std::size_t bytes);
   /// The region of a value in a form, which it is brought into where it is not yet.
-  std::size_t read(ValueId id, const std::string& form, const ModelCall* call, const CallPlan* plan,
-                   std::size_t operand);
-  std::size_t write(ValueId id, const std::string& form, std::size_t bytes);
+  std::size_t read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand);
+  std::size_t change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form);
+  void pack(ValueId root, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
+  std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
   void push(Step step, WitnessCall said);
+  void place();
+  [[nodiscard]] std::byte* at(std::size_t region) const;
   /// Least decile of executions of these steps, one after the other.
   [[nodiscard]] Seconds time_steps(std::size_t first, std::size_t last);
 
-  const Graph& graph_;
-  Program& program_;
-  Resources& resources_;
-  const ModelCalls& model_;
+  Model model_;
   std::vector<Step> steps_{};
   std::vector<WitnessCall> calls_{};
-  std::vector<MemoryNeed> regions_{};
+  std::vector<Region> regions_{};
   std::map<Place, std::size_t> places_{};
-  struct Maker {
-    const CallPlan* plan = nullptr;
-    std::size_t output = 0;
-    std::string form{};
-  };
   std::map<ValueId, Maker> makers_{};
   std::size_t inner_ = 0;  ///< results that no value stands for
   std::optional<Arena> arena_{};
+  std::vector<std::size_t> blocks_{};  ///< of regions that are no part of another: theirs in the arena
 };
 
 }  // namespace benanza::execution

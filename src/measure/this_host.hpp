@@ -5,7 +5,7 @@
 
 #include "host.hpp"
 #include "memory_probe.hpp"
-#include "openmp_team.hpp"
+#include <benanza/plan/openmp_team.hpp>
 #include <benanza/plan/thread_pool.hpp>
 
 #include <optional>

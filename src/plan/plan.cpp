@@ -35,7 +35,10 @@ std::variant<Plans, Unsupported> build_all(std::variant<PlanDrafts, Unsupported>
 }
 
 std::variant<PlanDrafts, Unsupported> Backend::drafts(const Layer& layer, int threads) const {
-  auto all = plans(layer, threads);
+  return drafts_of(plans(layer, threads));
+}
+
+std::variant<PlanDrafts, Unsupported> drafts_of(std::variant<Plans, Unsupported> all) {
   if (auto* unsupported = std::get_if<Unsupported>(&all)) return std::move(*unsupported);
   PlanDrafts drafts;
   for (auto& plan : std::get<Plans>(all)) {
@@ -45,5 +48,14 @@ std::variant<PlanDrafts, Unsupported> Backend::drafts(const Layer& layer, int th
   }
   return drafts;
 }
+
+std::variant<PlanDrafts, Unsupported> Backend::drafts_with(const Layer& layer, int threads,
+                                                           const Parameters& numbers) const {
+  if (numbers == parameters_of(layer)) return drafts(layer, threads);
+  return Unsupported{"no other numbers than those of the measurement for " + std::string(kind(layer)) + " in backend " +
+                     std::string(name())};
+}
+
+Plans Backend::copies(DataType, std::span<const StridedDimension>, int) const { return {}; }
 
 }  // namespace benanza

@@ -40,13 +40,17 @@ ThreadPool::ThreadPool(std::span<const int> cpus)
   }
 }
 
+ThreadPool::ThreadPool(const OpenmpTeam& team, int size) : team_(team), size_(size) {}
+
 ThreadPool::~ThreadPool() {
+  if (team_) return;
   run(size_, nullptr, nullptr);  // no function: leave
   for (int i = 1; i < size_; ++i) workers_[static_cast<std::size_t>(i - 1)].thread.join();
 }
 
 void ThreadPool::run(int threads, Function function, const void* context) const {
   const std::lock_guard lock(region_);
+  if (team_) return team_->run(threads, function, context);
   for (int i = 1; i < threads; ++i) {
     Worker& worker = workers_[static_cast<std::size_t>(i - 1)];
     worker.function = function;

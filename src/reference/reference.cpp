@@ -104,15 +104,6 @@ std::vector<double> evaluate(const Layer& layer, std::span<const void* const> in
   return evaluate(layer, inputs, output, indices, parameters_of(layer));
 }
 
-Parameters parameters_of(const Layer& layer) {
-  const Quantization numbers = quantization(layer);
-  Parameters parameters;
-  parameters.zero_point_a = numbers.x_zero;
-  parameters.zero_point_b = numbers.w_zero;
-  parameters.rescale = numbers.rescale;
-  return parameters;
-}
-
 std::vector<double> evaluate_all(const Layer& layer, std::span<const void* const> inputs, std::size_t output,
                                  const Parameters& parameters) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(operands(layer).outputs.at(output).elements()));

@@ -114,17 +114,18 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     return witness.in_calls().value > 0 ? 100 * (time / witness.in_calls()) : 0.0;
   };
   Seconds alone{}, in_place{};
-  std::size_t changes = 0;
+  std::size_t changes = 0, placed = 0;
   for (const auto& call : witness.calls) {
     changes += call.plan == "layout" ? 1 : 0;
+    placed += call.plan == "in place" ? 1 : 0;
     if (call.plan == "layout" || !(call.alone.value > 0)) continue;
     alone += call.alone;
     in_place += call.in_place;
   }
   out << fmt::format(
       "    {} calls, {} changes of layout ({:.1f} % of the time)\n    {} for activations, {} if none shared memory\n",
-      witness.calls.size() - changes, changes, share(witness.layout_changes()), scaled(witness.peak.value) + "B",
-      scaled(witness.all_tensors.value) + "B");
+      witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
+      scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0)
     out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));

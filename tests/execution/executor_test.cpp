@@ -183,3 +183,18 @@ TEST_CASE("random numbers are those of the scheme that engines are given") {
   CHECK(random_input(DataType::i64, {6}, "x", engines_seed).values() == Values{1, 1, 1, 0, 0, 0});
   CHECK(random_input(DataType::boolean, {2}, "x", engines_seed).values() == Values{1, 1});
 }
+
+TEST_CASE("an index that points beyond a tensor is refused before a plan reads there") {
+  Executor executor = Executor::load(
+      testing::import_text("m (float[3,2] x, int64[2] i) => (float[2,2] y) { y = Gather(x, i) }", {.executable = true}),
+      {.backends = usable_backends()});
+  const auto index = [](double first, double second) {
+    return Tensor::of(DataType::i64, {2}, std::vector<double>{first, second});
+  };
+  const Tensor x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  CHECK(executor.run({{"x", x}, {"i", index(2, -3)}}).outputs.at("y").values() == Values{5, 6, 1, 2});
+  for (const double beyond : {3.0, -4.0})
+    CHECK(testing::message_of<InputError>([&] {
+            (void)executor.run({{"x", x}, {"i", index(0, beyond)}});
+          }).find("expected less than 3") != std::string::npos);
+}

@@ -2,51 +2,18 @@
 #include "../src/execution/arena.hpp"
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
+#include "support/witness_rows.hpp"
 #include <benanza/execution/make_witness.hpp>
-#include <benanza/fusion/model_layers.hpp>
-#include <benanza/model/layer_signature.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 
 using namespace benanza;
 
 namespace {
 
 constexpr std::uint64_t seed = 7;
-
-/// Rows of every plan that backends offer for the layers of a model; what they take is made up, as the witness only
-/// orders them by it.
-ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends) {
-  const ModelLayers layers = make_model_layers(graph);
-  Run run;
-  std::set<std::string> seen;
-  const auto add = [&](const Layer& layer, double time) {
-    const std::string signature = LayerSignature(layer).text();
-    if (is_free(layer) || !seen.insert(signature).second) return;
-    for (const auto& backend : backends) {
-      auto drafts = backend->drafts(layer, 1);
-      auto* list = std::get_if<PlanDrafts>(&drafts);
-      for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
-        run.rows.push_back({.backend = std::string(backend->name()),
-                            .algorithm = (*list)[i].algorithm,
-                            .signature = signature,
-                            .samples = 1,
-                            .p10 = {time + static_cast<double>(i) * 1e-6},
-                            .median = {time}});
-    }
-  };
-  for (const auto& at : layers.fused.layers) {
-    add(at.layer, 10e-6);
-    for (const auto& piece : at.pieces) add(piece.layer, 15e-6);
-  }
-  for (const auto& at : layers.single.layers) add(at.layer, 30e-6);
-  ResultDatabase database;
-  database.add(std::move(run));
-  return database;
-}
 
 const std::string block = R"(m (float[1,16,10,10] x) => (float[1,5] y) {
   s = Constant<value = int64[4] {16, 16, 3, 3}>()
@@ -81,8 +48,8 @@ bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.si
 TEST_CASE("a witness computes groups in one call, and what single nodes compute") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(block, {.executable = true});
-  const Witness witness =
-      make_witness(graph, rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -106,8 +73,8 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
     y = LayerNormalization<epsilon = 1e-12>(s, scale)
   })",
                                            {.executable = true});
-  const Witness witness =
-      make_witness(graph, rows_for(graph, backends), {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);

@@ -15,9 +15,11 @@ namespace benanza {
 /// One call of the sequence.
 struct WitnessCall {
   std::vector<std::string> nodes{};  ///< that it computes; of a change of layout, whose operand it is
-  std::string plan{};                ///< `onednn brgconv:avx2,threads=2`; `layout`; `reference`; empty: no layer does
+  /// `onednn brgconv:avx2,threads=2`; `layout`; `reference`; `in place`: tensors are where they belong, and nothing is
+  /// called; empty: no layer does it.
+  std::string plan{};
   Seconds alone{};     ///< the plan's row, everything in the caches; of a change of layout, repeated by itself; 0: none
-  Seconds fastest{};   ///< the row of the fastest plan that the call could have; 0: none
+  Seconds fastest{};   ///< the row of the fastest plan that the call could have; 0: none, or the bound counts none
   Seconds in_place{};  ///< least decile of executions in which each call was timed
   Seconds once{};      ///< in the fastest of these executions
 };
@@ -49,7 +51,7 @@ struct Witness {
   [[nodiscard]] Seconds slower_plans() const {
     Seconds sum{};
     for (const auto& call : calls)
-      if (call.plan != "layout" && call.fastest.value > 0) sum += call.alone - call.fastest;
+      if (call.plan == "in place" || (call.plan != "layout" && call.alone.value > 0)) sum += call.alone - call.fastest;
     return sum;
   }
   /// The rung `library_chained`: the sum of calls that the bound is, and what joining them costs.

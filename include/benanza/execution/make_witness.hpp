@@ -17,7 +17,7 @@ namespace benanza {
 struct WitnessOptions {
   std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor
   int threads = 1;                                         ///< the most of a plan
-  Seconds budget{10};                                      ///< for executions, those that choose a sequence included
+  Seconds budget{5};                                       ///< for executions, those that choose a sequence included
   std::optional<std::uint64_t> weight_seed{};              ///< as of ExecutorOptions
   std::uint64_t input_seed = 2020;                         ///< of the inputs' random numbers
 };

@@ -6,6 +6,8 @@
 
 #include <benanza/model/layer.hpp>
 #include <benanza/plan/device.hpp>
+#include <benanza/plan/element_order.hpp>
+#include <benanza/plan/parameters.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +33,9 @@ struct Unsupported {
 struct Layout {
   std::string name = "plain";
   std::size_t bytes = 0;
+  /// Of a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the
+  /// plan cannot say: padding, hidden formats, constants that are not the operand's own numbers.
+  std::optional<ElementOrder> order{};
   bool operator==(const Layout&) const = default;
 };
 
@@ -128,6 +133,9 @@ using PlanDrafts = std::vector<PlanDraft>;
 /// What a backend that lists drafts returns as its plans: all of them that can be built, or why there is none.
 [[nodiscard]] std::variant<Plans, Unsupported> build_all(std::variant<PlanDrafts, Unsupported> drafts);
 
+/// Plans that are built already as drafts.
+[[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_of(std::variant<Plans, Unsupported> plans);
+
 /// Row-major layouts of operands, for plans that re-lay nothing.
 [[nodiscard]] std::vector<Layout> plain_layouts(std::span<const Operand> operands);
 
@@ -148,6 +156,9 @@ class Backend {
   [[nodiscard]] virtual std::shared_ptr<Device> device() const { return nullptr; }
   /// Nothing when the backend can run here, otherwise why not.
   [[nodiscard]] virtual std::variant<std::monostate, Unsupported> availability() const { return {}; }
+  /// The same backend with plans that run on GNU OpenMP's team instead of threads of its own, so that calls of several
+  /// libraries one after the other change no threads; null: it has none, or no OpenMP is in the process.
+  [[nodiscard]] virtual std::shared_ptr<const Backend> on_openmp() const { return nullptr; }
   /// Every way to run the layer on `threads` threads, or why there is none. Creating a plan does its preparation (code
   /// generation, heuristics); nothing is left for the first call but touching memory.
   [[nodiscard]] virtual std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const = 0;
@@ -155,6 +166,13 @@ class Backend {
   /// overrides this one, so that a tuner builds them one at a time until its time is over, or only the plan that a row
   /// names. Default: `plans`, built already.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const;
+  /// The same ways, by the same names, computing with `numbers`: these decide no speed. Default: `drafts` where they
+  /// are what plans are measured with, `parameters_of(layer)`; otherwise why there is none.
+  [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
+                                                                          const Parameters& numbers) const;
+  /// Plans of one input and one output that copy elements from one order into another: y[sum of i_k * y_stride_k] =
+  /// x[sum of i_k * x_stride_k], both dense. Default: none.
+  [[nodiscard]] virtual Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const;
 };
 
 }  // namespace benanza

@@ -5,10 +5,13 @@
 // ways in every call.
 #pragma once
 
+#include <benanza/plan/openmp_team.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 namespace benanza {
@@ -38,6 +41,9 @@ class ThreadPool {
   /// The calling thread is number 0 of every region and is not touched (bind it with `bind_this_thread(cpus[0])`);
   /// worker i is bound to `cpus[i]`.
   explicit ThreadPool(std::span<const int> cpus);
+  /// A pool without workers of its own: its regions run on OpenMP's team, which other libraries of the process use too,
+  /// so that their calls and these change no threads. There has to be a runtime.
+  ThreadPool(const OpenmpTeam& team, int size);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -70,8 +76,9 @@ class ThreadPool {
   void run(int threads, Function function, const void* context) const;
   void work(Worker& worker, int thread, int cpu);
 
+  std::optional<OpenmpTeam> team_{};  ///< then there are no workers
   int size_;
-  std::unique_ptr<Worker[]> workers_;
+  std::unique_ptr<Worker[]> workers_{};
   mutable std::mutex region_;
 };
 

@@ -60,7 +60,9 @@ Result plans(const op::Attention& op, const Context& context) {
   const Index scratch = round(kernels.attention_scratch_floats(depth, value_depth)),
               packed = round(kernels.attention_packed_floats(keys, depth));
 
-  const auto cap = op.capped ? static_cast<float>(op::Attention::measured_cap) : 0.0F;
+  const auto cap = op.capped ? static_cast<float>(context.numbers.attention_softcap) : 0.0F;
+  const auto scale =
+      static_cast<float>(context.numbers.attention_scale.value_or(1 / std::sqrt(static_cast<double>(depth))));
 
   const auto runner = [&](bool few_rows) {
     return [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -92,7 +94,7 @@ Result plans(const op::Attention& op, const Context& context) {
                                .before = op.before,
                                .after = op.causal ? 0 : op.after,
                                .k_transposed = op.k_transposed,
-                               .scale = 1.0F / std::sqrt(static_cast<float>(depth)),
+                               .scale = scale,
                                .cap = cap,
                                .packed_k = workspace + scratch,
                                .scratch = workspace};

@@ -21,27 +21,72 @@ std::string compiler() {
 #endif
 }
 
+/// Whether the kernels of the layer compute with all of the numbers that are not those of the measurement.
+bool takes_numbers(const Layer& layer, Parameters numbers) {
+  const Parameters own = parameters_of(layer);
+  const bool normalises =
+      std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
+      std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer);
+  if (normalises) {
+    numbers.epsilon = own.epsilon;
+    numbers.momentum = own.momentum;
+  } else if (std::holds_alternative<op::Attention>(layer)) {
+    numbers.attention_scale = own.attention_scale;
+    numbers.attention_softcap = own.attention_softcap;
+  } else if (std::holds_alternative<op::Lrn>(layer)) {
+    numbers.lrn_alpha = own.lrn_alpha;
+    numbers.lrn_bias = own.lrn_bias;
+  } else if (const auto* pad = std::get_if<op::Pad>(&layer)) {
+    if (pad->type == DataType::f32) numbers.pad_value = own.pad_value;
+  } else if (is_8_bit(type(layer)) &&
+             (std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::MatMul>(layer))) {
+    numbers.zero_point_a = own.zero_point_a;
+    numbers.zero_point_b = own.zero_point_b;
+    numbers.zero_point_y = own.zero_point_y;
+    numbers.rescale = own.rescale;
+  }
+  return numbers == own;
+}
+
 class NativeBackend final : public Backend {
  public:
-  explicit NativeBackend(Isa isa) : kernels_(kernels(isa)) {}
+  explicit NativeBackend(Isa isa, bool on_openmp = false) : isa_(isa), kernels_(kernels(isa)), on_openmp_(on_openmp) {}
 
   [[nodiscard]] std::string_view name() const override { return "native"; }
   /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
   [[nodiscard]] std::string version() const override { return "5," + compiler(); }
+  [[nodiscard]] bool uses_openmp() const override { return on_openmp_; }
+  [[nodiscard]] std::shared_ptr<const Backend> on_openmp() const override {
+    return OpenmpTeam().exists() ? std::make_shared<NativeBackend>(isa_, true) : nullptr;
+  }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
-    const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads};
+    return plans_with(layer, threads, parameters_of(layer));
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
+                                                                  const Parameters& numbers) const override {
+    if (!takes_numbers(layer, numbers)) return Backend::drafts_with(layer, threads, numbers);
+    return drafts_of(plans_with(layer, threads, numbers));
+  }
+  [[nodiscard]] Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const override {
+    return copy_plans(type, dimensions, {.kernels = kernels_, .pool = pool(threads), .threads = threads});
+  }
+
+ private:
+  [[nodiscard]] std::variant<Plans, Unsupported> plans_with(const Layer& layer, int threads,
+                                                            const Parameters& numbers) const {
+    const Context context{.kernels = kernels_, .pool = pool(threads), .threads = threads, .numbers = numbers};
     const auto plans_of = [&](const Layer& one) {
       return std::visit([&](const auto& op) { return native::plans(op, context); }, one);
     };
     auto result = plans_of(layer);
-    const auto wide = std::holds_alternative<Unsupported>(result) ? widened(layer) : std::nullopt;
+    const bool keeps_numbers = !is_8_bit(type(layer)) || numbers == parameters_of(layer);
+    const auto wide = std::holds_alternative<Unsupported>(result) && keeps_numbers ? widened(layer) : std::nullopt;
     if (!wide) return result;
     auto plans = plans_of(*wide);
     if (std::holds_alternative<Unsupported>(plans)) return result;
     return widen(std::get<Plans>(std::move(plans)), layer, *wide, context);
   }
 
- private:
   /// A pool of as many threads as processors; of more if a caller insists, which then share processors.
   std::shared_ptr<const ThreadPool> pool(int threads) const {
     const std::lock_guard lock(mutex_);
@@ -49,12 +94,15 @@ class NativeBackend final : public Backend {
       std::vector<int> where = threads > 1 ? cpus() : std::vector<int>{0};
       const std::size_t processors = where.size();
       while (where.size() < static_cast<std::size_t>(threads)) where.push_back(where[where.size() % processors]);
-      pool_ = std::make_shared<ThreadPool>(where);
+      pool_ = on_openmp_ ? std::make_shared<ThreadPool>(OpenmpTeam(), static_cast<int>(where.size()))
+                         : std::make_shared<ThreadPool>(where);
     }
     return pool_;
   }
 
+  Isa isa_;
   const Kernels& kernels_;
+  bool on_openmp_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const ThreadPool> pool_;
 };

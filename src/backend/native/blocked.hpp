@@ -20,6 +20,10 @@ struct Blocked {
   [[nodiscard]] Index position(Index index) const;
   void pack(const float* plain, float* packed) const;
   void unpack(const float* packed, float* plain) const;
+
+ private:
+  template <class Visit>
+  void each_block(Visit visit) const;
 };
 
 /// The shape N C/lanes H W lanes; an operand of one channel broadcasts to all: N 1 H W 1.

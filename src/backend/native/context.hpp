@@ -20,11 +20,11 @@ struct Context {
   const Kernels& kernels;
   std::shared_ptr<const ThreadPool> pool{};
   int threads = 1;
+  Parameters numbers{};  ///< that plans compute with
 };
 
 /// Results from this size on are also offered with non-temporal stores; smaller ones are read back from a cache.
 inline constexpr std::int64_t stream_bytes = 1 << 20;
-inline constexpr float epsilon = 1e-5F;
 
 class FunctionPlan final : public Plan {
  public:
@@ -143,6 +143,9 @@ template <class T>
 [[nodiscard]] Result plans(const op::Generate& op, const Context& context);
 [[nodiscard]] Result plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
+
+/// Of a copy, as Backend::copies has it.
+[[nodiscard]] Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context);
 
 // Plans of 8-bit integers, in a file of their own.
 [[nodiscard]] Result integer_plans(const op::Conv& op, const Context& context);

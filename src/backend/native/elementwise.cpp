@@ -129,8 +129,8 @@ Result plans(const op::BatchNorm& op, const Context& context) {
   const std::size_t vectors = (static_cast<std::size_t>(channels) * 2 * sizeof(float) + 63) / 64 * 64;
   const std::size_t scratch = vectors + (chain.scratch_bytes() + 63) / 64 * 64;
   const auto runner = [&](bool stream) {
-    return [chain, channels, inner, vectors, scratch, stream, pool = context.pool,
-            threads = context.threads](const Arguments& arguments) {
+    return [chain, channels, inner, vectors, scratch, stream, pool = context.pool, threads = context.threads,
+            epsilon = static_cast<float>(context.numbers.epsilon)](const Arguments& arguments) {
       pool->parallel(threads, [&](int thread) {
         const Range mine = share(chain.elements(), threads, thread, 64);
         if (mine.size() <= 0) return;

@@ -44,6 +44,7 @@ struct Problem {
   bool has_bias = false, bias_by_rows = false;
   DataType y_type = DataType::i32;
   float rescale = 1;
+  std::int32_t y_zero = 0;
 };
 
 void set_zero_points(Problem& problem, const Quantization& numbers, bool weights_are_rows, bool bytes) {
@@ -230,7 +231,7 @@ class IntegerPlan final : public Plan {
       for (Index j = 0; j < count; ++j) values[j] *= problem_.rescale;
     else
       kernels_.quantize[problem_.y_type == DataType::i8](values, output<std::uint8_t>(arguments) + at, count,
-                                                         1 / problem_.rescale, 0);
+                                                         1 / problem_.rescale, problem_.y_zero);
   }
 
   Problem problem_;
@@ -245,7 +246,9 @@ template <class Op, class MakeColumns>
 Result plan_of(const Op& op, Problem problem, bool weights_are_rows, const Context& context, MakeColumns make_columns) {
   const bool bytes = context.kernels.integer_bytes.elements != 0;
   const IntegerProduct& kernel = bytes ? context.kernels.integer_bytes : context.kernels.integer_words;
-  const Quantization numbers = quantization(op);
+  const Quantization numbers{.x_zero = context.numbers.zero_point_a,
+                             .w_zero = context.numbers.zero_point_b,
+                             .rescale = context.numbers.rescale};
   const Operands operands = op.operands();
   problem.row_side.has_sign = operands.inputs[problem.row_side.input].type == DataType::i8;
   problem.column_side.has_sign = operands.inputs[problem.column_side.input].type == DataType::i8;
@@ -253,6 +256,7 @@ Result plan_of(const Op& op, Problem problem, bool weights_are_rows, const Conte
   problem.column_side.constant = operands.inputs[problem.column_side.input].constant;
   problem.y_type = operands.outputs[0].type;
   problem.rescale = static_cast<float>(numbers.rescale);
+  problem.y_zero = static_cast<std::int32_t>(context.numbers.zero_point_y);
   problem.has_bias = !op.post.empty();
   set_zero_points(problem, numbers, weights_are_rows, bytes);
   problem.source = make_columns(kernel.columns, numbers);

@@ -4,6 +4,7 @@
 #include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace benanza::native {
 
@@ -36,6 +37,22 @@ Result plans_of(std::vector<Move> moves, const Context& context, const Operands&
     add_plan(plans, context, operands, name + ",store=nontemporal", runner(true), 0, 0);
   return plans;
 }
+
+}  // namespace
+
+Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context) {
+  const std::size_t bytes = bytes_of(type);
+  if (bits(type) < 8 || type == DataType::string || !size_class(bytes)) return {};
+  Index elements = 1;
+  for (const auto& dimension : dimensions) elements *= dimension.size;
+  const TensorShape shape{elements};
+  const Operands operands{.inputs = {{.name = "x", .type = type, .shape = shape}},
+                          .outputs = {{.name = "y", .type = type, .shape = shape}}};
+  Move move{.copy = StridedCopy({dimensions.begin(), dimensions.end()}, bytes)};
+  return std::get<Plans>(plans_of({std::move(move)}, context, operands, "copy", type));
+}
+
+namespace {
 
 bool movable(DataType type) { return bits(type) >= 8 && type != DataType::string; }
 
@@ -77,9 +94,11 @@ Result plans(const op::Pad& op, const Context& context) {
   return one_plan(
       context, op.operands(), "pad",
       [=, sources = std::move(sources), &kernels = context.kernels, pool = context.pool, threads = context.threads,
-       bytes = bytes_of(op.type), length = y[last],
+       bytes = bytes_of(op.type), pad_value = static_cast<float>(context.numbers.pad_value),
+       is_f32 = op.type == DataType::f32, length = y[last],
        rows = element_count(y) / std::max<Index>(y[last], 1)](const Arguments& arguments) {
-        static constexpr std::uint64_t zero[2] = {};
+        std::uint64_t zero[2] = {};
+        if (is_f32) std::memcpy(zero, &pad_value, sizeof pad_value);
         pool->split(rows, threads, 1, [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
             Index rest = row, from = 0;

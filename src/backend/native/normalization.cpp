@@ -45,6 +45,7 @@ Result plans(const op::LayerNorm& op, const Context& context) {
                      op.bias ? input<float>(arguments, op.scale ? at + 1 : at) : nullptr};
   };
   const Index rows = op.x[0], inner = op.x[1];
+  const auto epsilon = static_cast<float>(context.numbers.epsilon);
   if (op.residual == op::Residual::none)
     return one_plan(context, op.operands(), algorithm,
                     [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -76,6 +77,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
   const Index channels = op.x[1], inner = op.x[2], in_group = channels / op.groups, groups = op.x[0] * op.groups;
   const auto& kernels = context.kernels;
+  const auto epsilon = static_cast<float>(context.numbers.epsilon);
   // Channels [begin, end) of a group whose moments are known.
   const auto normalise = [=, &kernels](const Arguments& arguments, Index group, const Moments& m, Index begin,
                                        Index end) {
@@ -134,7 +136,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
 Result plans(const op::Lrn& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
   const Index channels = op.x[1], inner = op.x[2], image = channels * inner;
-  constexpr float alpha = 1e-4F, bias = 1.0F;  // do not decide the speed
+  const auto alpha = static_cast<float>(context.numbers.lrn_alpha), bias = static_cast<float>(context.numbers.lrn_bias);
   return one_plan(
       context, op.operands(), "lrn",
       [=, kernel = context.kernels.lrn, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -210,7 +212,8 @@ Result plans(const op::AxisNorm& op, const Context& context) {
 Result plans(const op::ChannelNorm& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
   const Index outer = op.x[0], channels = op.x[1], inner = op.x[2];
-  constexpr float momentum = 0.9F;  // ONNX BatchNormalization's own
+  const auto momentum = static_cast<float>(context.numbers.momentum);
+  const double epsilon = context.numbers.epsilon;
   return one_plan(
       context, op.operands(), "channel_norm",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -220,7 +223,7 @@ Result plans(const op::ChannelNorm& op, const Context& context) {
             Moments moments;
             for (Index o = 0; o < outer; ++o) kernels.moments(x + (o * channels + c) * inner, inner, moments);
             const double variance = moments.m2 / moments.count;
-            const double scale = 1 / std::sqrt(variance + static_cast<double>(epsilon)) *
+            const double scale = 1 / std::sqrt(variance + epsilon) *
                                  (op.affine ? static_cast<double>(input<float>(arguments, 1)[c]) : 1);
             const double shift =
                 (op.affine ? static_cast<double>(input<float>(arguments, 2)[c]) : 0) - moments.mean * scale;

@@ -32,6 +32,8 @@ void add_plans(const op::Attention& op, Candidates& candidates) {
   const Type type = *element_type(op.type);
   if (heads % kv_heads != 0)
     return candidates.refuse("attention with " + std::to_string(heads) + " heads over " + std::to_string(kv_heads));
+  const auto scale =
+      static_cast<float>(candidates.numbers().attention_scale.value_or(1 / std::sqrt(static_cast<double>(depth))));
   // Query heads that share keys and values: more rows of one product where the mask allows it, otherwise a dimension
   // over which k and v broadcast.
   const std::int64_t mask_heads = op.mask.size() < 3 ? 1 : op.mask[op.mask.size() - 3];
@@ -75,7 +77,7 @@ void add_plans(const op::Attention& op, Candidates& candidates) {
     if (!fused && added.empty()) continue;
     PostOps post;
     post.type = type;
-    post.ops.append_eltwise(dnnl::algorithm::eltwise_linear, 1.0F / std::sqrt(static_cast<float>(depth)), 0);
+    post.ops.append_eltwise(dnnl::algorithm::eltwise_linear, scale, 0);
     std::vector<dnnl::binary::primitive_desc> additions;
     for (const auto& [slot, operand] : added) {
       if (fused) post.append(ElementwiseFn::add, false, slot, operand, scores, Form::plain);

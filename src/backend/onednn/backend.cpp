@@ -6,6 +6,27 @@
 namespace benanza::onednn {
 namespace {
 
+/// Whether the primitives of the layer are given all of the numbers that are not those of the measurement.
+bool takes_numbers(const Layer& layer, Parameters numbers) {
+  const Parameters own = parameters_of(layer);
+  if (std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer)) {
+    numbers.epsilon = own.epsilon;
+  } else if (std::holds_alternative<op::Attention>(layer)) {
+    numbers.attention_scale = own.attention_scale;
+  } else if (std::holds_alternative<op::Lrn>(layer)) {
+    numbers.lrn_alpha = own.lrn_alpha;
+    numbers.lrn_bias = own.lrn_bias;
+  } else if (is_8_bit(type(layer)) &&
+             (std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::ConvTranspose>(layer) ||
+              std::holds_alternative<op::MatMul>(layer))) {
+    numbers.zero_point_a = own.zero_point_a;
+    numbers.zero_point_b = own.zero_point_b;
+    numbers.zero_point_y = own.zero_point_y;
+    numbers.rescale = own.rescale;
+  }
+  return numbers == own;
+}
+
 class OneDnn final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "onednn"; }
@@ -15,19 +36,32 @@ class OneDnn final : public Backend {
     return build_all(drafts(layer, threads));
   }
   [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const override {
-    return std::visit([&](const auto& op) { return drafts_of(op, threads); }, layer);
+    return with_numbers(layer, threads, parameters_of(layer));
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
+                                                                  const Parameters& numbers) const override {
+    if (!takes_numbers(layer, numbers)) return Backend::drafts_with(layer, threads, numbers);
+    return with_numbers(layer, threads, numbers);
+  }
+  [[nodiscard]] Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const override {
+    return copy_plans(library_, type, dimensions, threads);
   }
 
  private:
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> with_numbers(const Layer& layer, int threads,
+                                                                   const Parameters& numbers) const {
+    return std::visit([&](const auto& op) { return drafts_for(op, threads, numbers); }, layer);
+  }
   template <class Op>
-  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_of(const Op& op, int threads) const {
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_for(const Op& op, int threads,
+                                                                 const Parameters& numbers) const {
     if constexpr (Offered<Op>) {
       const auto type = element_type(op.type);
       if (!type || (f32_only<Op> && op.type != DataType::f32) || (op.type == DataType::i32 && !only_moves<Op>))
         return Unsupported{"no " + std::string(benanza::name(op.type)) + " " + std::string(Op::kind) + " in oneDNN " +
                            Library::version()};
       Library::use_threads(threads);
-      Candidates candidates(library_, op, threads);
+      Candidates candidates(library_, op, threads, numbers);
       try {
         add_plans(op, candidates);
       } catch (const dnnl::error& error) {

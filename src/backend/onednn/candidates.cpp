@@ -27,10 +27,12 @@ std::string layout_key(const char* key, const std::vector<std::optional<OperandL
 
 }  // namespace
 
-Candidates::Candidates(std::shared_ptr<const Library> library, const Layer& layer, int threads)
+Candidates::Candidates(std::shared_ptr<const Library> library, const Layer& layer, int threads,
+                       const Parameters& numbers)
     : library_(std::move(library)),
       operands_(benanza::operands(layer)),
       threads_(threads),
+      numbers_(numbers),
       reason_("oneDNN " + Library::version() + " has no optimised implementation of this " + std::string(kind(layer))) {
   if (type(layer) != DataType::f32) reason_ += " in " + std::string(name(type(layer))) + " for " + Library::isa();
 }

@@ -14,11 +14,14 @@ namespace benanza::onednn {
 
 class Candidates {
  public:
-  Candidates(std::shared_ptr<const Library> library, const Layer& layer, int threads);
+  Candidates(std::shared_ptr<const Library> library, const Layer& layer, int threads, const Parameters& numbers);
 
   [[nodiscard]] const dnnl::engine& engine() const { return library_->engine; }
   [[nodiscard]] const Operands& operands() const { return operands_; }
   [[nodiscard]] int threads() const { return threads_; }
+  /// That plans compute with.
+  [[nodiscard]] const Parameters& numbers() const { return numbers_; }
+  [[nodiscard]] float epsilon() const { return static_cast<float>(numbers_.epsilon); }
   /// What rounding results to their type may do.
   [[nodiscard]] double tolerance() const;
 
@@ -32,6 +35,7 @@ class Candidates {
   std::shared_ptr<const Library> library_;
   Operands operands_;
   int threads_;
+  Parameters numbers_;
   std::string reason_;
   std::set<std::string> names_{};
   PlanDrafts drafts_{};

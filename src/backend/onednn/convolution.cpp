@@ -110,7 +110,7 @@ void add_plans(const op::Conv& op, Candidates& candidates) {
   problem.y_type = *y_type;
   problem.plain_w = row_major(problem.w, problem.w_type);
   const int channels = op.group > 1 ? 3 : 1;  // groups and their channels, or channels
-  const Scaling scaling(op, op.w[0], op.w_constant ? channels : 0);
+  const Scaling scaling(op, op.w[0], op.w_constant ? channels : 0, candidates.numbers());
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
   add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, scaling,
@@ -139,7 +139,7 @@ void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
   problem.x_type = problem.w_type = problem.y_type = *type;
   problem.plain_w = strided(problem.w, strides, problem.w_type);
   const int channels = op.group > 1 ? 3 : 1;
-  const Scaling scaling(op, op.w[1] * op.group, op.w_constant ? channels : 0);
+  const Scaling scaling(op, op.w[1] * op.group, op.w_constant ? channels : 0, candidates.numbers());
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
   add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, scaling,

@@ -45,7 +45,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
   const auto& post_ops = std::get<PostOps>(made);
 
-  const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0);
+  const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0, candidates.numbers());
   const Type bias_type = scaling.active() ? Type::f32 : y_type;
   Desc bias_desc;
   if (has_bias) bias_desc = row_major(operands[0], bias_type);
@@ -76,7 +76,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
-  const Scaling by_row(op, op.n(), 1);  // of w, which has the columns of b as its rows
+  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // of w, which has the columns of b as its rows
   attributes = post_ops.attributes();
   by_row.set(attributes);
   for (const bool chosen : {true, false}) {

@@ -123,6 +123,33 @@ std::optional<std::int64_t> position_in(const Desc& desc, const Desc& plain, std
   return position;
 }
 
+std::optional<ElementOrder> order_of(const Desc& desc, const Desc& plain) {
+  if (is_opaque(desc) || is_opaque(plain) || plain.get_inner_nblks() != 0 || desc.get_dims() != plain.get_dims() ||
+      desc.get_padded_dims() != desc.get_dims() || desc.get_submemory_offset() != 0)
+    return std::nullopt;
+  const Dims sizes = desc.get_dims(), strides = desc.get_strides(), logical = plain.get_strides();
+  const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
+  Dims unit = logical;  // what the next digit of a dimension counts, from the innermost on
+  std::vector<OrderDigit> digits;
+  std::int64_t width = 1;
+  for (std::size_t b = blocks.size(); b-- > 0; width *= blocks[b]) {
+    auto& stride = unit[static_cast<std::size_t>(indices[b])];
+    digits.push_back({blocks[b], stride});
+    stride *= blocks[b];
+  }
+  std::vector<std::size_t> order = outermost_first(strides);
+  std::reverse(order.begin(), order.end());
+  for (const auto i : order) {
+    const std::int64_t extent = sizes[i] / block_of(desc, i);
+    if (extent == 1) continue;
+    if (strides[i] != width) return std::nullopt;
+    digits.push_back({extent, unit[i]});
+    width *= extent;
+  }
+  std::reverse(digits.begin(), digits.end());
+  return ElementOrder(digits);
+}
+
 std::string layout_name(const Desc& desc, const Desc& plain) {
   if (same_memory(desc, plain)) return "plain";
   if (is_opaque(desc)) return "opaque" + std::to_string(desc.get_size());

@@ -45,6 +45,9 @@ enum class Form { plain, channels_last, blocked };
 /// Where `desc` puts the element that a dense `plain` without blocks has at `index`, both in elements. Nothing for
 /// hidden formats, nor where the elements are not the same.
 [[nodiscard]] std::optional<std::int64_t> position_in(const Desc& desc, const Desc& plain, std::int64_t index);
+/// In which order `desc` places the elements of a dense, row-major `plain`; nothing for hidden formats, and where there
+/// is padding or a gap.
+[[nodiscard]] std::optional<ElementOrder> order_of(const Desc& desc, const Desc& plain);
 /// "plain" when `desc` places the elements as `plain` does; otherwise in oneDNN's spelling (`aBcd8b`).
 [[nodiscard]] std::string layout_name(const Desc& desc, const Desc& plain);
 

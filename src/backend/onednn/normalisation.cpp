@@ -9,7 +9,6 @@
 namespace benanza::onednn {
 namespace {
 
-constexpr float epsilon = 1e-5F;  // does not decide the speed; used in checks of results
 constexpr auto inference = dnnl::prop_kind::forward_inference;
 
 void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {
@@ -20,8 +19,8 @@ void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;
-    dnnl::batch_normalization_forward::primitive_desc first(candidates.engine(), inference, *desc, *desc, epsilon,
-                                                            flags, common_attributes(), true);
+    dnnl::batch_normalization_forward::primitive_desc first(candidates.engine(), inference, *desc, *desc,
+                                                            candidates.epsilon(), flags, common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)},
@@ -39,12 +38,13 @@ void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {
 /// epilogue.
 void add_binary_chain(const op::BatchNorm& op, Candidates& candidates) {
   const Dims x = dims(op.x), channels{1, op.x[1], 1};
-  const Transform inverse_deviation{"rsqrt", [count = static_cast<std::size_t>(op.x[1])](const void* variance) {
-                                      const auto* const first = static_cast<const float*>(variance);
-                                      std::vector<float> result(first, first + count);
-                                      for (auto& value : result) value = 1.0F / std::sqrt(value + epsilon);
-                                      return result;
-                                    }};
+  const Transform inverse_deviation{
+      "rsqrt", [count = static_cast<std::size_t>(op.x[1]), epsilon = candidates.epsilon()](const void* variance) {
+        const auto* const first = static_cast<const float*>(variance);
+        std::vector<float> result(first, first + count);
+        for (auto& value : result) value = 1.0F / std::sqrt(value + epsilon);
+        return result;
+      }};
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;
@@ -92,8 +92,8 @@ void add_plans(const op::LayerNorm& op, Candidates& candidates) {
                               result.push_back(static_cast<float>(load(vector, from, i)));
                             return result;
                           }};
-  dnnl::layer_normalization_forward::primitive_desc first(candidates.engine(), inference, x, x, epsilon, flags,
-                                                          common_attributes(), true);
+  dnnl::layer_normalization_forward::primitive_desc first(candidates.engine(), inference, x, x, candidates.epsilon(),
+                                                          flags, common_attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
     std::vector<Use> uses{{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}};
     if (op.scale) uses.push_back({DNNL_ARG_SCALE, input(1)});
@@ -112,9 +112,10 @@ void add_plans(const op::Lrn& op, Candidates& candidates) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;
-    dnnl::lrn_forward::primitive_desc first(candidates.engine(), inference, dnnl::algorithm::lrn_across_channels, *desc,
-                                            *desc, op.size, 1e-4F, static_cast<float>(op.beta), 1.0F,
-                                            common_attributes(), true);
+    dnnl::lrn_forward::primitive_desc first(
+        candidates.engine(), inference, dnnl::algorithm::lrn_across_channels, *desc, *desc, op.size,
+        static_cast<float>(candidates.numbers().lrn_alpha), static_cast<float>(op.beta),
+        static_cast<float>(candidates.numbers().lrn_bias), common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0), row_major(x)}, {DNNL_ARG_DST, output(), row_major(x)}});

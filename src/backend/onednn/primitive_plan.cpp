@@ -16,6 +16,7 @@ std::vector<Layout> layouts(const std::vector<std::optional<OperandLayout>>& cho
     if (!transform && same_memory(packed, plain)) continue;
     result[i] = {.name = layout_name(packed, plain), .bytes = packed.get_size()};
     if (transform) result[i].name += "-" + transform->name;
+    else result[i].order = order_of(packed, plain);
   }
   return result;
 }
@@ -111,9 +112,19 @@ std::optional<std::int64_t> PrimitivePlan::do_output_position(std::size_t i, std
 }
 
 void PrimitivePlan::reorder(const Desc& from, const void* source, const Desc& to, void* target) const {
-  dnnl::memory source_memory(from, library_->engine, const_cast<void*>(source)),
-      target_memory(to, library_->engine, target);
-  dnnl::reorder(source_memory, target_memory).execute(library_->stream, source_memory, target_memory);
+  auto found = std::find_if(changes_.begin(), changes_.end(),
+                            [&](const Change& change) { return change.from == from && change.to == to; });
+  if (found == changes_.end()) {
+    Change change{.from = from,
+                  .to = to,
+                  .source = dnnl::memory(from, library_->engine, DNNL_MEMORY_NONE),
+                  .target = dnnl::memory(to, library_->engine, DNNL_MEMORY_NONE)};
+    change.primitive = dnnl::reorder(change.source, change.target);
+    found = changes_.insert(changes_.end(), std::move(change));
+  }
+  found->source.set_data_handle(const_cast<void*>(source));
+  found->target.set_data_handle(target);
+  found->primitive.execute(library_->stream, found->source, found->target);
 }
 
 }  // namespace benanza::onednn

@@ -31,6 +31,11 @@ class PrimitivePlan final : public Plan {
   void do_unpack_output(std::size_t i, const void* packed, void* plain) const override;
   [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const override;
   void do_execute(const Arguments& arguments) const override;
+  struct Change {
+    Desc from{}, to{};
+    dnnl::reorder primitive{};
+    dnnl::memory source{}, target{};
+  };
   void reorder(const Desc& from, const void* source, const Desc& to, void* target) const;
 
   std::shared_ptr<const Library> library_;
@@ -40,6 +45,7 @@ class PrimitivePlan final : public Plan {
   std::vector<Call> calls_;
   /// The one state that a call changes: the pointers of the last call, because setting them costs more than comparing.
   mutable std::vector<Binding> bindings_;
+  mutable std::vector<Change> changes_;  ///< that were asked for before: making one takes longer than a small one
 };
 
 }  // namespace benanza::onednn

@@ -15,10 +15,16 @@ Desc with_type(const Desc& plain, Type type) { return strided(plain.get_dims(), 
 
 }  // namespace
 
-Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask)
-    : numbers_(quantization(layer)), active_(is_8_bit(type(layer))), channels_(mask == 0 ? 1 : channels), mask_(mask) {
+Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers)
+    : x_zero_(numbers.zero_point_a),
+      w_zero_(numbers.zero_point_b),
+      y_zero_(numbers.zero_point_y),
+      rescale_(numbers.rescale),
+      active_(is_8_bit(type(layer))),
+      channels_(mask == 0 ? 1 : channels),
+      mask_(mask) {
   const DataType y = operands(layer).outputs[0].type;
-  if (shifts_weights(layer)) numbers_.w_zero -= shift;
+  if (shifts_weights(layer)) w_zero_ -= shift;
   scales_ = active_ && y != DataType::i32;  // the sums themselves
   y_ = element_type(y).value_or(Type::f32);
 }
@@ -29,8 +35,9 @@ void Scaling::set(dnnl::primitive_attr& attributes) const {
     attributes.set_scales_mask(DNNL_ARG_WEIGHTS, mask_);
     if (y_ == Type::s8 || y_ == Type::u8) attributes.set_scales_mask(DNNL_ARG_DST, 0);
   }
-  if (numbers_.x_zero != 0) attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
-  if (numbers_.w_zero != 0) attributes.set_zero_points_mask(DNNL_ARG_WEIGHTS, 0);
+  if (x_zero_ != 0) attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
+  if (w_zero_ != 0) attributes.set_zero_points_mask(DNNL_ARG_WEIGHTS, 0);
+  if (y_zero_ != 0) attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
 }
 
 void Scaling::add(Draft& draft, std::vector<Use>& uses) const {
@@ -39,24 +46,27 @@ void Scaling::add(Draft& draft, std::vector<Use>& uses) const {
     uses.push_back({argument, draft.hold(values), std::nullopt, row_major(count, type)});
   };
   if (scales_) {
-    const auto scale = static_cast<float>(numbers_.rescale);
+    const auto scale = static_cast<float>(rescale_);
     numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, std::vector<float>{1.0F}, Type::f32);
     numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, std::vector<float>(static_cast<std::size_t>(channels_), scale),
             Type::f32);
     if (y_ == Type::s8 || y_ == Type::u8)
       numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, std::vector<float>{1.0F}, Type::f32);
   }
-  if (numbers_.x_zero != 0)
-    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC,
-            std::vector<std::int32_t>{static_cast<std::int32_t>(numbers_.x_zero)}, Type::s32);
-  if (numbers_.w_zero != 0)
-    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS,
-            std::vector<std::int32_t>{static_cast<std::int32_t>(numbers_.w_zero)}, Type::s32);
+  if (x_zero_ != 0)
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, std::vector<std::int32_t>{static_cast<std::int32_t>(x_zero_)},
+            Type::s32);
+  if (w_zero_ != 0)
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, std::vector<std::int32_t>{static_cast<std::int32_t>(w_zero_)},
+            Type::s32);
+  if (y_zero_ != 0)
+    numbers(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, std::vector<std::int32_t>{static_cast<std::int32_t>(y_zero_)},
+            Type::s32);
 }
 
 void Scaling::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
   if (!active_) return;
-  const Transform scaled{"scaled", [count, scale = static_cast<float>(numbers_.rescale)](const void* bias) {
+  const Transform scaled{"scaled", [count, scale = static_cast<float>(rescale_)](const void* bias) {
                            std::vector<std::int32_t> sums(static_cast<std::size_t>(count));
                            std::memcpy(sums.data(), bias, sums.size() * sizeof(std::int32_t));
                            std::vector<float> result;

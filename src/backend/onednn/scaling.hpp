@@ -4,7 +4,6 @@
 #pragma once
 
 #include "draft.hpp"
-#include <benanza/model/quantization.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -15,7 +14,7 @@ class Scaling {
  public:
   /// `channels`: columns or output channels, each with a scale of its own where the weights are constant, along the
   /// dimensions `mask` of the weights; one scale for all where it is 0. Does nothing for layers of other types.
-  Scaling(const Layer& layer, std::int64_t channels, int mask);
+  Scaling(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers);
 
   void set(dnnl::primitive_attr& attributes) const;
   /// Adds the arguments and their values to a plan.
@@ -36,7 +35,7 @@ class Scaling {
   [[nodiscard]] static Slot shift_input(Draft& draft, const dnnl::engine& engine, std::size_t i, const Desc& plain);
 
  private:
-  Quantization numbers_;
+  double x_zero_ = 0, w_zero_ = 0, y_zero_ = 0, rescale_ = 1;
   bool active_, scales_;
   Type y_ = Type::f32;
   std::int64_t channels_;

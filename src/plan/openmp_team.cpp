@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openmp_team.hpp"
+#include <benanza/plan/openmp_team.hpp>
 
 #include <dlfcn.h>
 #include <sched.h>
 
-namespace benanza::bench {
+namespace benanza {
 
 namespace {
 
@@ -31,6 +31,17 @@ void bind_worker(void* data) {
   if (number > 0 && number < region.cpus.size()) allow(region.cpus.subspan(number, 1));
 }
 
+struct OwnRegion {
+  void (*function)(const void* context, int thread);
+  const void* context;
+  int (*thread_number)();
+};
+
+void run_region(void* data) {
+  const auto& region = *static_cast<const OwnRegion*>(data);
+  region.function(region.context, region.thread_number());
+}
+
 }  // namespace
 
 OpenmpTeam::OpenmpTeam() {
@@ -42,9 +53,14 @@ OpenmpTeam::OpenmpTeam() {
 
 void OpenmpTeam::bind(std::span<const int> cpus) const {
   allow(cpus);
-  if (parallel_ == nullptr || thread_number_ == nullptr) return;
+  if (!exists()) return;
   ParallelRegion region{cpus, thread_number_};
   parallel_(bind_worker, &region, static_cast<unsigned>(cpus.size()), 0);
+}
+
+void OpenmpTeam::run(int threads, void (*function)(const void*, int), const void* context) const {
+  OwnRegion region{function, context, thread_number_};
+  parallel_(run_region, &region, static_cast<unsigned>(threads), 0);
 }
 
 void OpenmpTeam::end() const {
@@ -53,4 +69,4 @@ void OpenmpTeam::end() const {
   if (set_threads_ != nullptr) set_threads_(1);
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza

@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace benanza::bench {
+namespace benanza {
 
 class OpenmpTeam {
  public:
@@ -15,6 +15,10 @@ class OpenmpTeam {
   /// thread gets all of them: threads that the runtime starts later (a region of fewer threads ends some) inherit its
   /// processors, and must not all inherit one.
   void bind(std::span<const int> cpus) const;
+  /// Whether a runtime is there.
+  [[nodiscard]] bool exists() const { return parallel_ != nullptr && thread_number_ != nullptr; }
+  /// Calls `function(context, thread)` for thread = 0 ... threads - 1 as a parallel region. There has to be a runtime.
+  void run(int threads, void (*function)(const void* context, int thread), const void* context) const;
   /// Ends the team; its threads are joined. The next region starts one again; regions of unstated size have one thread
   /// until a library states another.
   void end() const;
@@ -26,4 +30,4 @@ class OpenmpTeam {
   void (*set_threads_)(int) = nullptr;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "more_forms.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace benanza::execution {
+
+namespace {
+
+/// A part of a tensor that is one behind the other in row-major memory, in elements.
+struct Part {
+  std::int64_t begin = 0, elements = 0;
+};
+
+/// The parts that a Concat joins, or that a Split or a Slice takes out; none where they are not in one piece each.
+std::vector<Part> parts_of(const Layer& layer) {
+  std::vector<Part> parts;
+  const auto add = [&](std::int64_t elements) {
+    parts.push_back({parts.empty() ? 0 : parts.back().begin + parts.back().elements, elements});
+  };
+  if (const auto* concat = std::get_if<op::Concat>(&layer); concat && concat->outer == 1 && !concat->in_place)
+    for (const auto size : concat->sizes) add(size * concat->inner);
+  if (const auto* split = std::get_if<op::Split>(&layer); split && split->outer == 1)
+    for (const auto size : split->sizes) add(size * split->inner);
+  if (const auto* slice = std::get_if<op::Slice>(&layer)) {
+    std::size_t axis = 0;  // the one that is cut: those before it are of size 1, those behind it whole
+    while (axis < slice->x.size() && slice->x[axis] == 1) ++axis;
+    std::int64_t inner = 1;
+    for (std::size_t i = axis + 1; i < slice->x.size(); ++i) {
+      if (slice->x[i] != slice->y[i]) return {};
+      inner *= slice->x[i];
+    }
+    const bool steps = std::any_of(slice->steps.begin(), slice->steps.end(), [](auto step) { return step != 1; });
+    if (axis < slice->x.size() && !steps) parts.push_back({slice->starts[axis] * inner, slice->y[axis] * inner});
+  }
+  return parts;
+}
+
+/// The order of a whole tensor of which `part` is that of a part of `elements`.
+std::optional<ElementOrder> whole_order(const ElementOrder& part, std::int64_t elements, std::int64_t whole) {
+  if (part.is_row_major()) return part;
+  std::vector<OrderDigit> digits = part.digits();
+  const OrderDigit first = digits.front();
+  if (first.stride * first.extent == elements) digits.erase(digits.begin());  // the outermost, of which there are more
+  constexpr std::int64_t most_in_block = 16;  // of the innermost digit: other orders are none that a whole would have
+  const std::int64_t block = first.stride * first.extent == elements ? first.stride : elements;
+  if (whole % block != 0 || part.digits().back().extent > most_in_block) return std::nullopt;
+  digits.insert(digits.begin(), {whole / block, block});
+  return ElementOrder(digits);
+}
+
+bool is_elementwise(const BoundGroup& group) {
+  if (!std::holds_alternative<op::Unary>(group.layer) && !std::holds_alternative<op::Binary>(group.layer) &&
+      !std::holds_alternative<op::Nary>(group.layer))
+    return false;
+  if (group.shapes.outputs.size() != 1) return false;
+  const std::int64_t elements = group.shapes.outputs[0].elements();
+  for (std::size_t i = 0; i < group.operands.size(); ++i) {
+    const std::int64_t own = group.shapes.inputs[i].elements();
+    if (own != 1 && (own != elements || group.operands[i].constant)) return false;
+  }
+  return elements > 1;
+}
+
+class Adder {
+ public:
+  Adder(const Graph& graph, ModelCalls& model) : graph_(graph), model_(model) {}
+
+  void run() {
+    constexpr int passes = 3;  // over chains of calls that take any order
+    constexpr std::size_t most_orders = 4;
+    for (const auto& call : model_.calls)
+      for (const auto& plan : call.plans) {
+        for (std::size_t i = 0; i < plan.inputs.size(); ++i)
+          if (!call.group.operands[i].constant) note(call.group.operands[i].value, plan.inputs[i]);
+        for (std::size_t i = 0; i < plan.outputs.size(); ++i)
+          if (call.group.outputs[i]) note(*call.group.outputs[i], plan.outputs[i]);
+      }
+    for (int pass = 0; pass < passes; ++pass)
+      for (std::size_t k = 0; k < 2 * model_.calls.size(); ++k) {
+        const std::size_t at = k < model_.calls.size() ? k : 2 * model_.calls.size() - 1 - k;
+        const ModelCall& call = model_.calls[at];
+        if (call.plans.empty()) continue;
+        for (const auto& plan : more_plans(call))
+          if (known_[root_of_output(call)].size() < most_orders) note_all(call, plan);
+      }
+    for (auto& call : model_.calls)
+      if (!call.plans.empty())
+        for (auto& plan : more_plans(call)) call.plans.push_back(std::move(plan));
+  }
+
+ private:
+  void note(ValueId id, const Arrangement& form) {
+    if (form.order) known_[model_.root(id)].insert(form);
+  }
+  void note_all(const ModelCall& call, const CallPlan& plan) {
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i)
+      if (!call.group.operands[i].constant) note(call.group.operands[i].value, plan.inputs[i]);
+    for (std::size_t i = 0; i < plan.outputs.size(); ++i)
+      if (call.group.outputs[i]) note(*call.group.outputs[i], plan.outputs[i]);
+  }
+  [[nodiscard]] ValueId root_of_output(const ModelCall& call) const {
+    for (const auto& output : call.group.outputs)
+      if (output) return model_.root(*output);
+    return graph_.values.size();
+  }
+
+  [[nodiscard]] std::vector<CallPlan> more_plans(const ModelCall& call) {
+    if (is_elementwise(call.group)) return in_other_orders(call);
+    const auto parts = parts_of(call.group.layer);
+    return parts.empty() ? std::vector<CallPlan>{} : without_call(call, parts);
+  }
+
+  [[nodiscard]] std::vector<CallPlan> in_other_orders(const ModelCall& call) {
+    constexpr std::size_t most = 2;
+    const BoundGroup& group = call.group;
+    const std::int64_t elements = group.shapes.outputs[0].elements();
+    std::set<Arrangement> forms;
+    const auto collect = [&](ValueId id) {
+      if (graph_.value(id).elements() == elements)
+        for (const auto& form : known_[model_.root(id)])
+          if (!form.is_plain()) forms.insert(form);
+    };
+    for (const auto& operand : group.operands)
+      if (!operand.constant) collect(operand.value);
+    if (group.outputs[0]) collect(*group.outputs[0]);
+    std::vector<CallPlan> result;
+    std::size_t used = 0;
+    for (const auto& plan : call.plans) {
+      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
+      if (!plan.plan || !std::all_of(plan.inputs.begin(), plan.inputs.end(), is_plain) || !is_plain(plan.outputs[0]))
+        continue;
+      for (const auto& form : forms) {
+        CallPlan other = plan;
+        for (std::size_t i = 0; i < other.inputs.size(); ++i)
+          if (group.shapes.inputs[i].elements() == elements) other.inputs[i] = form;
+        other.outputs[0] = form;
+        result.push_back(std::move(other));
+      }
+      if (++used == most) break;
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<CallPlan> without_call(const ModelCall& call, const std::vector<Part>& parts) {
+    const BoundGroup& group = call.group;
+    const bool joins = std::holds_alternative<op::Concat>(group.layer);
+    const auto& operands = joins ? group.shapes.outputs : group.shapes.inputs;
+    const std::int64_t whole = operands[0].elements();
+    if (parts.size() != (joins ? group.operands.size() : group.outputs.size()) || bits(operands[0].type) < 8) return {};
+    if (!joins && group.operands[0].constant) return {};
+    const auto value_of = [&](std::size_t k) -> std::optional<ValueId> {
+      if (!joins) return group.outputs[k];
+      return group.operands[k].constant ? std::nullopt : std::optional(group.operands[k].value);
+    };
+    std::set<Arrangement> wholes;
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (const auto id = value_of(k))
+        for (const auto& form : known_[model_.root(*id)])
+          if (const auto order = whole_order(*form.order, parts[k].elements, whole))
+            wholes.insert(arrangement_of(*order));
+    if (const auto id = joins ? group.outputs[0] : std::optional(group.operands[0].value))
+      for (const auto& form : known_[model_.root(*id)]) wholes.insert(form);
+    wholes.insert(Arrangement{});
+    std::vector<CallPlan> result;
+    for (const auto& form : wholes) {
+      std::vector<Arrangement> lie;
+      for (std::size_t k = 0; k < parts.size(); ++k) {
+        const auto order = form.order->of_part(parts[k].elements);
+        const std::int64_t bytes = parts[k].begin * bits(operands[0].type) / 8;
+        const bool begins = form.is_plain() || parts[k].begin % form.order->digits().front().stride == 0;
+        if (!order || !begins || (!joins && bytes % 64 != 0)) break;
+        lie.push_back(arrangement_of(*order));
+      }
+      if (lie.size() != parts.size()) continue;
+      CallPlan plan;
+      plan.inputs = joins ? lie : std::vector<Arrangement>{form};
+      plan.outputs = joins ? std::vector<Arrangement>{form} : lie;
+      for (const auto& part : parts)
+        plan.offsets.push_back(static_cast<std::size_t>(part.begin * bits(operands[0].type) / 8));
+      // A constant among them is written by each execution, row-major.
+      bool takes_constants = true;
+      for (std::size_t k = 0; joins && k < parts.size(); ++k)
+        takes_constants = takes_constants && (!group.operands[k].constant || lie[k].is_plain());
+      if (takes_constants) result.push_back(std::move(plan));
+    }
+    return result;
+  }
+
+  const Graph& graph_;
+  ModelCalls& model_;
+  std::map<ValueId, std::set<Arrangement>> known_{};
+};
+
+}  // namespace
+
+void add_forms(const Graph& graph, ModelCalls& model) { Adder(graph, model).run(); }
+
+}  // namespace benanza::execution

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that a model has written in parts are one call of the witness, which computes what single nodes compute.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include "support/witness_rows.hpp"
+#include <benanza/execution/make_witness.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace benanza;
+
+namespace {
+
+Witness witness_of(const std::string& model) {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(model, {.executable = true});
+  return make_witness(graph, testing::rows_for(graph, backends),
+                      {.backends = backends, .budget = {0.01}, .weight_seed = 7});
+}
+
+/// Calls of plans, changes of layout apart, by how many nodes each computes.
+std::vector<std::size_t> sizes_of(const Witness& witness) {
+  std::vector<std::size_t> sizes;
+  for (const auto& call : witness.calls)
+    if (call.plan != "layout" && !call.plan.empty()) sizes.push_back(call.nodes.size());
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("an RMS norm in parts is one call, with its own epsilon") {
+  // Squares of about 1e-8, so that an epsilon of 1e-5 in the place of 1e-12 would give a thirtieth of the result.
+  const Witness witness = witness_of(R"(m (float[8, 64] x) => (float[8, 64] y) <float two = {2},
+      float epsilon = {1e-12}, int64[1] last = {-1}, float small = {0.0001}> {
+    c = Constant<value = int64[1] {64}>()
+    weights = ConstantOfShape<value = float[1] {1.0}>(c)
+    s = Mul(x, small)
+    square = Pow(s, two)
+    mean = ReduceMean(square, last)
+    sum = Add(mean, epsilon)
+    root = Sqrt(sum)
+    inverse = Reciprocal(root)
+    n = Mul(s, inverse)
+    y = Mul(weights, n)
+  })");
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(sizes_of(witness) == std::vector<std::size_t>{1, 7});
+}
+
+TEST_CASE("attention in parts is one call, with the scale that its parts have") {
+  // Factors of 0.5 on queries and on keys: 0.25, which is not 1 / sqrt(8).
+  const Witness witness = witness_of(R"(m (float[1, 12, 2, 8] a, float[1, 12, 2, 8] b, float[1, 12, 2, 8] c,
+      float[1, 1, 12, 12] mask) => (float[1, 12, 2, 8] y) <float half = {0.5}> {
+    q = Transpose<perm = [0, 2, 1, 3]>(a)
+    k = Transpose<perm = [0, 2, 3, 1]>(b)
+    v = Transpose<perm = [0, 2, 1, 3]>(c)
+    qs = Mul(q, half)
+    ks = Mul(k, half)
+    scores = MatMul(qs, ks)
+    masked = Add(scores, mask)
+    weights = Softmax<axis = -1>(masked)
+    z = MatMul(weights, v)
+    y = Transpose<perm = [0, 2, 1, 3]>(z)
+  })");
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(sizes_of(witness) == std::vector<std::size_t>{10});
+}
+
+TEST_CASE("a convolution does the padding before it") {
+  const Witness witness = witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 16, 8, 8] y)
+      <int64[8] pads = {0, 0, 2, 2, 0, 0, 2, 2}> {
+    s = Constant<value = int64[4] {16, 16, 3, 3}>()
+    w = ConstantOfShape<value = float[1] {1.0}>(s)
+    padded = Pad(x, pads)
+    z = Conv(padded, w)
+    y = Relu(z)
+  })");
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(sizes_of(witness) == std::vector<std::size_t>{3});
+}
+
+TEST_CASE("what is concatenated and split in one piece of memory is not copied") {
+  // A dense block: each Concat has the one before it at its beginning.
+  const Witness witness = witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 48, 6, 6] y, float[1, 16, 6, 6] t) {
+    s = Constant<value = int64[4] {16, 16, 3, 3}>()
+    u = Constant<value = int64[4] {16, 32, 3, 3}>()
+    w = ConstantOfShape<value = float[1] {1.0}>(s)
+    v = ConstantOfShape<value = float[1] {1.0}>(u)
+    a = Relu(x)
+    b = Conv<pads = [1, 1, 1, 1]>(a, w)
+    j = Concat<axis = 1>(a, b)
+    c = Conv<pads = [1, 1, 1, 1]>(j, v)
+    y = Concat<axis = 1>(j, c)
+    p, q = Split<axis = 1, num_outputs = 2>(j)
+    t = Tanh(q)
+  })");
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(sizes_of(witness) == std::vector<std::size_t>{1, 1, 1, 1});  // Relu, two convolutions, Tanh
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows as a witness needs them, without measuring: of every plan that backends offer for the layers of a model. What
+// they take is made up, as the witness only orders them by it.
+#pragma once
+
+#include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/backend.hpp>
+#include <benanza/results/results.hpp>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace benanza::testing {
+
+inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends) {
+  const ModelLayers layers = make_model_layers(graph);
+  Run run;
+  std::set<std::string> seen;
+  const auto add = [&](const Layer& layer, double time) {
+    const std::string signature = LayerSignature(layer).text();
+    if (is_free(layer) || !seen.insert(signature).second) return;
+    for (const auto& backend : backends) {
+      auto drafts = backend->drafts(layer, 1);
+      auto* list = std::get_if<PlanDrafts>(&drafts);
+      for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+        run.rows.push_back({.backend = std::string(backend->name()),
+                            .algorithm = (*list)[i].algorithm,
+                            .signature = signature,
+                            .samples = 1,
+                            .p10 = {time + static_cast<double>(i) * 1e-6},
+                            .median = {time}});
+    }
+  };
+  for (const auto& at : layers.fused.layers) {
+    add(at.layer, 10e-6);
+    for (const auto& piece : at.pieces) add(piece.layer, 15e-6);
+  }
+  for (const auto& at : layers.single.layers) add(at.layer, 30e-6);
+  ResultDatabase database;
+  database.add(std::move(run));
+  return database;
+}
+
+}  // namespace benanza::testing
