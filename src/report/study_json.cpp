@@ -84,7 +84,7 @@ Json study_json(const Study& study) {
   for (const auto& account : study.accounts) accounts.push_back(account_json(account));
   for (const auto& claim : study.claims)
     claims.push_back({{"what", claim.what},
-                      {"published", claim.published},
+                      {"published", text_or_null(claim.published)},
                       {"found", number(claim.found)},
                       {"agrees", claim.agrees}});
   for (const auto name : enum_names(Optimization{})) optimizations.push_back(name);

@@ -210,7 +210,7 @@ class StudyTable {
                         row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
       line.erase(line.find_last_not_of(' ') + 1);
       if (!row.doubt.empty()) line += "  " + row.doubt;
-      out_ << line << (row.partial() ? fmt::format("  partial: {} layers missing", row.missing) : "") << '\n';
+      out_ << line << (row.partial() ? "  partial: " + count_of(static_cast<std::size_t>(row.missing), "layer") + " missing" : "") << '\n';
     }
   }
   static std::string time_or_nothing(std::optional<Seconds> time) { return time ? time_text(*time) : ""; }
@@ -219,7 +219,8 @@ class StudyTable {
     if (study_.claims.empty()) return;
     out_ << '\n' << strong(fmt::format("{:<49} {:>12} {:>7}", "the paper", "it says", "its data")) << '\n';
     for (const auto& claim : study_.claims)
-      out_ << fmt::format("{:<49} {:>12} {:>7}{}\n", clipped(claim.what, 49), claim.published,
+      out_ << fmt::format("{:<49} {:>12} {:>7}{}\n", clipped(claim.what, 49),
+                          claim.published.empty() ? "-" : claim.published,
                           claim.found ? fmt::format("{:.4g}", *claim.found) : "", claim.agrees ? "" : "  differs");
   }
 

@@ -67,6 +67,25 @@ void add_advice(const Study& study, std::vector<StudyClaim>& claims) {
   }
 }
 
+/// What the paper does not say, but plots: the totals of ResNet50-v1 layer by layer, by their own table. That of all
+/// models has a run of another day.
+void add_totals(const Study& study, std::vector<StudyClaim>& claims) {
+  const auto add = [&claims](const char* type, const Rungs& rungs) {
+    if (const auto time = rung_of(rungs, RungName::library))
+      claims.push_back({.what = std::string("ms of ResNet50-v1, sequential, ") + type + ", V100 b32",
+                        .found = time->value * 1e3,
+                        .agrees = true});
+  };
+  for (const auto& account : study.accounts) {
+    if (account.source != "variants" || account.model != "ResNet050-v1" || account.device != v100 ||
+        account.batch != 32)
+      continue;
+    add("f32", account.rungs);
+    if (const auto narrow = account.in_types.find(DataType::f16); narrow != account.in_types.end())
+      add("f16", narrow->second);
+  }
+}
+
 void add_counts(const std::map<std::string, CountedLayers>& layers, std::vector<StudyClaim>& claims) {
   const auto family = [&layers](const std::string& end) {
     std::vector<std::string> names;
@@ -112,6 +131,7 @@ std::vector<StudyClaim> claims_2019(const Study& study, const std::map<std::stri
   std::vector<StudyClaim> claims;
   add_ratios(study, claims);
   add_advice(study, claims);
+  add_totals(study, claims);
   add_counts(layers, claims);
   std::erase_if(claims, [](const StudyClaim& each) { return !each.found; });
   return claims;

@@ -122,6 +122,9 @@ TEST_CASE("The paper's figures stand beside those of its data, and differ where 
   CHECK(found("ratio, parallel").published == "0.76");
   CHECK_FALSE(found("GoogleNet").agrees);
   CHECK(found("Tesla T4").agrees);
+  CHECK(found("sequential, f32").found.value() == Approx(33.624781));
+  CHECK(found("sequential, f16").found.value() == Approx(19.134692));
+  CHECK(found("sequential, f16").published.empty());
 }
 
 TEST_CASE("A database of 2019 knows what cuDNN advised") {

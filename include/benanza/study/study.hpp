@@ -103,7 +103,7 @@ struct StudyMean {
 /// A published figure with what the data gives.
 struct StudyClaim {
   std::string what{};
-  std::string published{};
+  std::string published{};        ///< empty: the paper does not say it
   std::optional<double> found{};  ///< nothing: the study has no data for it
   bool agrees = false;            ///< to the digits that were published
 };

@@ -140,7 +140,7 @@ function meanTable(study) {
 function claimTable(study) {
   return study.claims.length > 0 && section("What the paper says", "Published figures beside those that the published data gives.", el("div", { class: "wide" }, el("table", { class: "claims" },
     el("thead", {}, el("tr", {}, ["figure", "published", "its data", ""].map((title, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "number" : "" }, title)))),
-    el("tbody", {}, study.claims.map((claim) => el("tr", {}, el("td", {}, claim.what), el("td", { class: "number" }, claim.published), el("td", { class: "number" }, claim.found === null ? "" : String(Number(claim.found.toPrecision(4)))), el("td", {}, claim.agrees ? "" : "differs")))))));
+    el("tbody", {}, study.claims.map((claim) => el("tr", {}, el("td", {}, claim.what), el("td", { class: "number" }, claim.published ?? "–"), el("td", { class: "number" }, claim.found === null ? "" : String(Number(claim.found.toPrecision(4)))), el("td", {}, claim.agrees ? "" : "differs")))))));
 }
 
 function studyRows(study) {
