@@ -25,10 +25,12 @@ bool takes_any_operands(const Layer& layer) {
         constexpr auto is = []<class... Any>(std::type_identity<std::variant<Any...>>) {
           return (std::is_same_v<Op, Any> || ...);
         };
-        return is(std::type_identity<std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Pool,
-                                                  op::BatchNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax,
-                                                  op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose,
-                                                  op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile>>{});
+        return is(std::type_identity<
+                  std::variant<op::Conv, op::ConvTranspose, op::MatMul, op::Attention, op::Pool, op::BatchNorm,
+                               op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::ConvGradient, op::UnaryGradient,
+                               op::SoftmaxGradient, op::NormGradient, op::PoolGradient, op::LossGradient,
+                               op::GatherGradient, op::Unary, op::Binary, op::Nary, op::Reduce, op::Transpose,
+                               op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile>>{});
       },
       layer);
 }
