@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace benanza::execution {
@@ -67,6 +68,8 @@ class PlanSearch {
   std::vector<std::vector<Ends>> ends_;            ///< of each plan of each call
   std::vector<std::vector<std::size_t>> usable_{};
   PlanChoice choice_{};
+  /// Of changes between two kinds of layouts, by the binary order of the number of elements.
+  std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};
 };
 
 }  // namespace benanza::execution
