@@ -18,24 +18,12 @@ struct Table {
   std::string rows{};
 };
 
-/// `x3 single, x1 fused`; of a layer of neither form how many groups it is a part of: `x2 part`.
-std::string occurrences(const Users& user) {
-  std::string text;
-  const auto append = [&](std::int64_t count, std::string_view form) {
-    if (count == 0) return;
-    text += (text.empty() ? "x" : ", x") + std::to_string(count) + " " + std::string(form);
-  };
-  append(user.count, "single");
-  append(user.fused, "fused");
-  if (text.empty()) append(user.parts, "part");
-  return text;
-}
-
 /// Its models are written behind it, indented deeper.
 void append_row(std::string& rows, const UniqueLayer& unique) {
   rows += "    " + std::visit([](const auto& op) { return codegen::initializer(op); }, unique.layer) + ",\n";
   for (const auto& user : unique.users)
-    rows += "        // " + codegen::as_comment(user.model + " " + occurrences(user) + ": " + user.node) + "\n";
+    rows +=
+        "        // " + codegen::as_comment(user.model + " " + codegen::occurrences(user) + ": " + user.node) + "\n";
 }
 
 /// In the order of the list of operators, as the set has them.

@@ -6,6 +6,7 @@
 
 #include <benanza/detail/field_text.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/model/layer_set.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -40,6 +41,19 @@ namespace benanza::codegen {
     result += plain ? c : '_';
   }
   return result;
+}
+
+/// `x3 single, x1 fused`; of a layer of neither form how many groups it is a part of: `x2 part`.
+[[nodiscard]] inline std::string occurrences(const Users& user) {
+  std::string text;
+  const auto append = [&](std::int64_t count, std::string_view form) {
+    if (count == 0) return;
+    text += (text.empty() ? "x" : ", x") + std::to_string(count) + " " + std::string(form);
+  };
+  append(user.count, "single");
+  append(user.fused, "fused");
+  if (text.empty()) append(user.parts, "part");
+  return text;
 }
 
 /// `GatherNd` as `gather_nd`.

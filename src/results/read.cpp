@@ -4,6 +4,7 @@
 #include "read_kernels.hpp"
 #include "root_object.hpp"
 #include "row_name.hpp"
+#include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/results.hpp>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -65,7 +67,8 @@ struct Row {
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
          clock_hz = 0, wander = 0;
   std::string_view method{};
-  double samples = 0, calls_per_sample = 1, threads = 1, workspace_bytes = 0;
+  std::optional<double> samples{};  ///< of a row that does not say, its time is the one
+  double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
   bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
   std::vector<KernelLaunch> kernels{};
@@ -106,6 +109,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "difference") row.difference = number(value);
   else if (key == "samples") row.samples = number(value);
   else if (key == "calls_per_sample") row.calls_per_sample = number(value);
+  else if (key == "repetitions") row.repetitions = number(value);
   else if (key == "threads") row.threads = number(value);
   else if (key == "workspace_bytes") row.workspace_bytes = number(value);
   else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
@@ -260,13 +264,14 @@ class Reader {
       return found.value_or(0);
     };
     const std::string& signature = canonical(name.what);
+    if (row.repetitions > 1 && wrong.empty() && !row.failed && row.real_time > 0 && add_repetition(row, scale)) return;
     auto& m = run_.rows.emplace_back();
     m.backend = name.backend;
     m.algorithm = name.algorithm;
     m.cache = name.cache;
     m.signature = signature;
     m.threads = threads;
-    m.samples = count(row.samples, "samples");
+    m.samples = row.samples ? count(*row.samples, "samples") : row.failed ? 0 : 1;
     m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
     m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
     m.cv = row.cv;
@@ -311,6 +316,26 @@ class Reader {
     m.visits_s = in_seconds(row.visits_ns);
   }
 
+  /// Repetitions of one benchmark are samples of one row, in whatever order they come. False for the first of them,
+  /// which is a row like any other.
+  bool add_repetition(const Row& row, double scale) {
+    auto& [index, times] = repeated_[std::string(row.name)];
+    times.push_back(row.real_time / scale);
+    if (times.size() == 1) {
+      index = run_.rows.size();
+      return false;
+    }
+    Measurement& m = run_.rows[index];
+    const std::vector<double> sorted = detail::sorted_finite(times);
+    m.samples = static_cast<std::int64_t>(times.size());
+    m.min = {sorted.front()};
+    m.p10 = {detail::quantile_of_sorted(sorted, 0.1)};
+    m.median = {detail::quantile_of_sorted(sorted, 0.5)};
+    m.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
+    m.cv = detail::coefficient_of_variation(times);
+    return true;
+  }
+
   static std::vector<double> in_seconds(const std::vector<double>& times_ns) {
     std::vector<double> seconds;
     seconds.reserve(times_ns.size());
@@ -337,8 +362,9 @@ class Reader {
   std::string text_;
   Run run_ = unread_run();
   Row fields_{};
-  std::size_t row_ = 0;                                      // from 1; 0 outside the rows
-  std::unordered_map<std::string, std::string> signatures_;  // looked up, never walked
+  std::size_t row_ = 0;                                                                    // from 1; 0 outside the rows
+  std::unordered_map<std::string, std::string> signatures_;                                // looked up, never walked
+  std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
 };
 
 }  // namespace

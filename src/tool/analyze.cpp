@@ -7,8 +7,10 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include "terminal.hpp"
 #include "validators.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
+#include <benanza/detail/shell_word.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
 
@@ -62,6 +64,18 @@ BoundReport stored_report(const AnalyzeCommand& options) {
   return report;
 }
 
+/// How a suite of what a partial bound lacks is made.
+void say_what_is_missing(const AnalyzeCommand& options, const BoundReport& report) {
+  std::size_t lacking = 0;
+  for (const auto& model : report.models) lacking += model.partial() ? 1 : 0;
+  if (lacking == 0) return;
+  std::string command = "benanza generate";
+  for (const auto& model : options.models.models) command += " " + detail::shell_word(model);
+  command += options.models.text();
+  for (const auto& results : options.results) command += " --missing-from " + detail::shell_word(results);
+  terminal::say("a suite of what the results lack: " + command + " -o missing.cpp");
+}
+
 int run(const AnalyzeCommand& options) {
   check_writable(options.output);
   std::vector<Assertion> assertions;
@@ -75,6 +89,7 @@ int run(const AnalyzeCommand& options) {
   const bool partial =
       std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial() || m.analytic; });
   emit(report, options.output);
+  if (options.rules.empty() && options.machine.empty() && !options.output.quiet) say_what_is_missing(options, report);
   if (!hold(assertions, report.models)) return assertion_failed;
   return partial && options.require_complete ? incomplete : done;
 }

@@ -3,6 +3,7 @@
 
 #include "validators.hpp"
 #include <benanza/detail/field_text.hpp>
+#include <benanza/detail/shell_word.hpp>
 #include <benanza/execution/npy.hpp>
 
 #include <CLI/CLI.hpp>
@@ -172,6 +173,21 @@ std::string TrainingFlags::text() const {
   if (recompute != TrainingFlags{}.recompute) text += " --recompute " + recompute;
   if (loss != TrainingFlags{}.loss) text += " --loss " + loss;
   return text;
+}
+
+std::string ModelOptions::text() const {
+  std::string result;
+  for (std::size_t i = 0; i < batches.size(); ++i) result += (i ? "," : " --batch ") + std::to_string(batches[i]);
+  const auto list = [&](const char* option, const std::vector<std::string>& values_of) {
+    for (const auto& value : values_of) result += std::string(" ") + option + " " + detail::shell_word(value);
+  };
+  list("--dim", dims);
+  list("--input", inputs);
+  list("--value", values);
+  list("--dims-from", dims_from);
+  if (!shapes.empty()) result += " --shapes " + detail::shell_word(shapes);
+  if (!type.empty()) result += " --type " + type;
+  return result + training.text();
 }
 
 std::optional<DataType> ModelOptions::what_if() const {

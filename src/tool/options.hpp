@@ -56,6 +56,8 @@ struct ModelOptions {
   [[nodiscard]] std::vector<ImportOptions> import_options() const;
   /// Whether a model is wanted at several sizes.
   [[nodiscard]] bool sweeps() const { return import_options().size() > 1; }
+  /// Sizes, type and training as they would be typed, a blank in front of each; the models are left out.
+  [[nodiscard]] std::string text() const;
   /// The type of the what-if, if there is one. Throws UsageError for a name that is not a type.
   [[nodiscard]] std::optional<DataType> what_if() const;
   /// The files meant, in order, each once. Throws InputError when a name matches nothing.

@@ -55,10 +55,12 @@ DeviceRecord record_beside(const std::string& device, const std::vector<std::str
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".json" && !are_results(entry.path().string())) files.push_back(entry.path());
     std::sort(files.begin(), files.end());
-    for (const auto& file : files) {
-      const DeviceRecord record = read_device_record(file.string());
-      if (record.is_called(device)) return record;
-    }
+    for (const auto& file : files) try {
+        const DeviceRecord record = read_device_record(file.string());
+        if (record.is_called(device)) return record;
+      } catch (const InputError&) {  // the folder may hold other files too
+        continue;
+      }
   }
   throw InputError("--from: the rows are of '" + device + "', of which no record" +
                    (places.empty() ? "" : " in " + places) +

@@ -32,7 +32,7 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
     if (!run.machine.is_device() && run.machine.id() != machine) continue;
     for (const auto& row : run.rows) {
       if (row.signature != signature || row.cache != CacheState::hot || !row.measured() ||
-          !has_reproducer(row.backend) || std::find(backends.begin(), backends.end(), row.backend) == backends.end())
+          !can_stand_alone(row.backend) || std::find(backends.begin(), backends.end(), row.backend) == backends.end())
         continue;
       if (run.machine.is_device() && !device.empty() && device != run.machine.id())
         throw UsageError(folder.string() + ": holds results of " + device + " and of " + run.machine.id() + " for '" +
@@ -78,7 +78,7 @@ void check_plan(const Reproducer& reproducer) {
 void ReproducerOptions::add_to(CLI::App& app) {
   database = default_database();
   app.add_option("--reproducer", signature,
-                 "instead of a suite: one convolution or matrix product by one plan, in calls of the library alone")
+                 "instead of a suite: one layer by one plan in one file, in calls of the library alone")
       ->type_name("SIGNATURE");
   app.add_option("--plan", plan,
                  "the reproducer's plan, as results name it: BACKEND/ALGORITHM (default: the best known)")
@@ -91,9 +91,6 @@ void ReproducerOptions::add_to(CLI::App& app) {
 Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends) {
   Reproducer result{.layer = parse_layer(options.signature)};
   const std::string signature = LayerSignature(result.layer).text();
-  if (!std::holds_alternative<op::Conv>(result.layer) && !std::holds_alternative<op::MatMul>(result.layer))
-    throw UsageError(std::string(kind(result.layer)) +
-                     " has no reproducer: convolutions (Conv) and matrix products (MatMul) have one");
   if (options.plan.empty()) {
     const Measurement best = best_known(signature, options.database, backends);
     result.backend = best.backend;

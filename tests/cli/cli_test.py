@@ -11,6 +11,7 @@ import pty
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import struct
@@ -542,16 +543,21 @@ class Cli(unittest.TestCase):
         self.assertIn("Latency by device", page)
         self.assertIn("NVIDIA T4", page)
 
-    def test_predict_takes_ratios_and_training(self):
-        machines = MODELS.parent / "machines"
-        bound = run("bound", MODELS / "zoo2019" / "MNIST.onnx", "--budget", "1ms", "--training", "--database", self.at / "a")
-        self.assertEqual(bound.returncode, 0, bound.stderr)
-        result = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", self.at / "a", "--json", "-")
+    def test_predict_takes_an_iteration_of_training(self):
+        layers = json.loads(run("layers", MNIST, "--training", "--json", "-", "--quiet").stdout)["layers"]
+        document = json.loads(MNIST_RESULTS.read_text())
+        like = next(row for row in document["benchmarks"] if "/hot/Conv/" in row["name"])
+        document["benchmarks"] = [row for row in document["benchmarks"] if row["name"].startswith("machine/")]
+        document["benchmarks"] += [like | {"name": f"example/direct,threads=1/hot/{layer['signature']}"} for layer in layers]
+        rows = self.at / "training.json"
+        rows.write_text(json.dumps(document))
+        result = run("predict", MNIST, "--training", "--from", rows, "--to", rows, "--json", "-", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
-        target = json.loads(result.stdout)["models"][0]["targets"][0]
-        self.assertEqual({layer["status"] for layer in target["layers"]} - {"measured", "no basis"}, set())
-        self.assertTrue(any("Gradient" in layer["signature"] for layer in target["layers"]))
-        refused = run("predict", MNIST, "--training", "--from", self.at / "a", "--to", machines / "t4.json")
+        model = json.loads(result.stdout)["models"][0]
+        target = model["targets"][0]
+        self.assertTrue(any(layer["signature"].startswith("ConvGradient/") and layer["status"] == "measured" for layer in target["layers"]))
+        self.assertAlmostEqual(target["total_ms"], model["origin_ms"], places=9)
+        refused = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json")
         self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
 
     def test_mistakes_of_predict_are_one_line(self):
@@ -891,6 +897,44 @@ class Cli(unittest.TestCase):
         run("generate", MNIST, "-o", again, "--name", "s")
         self.assertEqual(one.read_bytes(), again.read_bytes())
 
+    def test_standalone_suites_are_folders_of_library_calls(self):
+        folder = self.at / "suite"
+        made = run("generate", MNIST, "--standalone", "-o", folder)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertTrue({"CMakeLists.txt", "main.cpp", "suite.hpp", "onednn_convolution.cpp", "openblas_product.cpp"} <= {f.name for f in folder.iterdir()})
+        banner = (folder / "main.cpp").read_text().splitlines()[0]
+        self.assertRegex(banner, r"benanza generate .*MNIST.onnx --standalone --name suite --backend onednn,openblas,native`")
+        self.assertEqual(run("generate", MNIST, "--standalone", "--backend", "cuda", "-o", self.at / "gpu").returncode, 0)
+        rows = (self.at / "gpu" / "cudnn_convolution.cpp").read_text()
+        self.assertIn("CUDNN_DATA_FLOAT, .math = CUDNN_FMA_MATH", rows)   # f32 and f16, as in the paper
+        self.assertIn("CUDNN_DATA_HALF", rows)
+        self.fails(2, ["folder"], "generate", MNIST, "--standalone", "-o", "-")
+        self.fails(2, ["Benanza's own"], "generate", MNIST, "--standalone", "--backend", "native", "-o", folder)
+        self.fails(2, ["one device"], "generate", MNIST, "--standalone", "--backend", "onednn,cudnn", "-o", folder)
+
+    def test_types_are_an_axis_of_a_suite(self):
+        both = run("generate", MNIST, "--type", "f32,f16", "-o", "-").stdout
+        self.assertIn("--type f32,f16", both.splitlines()[0])
+        single = run("generate", MNIST, "-o", "-").stdout
+        self.assertEqual(both.count(".x = {1, 1, 28, 28}"), 2 * single.count(".x = {1, 1, 28, 28}"))
+        self.assertIn("--type f32,f16", run("generate", MNIST, "--backend", "cuda", "-o", "-").stdout.splitlines()[0])
+        self.fails(2, ["'f17'"], "generate", MNIST, "--type", "f32,f17", "-o", "-")
+
+    def test_a_suite_of_what_results_lack(self):
+        complete = run("generate", MNIST, "--missing-from", MNIST_RESULTS, "-o", "-")
+        self.assertEqual(complete.returncode, 1)
+        self.assertIn("lack none of these layers", complete.stderr)
+        partial = run("analyze", MNIST, "--batch", "2", "--results", MNIST_RESULTS)
+        command = re.search(r"a suite of what the results lack: benanza (generate .*) -o missing.cpp", partial.stderr)
+        self.assertIsNotNone(command, partial.stderr)
+        missing = run(*shlex.split(command[1]), "-o", "-")
+        self.assertEqual(missing.returncode, 0, missing.stderr)
+        self.assertIn("--missing-from", missing.stdout.splitlines()[0])
+        self.assertIn(".x = {2, 1, 28, 28}", missing.stdout)
+        self.assertNotIn("a suite of what", run("analyze", MNIST, "--results", MNIST_RESULTS).stderr)
+        self.assertNotIn("a suite of what", run("analyze", MNIST, "--batch", "2", "--results", MNIST_RESULTS, "--quiet").stderr)
+        self.fails(1, ["nowhere.json"], "generate", MNIST, "--missing-from", "nowhere.json", "-o", "-")
+
     def test_sweeps_over_batches_and_dimensions(self):
         swept = run("analyze", MNIST, "--batch", "1,2,4", "--results", MNIST_RESULTS, "--json", "-")
         self.assertEqual(swept.returncode, 0, swept.stderr)
@@ -964,7 +1008,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(foreign.returncode, 0)
         if has_onednn():
             self.assertRegex(foreign.stderr, r"warning: --plan: onednn .* has no 'nonsense,threads=1'.*\n  .*threads=1")
-        self.fails(2, ["Unary has no reproducer"], "generate", "--reproducer", "Unary/f32/fn=relu/x=64", "--database", self.at, *out)
+        other = run("generate", "--reproducer", "Resize/f32/x=1x3x8x8/y=1x3x16x16", "--plan", "onednn/jit,threads=1", *out)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("no call of onednn for Resize", other.stderr)
         self.fails(2, ["BACKEND/ALGORITHM"], "generate", "--reproducer", conv, "--plan", "jit", *out)
         self.fails(2, ["not models"], "generate", MNIST, "--reproducer", conv, *out)
         self.fails(2, ["--reproducer"], "generate", *out)

@@ -151,6 +151,14 @@ TEST_CASE("rows of other layers of the target give ratios") {
   CHECK_THAT(outside.layers.front().reason, Catch::Contains("outside of what was measured of kind MatMul/f32"));
 }
 
+TEST_CASE("layers of one kind do the same in the same type") {
+  CHECK(kind_of("Conv/f32/x=1x3x8x8/w=4x3x3x3") == "Conv/f32");
+  CHECK(kind_of("ConvGradient/f32/of=weights/x=1x3x8x8/w=4x3x3x3") == "ConvGradient/f32/of=weights");
+  CHECK(kind_of("Opaque/f32/op=benanza.MaxPoolGrad/read_bytes=12") == "Opaque/f32/op=benanza.MaxPoolGrad");
+  CHECK(kind_of("Unary/f32") == "Unary/f32");
+  CHECK(kind_of("Unary") == "Unary");
+}
+
 TEST_CASE("where nothing leads to the target the total is partial") {
   const ModelLayers model = product(4096);
   DeviceRecord cpu = gpu("a CPU");

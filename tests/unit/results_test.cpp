@@ -210,6 +210,38 @@ TEST_CASE("a row whose thread count is not the one in its name is left out; Goog
   CHECK_THAT(faults("999")[0], Catch::Contains("threads is 999, its name says 2"));
 }
 
+TEST_CASE("repetitions of one benchmark are samples of one row") {
+  const Folder folder;
+  const std::string name = "onednn/jit:avx2,threads=1/hot/Conv/f32/x=1x3x8x8/w=8x3x3x3";
+  const auto repetition = [&](int index, const std::string& rest) {
+    return "{\"name\": \"" + name + "/repeats:3/real_time\", \"run_type\": \"iteration\", \"repetitions\": 3, " +
+           "\"repetition_index\": " + std::to_string(index) + ", \"threads\": 1, \"time_unit\": \"us\", " + rest + "}";
+  };
+  const std::string aggregate =
+      "{\"name\": \"" + name +
+      "_mean\", \"run_type\": \"aggregate\", \"repetitions\": 3, \"threads\": 1, \"real_time\": 9}";
+  const Run read = read_run(folder.write(
+      "run.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
+                      repetition(0, "\"real_time\": 30") + ", " + repetition(1, "\"real_time\": 10") + ", " +
+                      repetition(2, "\"real_time\": 20") + ", " + aggregate + "]}"));
+  REQUIRE(read.rows.size() == 1);
+  CHECK(read.faults.empty());
+  CHECK(read.rows[0].samples == 3);
+  CHECK(read.rows[0].min.value == Approx(10e-6));
+  CHECK(read.rows[0].p10.value == Approx(12e-6));  // linear between the order statistics: 10 + 0.2 * (20 - 10)
+  CHECK(read.rows[0].median.value == Approx(20e-6));
+  CHECK(read.rows[0].p90.value == Approx(28e-6));
+  CHECK(read.rows[0].cv == Approx(0.5));  // standard deviation 10 over 20
+  const Run once = read_run(folder.write(
+      "once.json",
+      "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [{\"name\": \"" + name +
+          "/real_time\", \"run_type\": \"iteration\", \"repetitions\": 1, \"threads\": 1, \"time_unit\": \"us\", "
+          "\"real_time\": 30}]}"));
+  REQUIRE(once.rows.size() == 1);
+  CHECK(once.rows[0].samples == 1);
+  CHECK(once.rows[0].p90.value == Approx(30e-6));
+}
+
 TEST_CASE("a ceiling with a value that cannot be true does not count") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,11 +42,16 @@ using FastestRows = std::map<std::string, Measurement>;
   return fastest;
 }
 
-/// Operator and type of a signature: `Conv/f32`.
+/// What is alike in two layers of one kind: operator and type, `Conv/f32`; of a gradient also to what it is, and of an
+/// operator that is known by its bytes only its name.
 [[nodiscard]] inline std::string kind_of(std::string_view signature) {
-  const auto first = signature.find('/');
-  if (first == std::string_view::npos) return std::string(signature);
-  return std::string(signature.substr(0, signature.find('/', first + 1)));
+  const auto end_of_part = [&](std::size_t from) { return std::min(signature.find('/', from), signature.size()); };
+  const std::size_t type = std::min(end_of_part(0) + 1, signature.size());
+  std::size_t end = end_of_part(type);
+  if (const auto rest = signature.substr(std::min(end + 1, signature.size()));
+      rest.starts_with("of=") || rest.starts_with("op="))
+    end = end_of_part(end + 1);
+  return std::string(signature.substr(0, end));
 }
 
 [[nodiscard]] inline LayerFeatures features_of(const std::string& signature, Seconds time) {

@@ -16,7 +16,6 @@ constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked",   "plan
                                                               "depthwise", "grouped", "lines"};
 constexpr Index few_channels = 4;          // too few for a vector
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
-constexpr Index near_floats = 5 * 1024;    // a part of the first-level cache
 constexpr Index least_rows = 16;           // that make up for reading the weights
 constexpr Index few_rows = 4;              // where channels are many
 constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
@@ -59,9 +58,6 @@ struct Cut {
 Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   const auto &h = shape.rows, &w = shape.columns;
   const bool lines = shape.kind == TileKind::lines;
-  // Where one vector of y reads a vector of x, no other reads it again.
-  const bool once = shape.kind == TileKind::depthwise || shape.kind == TileKind::grouped;
-  const Index most = once ? near_floats : strip_floats;
   const Index step = lines ? tile.vectors * shape.lanes : tile.positions;  // columns of a tile
   in_place = !lines && w.stride == 1 && w.pad_begin == 0 && w.pad_end <= 0;
   panel = lines ? tile.positions : tile.vectors;
@@ -80,11 +76,14 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   // Rows share the weights of a task, blocks the sums in registers.
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
   cut_columns(w.outputs());
-  while (std::max(h.kernel, least) * read() > most && columns > 2 * step) cut_columns(columns / 2);
+  const auto exceed = [&] {  // x, or half of it by a panel of y, which the epilogue reads again
+    return std::max({h.kernel * read(), least * read(), 2 * panel * columns * shape.y_unit()}) > strip_floats;
+  };
+  while (exceed() && columns > 2 * step) cut_columns(columns / 2);
   rows = std::min(h.outputs(), least_rows);
-  while (rows > few_rows && least * seen(rows) * read() > most) --rows;
-  blocks = even(shape.blocks, std::clamp(most / (seen(rows) * read()), least, shape.blocks));
-  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= most) ++rows;
+  while (rows > few_rows && least * seen(rows) * read() > strip_floats) --rows;
+  blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * read()), least, shape.blocks));
+  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= strip_floats) ++rows;
   rows = even(h.outputs(), rows);
   while (tasks(shape) % threads != 0 && tasks(shape) < tasks_of_thread * threads) {
     if (panels > 2) panels = (panels + 1) / 2;
@@ -201,17 +200,23 @@ class ConvolutionPlan final : public Plan {
     for (Index block = 0; block < shape_.blocks; block += cut_.blocks) {
       const Index some = std::min(cut_.blocks, shape_.blocks - block);
       if (!cut_.in_place) fill(task, block, some, input<float>(arguments, 0), strip);
-      for (Index panel = task.first_panel; panel < task.last_panel; ++panel)
+      for (Index panel = task.first_panel; panel < task.last_panel; ++panel) {
         for (Index row = task.rows.begin; row < task.rows.end; ++row)
           multiply(task, block, some, panel, row, arguments, strip);
+        if (block + some == shape_.blocks && epilogue_.finishes())
+          finish(task, panel, arguments, reinterpret_cast<std::byte*>(strip + cut_.all));
+      }
     }
-    if (!epilogue_.finishes()) return;
-    const Index end = std::min(task.last_panel * cut_.panel, shape_.vectors);
+  }
+
+  /// The rest of the epilogue over a panel that a cache still holds.
+  void finish(const Task& task, Index panel, const Arguments& arguments, std::byte* scratch) const {
+    const Index first = panel * cut_.panel, end = std::min(first + cut_.panel, shape_.vectors);
     const Index rows = task.columns.size() == shape_.columns.outputs() ? task.rows.size() : 1;  // that lie together
-    for (Index vector = task.first_panel * cut_.panel; vector < end; ++vector)
+    for (Index vector = first; vector < end; ++vector)
       for (Index row = task.rows.begin; row < task.rows.end; row += rows)
         epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin),
-                         rows * task.columns.size() * shape_.y_unit(), reinterpret_cast<std::byte*>(strip + cut_.all));
+                         rows * task.columns.size() * shape_.y_unit(), scratch);
   }
 
   /// The first row of x in a task's strip.
@@ -359,7 +364,8 @@ Result plans(const op::Conv& op, const Context& context) {
           std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
   }
   if (plans.empty())
-    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) + " channels"};
+    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) +
+                       " channels"};
   return plans;
 }
 

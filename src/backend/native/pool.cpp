@@ -190,9 +190,8 @@ class BlockedPoolPlan final : public Plan {
   void do_execute(const Arguments& arguments) const override {
     const Index height = geometry_.axes[1].outputs, lanes = kernels_.lanes;
     pool_->parallel(threads(), [&](int thread) {
-      auto* const line =
-          reinterpret_cast<float*>(static_cast<std::byte*>(arguments.workspace) +
-                                   static_cast<std::size_t>(thread) * line_bytes(geometry_, lanes));
+      auto* const line = reinterpret_cast<float*>(static_cast<std::byte*>(arguments.workspace) +
+                                                  static_cast<std::size_t>(thread) * line_bytes(geometry_, lanes));
       std::vector<float> scale(static_cast<std::size_t>(geometry_.axes[2].outputs));
       std::fill_n(line, geometry_.line * lanes, neutral());
       const Range mine = share(x_.images * x_.blocks() * height, threads(), thread);
