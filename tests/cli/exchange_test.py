@@ -82,6 +82,8 @@ def take_part(rank, ranks, elements, bandwidths, listener, ports, answers):
         sent, clock = ring_all_reduce(numbers, rank, ranks, to, back, bandwidth)
         right = numbers[0] == numbers[-1] == numbers[elements // 2] == ranks * (ranks + 1) / 2
         result.append((sent, clock, right))
+    for connection in (to, back, listener):
+        connection.close()
     answers.put((rank, result))
 
 
