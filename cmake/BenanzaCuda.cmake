@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# NVIDIA GPUs, where a toolkit is found: BENANZA_CUDA, BENANZA_CUDNN and BENANZA_CUBLAS are AUTO, ON (fails loudly) or OFF. Needs no device
-# and no driver. cuDNN and cuBLAS are loaded when a program first uses them, so only their headers count here.
+# NVIDIA GPUs, where a toolkit is found: BENANZA_CUDA, BENANZA_CUDNN, BENANZA_CUBLAS and BENANZA_NCCL are AUTO, ON (fails loudly) or OFF.
+# Needs no device and no driver. cuDNN, cuBLAS and NCCL are loaded when a program first uses them, so only their headers count here.
 #
 #   BENANZA_CUDA_BACKENDS   of cudnn, cublas and cuda, those that there are
+#   BENANZA_NCCL_BACKEND    nccl, where there is one
 
 set(BENANZA_CUDA_BACKENDS "")
 
@@ -108,5 +109,21 @@ else()
     list(PREPEND BENANZA_CUDA_BACKENDS cudnn)
   else()
     benanza_require_cuda(CUDNN "${cuDNN_NOT_FOUND_MESSAGE}")
+  endif()
+endif()
+
+set(BENANZA_NCCL_BACKEND "")
+if("${BENANZA_NCCL}" STREQUAL "OFF")
+  set(BENANZA_NCCL_SUMMARY "off (BENANZA_NCCL=OFF)")
+elseif(NOT CUDAToolkit_FOUND OR NOT BENANZA_CUDA_BACKENDS)
+  benanza_require_cuda(NCCL "not without CUDA")
+else()
+  find_path(BENANZA_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  mark_as_advanced(BENANZA_NCCL_INCLUDE_DIR)
+  if(BENANZA_NCCL_INCLUDE_DIR)
+    set(BENANZA_NCCL_SUMMARY "header in ${BENANZA_NCCL_INCLUDE_DIR}")
+    set(BENANZA_NCCL_BACKEND nccl)
+  else()
+    benanza_require_cuda(NCCL "no nccl.h in the toolkit (PyPI: nvidia-nccl)")
   endif()
 endif()

@@ -22,7 +22,7 @@ function(benanza_add_suite)
   endif()
   if(NOT suite_BACKENDS)
     get_property(suite_BACKENDS GLOBAL PROPERTY BENANZA_BACKENDS)
-    list(REMOVE_ITEM suite_BACKENDS cudnn cublas cuda)
+    list(REMOVE_ITEM suite_BACKENDS cudnn cublas cuda mpi nccl) # no model has a collective
   endif()
   if(TARGET benanza::tool)
     set(tool benanza::tool)

@@ -158,9 +158,7 @@ def model_of(text):
         graph.initializer.append(onnx.numpy_helper.from_array(numpy.asarray(numbers).astype(dtype), value.name))
         graph.input.remove(value)
     del graph.output[:]
-    last = [node for node in graph.node if "y" in node.output]
     graph.output.append(onnx.ValueInfoProto(name="y"))
-    assert last, nodes
     return onnx.shape_inference.infer_shapes(model)
 
 
@@ -230,11 +228,6 @@ def engines_of(folder, cpus):
     return result
 
 
-def best_plans(document):
-    """By model: its plans, the longest first."""
-    return {pathlib.Path(model["file"]).stem: model for model in document["models"]}
-
-
 def compare_layers(arguments, names, folder, threads):
     cpus = arguments.cpus[:threads]
     files = [str(folder / f"{name}.onnx") for name in names.values()]
@@ -242,7 +235,7 @@ def compare_layers(arguments, names, folder, threads):
     options = ["--rounds", "--budget", f"{arguments.budget * len(files):.0f}s"]
     document = compare.document_of(["bound", *files, "--threads", str(threads), *options], arguments)
     second = engines_of(folder, cpus)
-    bounds = best_plans(document)
+    bounds = {pathlib.Path(model["file"]).stem: model for model in document["models"]}
     rows = []
     for name, stem in names.items():
         engines = {engine: min(times[stem] for times in (first[engine], second[engine]) if stem in times)
@@ -253,12 +246,6 @@ def compare_layers(arguments, names, folder, threads):
         rows.append({"layer": name, "threads": threads, "engines_ms": engines, "bound_ms": ms, "ratio": ms / best if best and ms else None,
                      "floor_ms": model["bounds_ms"]["model_floor"], "model": model})
     return rows
-
-
-def plans_of(model):
-    """The plans that the bound is made of, in a few words."""
-    groups = model.get("fused") or model.get("groups") or []
-    return "; ".join(group.get("algorithm", "") or "" for group in groups)
 
 
 def engine_versions():

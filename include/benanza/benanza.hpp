@@ -6,6 +6,7 @@
 #include <benanza/bounds/make_schedule.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
+#include <benanza/bounds/unit_shares.hpp>
 #include <benanza/bounds/witness.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
@@ -20,6 +21,7 @@
 #include <benanza/profile/recorder.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/csv_table.hpp>
+#include <benanza/results/device_record.hpp>
 #include <benanza/results/latencies.hpp>
 #include <benanza/results/machine_file.hpp>
 #include <benanza/results/measuring_time.hpp>

@@ -37,6 +37,7 @@ Seconds DeviceHost::probe(int) {
 
 Window DeviceHost::window(Work& work, std::int64_t calls) {
   wake();
+  work.announce(calls);
   const Seconds start = now();
   Window window = timer_.time(work, calls);
   timed_until_ = now();

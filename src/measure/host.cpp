@@ -6,6 +6,7 @@
 namespace benanza::bench {
 
 Window Host::window(Work& work, std::int64_t calls) {
+  work.announce(calls);
   const Seconds start = now();
   for (std::int64_t i = 0; i < calls; ++i) work.call();
   return {.time = (now() - start) / static_cast<double>(calls)};

@@ -85,7 +85,8 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
   sample.window = host_.window(*work_, calls);
   sample.time = sample.window.time;
-  sample.disturbed = host_.disturbed(sample.time * static_cast<double>(calls));
+  // A call that waits for other processes may give them its processor.
+  sample.disturbed = !work_->accompanied() && host_.disturbed(sample.time * static_cast<double>(calls));
 }
 
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {

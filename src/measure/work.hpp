@@ -10,6 +10,7 @@
 #pragma once
 
 #include "host.hpp"
+#include <benanza/plan/accompanied.hpp>
 #include <benanza/plan/backend.hpp>
 
 #include <cstddef>
@@ -39,6 +40,12 @@ struct Work {
   void* workspace = nullptr;
   Rotation rotation{};
 
+  /// Comes before calls, outside of timed regions: others may take part in them.
+  void announce(std::int64_t calls) const {
+    if (const auto* const accompanied = dynamic_cast<const AccompaniedPlan*>(plan.get()))
+      accompanied->announce({.inputs = inputs, .outputs = outputs, .workspace = workspace}, calls);
+  }
+  [[nodiscard]] bool accompanied() const { return dynamic_cast<const AccompaniedPlan*>(plan.get()) != nullptr; }
   void call() {
     plan->execute({.inputs = inputs, .outputs = outputs, .workspace = workspace});
     if (rotation.step == 0) return;

@@ -135,6 +135,7 @@ std::vector<Expected> Workplace::expected(const TuningTask& task) {
 
 Seconds Workplace::once(Work& work) {
   host_.occupy(work.runtime, work.plan->threads());
+  work.announce(1);
   const Seconds start = host_.now();
   work.call();
   host_.finish();

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of ranks that all hold the same elements, on the first of them.
+// Collectives on the first of the ranks. Rank r holds the first one's elements, rotated by r places (accompanied.hpp).
 #include "evaluate.hpp"
 
 namespace benanza::reference {
 
+namespace {
+
+double sum_of_ranks(const Query& query, std::int64_t i, std::int64_t n, std::int64_t ranks) {
+  double sum = 0;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) sum += query.input(0)[(i + rank) % n];
+  return sum;
+}
+
+}  // namespace
+
 Elements compute(const op::AllReduce& exchange, const Query& query) {
-  return query.map([&](std::int64_t i) { return static_cast<double>(exchange.ranks) * query.input(0)[i]; });
+  return query.map([&](std::int64_t i) { return sum_of_ranks(query, i, exchange.n, exchange.ranks); });
 }
 
 Elements compute(const op::ReduceScatter& exchange, const Query& query) {
-  return query.map([&](std::int64_t i) { return static_cast<double>(exchange.ranks) * query.input(0)[i]; });
+  return query.map([&](std::int64_t i) { return sum_of_ranks(query, i, exchange.n, exchange.ranks); });
 }
 
 Elements compute(const op::AllGather& exchange, const Query& query) {
-  return query.map([&](std::int64_t i) { return query.input(0)[i % exchange.elements_in()]; });
+  const std::int64_t part = exchange.elements_in();
+  return query.map([&](std::int64_t i) { return query.input(0)[(i % part + i / part) % part]; });
 }
 
 }  // namespace benanza::reference

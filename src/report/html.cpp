@@ -4,6 +4,7 @@
 #include "gap_json.hpp"
 #include "memory_json.hpp"
 #include "page_files.hpp"
+#include "predict_json.hpp"
 #include "scale_json.hpp"
 #include "study_json.hpp"
 #include <benanza/report/study_report.hpp>
@@ -59,6 +60,10 @@ void write_html(std::ostream& out, const MemoryReport& report) {
 
 void write_html(std::ostream& out, const ScaleReport& report) {
   write_page(out, report::scale_json(report), report::scale_js);
+}
+
+void write_html(std::ostream& out, const PredictReport& report) {
+  write_page(out, report::predict_json(report), report::predict_js);
 }
 
 }  // namespace benanza

@@ -276,6 +276,7 @@ void write_json(std::ostream& out, const BoundReport& report) {
   Json models = Json::array();
   for (std::size_t i = 0; i < report.models.size(); ++i) {
     models.push_back(model_json(report.models[i]));
+    if (report.training) models.back()["answers"] = bound_answers(report.models[i]);
     if (i < report.witnesses.size()) add_witness(models.back(), report.witnesses[i], report.models[i]);
   }
   Json document{{"schema", 1}, {"machine", machine}, {"models", models}};

@@ -59,7 +59,7 @@ Json at_peak(const MemoryProfile& profile) {
   return result;
 }
 
-Json model_json(const MemoryReport::Model& model) {
+Json model_json(const MemoryReport::Model& model, const MemoryReport& report) {
   const MemoryProfile& profile = model.profile;
   Json layers = Json::array(), what_ifs = Json::array(), kept = Json::array();
   for (const auto& one : profile.kept)
@@ -70,6 +70,7 @@ Json model_json(const MemoryReport::Model& model) {
   for (const auto& one : model.what_ifs)
     what_ifs.push_back({{"options", one.options},
                         {"peak_bytes", report::whole(one.peak_bytes)},
+                        {"kept_bytes", report::whole(one.kept_bytes)},
                         {"products", one.work},
                         {"largest_batch", one.largest_batch ? Json(*one.largest_batch) : Json(nullptr)}});
   const bool timed = !profile.steps.empty();
@@ -90,7 +91,7 @@ Json model_json(const MemoryReport::Model& model) {
           {"latency_ms", report::ms(model.latency)},
           {"inputs_per_second", report::number(model.inputs_per_second())},
           {"instead", what_ifs},
-          {"answers", memory_answers(model)},
+          {"answers", memory_answers(model, report)},
           {"largest_at_peak", at_peak(profile)},
           {"kept", kept},
           {"layers", layers},
@@ -101,7 +102,7 @@ Json model_json(const MemoryReport::Model& model) {
 
 report::Json report::memory_json(const MemoryReport& report) {
   Json models = Json::array();
-  for (const auto& model : report.models) models.push_back(model_json(model));
+  for (const auto& model : report.models) models.push_back(model_json(model, report));
   return {{"schema", 1},
           {"capacity_bytes", whole(report.capacity_bytes)},
           {"capacity_of", report.capacity_of},

@@ -8,6 +8,7 @@
 //     weights              102 MB   21.4 %        102 MB
 //     feature maps         165 MB   34.6 %        172 MB
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/report/memory_report.hpp>
 
 #include <fmt/format.h>
@@ -110,7 +111,7 @@ void sweep_rows(std::ostream& out, const MemoryReport& report) {
 
 }  // namespace
 
-std::vector<std::string> memory_answers(const MemoryReport::Model& model) {
+std::vector<std::string> memory_answers(const MemoryReport::Model& model, const MemoryReport& report) {
   const MemoryProfile& profile = model.profile;
   std::vector<std::string> answers;
   const MemoryBytes at_peak = profile.steps.empty() ? profile.totals : profile.steps[profile.peak].bytes;
@@ -131,6 +132,34 @@ std::vector<std::string> memory_answers(const MemoryReport::Model& model) {
     answers.push_back(fmt::format("{:.0f} % of the {} are those of {}", share_of(largest->second, kept),
                                   category_name(static_cast<std::size_t>(shown)), largest->first));
   }
+  if (const std::size_t few = std::min<std::size_t>(3, profile.layers.size()); few > 0) {
+    double all = 0, most_of_it = 0;
+    std::string names;
+    for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+      all += total(profile.layers[i].bytes);
+      if (i >= few) continue;
+      most_of_it += total(profile.layers[i].bytes);
+      names += (i == 0 ? "" : ", ") + clipped(profile.layers[i].node, 40);
+    }
+    answers.push_back(fmt::format("of what belongs to layers, {:.0f} % belongs to {} of {}: {}",
+                                  share_of(most_of_it, all), few, profile.layers.size(), names));
+  }
+  const double capacity = report.capacity_bytes;
+  if (capacity > 0 && profile.peak_bytes() > capacity)
+    answers.push_back(fmt::format("the peak is {:.3g} times the capacity", profile.peak_bytes() / capacity));
+  else if (capacity > 0)
+    answers.push_back(
+        fmt::format("the peak uses {:.2g} % of the capacity{}", share_of(profile.peak_bytes(), capacity),
+                    model.largest_batch && *model.largest_batch > profile.batch
+                        ? fmt::format("; a batch up to {:.3g} times as large fits",
+                                      static_cast<double>(*model.largest_batch) / static_cast<double>(profile.batch))
+                        : ""));
+  for (const auto& one : model.what_ifs)
+    if (one.options == "--saved eager" && one.kept_bytes < profile.kept_bytes())
+      answers.push_back(
+          fmt::format("--saved eager keeps {} less than least: PyTorch's attention keeps no weights and "
+                      "computes them again in backward, while least computes nothing again",
+                      bytes_text(profile.kept_bytes() - one.kept_bytes)));
   if (!model.what_ifs.empty()) {
     const auto best = std::min_element(model.what_ifs.begin(), model.what_ifs.end(),
                                        [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });
@@ -152,7 +181,7 @@ void write_table(std::ostream& out, const MemoryReport& report, const TableOptio
     layer_rows(out, model.profile, options);
     what_ifs(out, model, report);
     out << '\n';
-    for (const auto& answer : memory_answers(model)) out << "  " << answer << '\n';
+    for (const auto& answer : memory_answers(model, report)) out << wrapped(answer, 78, 2);
   }
 }
 

@@ -8,9 +8,10 @@ namespace benanza::report {
 
 extern const std::string_view page_html;  ///< with places for style, data and script
 extern const std::string_view page_css;
-extern const std::string_view memory_js;  ///< the scripts of the page of `memory`
-extern const std::string_view scale_js;   ///< the scripts of the page of `scale`
-extern const std::string_view study_js;   ///< the scripts of the page of `study`
-extern const std::string_view page_js;    ///< all scripts, in the order in which they run
+extern const std::string_view memory_js;   ///< the scripts of the page of `memory`
+extern const std::string_view predict_js;  ///< the scripts of the page of `predict`
+extern const std::string_view scale_js;    ///< the scripts of the page of `scale`
+extern const std::string_view study_js;    ///< the scripts of the page of `study`
+extern const std::string_view page_js;     ///< all scripts, in the order in which they run
 
 }  // namespace benanza::report

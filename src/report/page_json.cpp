@@ -180,6 +180,7 @@ Json page_json(const BoundReport& report) {
   Json rungs = names_of<RungName>();
   for (std::size_t i = 0; i < report.models.size(); ++i) {
     models.push_back(model_json(report.models[i], texts));
+    if (report.training) models.back()["answers"] = bound_answers(report.models[i]);
     if (i < report.witnesses.size()) add_witness(models.back(), report.witnesses[i], report.models[i]);
   }
   if (!report.witnesses.empty()) {

@@ -18,13 +18,21 @@ Json rate(const std::optional<BytesPerSecond>& value) {
   return value ? report::number(in_gigabits(*value)) : Json(nullptr);
 }
 
+Json interval(const std::optional<Interval<BytesPerSecond>>& value) {
+  return value ? Json{rate(value->least), rate(value->most)} : Json(nullptr);
+}
+
 Json point_json(const ScalingPoint& point) {
+  Json speed_ups = nullptr;
+  if (point.speed_up_interval)
+    speed_ups = {report::number(point.speed_up_interval->least), report::number(point.speed_up_interval->most)};
   return {{"workers", point.workers},
           {"bandwidth_gbps", rate(point.bandwidth)},
           {"iteration_ms", report::ms(point.length)},
           {"communication_ms", report::ms(point.communication)},
           {"exposed_ms", report::ms(point.exposed)},
           {"speed_up", report::number(point.speed_up)},
+          {"speed_up_interval", speed_ups},
           {"efficiency", report::number(point.efficiency)}};
 }
 
@@ -53,8 +61,10 @@ Json scaling_json(const Scaling& scaling) {
   for (const auto& one : scaling.least)
     least.push_back({{"workers", one.workers},
                      {"break_even_gbps", rate(one.break_even)},
+                     {"break_even_interval_gbps", interval(one.break_even_interval)},
                      {"break_even_without_overlap_gbps", rate(one.break_even_without_overlap)},
                      {"wanted_gbps", rate(one.wanted)},
+                     {"wanted_interval_gbps", interval(one.wanted_interval)},
                      {"wanted_without_overlap_gbps", rate(one.wanted_without_overlap)}});
   for (const auto& detail : scaling.details) details.push_back(detail_json(detail));
   for (const auto& curve : scaling.curves) {
@@ -72,6 +82,8 @@ Json scaling_json(const Scaling& scaling) {
           {"type", name(at.type)},
           {"workers", options.workers},
           {"algorithm", name_of(options.algorithm)},
+          {"measured_by", options.measured ? Json(options.measured->backend) : Json(nullptr)},
+          {"reached", {report::number(options.reached_least), report::number(options.reached_most)}},
           {"latency_ms", report::ms(options.latency)},
           {"order", name_of(options.exchange.order)},
           {"bucket_bytes", report::whole(options.exchange.bucket.value)},
@@ -80,6 +92,9 @@ Json scaling_json(const Scaling& scaling) {
           {"backward_ms", report::ms(Iteration::sum(at.backward))},
           {"update_ms", report::ms(at.update)},
           {"iteration_ms", report::ms(at.time())},
+          {"iteration_uncertainty", report::number(at.uncertainty)},
+          {"arithmetic_share", at.units ? report::number(at.units->arithmetic) : Json(nullptr)},
+          {"memory_share", at.units ? report::number(at.units->memory) : Json(nullptr)},
           {"gradient_bytes", report::whole(at.gradient_bytes().value)},
           {"buckets", scaling.buckets.size()},
           {"points", points},

@@ -38,6 +38,12 @@ std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share);
 double share_of(Seconds part, Seconds whole) { return whole.value > 0 ? part / whole : 0; }
 std::string_view order_name(SendOrder order) { return enum_names(order)[static_cast<std::size_t>(order)]; }
 
+/// `25 Gbit/s`, or what was measured.
+std::string network_text(const Scaling& scaling, BytesPerSecond bandwidth) {
+  if (!scaling.options.measured) return rate_text(bandwidth);
+  return fmt::format("what {} was measured to take", scaling.options.measured->backend);
+}
+
 void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) {
   const Iteration& at = scaling.iteration;
   out << fmt::format("{}    batch {} on each worker    one worker: {} an iteration\n", clipped(at.model, 30), at.batch,
@@ -47,6 +53,7 @@ void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) 
                      scaling.buckets.size() == 1 ? "" : "s",
                      enum_names(scaling.options.algorithm)[static_cast<std::size_t>(scaling.options.algorithm)],
                      time_text(scaling.options.latency), order_name(scaling.options.exchange.order));
+  if (at.uncertainty > 0) out << fmt::format("an iteration is known to ± {:.2g} %\n", 100 * at.uncertainty);
   out << fmt::format("forward {}, backward {}, optimizer {}\n", time_text(Iteration::sum(at.forward)),
                      time_text(Iteration::sum(at.backward)), time_text(at.update));
   out << wrapped("times: " + report.times_of, 78, 0);
@@ -55,8 +62,36 @@ void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) 
 const ScalingPoint& point_of(const Scaling& scaling, std::size_t bandwidth, std::size_t row) {
   return scaling.points[bandwidth * scaling.least.size() + row];
 }
+/// Of the most workers.
+const ScalingPoint& last_point(const Scaling& scaling, std::size_t bandwidth) {
+  return scaling.options.measured ? scaling.points.back() : point_of(scaling, bandwidth, scaling.least.size() - 1);
+}
+
+/// `1.32 (1.28 to 1.35)`.
+std::string with_interval(double value, const std::optional<Interval<double>>& interval) {
+  std::string text = fmt::format("{:.3g}", value);
+  if (interval) text += fmt::format(" ({:.3g} to {:.3g})", interval->least, interval->most);
+  return text;
+}
+std::string with_interval(const std::optional<BytesPerSecond>& value,
+                          const std::optional<Interval<BytesPerSecond>>& interval) {
+  std::string text = rate_text(value);
+  if (value && interval) text += fmt::format(" ({} to {})", rate_text(interval->least), rate_text(interval->most));
+  return text;
+}
+
+void measured_speed_ups(std::ostream& out, const Scaling& scaling) {
+  out << fmt::format("\n  all-reduces as measured by {}\n", scaling.options.measured->backend);
+  out << fmt::format("  {:>7} {:>22} {:>11} {:>15} {:>16}\n", "workers", "speed-up", "efficiency", "communication",
+                     "as a network of");
+  for (const auto& point : scaling.points)
+    out << fmt::format("  {:>7} {:>22} {:>11} {:>15} {:>16}\n", point.workers,
+                       with_interval(point.speed_up, point.speed_up_interval), percent(point.efficiency),
+                       time_text(point.communication), rate_text(point.bandwidth));
+}
 
 void speed_ups(std::ostream& out, const Scaling& scaling) {
+  if (scaling.options.measured) return measured_speed_ups(out, scaling);
   const auto& bandwidths = scaling.options.bandwidths;
   for (std::size_t first = 0; first < bandwidths.size(); first += bandwidths_in_a_line) {
     const std::size_t last = std::min(first + bandwidths_in_a_line, bandwidths.size());
@@ -85,12 +120,20 @@ void least_rows(std::ostream& out, const Scaling& scaling) {
     out << fmt::format("  {:>7} {:>15} {:>16} {:>16} {:>17}\n", least.workers, rate_text(least.break_even),
                        rate_text(least.break_even_without_overlap), rate_text(least.wanted),
                        rate_text(least.wanted_without_overlap));
+  for (const auto& least : scaling.least) {
+    const auto &even = least.break_even_interval, &high = least.wanted_interval;
+    if (!even || !high) continue;
+    if (&least == &scaling.least.front())
+      out << fmt::format("\n  {:<7} {:>32} {:>34}\n", "between", "faster than one worker", wanted + " efficiency");
+    out << fmt::format("  {:>7} {:>15} {:>16} {:>16} {:>17}\n", least.workers, rate_text(even->least),
+                       rate_text(even->most), rate_text(high->least), rate_text(high->most));
+  }
 }
 
 void exposed_rows(std::ostream& out, const Scaling& scaling, const TableOptions& options) {
   const ScalingDetail& detail = scaling.details.front();
   out << fmt::format("\n  {} workers at {}: {} of communication, {} of it exposed\n", scaling.options.workers,
-                     rate_text(detail.bandwidth), time_text(detail.timeline.communication()),
+                     network_text(scaling, detail.bandwidth), time_text(detail.timeline.communication()),
                      time_text(detail.timeline.exposed));
   if (detail.timeline.exposed.value <= 0) return;
   const auto waited = static_cast<std::size_t>(std::count_if(detail.exposed.begin(), detail.exposed.end(),
@@ -106,6 +149,24 @@ void exposed_rows(std::ostream& out, const Scaling& scaling, const TableOptions&
   if (count < waited) out << fmt::format("  ({} more: --all)\n", waited - count);
 }
 
+/// What would make an iteration shorter than at the first network: the best of the other order, no wait at all, and
+/// faster computation.
+std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const ScalingPoint& other,
+                        const std::string& there) {
+  const SendOrder order = scaling.options.exchange.order;
+  const double waits = share_of(now.exposed, now.length);
+  if (order == SendOrder::fifo && other.length < now.length * 0.995)
+    return fmt::format("the best opportunity at {}: --order priority makes an iteration {} shorter, of {} that waits",
+                       there, percent(1 - other.length / now.length), percent(waits));
+  if (waits >= 0.2)
+    return fmt::format(
+        "the best opportunity at {} is the network: half the bytes (--precision mixed) or twice the "
+        "bandwidth shorten what waits, {} of an iteration",
+        there, percent(waits));
+  return fmt::format("the best opportunity at {} is the computation: {} of an iteration waits for the network", there,
+                     percent(waits));
+}
+
 }  // namespace
 
 std::vector<std::string> scale_answers(const Scaling& scaling) {
@@ -118,29 +179,36 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
   else if (least.break_even->value <= 0)
     answers.push_back(fmt::format("{} workers exchange nothing and are {} times as fast as one", n, n));
   else
-    answers.push_back(fmt::format("{} workers are faster than one from {} on ({} without overlap)", n,
-                                  rate_text(least.break_even), rate_text(least.break_even_without_overlap)));
+    answers.push_back(fmt::format("{} workers are faster than one from {} on, without overlap from {}", n,
+                                  with_interval(least.break_even, least.break_even_interval),
+                                  rate_text(least.break_even_without_overlap)));
   const std::string wanted = percent(scaling.options.efficiency);
   if (!least.wanted)
     answers.push_back(fmt::format("no bandwidth gives {} efficiency: the latency is too long", wanted));
   else if (least.wanted->value > 0)
-    answers.push_back(fmt::format("{} efficiency needs {}", wanted, rate_text(least.wanted)));
+    answers.push_back(
+        fmt::format("{} efficiency needs {}", wanted, with_interval(least.wanted, least.wanted_interval)));
   for (std::size_t b = 0; b < scaling.details.size(); ++b) {
-    const ScalingPoint& point = point_of(scaling, b, scaling.least.size() - 1);
+    const ScalingPoint& point = last_point(scaling, b);
     const ScalingDetail& detail = scaling.details[b];
-    const std::string at =
-        fmt::format("at {} {} workers do the work of {:.3g}", rate_text(detail.bandwidth), n, point.speed_up);
+    const std::string at = fmt::format("at {} {} workers do the work of {}", network_text(scaling, detail.bandwidth), n,
+                                       with_interval(point.speed_up, point.speed_up_interval));
     const double share = share_of(point.exposed, point.length);
     if (share < 0.005) answers.push_back(at + ": the exchange is hidden behind backward");
     else
       answers.push_back(fmt::format("{}: {} of an iteration waits for the network, longest for the gradient of {}", at,
                                     percent(share), clipped(detail.exposed.front().name, 40)));
   }
-  const ScalingPoint &now = point_of(scaling, 0, scaling.least.size() - 1), &other = scaling.other_order.front();
-  const SendOrder order = scaling.options.exchange.order;
-  if (order == SendOrder::fifo && other.length < now.length * 0.995)
-    answers.push_back(fmt::format("at {} --order priority makes an iteration {} shorter", rate_text(now.bandwidth),
-                                  percent(1 - other.length / now.length)));
+  const ScalingPoint &now = last_point(scaling, 0), &other = scaling.other_order.front();
+  const std::string there = network_text(scaling, now.bandwidth);
+  std::string used = fmt::format("of an iteration at {}, computation takes {} and the network is in use for {}", there,
+                                 percent(share_of(scaling.iteration.time(), now.length)),
+                                 percent(share_of(now.communication, now.length)));
+  if (const auto& units = scaling.iteration.units)
+    used += fmt::format("; while computing, arithmetic units are used to {} of their peak, memory to {}",
+                        percent(units->arithmetic), percent(units->memory));
+  answers.push_back(used);
+  answers.push_back(opportunity(scaling, now, other, there));
   return answers;
 }
 

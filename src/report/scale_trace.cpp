@@ -32,8 +32,9 @@ Json event(const std::string& name, std::string_view category, std::size_t proce
 void add_iteration(Json& events, std::size_t process, const Scaling& scaling, const ScalingDetail& detail) {
   const Timeline& timeline = detail.timeline;
   add_process(events, process,
-              fmt::format("{}: {} workers, {:.4g} Gbit/s", scaling.iteration.model, scaling.options.workers,
-                          in_gigabits(detail.bandwidth)),
+              fmt::format("{}: {} workers, {}", scaling.iteration.model, scaling.options.workers,
+                          scaling.options.measured ? "as measured by " + scaling.options.measured->backend
+                                                   : fmt::format("{:.4g} Gbit/s", in_gigabits(detail.bandwidth))),
               fmt::format("iteration {}, {} exposed", time_text(timeline.length), time_text(timeline.exposed)), 0);
   events.push_back(metadata("thread_name", process, 1, {{"name", "computation"}}));
   events.push_back(metadata("thread_name", process, 2, {{"name", "network"}}));

@@ -15,6 +15,7 @@
 #include "known_layers.hpp"
 #include "plans.hpp"
 #include "sweep.hpp"
+#include "text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
 
@@ -331,6 +332,8 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     rows(out, a, options);
     for (const auto& choice : a.choices) out << clipped(choice, 300) << '\n';
     missing(out, a, options);
+    if (report.training)
+      for (const auto& answer : bound_answers(a)) out << wrapped(answer, 78, 2);
     out << '\n';
   }
   if (!report.footer.empty()) out << report.footer << '\n';

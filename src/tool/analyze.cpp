@@ -56,6 +56,7 @@ BoundReport stored_report(const AnalyzeCommand& options) {
   StoredResults stored = load_results(options.results, backends);
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   BoundReport report = std::move(stored.report);
+  report.training = options.models.training.training;
   for (const auto& model : load_models(options.models, options.output.quiet))
     report.models.push_back(analyze_model(
         model, stored.results, {.threads = options.threads, .backends = backends, .candidates = options.plans}));

@@ -118,7 +118,8 @@ int run(const BoundCommand& options) {
                      .models = std::move(analyses),
                      .footer = how_measured(measured, session),
                      .warnings = warnings_of(session.database()),
-                     .runs = summarise_runs(session.database())};
+                     .runs = summarise_runs(session.database()),
+                     .training = options.models.training.training};
   if (options.witness.witness && measured.interrupted == 0)
     report.witnesses = make_witnesses(options.witness, options.models, session);
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);

@@ -28,6 +28,7 @@ void add_gap(CLI::App& app, int& exit_code);
 void add_study(CLI::App& app, int& exit_code);
 void add_memory(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
 void add_db(CLI::App& app, int& exit_code);

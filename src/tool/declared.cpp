@@ -21,7 +21,7 @@ void add_declared(CLI::App& command, std::string& file, const std::vector<std::s
 
 BoundReport declared_report(const std::string& file, const ModelOptions& models, bool quiet) {
   Run run = read_machine_file(file);
-  BoundReport report{.machine = run.machine, .declared = file};
+  BoundReport report{.machine = run.machine, .declared = file, .training = models.training.training};
   ResultDatabase results;
   results.add(std::move(run));
   for (const auto& model : load_models(models, quiet))

@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   tool::add_study(app, exit_code);
   tool::add_memory(app, exit_code);
   tool::add_scale(app, exit_code);
+  tool::add_predict(app, exit_code);
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);

@@ -7,6 +7,8 @@
 #include <benanza/detail/parse_duration.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/accompanied.hpp>
+#include <benanza/plan/backends.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -24,7 +26,24 @@ struct MeasureCommand {
   std::string budget = "10s";
 };
 
-int run(const MeasureCommand& options) {
+/// Of the processes that mpirun started, this one among them; null where it started none.
+std::shared_ptr<const AccompaniedBackend> processes_beside() {
+  for (const auto& backend : bench::all_backends())
+    if (auto found = std::dynamic_pointer_cast<const AccompaniedBackend>(backend);
+        found && (found->follows() || found->leads()))
+      return found;
+  return nullptr;
+}
+
+int run(const MeasureCommand& given) {
+  MeasureCommand options = given;
+  if (const auto beside = processes_beside()) {
+    if (beside->follows()) {
+      beside->follow();
+      return done;
+    }
+    options.measuring.isolate = false;  // a child would not be one of them
+  }
   check_writable(options.output);
   std::vector<bench::Wanted> wanted;
   for (const auto& text : options.signatures) {

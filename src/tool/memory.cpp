@@ -115,6 +115,7 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
   const auto add = [&](const std::string& options, const Setting& other, const Counted& counted) {
     result.push_back({.options = options,
                       .peak_bytes = counted.profile.peak_bytes(),
+                      .kept_bytes = counted.profile.kept_bytes(),
                       .work = now.macs > 0 ? counted.macs / now.macs : 1,
                       .largest_batch = largest(other)});
   };

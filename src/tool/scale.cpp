@@ -8,7 +8,9 @@
 #include "parse_rates.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include <benanza/bounds/unit_shares.hpp>
 #include <benanza/detail/parse_duration.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/report/scale_report.hpp>
 #include <benanza/results/machine_file.hpp>
 #include <benanza/scale/make_iteration.hpp>
@@ -18,8 +20,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -35,21 +39,28 @@ struct ScaleCommand {
   std::string order = "fifo", algorithm = "ring";
   double efficiency = 0.9;
   std::vector<std::string> results{};
-  std::string machine{}, iteration{};
+  std::string machine{}, iteration{}, backend{}, reached{};
 };
 
 /// Where the times of layers come from.
 struct TimesOf {
   ResultDatabase results{};
+  ResultDatabase network{};  ///< of `--backend`'s rows
   AnalysisOptions analysis{};
   std::string text{};
   std::vector<std::string> warnings{};
 };
 
 TimesOf times_of(const ScaleCommand& options) {
-  if (options.results.empty() == options.machine.empty())
-    throw UsageError("give either --results (measured by benanza bound --training) or --machine (declared)");
+  const bool measured_network = !options.backend.empty();
+  if (measured_network && options.results.empty())
+    throw UsageError("--backend " + options.backend + ": needs --results, which have what its all-reduces take");
+  if (options.machine.empty() && options.results.empty())
+    throw UsageError("give --results (measured by benanza bound --training) or --machine (declared)");
+  if (!options.machine.empty() && !options.results.empty() && !measured_network)
+    throw UsageError("give either --results or --machine; both go together with --backend, the network's results");
   TimesOf result;
+  if (measured_network) result.network = load_results(options.results, {options.backend}).results;
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
     result.text = "the roofline of " + run.machine.device + ", declared by " + options.machine;
@@ -78,6 +89,8 @@ Iteration iteration_of(const Graph& graph, const TrainingOptions& training, cons
   const auto fused = std::find_if(analysis.graphs.begin(), analysis.graphs.end(),
                                   [](const TimedGraph& one) { return one.form == Form::fused; });
   Iteration result = make_iteration(derived, layers.fused, *fused);
+  result.units = unit_shares(analysis);
+  if (!times.analysis.analytic) result.uncertainty = analysis[RungName::library_fused].uncertainty;
   if (!(result.time().value > 0))
     throw InputError(graph.name + ": the times of an iteration are not known: no layer has one");
   return result;
@@ -93,20 +106,69 @@ Enum named(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "' is none of " + known);
 }
 
+/// `118ms`, or an interval `118ms,124ms`: what all times are scaled to. Throws UsageError.
+struct IterationTime {
+  Seconds time{};
+  double uncertainty = 0;
+};
+std::optional<IterationTime> iteration_time(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto comma = text.find(',');
+  const Seconds least = detail::parse_duration(text.substr(0, comma));
+  const Seconds most = comma == std::string::npos ? least : detail::parse_duration(text.substr(comma + 1));
+  if (!(least.value > 0) || most < least)
+    throw UsageError("--iteration: '" + text + "', expected a time above 0, or two, the shorter one first");
+  return IterationTime{(least + most) / 2, (most - least) / (most + least)};
+}
+
+/// `0.9,0.97`. Throws UsageError.
+void read_reached(const std::string& text, ScalingOptions& wanted) {
+  if (text.empty()) return;
+  double least = 0, most = 0;
+  const char *const begin = text.data(), *const end = begin + text.size();
+  auto read = std::from_chars(begin, end, least);
+  most = least;
+  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == ',') read = std::from_chars(read.ptr + 1, end, most);
+  if (read.ec != std::errc{} || read.ptr != end || !(least > 0) || !(most >= least) || most > 2)
+    throw UsageError("--reached: '" + text + "', expected shares such as 0.9 or 0.9,0.97");
+  wanted.reached_least = least;
+  wanted.reached_most = most;
+}
+
+/// Throws InputError where an all-reduce lacks that a bucket needs, and says how to measure it.
+void check_measured(const Iteration& iteration, const ScalingOptions& wanted) {
+  if (!wanted.measured) return;
+  std::set<double> sizes;
+  for (const auto& bucket : make_buckets(iteration, wanted.exchange.bucket)) sizes.insert(bucket.bytes.value);
+  if (std::all_of(sizes.begin(), sizes.end(),
+                  [&](double bytes) { return wanted.measured->time(wanted.workers, {bytes}).has_value(); }))
+    return;
+  std::string text =
+      fmt::format("{}: the results lack all-reduces by {} of {} ranks for buckets of {:.0f} to {:.0f} bytes",
+                  iteration.model, wanted.measured->backend, wanted.workers, *sizes.begin(), *sizes.rbegin());
+  text += fmt::format("; {}benanza measure --backend {}",
+                      wanted.measured->backend == "mpi" ? fmt::format("mpirun -n {} ", wanted.workers) : "",
+                      wanted.measured->backend);
+  for (const double bytes : std::set{*sizes.begin(), *sizes.rbegin()})
+    text += " " + LayerSignature(op::AllReduce{.type = iteration.type,
+                                               .n = static_cast<std::int64_t>(bytes * 8 / bits(iteration.type)),
+                                               .ranks = wanted.workers})
+                      .text();
+  throw InputError(text + " measures the ends, and other sizes lie between");
+}
+
 int run(const ScaleCommand& options) {
   check_writable(options.output);
   ScalingOptions wanted{.workers = options.workers,
-                        .bandwidths = parse_rates("--bandwidth", options.bandwidth),
+                        .bandwidths = options.backend.empty() ? parse_rates("--bandwidth", options.bandwidth)
+                                                              : std::vector<BytesPerSecond>{},
                         .latency = detail::parse_duration(options.latency),
                         .algorithm = named<CollectiveAlgorithm>("--algorithm", options.algorithm),
                         .exchange = {.order = named<SendOrder>("--order", options.order),
                                      .bucket = {options.bucket == "0" ? 0 : parse_bytes("--bucket", options.bucket)}},
                         .efficiency = options.efficiency};
-  std::optional<Seconds> measured;
-  if (!options.iteration.empty()) {
-    measured = detail::parse_duration(options.iteration);
-    if (!(measured->value > 0)) throw UsageError("--iteration: '" + options.iteration + "', expected more than 0");
-  }
+  read_reached(options.reached, wanted);
+  const std::optional<IterationTime> measured = iteration_time(options.iteration);
   ModelOptions plain = options.models;  // the graph of the file: training is derived here
   plain.training = {};
   plain.tells_weights = true;
@@ -117,8 +179,15 @@ int run(const ScaleCommand& options) {
   ScaleReport report{.times_of = times.text, .warnings = times.warnings};
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
     Iteration iteration = iteration_of(graph, training, times);
-    if (measured) iteration = scaled_to(std::move(iteration), *measured);
-    return make_scaling(std::move(iteration), wanted);
+    if (measured) {
+      iteration = scaled_to(std::move(iteration), measured->time);
+      iteration.uncertainty = measured->uncertainty;
+      if (times.analysis.analytic) iteration.units.reset();  // of another machine
+    }
+    ScalingOptions of_model = wanted;
+    if (!options.backend.empty()) of_model.measured = measured_network(times.network, options.backend, iteration.type);
+    check_measured(iteration, of_model);
+    return make_scaling(std::move(iteration), std::move(of_model));
   });
   emit(report, options.output);
   return done;
@@ -138,8 +207,20 @@ void add_scale(CLI::App& app, int& exit_code) {
   command->add_option("-n,--workers", options->workers, "the most workers, each with a batch of its own (default: 8)")
       ->type_name("N")
       ->check(number_that([](double n) { return n >= 2 && n <= (1 << 20); }, "a number from 2 to 1048576"));
-  command->add_option("--bandwidth", options->bandwidth, "of each worker, in each direction (default: 1,10,25,100Gbps)")
-      ->type_name("RATE,...");
+  auto* bandwidth = command
+                        ->add_option("--bandwidth", options->bandwidth,
+                                     "of each worker, in each direction (default: 1,10,25,100Gbps)")
+                        ->type_name("RATE,...");
+  command
+      ->add_option("--backend", options->backend,
+                   "mpi or nccl: all-reduces take what --results has of it, in the place of --bandwidth")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"mpi", "nccl"}))
+      ->excludes(bandwidth);
+  command
+      ->add_option("--reached", options->reached,
+                   "share of a bandwidth that exchanges reach, as measured; two: its interval (default: 1)")
+      ->type_name("0.9,0.97");
   command->add_option("--latency", options->latency, "of one message (default: 0, so that times are lower bounds)")
       ->type_name("10us");
   command->add_option("--algorithm", options->algorithm, "of the all-reduce: ring (default) or tree")
@@ -161,12 +242,11 @@ void add_scale(CLI::App& app, int& exit_code) {
   command
       ->add_option("--machine", options->machine,
                    "the roofline of a machine that you do not have; examples/machines has some")
-      ->type_name("FILE")
-      ->excludes("--results");
+      ->type_name("FILE");
   command
       ->add_option("--iteration", options->iteration,
-                   "what an iteration takes on one worker: the layers' times are scaled to it")
-      ->type_name("120ms");
+                   "what an iteration takes on one worker: the layers' times are scaled to it; two: its interval")
+      ->type_name("118ms,124ms");
   options->output.add_to(*command);
   command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
   command

@@ -237,6 +237,7 @@ TEST_CASE("Pooling and resizing agree with the reference", "[native]") {
   for (const auto mode : {op::PoolMode::max, op::PoolMode::average, op::PoolMode::lp})
     check({op::Pool{.mode = mode, .x = {2, 3, 23, 29}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
            op::Pool{.mode = mode, .x = {1, 4, 9, 11}, .kernel = {2, 3}},
+           op::Pool{.mode = mode, .x = {2, 37, 9, 11}, .kernel = {5, 5}, .pads = {2, 2, 2, 2}},
            op::Pool{.mode = mode, .x = {2, 9, 7, 7}, .kernel = {7, 7}},
            op::Pool{.mode = mode,
                     .x = {1, 2, 17, 19},

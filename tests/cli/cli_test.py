@@ -56,7 +56,7 @@ class Cli(unittest.TestCase):
             self.assertIn(text, lines[0])
 
     def test_help_on_every_level_shows_an_example(self):
-        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["scale"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
+        for level in ([], ["bound"], ["run"], ["layers"], ["generate"], ["analyze"], ["gap"], ["study"], ["measure"], ["memory"], ["scale"], ["predict"], ["machine"], ["db"], ["db", "list"], ["db", "merge"], ["db", "diff"], ["db", "verify"]):
             result = run(*level, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("benanza " + (" ".join(level) or "bound"), result.stdout)
@@ -456,9 +456,123 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--workers", "from 2"], *asked, "--workers", "1")
         self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
         self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")
+        self.fails(2, ["--iteration: '3ms,2ms'", "the shorter one first"], *asked, "--iteration", "3ms,2ms")
+        self.fails(2, ["--reached: '2,1'", "0.9,0.97"], *asked, "--reached", "2,1")
+        self.fails(2, ["--backend mpi: needs --results"], *asked, "--backend", "mpi")
+        self.fails(2, ["--backend", "carrier"], *asked, "--backend", "carrier")
+        self.fails(2, ["--machine", "--backend"], *asked, "--results", MNIST_RESULTS)
         self.fails(1, ["absent.json"], "scale", model, "--machine", self.at / "absent.json")
         self.fails(1, ["vgg16: the results lack", "benanza bound --training"], "scale", model, "--results", MNIST_RESULTS)
         self.fails(1, ["no output depends on a floating-point parameter"], "scale", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--machine", machine)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def test_collectives_are_measured_under_mpirun_and_scale_takes_them(self):
+        alone = run("measure", "AllReduce/f32/n=64/ranks=2", "--backend", "mpi", "--database", self.at)
+        if "no backend is called 'mpi'" in alone.stderr:
+            self.skipTest("a build without MPI")
+        self.assertEqual(alone.returncode, 5, alone.stderr)
+        self.assertIn("its processes are started by mpirun", alone.stderr)
+        # All gradients of the model in one bucket, and a size that the ranks cannot share evenly.
+        asked = ["AllReduce/f32/n=5483032/ranks=2", "ReduceScatter/f32/n=4096/ranks=2", "AllGather/f32/n=4096/ranks=2", "AllReduce/f32/n=333/ranks=3"]
+        environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        result = subprocess.run(["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", PROGRAM, "measure", *asked, "--backend", "mpi", "--budget", "4s", "--quiet", "--database", self.at, "--json", "-"],
+                                capture_output=True, text=True, timeout=600, check=False, env=environment)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        layers = json.loads(result.stdout)["layers"]
+        for layer in layers[:3]:
+            measured = [plan for plan in layer["plans"] if "excluded" not in plan]
+            self.assertTrue(measured, layer)
+            self.assertTrue(all(plan["difference"] < 1e-4 for plan in measured), layer)  # ranks have different elements
+        self.assertIn("mpirun -n 3", layers[3]["plans"][0]["excluded"])
+        model, machine = MODELS / "training" / "mobilenet_v3_large.onnx", MODELS.parent / "machines" / "epyc_7763.json"
+        scale = ("scale", model, "--machine", machine, "--results", self.at, "--backend", "mpi", "--bucket", "1TB")
+        of_two = json.loads(run(*scale, "--workers", 2, "--json", "-").stdout)["models"][0]
+        self.assertEqual((of_two["measured_by"], len(of_two["points"])), ("mpi", 1))
+        point = of_two["points"][0]
+        self.assertGreater(point["communication_ms"], 0)
+        self.assertAlmostEqual(point["iteration_ms"], of_two["iteration_ms"] + point["communication_ms"], places=6)  # nothing overlaps
+        self.fails(1, ["the results lack all-reduces by mpi of 4 ranks", "mpirun -n 4 benanza measure --backend mpi AllReduce/f32/n=5483032/ranks=4"], *scale, "--workers", 4)
+
+    def gpu_results(self, name, change):
+        """The results of the example as those of a GPU, each row's times changed."""
+        text = MNIST_RESULTS.read_text()
+        document = json.loads(text)
+        document["context"] |= {"machine/device": name, "machine/isa": "sm_70,sms=80", "machine/driver": "550"}
+        for row in document["benchmarks"]:
+            if "p10_ns" in row:
+                for key in ("real_time", "cpu_time", "p10_ns", "median_ns", "p90_ns", "min_ns"):
+                    row[key] = change(row["name"], row[key])
+                row["rounds_ns"] = [change(row["name"], time) for time in row["rounds_ns"]]
+        file = self.at / (re.sub(r"\W", "_", name) + ".json")
+        file.write_text(json.dumps(document))
+        return file
+
+    def test_predict_compares_devices(self):
+        machines = MODELS.parent / "machines"
+        here = self.gpu_results("Tesla V100-SXM2-16GB", lambda name, time: time)
+        there = self.gpu_results("NVIDIA L4", lambda name, time: 2 * time)
+        asked = ("predict", MNIST, "--from", here, "--to", machines / "v100_sxm2.json", "--to", machines / "t4.json", "--to", machines / "l4.json",
+                 "--target-results", there, "--price", "2,0.5,0.8")
+        files = {name: self.at / f"predict.{name}" for name in ("json", "csv", "html")}
+        result = run(*asked, *(text for name, file in files.items() for text in (f"--{name}", file)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+        for text in ("measured on NVIDIA V100 SXM2", "NVIDIA T4", "large wave 100 % of the time", "base 1312 MHz to base 585 MHz", "measured 100 % of the time"):
+            self.assertIn(text, result.stdout)
+        model = json.loads(files["json"].read_text())["models"][0]
+        same, t4, l4 = model["targets"]
+        self.assertAlmostEqual(same["total_ms"], model["origin_ms"], places=9)  # from a device to itself
+        self.assertAlmostEqual(l4["total_ms"], 2 * model["origin_ms"], places=9)  # its own rows
+        self.assertEqual([target["status"] for target in model["targets"]], ["predicted", "predicted", "measured"])
+        for target in model["targets"]:
+            self.assertFalse(target["partial"])
+            self.assertLessEqual(target["low_ms"], target["total_ms"])
+            self.assertLessEqual(target["total_ms"], target["high_ms"])
+            self.assertAlmostEqual(target["items_per_s"] * target["total_ms"], 1000)
+            self.assertAlmostEqual(target["items_per_cost"], target["items_per_s"] * 3600 / target["price_per_hour"], places=3)
+            self.assertAlmostEqual(sum(layer["time_ms"] * layer["count"] for layer in target["layers"]), target["total_ms"], places=9)
+        for layer in t4["layers"]:
+            self.assertEqual((layer["status"], layer["method"]), ("predicted", "large wave"))
+            # Between the ratio of the bandwidths, 900 / 320, and that of multiprocessors times clocks, 80 x 1312 / (40 x 585).
+            self.assertTrue(2.8124 < layer["time_ms"] / layer["origin_ms"] < 4.4856, layer)
+        rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
+        self.assertEqual(len(rows), sum(1 + len(target["layers"]) for target in model["targets"]))
+        self.assertEqual({row["status"] for row in rows if row["device"] == "NVIDIA L4" and row["signature"] != "total"}, {"measured"})
+        page = files["html"].read_text()
+        self.assertIn("Latency by device", page)
+        self.assertIn("NVIDIA T4", page)
+
+    def test_predict_takes_an_iteration_of_training(self):
+        layers = json.loads(run("layers", MNIST, "--training", "--json", "-", "--quiet").stdout)["layers"]
+        document = json.loads(MNIST_RESULTS.read_text())
+        like = next(row for row in document["benchmarks"] if "/hot/Conv/" in row["name"])
+        document["benchmarks"] = [row for row in document["benchmarks"] if row["name"].startswith("machine/")]
+        document["benchmarks"] += [like | {"name": f"example/direct,threads=1/hot/{layer['signature']}"} for layer in layers]
+        rows = self.at / "training.json"
+        rows.write_text(json.dumps(document))
+        result = run("predict", MNIST, "--training", "--from", rows, "--to", rows, "--json", "-", "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        model = json.loads(result.stdout)["models"][0]
+        target = model["targets"][0]
+        self.assertTrue(any(layer["signature"].startswith("ConvGradient/") and layer["status"] == "measured" for layer in target["layers"]))
+        self.assertAlmostEqual(target["total_ms"], model["origin_ms"], places=9)
+        refused = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json")
+        self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
+
+    def test_mistakes_of_predict_are_one_line(self):
+        t4 = MODELS.parent / "machines" / "t4.json"
+        here = self.gpu_results("Tesla V100-SXM2-16GB", lambda name, time: time)
+        self.fails(2, ["--from"], "predict", MNIST, "--to", t4)
+        self.fails(2, ["--to"], "predict", MNIST, "--from", here)
+        self.fails(2, ["--price: 2 prices for 1 devices"], "predict", MNIST, "--from", here, "--to", t4, "--price", "1,2")
+        self.fails(1, ["absent.json"], "predict", MNIST, "--from", here, "--to", self.at / "absent.json")
+        broken = self.at / "no_bandwidth.json"
+        broken.write_text(re.sub(r'"bytes_per_s": [^,]*, ', "", t4.read_text()))
+        self.fails(1, ["no_bandwidth.json: memory: no 'bytes_per_s'"], "predict", MNIST, "--from", here, "--to", broken)
+        unknown = self.gpu_results("NVIDIA Abacus", lambda name, time: time)
+        self.fails(1, ["the rows are of 'NVIDIA Abacus', of which no record", "--from-machine FILE"], "predict", MNIST, "--from", unknown, "--to", t4)
+        self.fails(1, ["--target-results: the rows are of 'NVIDIA Abacus', which none of --to is called"], "predict", MNIST, "--from", here, "--to", t4, "--target-results", unknown)
+        self.fails(1, ["MNIST: --from has no row of its layers at batch 8, its rows are of batch 1"], "predict", MNIST, "--batch", "8", "--from", here, "--to", t4)
 
     def test_mistakes_of_memory_are_one_line(self):
         model = MODELS / "training" / "vgg16.onnx"

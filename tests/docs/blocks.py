@@ -209,6 +209,8 @@ class Blocks:
             yield from self.check_benanza(rest)
         elif program.startswith(("scripts/", "benchmarks/engines/")):
             yield from self.check_script(program, rest)
+        elif program == "mpirun" and "benanza" in rest:
+            yield from self.check_words(rest[rest.index("benanza"):])
         elif program == "gpu/gpu":  # scripts/gpu as it is packed
             yield from self.check_script("scripts/gpu", rest)
         elif program in ("cmake", "ctest"):

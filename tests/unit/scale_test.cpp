@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expected values: counts by hand, in comments.
 #include "support/catch.hpp"
-#include <benanza/scale/scaling.hpp>
+#include <benanza/scale/make_scaling.hpp>
 
 #include <cstdint>
 #include <random>
@@ -147,10 +147,14 @@ TEST_CASE("the simulation and the closed form agree where nothing overlaps") {
         for (const double wanted : {break_even(workers), 0.9}) {
           const Network network{.latency = {1e-6}, .algorithm = algorithm};
           const auto closed = least_bandwidth_without_overlap(iteration, workers, wanted, network);
-          const auto bisected = least_bandwidth(iteration, workers, wanted, network, one_bucket);
           REQUIRE(closed);
-          REQUIRE(bisected);
-          CHECK(bisected->value == Approx(closed->value).epsilon(2e-6));
+          for (const auto order : {SendOrder::fifo, SendOrder::priority}) {
+            ExchangeOptions options = one_bucket;
+            options.order = order;
+            const auto bisected = least_bandwidth(iteration, workers, wanted, network, options);
+            REQUIRE(bisected);
+            CHECK(bisected->value == Approx(closed->value).epsilon(2e-6));
+          }
         }
   }
 }
@@ -204,4 +208,50 @@ TEST_CASE("an iteration scaled to a measured time keeps its proportions") {
   CHECK(scaled.time() == Seconds{6});
   CHECK(scaled.backward[1].time == Seconds{2});
   CHECK(scaled.update == Seconds{1});
+}
+
+TEST_CASE("a measured network knows what was measured, and what lies between") {
+  MeasuredNetwork network;
+  network.add(2, {100}, {.expected = {1}, .least = {0.9}, .most = {1.2}});
+  network.add(2, {300}, {.expected = {3}, .least = {2.9}, .most = {3.2}});
+  network.add(2, {300}, {.expected = {4}, .least = {3.9}, .most = {4.2}});  // longer: another plan
+  CHECK(network.time(2, {100})->expected == Seconds{1});
+  CHECK(network.time(2, {300})->expected == Seconds{3});
+  CHECK(network.time(2, {150})->expected.value == Approx(1.5).epsilon(1e-12));
+  CHECK(network.time(2, {150})->most.value == Approx(1.7).epsilon(1e-12));
+  CHECK_FALSE(network.time(2, {99}));
+  CHECK_FALSE(network.time(2, {301}));
+  CHECK_FALSE(network.time(3, {100}));
+}
+
+TEST_CASE("workers on a measured network") {
+  // Buckets of 100 B and 300 B of two_layers take 2 s and 6 s: fifo, as by hand above: 18 s, T1 = 12 s.
+  ScalingOptions options{.workers = 2, .measured = MeasuredNetwork{}, .exchange = {.bucket = {0}}};
+  options.measured->add(2, {100}, {.expected = {2}, .least = {2}, .most = {2}});
+  options.measured->add(2, {300}, {.expected = {6}, .least = {4}, .most = {8}});
+  const Scaling scaling = make_scaling(two_layers(), options);
+  REQUIRE(scaling.points.size() == 1);
+  CHECK(scaling.points[0].length == Seconds{18});
+  CHECK(scaling.points[0].speed_up == Approx(2 * 12.0 / 18).epsilon(1e-12));
+  // With 8 s the second bucket ends at 15, an iteration takes 20 s; with 4 s 16 s.
+  REQUIRE(scaling.points[0].speed_up_interval);
+  CHECK(scaling.points[0].speed_up_interval->least == Approx(24.0 / 20).epsilon(1e-12));
+  CHECK(scaling.points[0].speed_up_interval->most == Approx(24.0 / 16).epsilon(1e-12));
+  // 8 s for 400 B: a ring of 2 sends 400 B of each, so it is like 50 B/s.
+  CHECK(scaling.points[0].bandwidth.value == Approx(50.0).epsilon(1e-12));
+  options.workers = 3;
+  CHECK_THROWS_AS(make_scaling(two_layers(), options), UsageError);
+}
+
+TEST_CASE("the least bandwidth has an interval from what is uncertain") {
+  // Nothing overlaps: 2 S / (n T1) = 800 / 24 = 33.3 B/s for two workers, over the share that is reached, 0.8 to 1.
+  ScalingOptions options{.workers = 2, .bandwidths = {{100}}, .exchange = one_bucket, .reached_least = 0.8};
+  Iteration iteration = two_layers();
+  iteration.uncertainty = 0.05;  // 11.4 s to 12.6 s
+  const LeastBandwidths least = make_scaling(iteration, options).least.at(0);
+  CHECK(least.break_even->value == Approx(800.0 / 24 / 0.9).epsilon(2e-6));
+  REQUIRE(least.break_even_interval);
+  CHECK(least.break_even_interval->least.value == Approx(800.0 / 25.2).epsilon(2e-6));
+  CHECK(least.break_even_interval->most.value == Approx(800.0 / 22.8 / 0.8).epsilon(2e-6));
+  CHECK_FALSE(make_scaling(two_layers(), {.workers = 2, .bandwidths = {{100}}}).least.at(0).break_even_interval);
 }

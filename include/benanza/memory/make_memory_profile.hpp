@@ -23,6 +23,7 @@ namespace benanza {
 struct MemoryOptions {
   Saved saved = Saved::least;
   Optimizer optimizer = Optimizer::sgd;  ///< as of the iteration
+  bool overwrite = true;                 ///< an element-wise node overwrites an operand that dies with it
   /// Bytes of the workspace of the plan that runs a layer; none: not known.
   std::function<std::optional<double>(const Layer&)> workspace{};
 };
@@ -57,7 +58,7 @@ class MemoryProfiler {
     add_fixed();
     find_lives();
     add_kept();
-    overwrite();
+    if (options_->overwrite) overwrite();
     add_lives();
     add_workspace();
     add_up();

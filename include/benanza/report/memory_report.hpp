@@ -18,6 +18,7 @@ namespace benanza {
 struct MemoryWhatIf {
   std::string options{};  ///< as they would be typed
   double peak_bytes = 0;
+  double kept_bytes = 0;  ///< from forward to backward
   double work = 1;  ///< multiply-adds of convolutions and products, relative to those of the iteration as asked for
   std::optional<std::int64_t> largest_batch{};
 };
@@ -42,8 +43,9 @@ struct MemoryReport {
   std::vector<Model> models{};
 };
 
-/// What the figures say, in sentences: which category fills the peak, which layers most of it, what would help most.
-[[nodiscard]] std::vector<std::string> memory_answers(const MemoryReport::Model& model);
+/// What the figures say, in sentences: which category fills the peak, which layers most of it, how much of the capacity
+/// is used, what would help most.
+[[nodiscard]] std::vector<std::string> memory_answers(const MemoryReport::Model& model, const MemoryReport& report);
 
 void write_table(std::ostream& out, const MemoryReport& report, const TableOptions& options = {});
 /// Everything, the timeline included.

@@ -39,7 +39,12 @@ struct BoundReport {
   std::string declared{};               ///< the machine file whose figures these are; empty: measured ones
   std::vector<RunSummary> runs{};       ///< where the rows come from
   std::vector<Sweep> sweeps{};          ///< not empty: `models` are their points, which tables show by line
+  bool training = false;                ///< the models are iterations of training: each ends with its answers
 };
+
+/// What a ladder says of an iteration, in sentences: how well units are used, which layers take longest, what would
+/// help most. None for a partial bound.
+[[nodiscard]] std::vector<std::string> bound_answers(const Analysis& analysis);
 
 /// The warnings of all runs, each once, in the order of runs.
 [[nodiscard]] std::vector<std::string> warnings_of(const ResultDatabase& results);

@@ -3,12 +3,14 @@
 // `make_iteration` makes one of a training graph and the times of its layers.
 #pragma once
 
+#include <benanza/bounds/unit_shares.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ struct Iteration {
   std::vector<ComputeStep> backward{};     ///< not empty where there are gradients
   Seconds update{};                        ///< the optimizer's step over all parameters
   std::vector<GradientReady> gradients{};  ///< in the order in which backward completes them
+  double uncertainty = 0;                  ///< of `time()`, relative: it lies between 1 - and 1 + this; 0: not known
+  std::optional<UnitShares> units{};       ///< of `time()`
 
   [[nodiscard]] static Seconds sum(const std::vector<ComputeStep>& steps) {
     Seconds total{};
@@ -57,6 +61,8 @@ struct Iteration {
 [[nodiscard]] inline Iteration scaled_to(Iteration iteration, Seconds time) {
   if (iteration.time().value <= 0) return iteration;
   const double factor = time / iteration.time();
+  if (iteration.units)
+    iteration.units = UnitShares{iteration.units->arithmetic / factor, iteration.units->memory / factor};
   for (auto* steps : {&iteration.forward, &iteration.backward})
     for (auto& step : *steps) step.time = step.time * factor;
   iteration.update = iteration.update * factor;

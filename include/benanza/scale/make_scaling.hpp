@@ -16,26 +16,37 @@
 namespace benanza {
 
 struct ScalingOptions {
-  std::int64_t workers = 2;                  ///< N: the most
-  std::vector<BytesPerSecond> bandwidths{};  ///< not empty, rising
+  std::int64_t workers = 2;                   ///< N: the most
+  std::vector<BytesPerSecond> bandwidths{};   ///< rising; not empty without a measured network
+  std::optional<MeasuredNetwork> measured{};  ///< in the place of bandwidths
   Seconds latency{};
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   ExchangeOptions exchange{};
   double efficiency = 0.9;  ///< that is wanted
+  /// Share of a bandwidth that exchanges reach, as measured: between these.
+  double reached_least = 1, reached_most = 1;
 
+  [[nodiscard]] double reached() const { return (reached_least + reached_most) / 2; }
   [[nodiscard]] Network network(BytesPerSecond bandwidth) const {
-    return {.bandwidth = bandwidth, .latency = latency, .algorithm = algorithm};
+    return {.bandwidth = bandwidth * reached(), .latency = latency, .algorithm = algorithm};
   }
+};
+
+/// From the least to the most that what was measured allows.
+template <class T>
+struct Interval {
+  T least{}, most{};
 };
 
 /// So many workers at one bandwidth.
 struct ScalingPoint {
   std::int64_t workers = 2;
-  BytesPerSecond bandwidth{};
-  Seconds length{};         ///< of an iteration: Tn
-  Seconds communication{};  ///< of it, in which the network is used
-  Seconds exposed{};        ///< of it, in which computation waits for the network
+  BytesPerSecond bandwidth{};  ///< of a measured network: that at which an analytic one takes as long
+  Seconds length{};            ///< of an iteration: Tn
+  Seconds communication{};     ///< of it, in which the network is used
+  Seconds exposed{};           ///< of it, in which computation waits for the network
   double speed_up = 0, efficiency = 0;
+  std::optional<Interval<double>> speed_up_interval{};  ///< where an uncertainty is known
 };
 
 /// Least bandwidths of so many workers: on the timeline, and without overlap; nothing where none is enough.
@@ -43,6 +54,8 @@ struct LeastBandwidths {
   std::int64_t workers = 2;
   std::optional<BytesPerSecond> break_even{}, break_even_without_overlap{};
   std::optional<BytesPerSecond> wanted{}, wanted_without_overlap{};  ///< for `ScalingOptions::efficiency`
+  /// Where an uncertainty is known: of T1, or of the share of the bandwidth that is reached.
+  std::optional<Interval<BytesPerSecond>> break_even_interval{}, wanted_interval{};
 };
 
 /// A gradient's part in the exchange.
@@ -73,7 +86,7 @@ struct Scaling {
   ScalingOptions options{};
   Iteration iteration{};
   std::vector<Bucket> buckets{};
-  std::vector<ScalingPoint> points{};       ///< by bandwidth, then by workers: 2..N
+  std::vector<ScalingPoint> points{};       ///< by bandwidth, then by workers: 2..N, as far as they were measured
   std::vector<LeastBandwidths> least{};     ///< 2..N
   std::vector<ScalingDetail> details{};     ///< of N workers, by bandwidth
   std::vector<ScalingPoint> other_order{};  ///< of N workers in the other order, by bandwidth
@@ -91,6 +104,39 @@ namespace detail {
           .exposed = timeline.exposed,
           .speed_up = speed_up(iteration, workers, timeline.length),
           .efficiency = efficiency(iteration, timeline.length)};
+}
+
+/// The same iteration at an end of its interval.
+[[nodiscard]] inline Iteration shorter(const Iteration& iteration) {
+  return scaled_to(iteration, iteration.time() * (1 - iteration.uncertainty));
+}
+[[nodiscard]] inline Iteration longer(const Iteration& iteration) {
+  return scaled_to(iteration, iteration.time() * (1 + iteration.uncertainty));
+}
+
+/// Least and most of what an efficiency needs: least for a long iteration that reaches most of a bandwidth.
+[[nodiscard]] inline std::optional<Interval<BytesPerSecond>> least_interval(const Iteration& iteration,
+                                                                            std::int64_t workers, double wanted,
+                                                                            const ScalingOptions& options) {
+  if (iteration.uncertainty <= 0 && options.reached_least == options.reached_most) return std::nullopt;
+  const auto least = least_bandwidth(longer(iteration), workers, wanted, options.network({}), options.exchange);
+  const auto most = least_bandwidth(shorter(iteration), workers, wanted, options.network({}), options.exchange);
+  if (!least || !most) return std::nullopt;
+  return Interval<BytesPerSecond>{*least / options.reached_most, *most / options.reached_least};
+}
+
+/// What of a share of the bandwidth is reached, of the bandwidth.
+[[nodiscard]] inline std::optional<BytesPerSecond> at_the_line(const std::optional<BytesPerSecond>& used,
+                                                               const ScalingOptions& options) {
+  return used ? std::optional(*used / options.reached()) : std::nullopt;
+}
+
+/// The bandwidth at which an analytic network without latency carries the buckets in that time.
+[[nodiscard]] inline BytesPerSecond equivalent_bandwidth(const Iteration& iteration, std::int64_t workers,
+                                                         CollectiveAlgorithm algorithm, Seconds communication) {
+  const double transfers = collective_cost(op::CollectiveKind::all_reduce, algorithm, workers).transfers;
+  return communication.value > 0 ? BytesPerSecond{transfers * iteration.gradient_bytes().value / communication.value}
+                                 : BytesPerSecond{};
 }
 
 [[nodiscard]] inline std::vector<ExposedGradient> exposed_gradients(const Iteration& iteration,
@@ -124,6 +170,66 @@ namespace detail {
   return result;
 }
 
+namespace detail {
+
+/// Whether all buckets' times are known.
+[[nodiscard]] inline bool is_measured(const Scaling& scaling, std::int64_t workers) {
+  return std::all_of(scaling.buckets.begin(), scaling.buckets.end(), [&](const Bucket& bucket) {
+    return scaling.options.measured->time(workers, bucket.bytes).has_value();
+  });
+}
+
+/// Of the measured network: one column. `point` makes a point of the iteration, the workers and which time counts.
+inline void add_measured(Scaling& result, const ExchangeOptions& other) {
+  const Iteration& at = result.iteration;
+  const MeasuredNetwork& network = *result.options.measured;
+  const ExchangeOptions& exchange = result.options.exchange;
+  for (const auto workers : worker_counts(result.options.workers)) {
+    if (!is_measured(result, workers)) continue;
+    Timeline timeline = make_timeline(at, workers, network, exchange);
+    const BytesPerSecond like = equivalent_bandwidth(at, workers, result.options.algorithm, timeline.communication());
+    ScalingPoint point = scaling_point(at, workers, like, timeline);
+    const auto end = [&](const Iteration& iteration, Seconds MeasuredTime::*time) {
+      return speed_up(iteration, workers, make_timeline(iteration, workers, network, exchange, time).length);
+    };
+    point.speed_up_interval = {end(shorter(at), &MeasuredTime::most), end(longer(at), &MeasuredTime::least)};
+    result.points.push_back(point);
+    if (workers != result.options.workers) continue;
+    result.other_order.push_back(scaling_point(at, workers, like, make_timeline(at, workers, network, other)));
+    auto exposed = exposed_gradients(at, timeline);
+    result.details.push_back({.bandwidth = like, .timeline = std::move(timeline), .exposed = std::move(exposed)});
+  }
+}
+
+inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
+  const Iteration& at = result.iteration;
+  const ScalingOptions& given = result.options;
+  for (const auto bandwidth : given.bandwidths) {
+    const Network network = given.network(bandwidth);
+    for (const auto workers : worker_counts(given.workers)) {
+      const auto length = [&](const Iteration& iteration, double reached) {
+        Network reaching = network;
+        reaching.bandwidth = bandwidth * reached;
+        return make_timeline(iteration, workers, reaching, given.exchange).length;
+      };
+      ScalingPoint point = scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange));
+      if (at.uncertainty > 0 || given.reached_least < given.reached_most)
+        point.speed_up_interval = {speed_up(shorter(at), workers, length(shorter(at), given.reached_least)),
+                                   speed_up(longer(at), workers, length(longer(at), given.reached_most))};
+      result.points.push_back(point);
+    }
+    Timeline timeline = make_timeline(at, given.workers, network, given.exchange);
+    auto exposed = exposed_gradients(at, timeline);
+    result.details.push_back({.bandwidth = bandwidth, .timeline = std::move(timeline), .exposed = std::move(exposed)});
+    result.other_order.push_back(
+        scaling_point(at, given.workers, bandwidth, make_timeline(at, given.workers, network, other)));
+  }
+}
+
+}  // namespace detail
+
+/// With a measured network, `points` are of those numbers of workers whose buckets all have a time; N is among them, or
+/// this throws UsageError. Least bandwidths and curves are of the analytic network either way.
 [[nodiscard]] inline Scaling make_scaling(Iteration iteration, ScalingOptions options) {
   using namespace detail;
   Scaling result{.options = std::move(options), .iteration = std::move(iteration)};
@@ -132,25 +238,25 @@ namespace detail {
   result.buckets = make_buckets(at, given.exchange.bucket);
   ExchangeOptions other = given.exchange;
   other.order = other.order == SendOrder::fifo ? SendOrder::priority : SendOrder::fifo;
-  for (const auto bandwidth : given.bandwidths) {
-    const Network network = given.network(bandwidth);
-    for (const auto workers : worker_counts(given.workers))
-      result.points.push_back(
-          scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange)));
-    Timeline timeline = make_timeline(at, given.workers, network, given.exchange);
-    auto exposed = exposed_gradients(at, timeline);
-    result.details.push_back({.bandwidth = bandwidth, .timeline = std::move(timeline), .exposed = std::move(exposed)});
-    result.other_order.push_back(
-        scaling_point(at, given.workers, bandwidth, make_timeline(at, given.workers, network, other)));
-  }
+  if (given.measured && !is_measured(result, given.workers))
+    throw UsageError("no measured all-reduce tells what one of a bucket takes");
+  if (given.measured) add_measured(result, other);
+  else add_analytic(result, other);
   for (const auto workers : worker_counts(given.workers)) {
     const Network network = given.network({});
-    result.least.push_back(
-        {.workers = workers,
-         .break_even = least_bandwidth(at, workers, break_even(workers), network, given.exchange),
-         .break_even_without_overlap = least_bandwidth_without_overlap(at, workers, break_even(workers), network),
-         .wanted = least_bandwidth(at, workers, given.efficiency, network, given.exchange),
-         .wanted_without_overlap = least_bandwidth_without_overlap(at, workers, given.efficiency, network)});
+    const auto without = [&](double wanted) {
+      return at_the_line(least_bandwidth_without_overlap(at, workers, wanted, network), given);
+    };
+    const auto with = [&](double wanted) {
+      return at_the_line(least_bandwidth(at, workers, wanted, network, given.exchange), given);
+    };
+    result.least.push_back({.workers = workers,
+                            .break_even = with(break_even(workers)),
+                            .break_even_without_overlap = without(break_even(workers)),
+                            .wanted = with(given.efficiency),
+                            .wanted_without_overlap = without(given.efficiency),
+                            .break_even_interval = least_interval(at, workers, break_even(workers), given),
+                            .wanted_interval = least_interval(at, workers, given.efficiency, given)});
   }
   constexpr int curve_points = 60;
   const double unit = at.gradient_bytes().value / std::max(at.time().value, 1e-12);  // S / T1

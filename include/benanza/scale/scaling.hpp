@@ -3,6 +3,8 @@
 // own, so that n workers do n times the work of one (weak scaling).
 #pragma once
 
+#include <benanza/error.hpp>
+#include <benanza/scale/measured_network.hpp>
 #include <benanza/scale/network.hpp>
 #include <benanza/scale/timeline.hpp>
 
@@ -17,6 +19,18 @@ struct ExchangeOptions {
   SendOrder order = SendOrder::fifo;
   Bytes bucket{25e6};  ///< as of `make_buckets`
 };
+
+/// The iteration on `workers` whose all-reduces take what was measured. `time` says which of the times. Throws
+/// UsageError where a bucket's is not known.
+[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers,
+                                            const MeasuredNetwork& network, const ExchangeOptions& options,
+                                            Seconds MeasuredTime::*time = &MeasuredTime::expected) {
+  return make_timeline(iteration, make_buckets(iteration, options.bucket), options.order, [&](Bytes bytes) {
+    const auto known = network.time(workers, bytes);
+    if (!known) throw UsageError("no measured all-reduce tells what one of a bucket takes");
+    return (*known).*time;
+  });
+}
 
 /// The iteration on `workers` joined by an analytic network.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers, const Network& network,

@@ -64,8 +64,8 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   panels = parts_of(shape.vectors, panel);
   reach = (w.kernel - 1) * w.dilation / w.stride;
 
-  const auto cut_columns = [&](Index most) {
-    columns = round_up(even(w.outputs(), most), lines ? shape.lanes : 1);
+  const auto cut_columns = [&](Index count) {
+    columns = round_up(even(w.outputs(), count), lines ? shape.lanes : 1);
     phase = (columns + reach + 1) * shape.x_unit();
     line = in_place ? w.size * shape.x_unit() : w.stride * phase;
   };
@@ -76,7 +76,10 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   // Rows share the weights of a task, blocks the sums in registers.
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
   cut_columns(w.outputs());
-  while (std::max(h.kernel, least) * read() > strip_floats && columns > 2 * step) cut_columns(columns / 2);
+  const auto exceed = [&] {  // x, or half of it by a panel of y, which the epilogue reads again
+    return std::max({h.kernel * read(), least * read(), 2 * panel * columns * shape.y_unit()}) > strip_floats;
+  };
+  while (exceed() && columns > 2 * step) cut_columns(columns / 2);
   rows = std::min(h.outputs(), least_rows);
   while (rows > few_rows && least * seen(rows) * read() > strip_floats) --rows;
   blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * read()), least, shape.blocks));
@@ -197,17 +200,23 @@ class ConvolutionPlan final : public Plan {
     for (Index block = 0; block < shape_.blocks; block += cut_.blocks) {
       const Index some = std::min(cut_.blocks, shape_.blocks - block);
       if (!cut_.in_place) fill(task, block, some, input<float>(arguments, 0), strip);
-      for (Index panel = task.first_panel; panel < task.last_panel; ++panel)
+      for (Index panel = task.first_panel; panel < task.last_panel; ++panel) {
         for (Index row = task.rows.begin; row < task.rows.end; ++row)
           multiply(task, block, some, panel, row, arguments, strip);
+        if (block + some == shape_.blocks && epilogue_.finishes())
+          finish(task, panel, arguments, reinterpret_cast<std::byte*>(strip + cut_.all));
+      }
     }
-    if (!epilogue_.finishes()) return;
-    const Index end = std::min(task.last_panel * cut_.panel, shape_.vectors);
+  }
+
+  /// The rest of the epilogue over a panel that a cache still holds.
+  void finish(const Task& task, Index panel, const Arguments& arguments, std::byte* scratch) const {
+    const Index first = panel * cut_.panel, end = std::min(first + cut_.panel, shape_.vectors);
     const Index rows = task.columns.size() == shape_.columns.outputs() ? task.rows.size() : 1;  // that lie together
-    for (Index vector = task.first_panel * cut_.panel; vector < end; ++vector)
+    for (Index vector = first; vector < end; ++vector)
       for (Index row = task.rows.begin; row < task.rows.end; row += rows)
         epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin),
-                         rows * task.columns.size() * shape_.y_unit(), reinterpret_cast<std::byte*>(strip + cut_.all));
+                         rows * task.columns.size() * shape_.y_unit(), scratch);
   }
 
   /// The first row of x in a task's strip.
@@ -355,7 +364,8 @@ Result plans(const op::Conv& op, const Context& context) {
           std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
   }
   if (plans.empty())
-    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) + " channels"};
+    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) +
+                       " channels"};
   return plans;
 }
 

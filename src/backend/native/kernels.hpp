@@ -242,6 +242,11 @@ struct Kernels {
   /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
   void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
   void (*slide_sum)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
+  /// The maximum or the sum of `rows` rows that lie `stride` apart; n is a multiple of the lanes.
+  void (*fold_lines[2])(const float* x, Index stride, Index rows, float* y, Index n){};
+  /// slide_max and slide_sum over vectors; sums are multiplied by scale[i].
+  void (*slide_blocks[2])(const float* x, float* y, Index n, Index taps, Index stride, Index dilation,
+                          const float* scale){};
   void (*scale_add)(float* accumulator, const float* x, float factor,
                     Index n) = nullptr;  ///< accumulator += factor * x
   void (*multiply_add)(float* accumulator, const float* a, const float* b,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as a candidate. Maximum and
 // average fold the rows that a row of the result reads into one padded row and slide along it; the rest goes tap by
-// tap. A window that is the whole plane is a reduction.
+// tap. A window that is the whole plane is a reduction. In blocks of channels, maximum and average fold rows and then
+// columns, vector by vector.
+#include "blocked.hpp"
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
 
@@ -84,6 +86,14 @@ void for_each_tap(const Geometry& g, Index d, Index h, const Visit& visit) {
   }
 }
 
+/// Taps of a window that lie within x.
+Range taps_within(const detail::Window& w, Index o) {
+  const Index at = o * w.stride - w.pad_begin;
+  const Index begin = at >= 0 ? 0 : (-at + w.dilation - 1) / w.dilation;
+  const Index end = w.size - at <= 0 ? 0 : std::min(w.kernel, (w.size - at + w.dilation - 1) / w.dilation);
+  return {begin, std::max(begin, end)};
+}
+
 /// The rows of x that row (d, h) of the result reads, folded into one with neutral ends.
 void fold_window(const Kernels& kernels, const Geometry& g, const float* x, Index d, Index h, Fold fold, float* line) {
   const auto &dw = g.axes[0].window, &hw = g.axes[1].window, &ww = g.axes[2].window;
@@ -91,13 +101,7 @@ void fold_window(const Kernels& kernels, const Geometry& g, const float* x, Inde
   const Index skipped = std::max<Index>(-ww.pad_begin, 0),
               first = std::max<Index>(ww.pad_begin, 0);  // negative pads crop
   const Index n = std::min(ww.size - skipped, g.line - first);
-  const auto taps_of = [](const detail::Window& w, Index o) {  // those within x
-    const Index at = o * w.stride - w.pad_begin;
-    const Index begin = at >= 0 ? 0 : (-at + w.dilation - 1) / w.dilation;
-    const Index end = w.size - at <= 0 ? 0 : std::min(w.kernel, (w.size - at + w.dilation - 1) / w.dilation);
-    return Range{begin, std::max(begin, end)};
-  };
-  const Range kd = taps_of(dw, d), kh = taps_of(hw, h);
+  const Range kd = taps_within(dw, d), kh = taps_within(hw, h);
   if (n <= 0 || kh.size() <= 0) return;
   for (Index k = kd.begin; k < kd.end; ++k) {
     const Index zd = d * dw.stride + k * dw.dilation - dw.pad_begin,
@@ -154,6 +158,76 @@ void row_of_norm(const Geometry& g, const float* x, Index d, Index h, float* y) 
   for (Index i = 0; i < width; ++i) y[i] = g.op.p == 2 ? std::sqrt(y[i]) : g.op.p == 1 ? y[i] : std::pow(y[i], 1 / p);
 }
 
+class BlockedPoolPlan final : public Plan {
+ public:
+  BlockedPoolPlan(const Geometry& g, const Context& context)
+      : Plan({.algorithm = "pool:blocks,threads=" + std::to_string(context.threads),
+              .threads = context.threads,
+              .inputs = {Blocked(g.op.x, context.kernels.lanes).layout()},
+              .outputs = {Blocked(g.op.y(), context.kernels.lanes).layout()},
+              .workspace_bytes = static_cast<std::size_t>(context.threads) * line_bytes(g, context.kernels.lanes)}),
+        geometry_(g),
+        x_(g.op.x, context.kernels.lanes),
+        y_(g.op.y(), context.kernels.lanes),
+        kernels_(context.kernels),
+        pool_(context.pool) {}
+
+ private:
+  static std::size_t line_bytes(const Geometry& g, Index lanes) {
+    return (static_cast<std::size_t>(std::max(g.line, g.axes[2].outputs) * lanes) * sizeof(float) + 63) / 64 * 64;
+  }
+
+  void do_pack_input(std::size_t, const void* plain, void* packed) const override {
+    x_.pack(static_cast<const float*>(plain), static_cast<float*>(packed));
+  }
+  void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
+    y_.unpack(static_cast<const float*>(packed), static_cast<float*>(plain));
+  }
+  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
+    return y_.position(index);
+  }
+
+  void do_execute(const Arguments& arguments) const override {
+    const Index height = geometry_.axes[1].outputs, lanes = kernels_.lanes;
+    pool_->parallel(threads(), [&](int thread) {
+      auto* const line = reinterpret_cast<float*>(static_cast<std::byte*>(arguments.workspace) +
+                                                  static_cast<std::size_t>(thread) * line_bytes(geometry_, lanes));
+      std::vector<float> scale(static_cast<std::size_t>(geometry_.axes[2].outputs));
+      std::fill_n(line, geometry_.line * lanes, neutral());
+      const Range mine = share(x_.images * x_.blocks() * height, threads(), thread);
+      for (Index row = mine.begin; row < mine.end; ++row)
+        run(input<float>(arguments, 0) + row / height * x_.plane * lanes, row % height,
+            output<float>(arguments) + row * geometry_.axes[2].outputs * lanes, line, scale);
+    });
+  }
+
+  [[nodiscard]] bool sums() const { return geometry_.op.mode == op::PoolMode::average; }
+  [[nodiscard]] float neutral() const { return sums() ? 0.0F : -std::numeric_limits<float>::infinity(); }
+
+  /// Row `row` of the result of a block of channels. `line` keeps its neutral ends.
+  void run(const float* x, Index row, float* y, float* line, std::vector<float>& scale) const {
+    const auto &h = geometry_.axes[1].window, &w = geometry_.axes[2].window;
+    const Index lanes = kernels_.lanes, skipped = std::max<Index>(-w.pad_begin, 0),
+                first = std::max<Index>(w.pad_begin, 0);  // negative pads crop
+    const Index n = std::min(w.size - skipped, geometry_.line - first);
+    const Range taps = taps_within(h, row);
+    if (n > 0 && taps.size() == 0) std::fill_n(line + first * lanes, n * lanes, neutral());
+    if (n > 0 && taps.size() > 0)
+      kernels_.fold_lines[sums() ? 1 : 0](
+          x + ((row * h.stride + taps.begin * h.dilation - h.pad_begin) * w.size + skipped) * lanes,
+          h.dilation * w.size * lanes, taps.size(), line + first * lanes, n * lanes);
+    for (std::size_t i = 0; i < scale.size(); ++i)
+      scale[i] = geometry_.axes[1].share[static_cast<std::size_t>(row)] * geometry_.axes[2].share[i];
+    kernels_.slide_blocks[sums() ? 1 : 0](line, y, geometry_.axes[2].outputs, w.kernel, w.stride, w.dilation,
+                                          scale.data());
+  }
+
+  Geometry geometry_;
+  Blocked x_, y_;
+  const Kernels& kernels_;
+  std::shared_ptr<const ThreadPool> pool_;
+};
+
 }  // namespace
 
 Result plans(const op::Pool& op, const Context& context) {
@@ -161,8 +235,13 @@ Result plans(const op::Pool& op, const Context& context) {
   const Geometry g = geometry(op);
   const Index images = op.x[0] * op.x[1];
   const auto& kernels = context.kernels;
+  Plans plans;
+  const auto add_blocks = [&] {
+    if (op.x.size() == 4 && op.mode != op::PoolMode::lp && !op.indices && context.kernels.lanes > 4)
+      plans.push_back(std::make_unique<BlockedPoolPlan>(g, context));
+  };
   if (g.y_plane == 1 && op.pads.empty() && element_count(op.kernel) == g.plane && !op.indices && op.p == 2) {
-    return one_plan(
+    plans = one_plan(
         context, op.operands(), "pool:reduce",
         [=, &kernels, plane = g.plane, pool = context.pool, threads = context.threads](const Arguments& arguments) {
           const Fold fold = op.mode == op::PoolMode::max  ? Fold::max
@@ -179,6 +258,8 @@ Result plans(const op::Pool& op, const Context& context) {
             }
           });
         });
+    add_blocks();
+    return plans;
   }
   const std::size_t scratch = (static_cast<std::size_t>(g.line) * sizeof(float) + 63) / 64 * 64;
   const auto run = [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
@@ -204,7 +285,9 @@ Result plans(const op::Pool& op, const Context& context) {
       }
     });
   };
-  return one_plan(context, op.operands(), "pool:rows", run, scratch * static_cast<std::size_t>(context.threads));
+  plans = one_plan(context, op.operands(), "pool:rows", run, scratch * static_cast<std::size_t>(context.threads));
+  add_blocks();
+  return plans;
 }
 
 }  // namespace benanza::native

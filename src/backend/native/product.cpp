@@ -27,8 +27,8 @@ class ProductPlan final : public Plan {
               .threads = context.threads,
               .inputs = layouts(op, vectors, context.kernels.lanes),
               .outputs = plain_layouts(op.operands().outputs),
-              .workspace_bytes =
-                  static_cast<std::size_t>(context.threads) * thread_bytes(epilogue, copies ? copied_floats(op.k()) : 0)}),
+              .workspace_bytes = static_cast<std::size_t>(context.threads) *
+                                 thread_bytes(epilogue, copies ? copied_floats(op.k()) : 0)}),
         m_(element_count(op.a) / op.k()),
         n_(op.n()),
         k_(op.k()),
@@ -83,8 +83,8 @@ class ProductPlan final : public Plan {
     pool_->parallel(threads(), [&](int thread) {
       const Range rows = by_rows ? share(m_, threads(), thread) : Range{0, m_},
                   mine = by_rows ? Range{0, panels} : share(panels, threads(), thread);
-      auto* const workspace =
-          static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * thread_bytes(epilogue_, copied_);
+      auto* const workspace = static_cast<std::byte*>(arguments.workspace) +
+                              static_cast<std::size_t>(thread) * thread_bytes(epilogue_, copied_);
       const Index step = rows.size() > 0 ? even_part(rows.size(), block_rows) : 1;
       for (Index row = rows.begin; row < rows.end; row += step)
         multiply({row, std::min(row + step, rows.end)}, mine, arguments, workspace);

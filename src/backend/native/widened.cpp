@@ -4,6 +4,8 @@
 // the conversions read and write caches where the tensors fit.
 #include "widened.hpp"
 
+#include <algorithm>
+
 namespace benanza::native {
 
 namespace {
@@ -136,10 +138,15 @@ std::optional<Layer> widened(const Layer& layer) {
 
 Plans widen(Plans plans, const Layer& layer, const Layer& wide, const Context& context) {
   const double slack = std::holds_alternative<op::Attention>(layer) ? 4 : 1;
+  const auto plain = [](const std::vector<Layout>& layouts) {
+    return std::all_of(layouts.begin(), layouts.end(), [](const Layout& layout) { return layout.name == "plain"; });
+  };
+  Plans result;
   for (auto& plan : plans)
-    plan = std::make_unique<WidenedPlan>(std::move(plan), operands(layer), operands(wide), context,
-                                         slack * benanza::tolerance(type(layer)));
-  return plans;
+    if (plain(plan->inputs()) && plain(plan->outputs()))  // copies lie as the operands do
+      result.push_back(std::make_unique<WidenedPlan>(std::move(plan), operands(layer), operands(wide), context,
+                                                     slack * benanza::tolerance(type(layer))));
+  return result;
 }
 
 }  // namespace benanza::native

@@ -9,6 +9,7 @@ function modelHead(model) {
       model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
     el("p", { class: "note" }, `${sizesText(model)}, ${model.type}${data.machine.declared ? "" : `, ${plural(model.threads, "thread")}`} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
+    ...(model.answers ?? []).map((text) => el("p", {}, `${text[0].toUpperCase()}${text.slice(1)}.`)),
     model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`));
 }
 

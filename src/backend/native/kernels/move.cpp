@@ -101,6 +101,28 @@ inline void slide(const float* x, float* y, Index n, Index taps, Index stride, I
     y[i] = v[0];
   }
 }
+template <bool sums>
+inline F folded(F a, F b) {
+  return sums ? a + b : max(a, b);
+}
+template <bool sums>
+void fold_lines(const float* x, Index stride, Index rows, float* y, Index n) {
+  for (Index i = 0; i < n; i += lanes) {
+    F result = load(x + i);
+    for (Index row = 1; row < rows; ++row) result = folded<sums>(result, load(x + row * stride + i));
+    store(y + i, result);
+  }
+}
+template <bool sums>
+void slide_blocks(const float* x, float* y, Index n, Index taps, Index stride, Index dilation, const float* scale) {
+  for (Index i = 0; i < n; ++i) {
+    const float* const from = x + i * stride * lanes;
+    F result = load(from);
+    for (Index tap = 1; tap < taps; ++tap) result = folded<sums>(result, load(from + tap * dilation * lanes));
+    store(y + i * lanes, sums ? result * scale[i] : result);
+  }
+}
+
 void slide_max(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) {
   slide(x, y, n, taps, stride, dilation, [](F a, F b) { return max(a, b); });
 }
@@ -171,6 +193,10 @@ void add_move(Kernels& kernels) {
   add_size<std::uint64_t>(kernels, 3);
   add_size<Wide>(kernels, 4);
   kernels.slide_max = slide_max;
+  kernels.fold_lines[0] = fold_lines<false>;
+  kernels.fold_lines[1] = fold_lines<true>;
+  kernels.slide_blocks[0] = slide_blocks<false>;
+  kernels.slide_blocks[1] = slide_blocks<true>;
   kernels.slide_sum = slide_sum;
   kernels.scale_add = scale_add;
   kernels.multiply_add = multiply_add;

@@ -106,7 +106,6 @@ inline F round(F v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT |
 inline F floor(F v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 inline F ceil(F v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 inline F rough_reciprocal_sqrt(F v) { return _mm512_rsqrt14_ps(v); }
-inline F rough_reciprocal(F v) { return _mm512_rcp14_ps(v); }
 #elif defined(__AVX2__) && !defined(BENANZA_NATIVE_LANES)
 inline F min(F a, F b) { return _mm256_min_ps(a, b); }
 inline F max(F a, F b) { return _mm256_max_ps(a, b); }
@@ -115,7 +114,6 @@ inline F round(F v) { return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_
 inline F floor(F v) { return _mm256_round_ps(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 inline F ceil(F v) { return _mm256_round_ps(v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 inline F rough_reciprocal_sqrt(F v) { return _mm256_rsqrt_ps(v); }
-inline F rough_reciprocal(F v) { return _mm256_rcp_ps(v); }
 #else
 inline F min(F a, F b) { return select(a < b, a, b); }
 inline F max(F a, F b) { return select(a > b, a, b); }
@@ -137,7 +135,6 @@ inline F ceil(F v) {
 #if defined(__SSE2__) && !defined(BENANZA_NATIVE_LANES)
 inline F sqrt(F v) { return _mm_sqrt_ps(v); }
 inline F rough_reciprocal_sqrt(F v) { return _mm_rsqrt_ps(v); }
-inline F rough_reciprocal(F v) { return _mm_rcp_ps(v); }
 #else
 inline F sqrt(F v) {
   F r;
@@ -145,7 +142,6 @@ inline F sqrt(F v) {
   return r;
 }
 inline F rough_reciprocal_sqrt(F v) { return 1.0F / sqrt(v); }
-inline F rough_reciprocal(F v) { return 1.0F / v; }
 #endif
 #endif
 
@@ -153,13 +149,6 @@ inline F rough_reciprocal(F v) { return 1.0F / v; }
 inline F reciprocal_sqrt(F v) {
   const F r = rough_reciprocal_sqrt(v);
   return r * (1.5F - 0.5F * v * r * r);
-}
-
-/// 1 / v for normal v whose reciprocal is normal: one Newton step on an estimate of at least 11 bits; relative error
-/// below 3e-7. A division takes longer than all other steps of the functions that use it.
-inline F reciprocal(F v) {
-  const F r = rough_reciprocal(v);
-  return r * (2.0F - v * r);
 }
 
 /// One number from all lanes, by halving.

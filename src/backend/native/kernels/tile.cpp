@@ -104,11 +104,14 @@ void tile(const TileArguments& a) {
   if (a.addend != nullptr)
     for_each_sum<positions, vectors>(
         a, [&](int p, int v, Index at, bool whole) { sums.of[p][v] += read(a.addend + at, whole); });
-  const F least = splat(a.least), most = splat(a.most);
+  if (a.least > -__builtin_inff() || a.most < __builtin_inff()) {
+    const F least = splat(a.least), most = splat(a.most);
+    for_each_sum<positions, vectors>(
+        a, [&](int p, int v, Index, bool) { sums.of[p][v] = min(most, max(least, sums.of[p][v])); });
+  }
   for_each_sum<positions, vectors>(a, [&](int p, int v, Index at, bool whole) {
-    const F result = min(most, max(least, sums.of[p][v]));
-    if (whole) store(a.y + at, result);
-    else store_some(a.y + at, result, a.last);
+    if (whole) store(a.y + at, sums.of[p][v]);
+    else store_some(a.y + at, sums.of[p][v], a.last);
   });
 }
 

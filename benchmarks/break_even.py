@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures from which bandwidth on several workers train faster than one, and compares it with what `benanza scale` predicts.
+
+  benchmarks/break_even.py [--model resnet50] [--batch 4] [--workers 2] [--machine FILE] [--program FILE]
+
+Needs Linux, iproute2, and a Python with torch and torchvision (versions in engines/gap.py). Workers are processes, each with one thread, in a network namespace
+of their own: `unshare -n` as root, else `unshare -Urn`. Its loopback interface has a rate limit (tc tbf) of the workers' number times the bandwidth,
+since what all of them send goes through it. Nothing leaves that namespace. About three minutes, and at most 30 GB through the loopback.
+
+  1. T1: iterations of all workers at once without exchange: the interval of the workers' means, and of one worker alone.
+  2. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
+  3. Tn over a sweep of bandwidths around the prediction: gradients exchanged after backward (nothing overlaps), and by DistributedDataParallel.
+  4. The break-even is where Tn is the workers' number times T1, between two bandwidths of the sweep on a line. It has an interval as T1 has one.
+
+Prints the predicted interval and the measured one of both ways; exit code 1 if one measured break-even lies outside of its prediction. `--json FILE` has
+all times.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUCKET = 25 << 20  # DistributedDataParallel's
+SWEEP = (0.7, 0.85, 1.0, 1.2, 1.45)  # of the bandwidth that is predicted
+ITERATIONS = 2
+
+
+def shell(*command):
+    subprocess.run([str(word) for word in command], check=True)
+
+
+def limit(bytes_a_second):
+    """On all that the loopback interface carries; 0 takes the limit away."""
+    subprocess.run(["tc", "qdisc", "del", "dev", "lo", "root"], check=False, stderr=subprocess.DEVNULL)
+    if bytes_a_second:
+        shell("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", f"{int(bytes_a_second * 8)}bit", "burst", "512kb", "limit", "64mb")
+
+
+def worker(rank, arguments, orders, answers):
+    """Does what the first process orders, and answers with the seconds that one iteration takes."""
+    import torch
+    import torch.distributed as dist
+    import torchvision
+
+    torch.set_num_threads(1)
+    torch.manual_seed(rank)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511", GLOO_SOCKET_IFNAME="lo")
+    dist.init_process_group("gloo", rank=rank, world_size=arguments.workers)
+    module = torchvision.models.get_model(arguments.model, weights=None).train()
+    shared = torch.nn.parallel.DistributedDataParallel(module, bucket_cap_mb=BUCKET / (1 << 20))
+    pictures, target = torch.randn(arguments.batch, 3, 224, 224), torch.zeros(arguments.batch, dtype=torch.long)
+    optimizer = torch.optim.SGD(module.parameters(), lr=1e-6)
+    parameters = [p for p in module.parameters() if p.requires_grad]
+    flat = torch.zeros(sum(p.numel() for p in parameters))
+
+    def iteration(how):
+        optimizer.zero_grad(set_to_none=True)
+        if how == "exchange":
+            dist.all_reduce(flat)
+            return
+        if how == "overlap":
+            torch.nn.functional.cross_entropy(shared(pictures), target).backward()
+        else:
+            torch.nn.functional.cross_entropy(module(pictures), target).backward()
+        if how == "after":
+            flat.copy_(torch.cat([p.grad.reshape(-1) for p in parameters]))
+            dist.all_reduce(flat)
+            at = 0
+            for p in parameters:
+                p.grad.copy_(flat[at : at + p.numel()].view_as(p.grad))
+                at += p.numel()
+        optimizer.step()
+
+    for how, count in iter(orders.get, None):
+        if how != "alone":
+            dist.barrier()
+        begin = time.perf_counter()
+        for _ in range(count):
+            iteration(how)
+        answers.put((rank, (time.perf_counter() - begin) / count))
+    dist.destroy_process_group()
+
+
+class Workers:
+    def __init__(self, arguments):
+        import torch.multiprocessing as processes
+
+        context = processes.get_context("spawn")
+        self.answers = context.Queue()
+        self.orders = [context.Queue() for _ in range(arguments.workers)]
+        self.started = [context.Process(target=worker, args=(rank, arguments, self.orders[rank], self.answers)) for rank in range(arguments.workers)]
+        for process in self.started:
+            process.start()
+
+    def run(self, how, count=ITERATIONS):
+        """Seconds of an iteration, by worker; `alone`: of the first one."""
+        asked = self.orders[:1] if how == "alone" else self.orders
+        for queue in asked:
+            queue.put((how, count))
+        return [seconds for _, seconds in sorted(self.answers.get(timeout=240) for _ in asked)]
+
+    def end(self):
+        for queue in self.orders:
+            queue.put(None)
+        for process in self.started:
+            process.join(20)
+
+
+def predicted(arguments, least, most, reached, bucket):
+    """What `benanza scale` says, in bytes a second: the middle and the interval."""
+    said = subprocess.run([arguments.program, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", "--machine", arguments.machine, "--workers", str(arguments.workers),
+                           "--iteration", f"{least * 1e3:.6g}ms,{most * 1e3:.6g}ms", "--reached", f"{reached[0]:.6g},{reached[1]:.6g}", "--bucket", bucket, "--json", "-"],
+                          check=True, capture_output=True, text=True)  # fmt: skip
+    one = json.loads(said.stdout)["models"][0]["least"][-1]
+    return one["break_even_gbps"] * 1e9 / 8, [gbps * 1e9 / 8 for gbps in one["break_even_interval_gbps"]]
+
+
+def crossing(sweep, wanted):
+    """The bandwidth at which the time is `wanted`, on lines through (1 / bandwidth, time); nothing outside of the sweep."""
+    points = sorted((1 / bandwidth, seconds) for bandwidth, seconds in sweep)
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        if y0 <= wanted <= y1:
+            return 1 / (x0 + (x1 - x0) * (wanted - y0) / (y1 - y0))
+    return None
+
+
+def gigabits(rate):
+    return "outside" if rate is None else f"{rate * 8e-9:.3f}"
+
+
+def measure(arguments):
+    shell("ip", "link", "set", "lo", "up")
+    n, workers, ok, report = arguments.workers, Workers(arguments), True, {}
+    try:
+        workers.run("compute", 1)
+        workers.run("overlap", 2)  # the first backward settles the order of buckets
+        workers.run("after", 1)
+        beside = [seconds for _ in range(3) for seconds in workers.run("compute", 2)]
+        alone = [seconds for _ in range(2) for seconds in workers.run("alone", 2)]
+        least, most, one = min(beside), max(beside), statistics.mean(beside)
+        print(f"T1 {one:.3f} s, between {least:.3f} and {most:.3f}; of one worker alone {min(alone):.3f} s")
+        size = arguments.gradient_bytes
+        plain = 2 * size / (n * one)
+        reached = []
+        for rate in (plain * 0.8, plain * 1.25):
+            limit(rate * n)
+            seconds = statistics.mean(workers.run("exchange", 2))
+            reached.append(2 * size * (n - 1) / n / seconds / rate)
+        reached.sort()
+        print(f"all-reduces reach {reached[0]:.3f} to {reached[1]:.3f} of the bandwidth")
+        for how, bucket in (("after", "1TB"), ("overlap", "25MB")):
+            middle, (low, high) = predicted(arguments, least, most, reached, bucket)
+            sweep = []
+            for factor in SWEEP:
+                limit(middle * factor * n)
+                sweep.append((middle * factor, statistics.mean(workers.run(how))))
+            found = [crossing(sweep, n * wanted) for wanted in (most, one, least)]
+            inside = found[1] is not None and low <= found[1] <= high
+            ok = ok and inside
+            name = "after backward" if how == "after" else "by DistributedDataParallel"
+            print(f"{name}: predicted {gigabits(low)} to {gigabits(high)} Gbit/s, measured {gigabits(found[1])} ({gigabits(found[0])} to {gigabits(found[2])}): "
+                  f"{'inside' if inside else 'outside'}")  # fmt: skip
+            print("  Gbit/s " + " ".join(f"{rate * 8e-9:.3f}" for rate, _ in sweep) + "\n  Tn/T1  " + " ".join(f"{seconds / one:.3f}" for _, seconds in sweep))
+            report[how] = {"predicted": [low, middle, high], "measured": found, "sweep": sweep}
+    finally:
+        limit(0)
+        workers.end()
+    if arguments.json:
+        report |= {"t1": [least, one, most], "alone": alone, "reached": reached}
+        arguments.json.write_text(json.dumps(report, indent=1))
+    return 0 if ok else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="resnet50")
+    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--workers", type=int, default=2, choices=(2, 3, 4))
+    parser.add_argument("--machine", type=pathlib.Path, default=ROOT / "examples" / "machines" / "epyc_7763.json", help="whose proportions of times count")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "benanza")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.inside:
+        own = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-Urn"]
+        os.execvp(own[0], [*own, sys.executable, __file__, *sys.argv[1:], "--inside"])
+    expected = json.loads((ROOT / "examples" / "models" / "training" / "expected.json").read_text())
+    arguments.gradient_bytes = expected[arguments.model]["gradients_bytes"]
+    return measure(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

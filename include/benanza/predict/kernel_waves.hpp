@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wave scaling of a row whose kernels are known: each by the blocks of its own grid, weighted by its share of the time.
+#pragma once
+
+#include <benanza/predict/occupancy.hpp>
+#include <benanza/predict/scaling.hpp>
+#include <benanza/results/kernel_launch.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace benanza {
+
+/// Blocks of a kernel that a whole device runs at once; nothing where none fits, or where the record does not tell.
+[[nodiscard]] inline std::optional<std::int64_t> wave_of(const KernelLaunch& kernel, const DeviceRecord& record) {
+  if (!record.processors || !record.processors->limits) return std::nullopt;
+  const std::int64_t blocks = blocks_per_multiprocessor({.threads = kernel.block.count(),
+                                                         .registers_per_thread = kernel.registers_per_thread,
+                                                         .shared_bytes = kernel.shared_bytes()},
+                                                        *record.processors->limits);
+  if (blocks < 1) return std::nullopt;
+  return blocks * record.processors->count;
+}
+
+/// T_d / T_o of all kernels of one call. Nothing without kernels with times, or where one of them would not fit on a
+/// device as it is: another kernel would run there.
+[[nodiscard]] inline std::optional<double> kernel_waves_ratio(const std::vector<KernelLaunch>& kernels,
+                                                              const DeviceRecord& from_record,
+                                                              const DeviceRecord& to_record, const DeviceRates& from,
+                                                              const DeviceRates& to, double weight) {
+  double before = 0, after = 0;
+  for (const auto& kernel : kernels) {
+    const auto here = wave_of(kernel, from_record), there = wave_of(kernel, to_record);
+    if (!here || !there || kernel.grid.count() < 1) return std::nullopt;
+    before += kernel.time.value;
+    after += kernel.time.value * wave_ratio(from, to, weight, kernel.grid.count(), *here, *there);
+  }
+  if (!(before > 0)) return std::nullopt;
+  return after / before;
+}
+
+}  // namespace benanza

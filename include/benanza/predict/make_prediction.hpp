@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// predict: from a model's layers with the rows of one device to its time on another. Pure computation: each layer takes
+// the first method that has a basis, in the order of PredictionMethod.
+#pragma once
+
+#include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/layer_floor.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/predict/kernel_waves.hpp>
+#include <benanza/predict/prediction.hpp>
+#include <benanza/predict/ratio_database.hpp>
+#include <benanza/predict/scaling.hpp>
+#include <benanza/predict/spread.hpp>
+#include <benanza/results/expected_time.hpp>
+#include <benanza/results/results.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace benanza {
+
+/// Measured rows of a device by signature: of each layer the one that is expected to be the fastest.
+using FastestRows = std::map<std::string, Measurement>;
+
+/// Rows of at most this many threads, the same data in each call.
+[[nodiscard]] inline FastestRows fastest_rows(const ResultDatabase& results, int threads) {
+  FastestRows fastest;
+  for (const auto& [signature, rows] : results.newest_rows())
+    for (const auto& row : rows) {
+      if (!row.measured() || row.backend == "reference" || row.threads > threads || row.cache != CacheState::hot)
+        continue;
+      const auto [at, added] = fastest.try_emplace(signature, row);
+      if (!added && expected_time(row) < expected_time(at->second)) at->second = row;
+    }
+  return fastest;
+}
+
+/// What is alike in two layers of one kind: operator and type, `Conv/f32`; of a gradient also to what it is, and of an
+/// operator that is known by its bytes only its name.
+[[nodiscard]] inline std::string kind_of(std::string_view signature) {
+  const auto end_of_part = [&](std::size_t from) { return std::min(signature.find('/', from), signature.size()); };
+  const std::size_t type = std::min(end_of_part(0) + 1, signature.size());
+  std::size_t end = end_of_part(type);
+  if (const auto rest = signature.substr(std::min(end + 1, signature.size()));
+      rest.starts_with("of=") || rest.starts_with("op="))
+    end = end_of_part(end + 1);
+  return std::string(signature.substr(0, end));
+}
+
+[[nodiscard]] inline LayerFeatures features_of(const std::string& signature, Seconds time) {
+  const Cost c = cost(parse_layer(signature));
+  return {.kind = kind_of(signature), .time = time, .flops = c.flops, .bytes = c.bytes()};
+}
+
+/// Layers that both devices have rows of.
+[[nodiscard]] inline RatioDatabase ratios_of(const FastestRows& from, const FastestRows& to) {
+  RatioDatabase ratios;
+  for (const auto& [signature, there] : to)
+    if (const auto here = from.find(signature); here != from.end()) {
+      const Seconds time = expected_time(here->second);
+      if (!(time.value > 0)) continue;
+      ratios.add({.layer = features_of(signature, time), .shape = signature, .ratio = expected_time(there) / time});
+    }
+  return ratios;
+}
+
+/// What a prediction is made for.
+struct PredictionTarget {
+  DeviceRecord record{};
+  FastestRows rows{};      ///< measured on it; may be none
+  RatioDatabase ratios{};  ///< from the origin to it
+  std::optional<double> price{};
+};
+
+namespace detail {
+
+/// The time of one layer by the best method that has a basis.
+class LayerPredictor {
+ public:
+  LayerPredictor(const DeviceRecord& origin, const PredictionTarget& target) : origin_(origin), target_(target) {}
+
+  [[nodiscard]] PredictedLayer predict(const LayerRow& row) const {
+    PredictedLayer made{
+        .signature = row.signature, .count = row.count, .node = row.nodes.empty() ? "" : row.nodes.front()};
+    const Layer layer = parse_layer(row.signature);
+    const bool saves = row.chosen && row.chosen->saves_multiplications;
+    made.floor = floor_of(layer, saves);
+    if (row.status == Status::measured && row.chosen) made.origin = row.median;
+    if (const auto found = target_.rows.find(row.signature); found != target_.rows.end()) {
+      made.method = PredictionMethod::measured;
+      const Measurement& measured = found->second;
+      const Seconds time = expected_time(measured);
+      made.time = PredictedTime{time, std::min(time, measured.p10), std::max(time, measured.p90)};
+      return made;
+    }
+    if (!made.origin || !(made.origin->value > 0)) {
+      made.reason = "not measured on " + origin_.device + (row.reason.empty() ? "" : ": " + row.reason);
+      return made;
+    }
+    by_ratio(made);
+    if (!made.time) by_formula(made, layer, *row.chosen);
+    if (made.time && made.time->time < made.floor) {
+      made.raised = true;
+      made.time->time = made.floor;
+    }
+    if (made.time) {
+      made.time->low = std::max(made.time->low, made.floor);
+      made.time->high = std::max(made.time->high, made.time->time);
+    }
+    return made;
+  }
+
+ private:
+  /// A plan that saves multiplications on the origin may do so on the target: memory alone bounds it.
+  [[nodiscard]] Seconds floor_of(const Layer& layer, bool saves) const {
+    const Ceilings& ceilings = target_.record.ceilings;
+    if (!saves) return layer_floor(layer, ceilings);
+    const Cost c = cost(layer);
+    return ceilings.memory_floor(c.weights + c.activations, c.written);
+  }
+
+  void by_ratio(PredictedLayer& made) const {
+    if (target_.ratios.empty()) return;
+    const auto found = target_.ratios.find(features_of(made.signature, *made.origin));
+    if (const auto* reason = std::get_if<std::string>(&found)) {
+      made.reason = *reason;
+      return;
+    }
+    made.method = PredictionMethod::database_ratio;
+    made.time = with_spread(*made.origin * std::get<NearestRatio>(found).ratio, spread_of(made.method).of_layer);
+  }
+
+  void by_formula(PredictedLayer& made, const Layer& layer, const Measurement& row) const {
+    const RatesOfBoth rates = rates_of(origin_, target_.record, arithmetic_type(layer));
+    if (!rates.reason.empty()) {
+      made.reason += (made.reason.empty() ? "" : "; ") + rates.reason;
+      return;
+    }
+    const double weight = memory_weight(cost(layer).intensity(), rates.to->ridge());
+    const auto waves = kernel_waves_ratio(row.kernel_launches, origin_, target_.record, *rates.from, *rates.to, weight);
+    made.method = waves ? PredictionMethod::wave : PredictionMethod::large_wave;
+    const double ratio = waves ? *waves : large_wave_ratio(*rates.from, *rates.to, weight);
+    made.time = with_spread(*made.origin * ratio, spread_of(made.method).of_layer);
+  }
+
+  const DeviceRecord& origin_;
+  const PredictionTarget& target_;
+};
+
+inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& target) {
+  const auto one = [](const DeviceRecord& record) {
+    const auto clock = record.clock();
+    return std::string(enum_names(clock->kind)[static_cast<std::size_t>(clock->kind)]) + " " +
+           std::to_string(static_cast<std::int64_t>(std::round(clock->hz / 1e6))) + " MHz";
+  };
+  if (!origin.clock() || !target.clock()) return "";
+  return one(origin) + " to " + one(target);
+}
+
+}  // namespace detail
+
+/// The model of `analysis` on the target: its fused layers one after the other, as they are expected to run.
+/// `analysis` must be of results of the origin.
+[[nodiscard]] inline Prediction predict(const Analysis& analysis, const DeviceRecord& origin,
+                                        const PredictionTarget& target) {
+  Prediction result{.model = analysis.model,
+                    .file = analysis.file,
+                    .batch = analysis.batch,
+                    .target = target.record.device,
+                    .record = target.record.file,
+                    .price = target.price};
+  const detail::LayerPredictor predictor(origin, target);
+  bool by_formula = false;
+  for (const auto& row : analysis.rows) {
+    if (row.form != Form::fused || row.status == Status::free) continue;
+    PredictedLayer made = predictor.predict(row);
+    const auto count = static_cast<double>(made.count);
+    const auto method = static_cast<std::size_t>(made.method);
+    result.count[method] += made.count;
+    if (made.origin) result.origin_time += *made.origin * count;
+    if (made.raised) result.raised += made.count;
+    if (made.time) {
+      result.time[method] += made.time->time * count;
+      // Errors of one method go the same way in many layers: their intervals add up, none averages out.
+      PredictedTime of_total = *made.time;
+      if (made.method != PredictionMethod::measured) {
+        of_total = with_spread(made.time->time, spread_of(made.method).of_total);
+        of_total.low = std::max(of_total.low, made.floor);
+      }
+      result.total += of_total * count;
+    }
+    by_formula = by_formula || made.method == PredictionMethod::wave || made.method == PredictionMethod::large_wave;
+    result.layers.push_back(std::move(made));
+  }
+  if (by_formula) result.clocks = detail::clocks_text(origin, target.record);
+  std::stable_sort(result.layers.begin(), result.layers.end(), [](const PredictedLayer& a, const PredictedLayer& b) {
+    return a.total().value_or(Seconds{}) > b.total().value_or(Seconds{});
+  });
+  return result;
+}
+
+}  // namespace benanza

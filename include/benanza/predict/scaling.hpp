@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the time of a layer on one device to its time on another by what both are made of: wave scaling (Yu, Gao,
+// Golikov, Pekhimenko: Habitat, A Runtime-Based Computational Performance Predictor for Deep Neural Network Training,
+// USENIX ATC 2021, equations 1 to 3). A layer is to some part `g` bound by memory, and to the rest by processors.
+#pragma once
+
+#include <benanza/model/data_type.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/device_record.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace benanza {
+
+/// What scaling takes of a device for one data type.
+struct DeviceRates {
+  BytesPerSecond bandwidth{};
+  double processors = 1;  ///< multiprocessors; 1 for a CPU
+  double rate = 0;        ///< the clock in Hz; of a CPU its measured peak in FLOP/s
+  FlopsPerSecond peak{};  ///< for the ridge of the roofline
+
+  /// FLOPs per byte from which on arithmetic takes longer than memory.
+  [[nodiscard]] double ridge() const { return peak.value / bandwidth.value; }
+};
+
+/// The share of a layer's time that memory decides, g: 1 without arithmetic, 1/2 at the ridge of the target, towards 0
+/// beyond it. `intensity` and `ridge` are in FLOPs per byte.
+[[nodiscard]] inline double memory_weight(double intensity, double ridge) {
+  return intensity < ridge ? 1 - intensity / (2 * ridge) : ridge / (2 * intensity);
+}
+
+/// T_d / T_o = (D_o/D_d)^g (S_o/S_d C_o/C_d)^(1-g), for a layer of many waves.
+[[nodiscard]] inline double large_wave_ratio(const DeviceRates& from, const DeviceRates& to, double weight) {
+  return std::pow(from.bandwidth.value / to.bandwidth.value, weight) *
+         std::pow(from.processors * from.rate / (to.processors * to.rate), 1 - weight);
+}
+
+/// T_d / T_o = ceil(B/W_d) / ceil(B/W_o) (D_o/D_d W_d/W_o)^g (C_o/C_d)^(1-g), for a kernel of B blocks of which W run
+/// at once on each device: multiprocessors times blocks on each of them.
+[[nodiscard]] inline double wave_ratio(const DeviceRates& from, const DeviceRates& to, double weight,
+                                       std::int64_t blocks, std::int64_t wave_from, std::int64_t wave_to) {
+  const auto waves = [blocks](std::int64_t wave) { return static_cast<double>((blocks + wave - 1) / wave); };
+  const double size = static_cast<double>(wave_to) / static_cast<double>(wave_from);
+  return waves(wave_to) / waves(wave_from) * std::pow(from.bandwidth.value / to.bandwidth.value * size, weight) *
+         std::pow(from.rate / to.rate, 1 - weight);
+}
+
+/// The rates of both devices of a prediction for a type, or why the formulas have no basis.
+struct RatesOfBoth {
+  std::optional<DeviceRates> from{}, to{};
+  std::string reason{};  ///< empty where both are there
+};
+
+namespace detail {
+
+inline DeviceRates rates_of_accelerator(const DeviceRecord& record, FlopsPerSecond peak) {
+  return {.bandwidth = record.best_known_bandwidth(),
+          .processors = static_cast<double>(record.processors->count),
+          .rate = record.clock()->hz,
+          .peak = peak};
+}
+
+inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, DataType type) {
+  if (const auto peak = record.peak(type)) return peak;
+  const auto declared = record.ceilings.peaks.find(type);
+  if (declared == record.ceilings.peaks.end()) return std::nullopt;
+  return declared->second;
+}
+
+}  // namespace detail
+
+/// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; one does not scale to the other.
+[[nodiscard]] inline RatesOfBoth rates_of(const DeviceRecord& from, const DeviceRecord& to, DataType type) {
+  RatesOfBoth rates;
+  if (from.accelerator() != to.accelerator()) {
+    rates.reason = "no formula leads from a CPU to an accelerator or back";
+    return rates;
+  }
+  const std::string name_of_type(name(type));
+  for (const auto* record : {&from, &to}) {
+    auto& made = record == &from ? rates.from : rates.to;
+    if (from.accelerator()) {
+      const auto peak = detail::peak_for_ridge(*record, type);
+      if (!record->clock()) rates.reason = "the record of " + record->device + " has no clock";
+      else if (!peak) rates.reason = "the record of " + record->device + " has no peak of " + name_of_type;
+      else made = detail::rates_of_accelerator(*record, *peak);
+    } else if (const auto peak = record->measured_peaks.find(type); peak == record->measured_peaks.end()) {
+      rates.reason = "no peak of " + name_of_type + " was measured on " + record->device;
+    } else if (!record->measured_bandwidth) {
+      rates.reason = "no bandwidth was measured on " + record->device;
+    } else {
+      made = DeviceRates{
+          .bandwidth = record->best_known_bandwidth(), .rate = peak->second.value, .peak = {peak->second.value}};
+    }
+    if (!made) return rates;
+  }
+  return rates;
+}
+
+}  // namespace benanza

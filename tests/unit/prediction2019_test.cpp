@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// How good predictions are, on the layer times of four GPUs that the original Benanza published. Expected values:
+// recomputed from the published tables by a script in another language, and the bounds that the methods have to keep.
+#include "support/catch.hpp"
+#include "support/devices2019.hpp"
+#include <benanza/detail/quantile.hpp>
+#include <benanza/predict/spread.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace {
+
+using namespace devices2019;
+
+using Method = Seconds Totals::*;
+
+double error_of(const Totals& total, Method method) { return std::abs(total.*method / total.measured - 1); }
+double factor_of(const Totals& total, Method method) { return std::abs(std::log(total.measured / (total.*method))); }
+
+double mean_error(std::int64_t batch, Method method) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& total : all_totals())
+    if (total.batch == batch) {
+      sum += error_of(total, method);
+      ++count;
+    }
+  return sum / count;
+}
+
+/// The largest over ordered pairs of GPUs of what 90 % of the totals are off at most, over all models and batch sizes.
+double spread_over(Method method, const std::function<bool(const Totals&)>& counts) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> of_pair;
+  for (const auto& total : all_totals())
+    if (counts(total)) of_pair[{total.from, total.to}].push_back(factor_of(total, method));
+  double largest = 0;
+  for (const auto& [pair, factors] : of_pair) largest = std::max(largest, benanza::detail::quantile(factors, 0.9));
+  return std::exp(largest);
+}
+
+/// The same of single layers, each weighted by its time.
+double layer_spread(PredictionMethod method) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<double, double>>> of_pair;
+  for (const auto& total : all_totals())
+    for (const auto& layer : total.layers) {
+      const std::optional<Seconds> predicted =
+          method == PredictionMethod::database_ratio ? layer.by_ratio : std::optional(layer.by_formula);
+      if (predicted)
+        of_pair[{total.from, total.to}].emplace_back(std::abs(std::log(layer.measured / *predicted)),
+                                                     layer.measured.value);
+    }
+  double largest = 0;
+  for (auto& [pair, layers] : of_pair) {
+    std::sort(layers.begin(), layers.end());
+    double all = 0, before = 0;
+    for (const auto& [factor, weight] : layers) all += weight;
+    for (const auto& [factor, weight] : layers)
+      if ((before += weight) >= 0.9 * all) {
+        largest = std::max(largest, factor);
+        break;
+      }
+  }
+  return std::exp(largest);
+}
+
+}  // namespace
+
+TEST_CASE("V100 to T4 at batch 32: the formula gives what was predicted with it before") {
+  const std::map<std::string, std::pair<double, double>> predicted_and_measured_ms{{"ResNet050-v1", {125.8, 123.7}},
+                                                                                   {"VGG16", {174.4, 176.9}},
+                                                                                   {"MobileNet-v2", {44.3, 48.3}},
+                                                                                   {"Squeezenet-v1.1", {19.9, 18.3}}};
+  std::size_t seen = 0;
+  for (const auto& total : all_totals()) {
+    const auto expected = predicted_and_measured_ms.find(total.model);
+    if (total.batch != 32 || total.from != 0 || total.to != 1 || expected == predicted_and_measured_ms.end()) continue;
+    INFO(total.model);
+    CHECK(total.by_formula.value * 1e3 == Approx(expected->second.first).margin(0.06));
+    CHECK(total.measured.value * 1e3 == Approx(expected->second.second).margin(0.06));
+    ++seen;
+  }
+  CHECK(seen == predicted_and_measured_ms.size());
+}
+
+TEST_CASE("totals of models over ordered pairs of GPUs: the database is best, and better than bandwidths alone") {
+  std::printf("mean error of model totals over ordered pairs of V100, T4, TITAN Xp and K80, 29 models\n");
+  std::printf("%8s %16s %12s %16s %10s\n", "batch", "bandwidth ratio", "large wave", "database ratio", "refused");
+  for (const auto batch : batches) {
+    double refused = 0;
+    int count = 0;
+    for (const auto& total : all_totals())
+      if (total.batch == batch) {
+        refused += total.refused;
+        ++count;
+      }
+    CHECK(count == 29 * 12);
+    const double bandwidth = mean_error(batch, &Totals::by_bandwidth), formula = mean_error(batch, &Totals::by_formula),
+                 ratio = mean_error(batch, &Totals::by_ratio);
+    std::printf("%8d %14.1f %% %10.1f %% %14.1f %% %8.1f %%\n", static_cast<int>(batch), 100 * bandwidth, 100 * formula,
+                100 * ratio, 100 * refused / count);
+    CHECK(ratio < bandwidth);
+    if (batch != 32) continue;
+    CHECK(ratio <= 0.06);
+    CHECK(formula <= 0.13);
+    CHECK(formula < bandwidth);
+  }
+}
+
+TEST_CASE("the intervals hold nine of ten totals of devices that they were not made from") {
+  const std::pair<PredictionMethod, Method> methods[] = {{PredictionMethod::database_ratio, &Totals::by_ratio},
+                                                         {PredictionMethod::large_wave, &Totals::by_formula}};
+  std::printf("%-16s %22s %12s\n", "method", "factor of the interval", "held");
+  for (const auto& [method, member] : methods) {
+    const double factor = spread_over(member, [](const Totals&) { return true; });
+    int held = 0, count = 0;
+    for (std::size_t out = 0; out < gpus.size(); ++out) {
+      const auto has = [out](const Totals& total) { return total.from == out || total.to == out; };
+      const double without = std::log(spread_over(member, [&](const Totals& total) { return !has(total); }));
+      for (const auto& total : all_totals())
+        if (has(total)) {
+          held += factor_of(total, member) <= without;
+          ++count;
+        }
+    }
+    std::printf("%-16s %22.2f %10.1f %%\n", std::string(enum_names(method)[static_cast<std::size_t>(method)]).c_str(),
+                factor, 100.0 * held / count);
+    CHECK(held >= 0.9 * count);
+    // What the program takes is this factor, rounded up.
+    CHECK(spread_of(method).of_total >= factor);
+    CHECK(spread_of(method).of_total <= factor * 1.05);
+    const double of_layer = layer_spread(method);
+    std::printf("%-16s %22.2f\n", "  single layers", of_layer);
+    CHECK(spread_of(method).of_layer >= of_layer);
+    CHECK(spread_of(method).of_layer <= of_layer * 1.05);
+  }
+}
