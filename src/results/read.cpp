@@ -264,7 +264,7 @@ class Reader {
       return found.value_or(0);
     };
     const std::string& signature = canonical(name.what);
-    if (row.repetitions > 1 && wrong.empty() && !row.failed && row.real_time > 0 && add_repetition(row, scale)) return;
+    if (row.repetitions > 1 && (row.failed || wrong.empty()) && add_repetition(row, scale)) return;
     auto& m = run_.rows.emplace_back();
     m.backend = name.backend;
     m.algorithm = name.algorithm;
@@ -319,12 +319,13 @@ class Reader {
   /// Repetitions of one benchmark are samples of one row, in whatever order they come. False for the first of them,
   /// which is a row like any other.
   bool add_repetition(const Row& row, double scale) {
-    auto& [index, times] = repeated_[std::string(row.name)];
-    times.push_back(row.real_time / scale);
-    if (times.size() == 1) {
-      index = run_.rows.size();
-      return false;
-    }
+    const auto [found, is_first] = repeated_.try_emplace(std::string(row.name));
+    auto& [index, times] = found->second;
+    if (is_first) index = run_.rows.size();
+    const bool timed = !row.failed && row.real_time > 0;
+    if (timed) times.push_back(row.real_time / scale);
+    if (is_first) return false;
+    if (!timed || times.size() == 1) return true;  // one that failed does not count, and a row that failed stays so
     Measurement& m = run_.rows[index];
     const std::vector<double> sorted = detail::sorted_finite(times);
     m.samples = static_cast<std::int64_t>(times.size());

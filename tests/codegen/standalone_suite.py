@@ -68,6 +68,8 @@ for signature in signatures:
         if (backend, signature) not in names:
             sys.exit(f"no line of {backend} for {signature}")
 
+run(program, "db", "verify", results)
+
 # And the results are results like any others: the bound counts every layer that the suite measured.
 analysis = json.loads(run(program, "analyze", model, "--results", results, "--json", "-").stdout)
 measured = {row["signature"] for row in analysis["models"][0]["rows"] if row["status"] == "measured"}

@@ -232,6 +232,12 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
   CHECK(read.rows[0].median.value == Approx(20e-6));
   CHECK(read.rows[0].p90.value == Approx(28e-6));
   CHECK(read.rows[0].cv == Approx(0.5));  // standard deviation 10 over 20
+  const std::string failed = "\"error_occurred\": true, \"error_message\": \"no plan\", \"real_time\": 0.0";
+  const Run refused = read_run(folder.write(
+      "refused.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
+                          repetition(0, failed) + ", " + repetition(1, failed) + "]}"));
+  REQUIRE(refused.rows.size() == 1);
+  CHECK_FALSE(refused.rows[0].measured());
   const Run once = read_run(folder.write(
       "once.json",
       "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [{\"name\": \"" + name +
