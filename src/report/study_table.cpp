@@ -210,7 +210,10 @@ class StudyTable {
                         row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
       line.erase(line.find_last_not_of(' ') + 1);
       if (!row.doubt.empty()) line += "  " + row.doubt;
-      out_ << line << (row.partial() ? "  partial: " + count_of(static_cast<std::size_t>(row.missing), "layer") + " missing" : "") << '\n';
+      out_ << line
+           << (row.partial() ? "  partial: " + count_of(static_cast<std::size_t>(row.missing), "layer") + " missing"
+                             : "")
+           << '\n';
     }
   }
   static std::string time_or_nothing(std::optional<Seconds> time) { return time ? time_text(*time) : ""; }
