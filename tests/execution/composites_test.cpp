@@ -20,11 +20,11 @@ Witness witness_of(const std::string& model) {
                       {.backends = backends, .budget = {0.01}, .weight_seed = 7});
 }
 
-/// Calls of plans, changes of layout apart, by how many nodes each computes.
+/// Calls of plans, without changes of layout and what needs no call, by how many nodes each computes.
 std::vector<std::size_t> sizes_of(const Witness& witness) {
   std::vector<std::size_t> sizes;
   for (const auto& call : witness.calls)
-    if (call.plan != "layout" && !call.plan.empty()) sizes.push_back(call.nodes.size());
+    if (call.plan != "layout" && call.plan != "in place" && !call.plan.empty()) sizes.push_back(call.nodes.size());
   return sizes;
 }
 
