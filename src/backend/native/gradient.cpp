@@ -26,7 +26,9 @@ struct GradientLine {
                                  mean * -inverse * inverse * inverse * sums.product / count)) {}
 };
 
-double inverse_deviation(float variance) { return 1 / std::sqrt(static_cast<double>(variance) + epsilon); }
+double inverse_deviation(float variance, double epsilon) {
+  return 1 / std::sqrt(static_cast<double>(variance) + epsilon);
+}
 
 /// Where a layer's operands are.
 struct NormPlaces {
@@ -45,7 +47,8 @@ Result channel_plans(const op::NormGradient& op, const Context& context) {
   const auto planes = static_cast<std::size_t>(images * channels);
   return one_plan(
       context, op.operands(), "norm_gradient:channels",
-      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads,
+       epsilon = context.numbers.epsilon](const Arguments& arguments) {
         auto* const of_plane = static_cast<GradientSums*>(arguments.workspace);
         auto* const of_statistic = of_plane + planes;
         const auto *const dy = input<float>(arguments, 0), *const x = input<float>(arguments, 1);
@@ -69,13 +72,13 @@ Result channel_plans(const op::NormGradient& op, const Context& context) {
           of_statistic[statistic].product += factor * of_plane[plane].product;
           if (op.affine)
             output<float>(arguments, 1)[channel] +=
-                static_cast<float>(of_plane[plane].product * inverse_deviation(var[statistic]));
+                static_cast<float>(of_plane[plane].product * inverse_deviation(var[statistic], epsilon));
           if (op.affine && op.bias) output<float>(arguments, 2)[channel] += static_cast<float>(of_plane[plane].dy);
         }
         pool->split(static_cast<Index>(planes), threads, 1, [&](Index begin, Index end) {
           for (Index plane = begin; plane < end; ++plane) {
             const Index statistic = statistic_of(plane);
-            const GradientLine line(inverse_deviation(var[statistic]), static_cast<double>(mean[statistic]),
+            const GradientLine line(inverse_deviation(var[statistic], epsilon), static_cast<double>(mean[statistic]),
                                     of_statistic[statistic], count);
             const float factor = scale != nullptr ? line.factor * scale[plane % channels] : line.factor;
             kernels.norm_gradient(dy + plane * inner, x + plane * inner, nullptr, factor, line.slope, line.shift,
@@ -93,7 +96,8 @@ Result row_plans(const op::NormGradient& op, const Context& context) {
   const Index stride = (n + 15) / 16 * 16, of_thread = 2 * stride;
   return one_plan(
       context, op.operands(), "norm_gradient:rows",
-      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
+      [=, &kernels = context.kernels, pool = context.pool, threads = context.threads,
+       epsilon = context.numbers.epsilon](const Arguments& arguments) {
         auto* const weights = static_cast<float*>(arguments.workspace);
         const float* const scale = op.affine ? input<float>(arguments, 2) : nullptr;
         pool->parallel(threads, [&](int thread) {
@@ -105,7 +109,7 @@ Result row_plans(const op::NormGradient& op, const Context& context) {
             const float *const dy = input<float>(arguments, 0) + row * n, *const x =
                                                                               input<float>(arguments, 1) + row * n;
             const float mean = op.has_mean() ? input<float>(arguments, at.mean)[row] : 0;
-            const double inverse = inverse_deviation(input<float>(arguments, at.var)[row]);
+            const double inverse = inverse_deviation(input<float>(arguments, at.var)[row], epsilon);
             double sums[2] = {};
             kernels.norm_gradient_sums(dy, x, scale, mean, n, sums);
             const GradientLine line(inverse, static_cast<double>(mean), {op.has_mean() ? sums[0] : 0, sums[1]},

@@ -7,7 +7,6 @@
 namespace benanza::onednn {
 namespace {
 
-constexpr float epsilon = 1e-5F;  // does not decide the speed; used in checks of results
 constexpr auto training = dnnl::prop_kind::forward_training;
 
 struct Function {
@@ -114,17 +113,19 @@ void add_plans(const op::NormGradient& op, Candidates& candidates) {
       });
     };
     if (batch) {
-      const dnnl::batch_normalization_forward::primitive_desc forward(candidates.engine(), training, *desc, *desc,
-                                                                      epsilon, flags, common_attributes(), true);
+      const dnnl::batch_normalization_forward::primitive_desc forward(
+          candidates.engine(), training, *desc, *desc, candidates.epsilon(), flags, common_attributes(), true);
       if (forward)
-        add(dnnl::batch_normalization_backward::primitive_desc(candidates.engine(), kind, *desc, *desc, *desc, epsilon,
-                                                               flags, forward, common_attributes(), true));
+        add(dnnl::batch_normalization_backward::primitive_desc(candidates.engine(), kind, *desc, *desc, *desc,
+                                                               candidates.epsilon(), flags, forward,
+                                                               common_attributes(), true));
     } else {
-      const dnnl::layer_normalization_forward::primitive_desc forward(candidates.engine(), training, *desc, *desc,
-                                                                      epsilon, flags, common_attributes(), true);
+      const dnnl::layer_normalization_forward::primitive_desc forward(
+          candidates.engine(), training, *desc, *desc, candidates.epsilon(), flags, common_attributes(), true);
       if (forward)
-        add(dnnl::layer_normalization_backward::primitive_desc(candidates.engine(), kind, *desc, *desc, *desc, epsilon,
-                                                               flags, forward, common_attributes(), true));
+        add(dnnl::layer_normalization_backward::primitive_desc(candidates.engine(), kind, *desc, *desc, *desc,
+                                                               candidates.epsilon(), flags, forward,
+                                                               common_attributes(), true));
     }
   }
 }
