@@ -389,14 +389,15 @@ TEST_CASE("side by side, the critical path or the least work decides") {
 }
 
 TEST_CASE("a loop multiplies; only what carries a value is a chain") {
-  const auto looped = [](bool carried) {
+  // Each pass has a Relu and a Softmax. The Softmax alone carries the state, or both do.
+  const auto looped = [](bool both) {
     GraphBuilder g;
     GraphBuilder body("body");
     body.input({}, DataType::i64);
     body.output(body.input({}, DataType::boolean));
     const auto state = body.input({10, 100});
     const auto y = body.map("Relu", {state});
-    body.output(carried ? y : state).output(y);
+    body.output(body.map("Softmax", {both ? y : state})).output(y);
     const auto results = g.node_of("Loop", {g.ints({12}), g.ints({1}), g.input({10, 100})}, {{10, 100}, {12, 10, 100}});
     g.last().bodies.push_back({"body", body.graph()});
     g.last().trip_count = 12;
@@ -404,15 +405,33 @@ TEST_CASE("a loop multiplies; only what carries a value is a chain") {
     return g;
   };
   Results r;
-  r.add(relu, 10 * us);
-  for (bool carried : {false, true}) {
-    GraphBuilder g = looped(carried);
+  r.add(relu, 10 * us).add(softmax, 10 * us);
+  for (bool both : {false, true}) {
+    GraphBuilder g = looped(both);
     const Analysis a = analyzed(g, r.database(), 2);
-    CHECK(a.layers == 12);
-    CHECK(ms(a[RungName::library]) == Approx(0.120));
-    CHECK(ms(a[RungName::library_parallel]) ==
-          Approx(carried ? 0.120 : 0.060));  // else 12 x 10 us of work on two threads
+    CHECK(a.layers == 24);
+    CHECK(ms(a[RungName::library]) == Approx(0.240));
+    // 24 calls of 10 us on two threads, or one after the other.
+    CHECK(ms(a[RungName::library_parallel]) == Approx(both ? 0.240 : 0.120));
   }
+}
+
+TEST_CASE("a state that no pass of a loop changes is computed with once") {
+  GraphBuilder g;
+  GraphBuilder body("body");
+  body.input({}, DataType::i64);
+  body.output(body.input({}, DataType::boolean));
+  const auto state = body.input({10, 100});
+  body.output(state).output(body.map("Relu", {state}));
+  const auto results = g.node_of("Loop", {g.ints({12}), g.ints({1}), g.input({10, 100})}, {{10, 100}, {12, 10, 100}});
+  g.last().bodies.push_back({"body", body.graph()});
+  g.last().trip_count = 12;
+  g.output(results[0]).output(results[1]);
+  Results r;
+  r.add(relu, 10 * us);
+  const Analysis a = analyzed(g, r.database(), 2);
+  CHECK(a.layers == 1);
+  CHECK(ms(a[RungName::library]) == Approx(0.010));
 }
 
 TEST_CASE("a loop of unknown trip count makes every bound partial") {
