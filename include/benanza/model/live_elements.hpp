@@ -350,7 +350,8 @@ class LiveElements {
   std::map<std::vector<std::string>, DeadWork> by_readers;
   for (const auto& at : layers) {
     const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
-    if (dead.value <= 0 || at.live.readers.empty()) continue;  // what meets copies or zeros is not dead, but less
+    if (dead.value <= 0 || (at.live.readers.empty() && at.live.flops > 0))
+      continue;  // what meets copies or zeros is not dead, but less
     DeadWork& work = by_readers[at.live.readers];
     work.readers = at.live.readers;
     work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());

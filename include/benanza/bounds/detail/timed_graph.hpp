@@ -44,7 +44,7 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
                      .serial_repeat = at.serial_repeat,
                      .critical = path.on_path[i],
                      .floor = plan.floors_without_weights[i],
-                     .dead = at.live.readers.empty() ? 0 : 1 - at.live.flops,
+                     .dead = at.live.readers.empty() && at.live.flops > 0 ? 0 : 1 - at.live.flops,
                      .needed_floor = plan.floors[i],
                      .critical_floor = floor_path.on_path[i]};
     for (const auto& part : plan.parts[i]) layer.calls.push_back(timed_call(part, row_of.at(part.signature)));
