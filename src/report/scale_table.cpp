@@ -155,9 +155,10 @@ std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const S
                         const std::string& there) {
   const SendOrder order = scaling.options.exchange.order;
   const double waits = share_of(now.exposed, now.length);
-  if (order == SendOrder::fifo && other.length < now.length * 0.995)
+  const double saved = 1 - other.length / now.length;
+  if (order == SendOrder::fifo && saved > 0.005 && saved > waits / 4)
     return fmt::format("the best opportunity at {}: --order priority makes an iteration {} shorter, of {} that waits",
-                       there, percent(1 - other.length / now.length), percent(waits));
+                       there, percent(saved), percent(waits));
   if (waits >= 0.2)
     return fmt::format(
         "the best opportunity at {} is the network: half the bytes (--precision mixed) or twice the "

@@ -30,6 +30,7 @@ function efficiencyCurves(model) {
 }
 
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name, i) => el("th", { class: i ? "number" : "" }, name))));
+const table = (...parts) => el("div", { class: "wide" }, el("table", {}, parts));
 const row = (...cells) => el("tr", {}, cells.map((cell, i) => el("td", { class: i ? "number" : "" }, cell)));
 
 function modelSections(model) {
@@ -37,12 +38,12 @@ function modelSections(model) {
     el("p", { class: "note" }, `batch ${model.batch} on each worker · one iteration ${timeText(model.iteration_ms)}${model.iteration_uncertainty > 0 ? ` ± ${percent(model.iteration_uncertainty)}` : ""} (forward ${timeText(model.forward_ms)}, backward ${timeText(model.backward_ms)}, optimizer ${timeText(model.update_ms)}) · ${scaled(model.gradient_bytes, "B")} of gradients in ${plural(model.buckets, "bucket")} · ${model.algorithm}, latency ${timeText(model.latency_ms)}, ${model.order} order`),
     ...model.answers.map((text) => el("p", {}, `${text[0].toUpperCase()}${text.slice(1)}.`)),
     el("section", {}, el("h3", {}, "Efficiency over bandwidth"), el("p", { class: "note" }, "A curve for each number of workers. The dot is where they are as fast as one."), efficiencyCurves(model)),
-    el("section", {}, el("h3", {}, model.measured_by === null ? "Speed-up" : `Speed-up with all-reduces as measured by ${model.measured_by}`), el("table", {}, head("workers", model.measured_by === null ? "bandwidth" : "as a network of", "iteration", "communication", "exposed", "speed-up", "efficiency"), el("tbody", {}, model.points.map((p) => row(String(p.workers), rateText(p.bandwidth_gbps), timeText(p.iteration_ms), timeText(p.communication_ms), timeText(p.exposed_ms), digits(p.speed_up) + intervalText(p.speed_up_interval, digits), percent(p.efficiency)))))),
-    el("section", {}, el("h3", {}, "Least bandwidth"), el("table", {}, head("workers", "faster than one", "without overlap", `${percent(model.wanted_efficiency, 0)} efficiency`, "without overlap"), el("tbody", {}, model.least.map((one) => row(String(one.workers), rateText(one.break_even_gbps) + intervalText(one.break_even_interval_gbps, rateText), rateText(one.break_even_without_overlap_gbps), rateText(one.wanted_gbps) + intervalText(one.wanted_interval_gbps, rateText), rateText(one.wanted_without_overlap_gbps)))))),
+    el("section", {}, el("h3", {}, model.measured_by === null ? "Speed-up" : `Speed-up with all-reduces as measured by ${model.measured_by}`), table(head("workers", model.measured_by === null ? "bandwidth" : "as a network of", "iteration", "communication", "exposed", "speed-up", "efficiency"), el("tbody", {}, model.points.map((p) => row(String(p.workers), rateText(p.bandwidth_gbps), timeText(p.iteration_ms), timeText(p.communication_ms), timeText(p.exposed_ms), digits(p.speed_up) + intervalText(p.speed_up_interval, digits), percent(p.efficiency)))))),
+    el("section", {}, el("h3", {}, "Least bandwidth"), table(head("workers", "faster than one", "without overlap", `${percent(model.wanted_efficiency, 0)} efficiency`, "without overlap"), el("tbody", {}, model.least.map((one) => row(String(one.workers), rateText(one.break_even_gbps) + intervalText(one.break_even_interval_gbps, rateText), rateText(one.break_even_without_overlap_gbps), rateText(one.wanted_gbps) + intervalText(one.wanted_interval_gbps, rateText), rateText(one.wanted_without_overlap_gbps)))))),
     ...model.exchanges.map((one) => {
       const waited = one.gradients.filter((gradient) => gradient.exposed_ms > 0).slice(0, 15);
       return el("section", {}, el("h3", {}, model.measured_by === null ? `What waits at ${rateText(one.bandwidth_gbps)}` : `What waits for ${model.measured_by}`), waited.length === 0 ? el("p", {}, "Nothing.") :
-        el("table", {}, head("gradient of", "bytes", "exposed"), el("tbody", {}, waited.map((gradient) => row(gradient.parameter, scaled(gradient.bytes, "B"), timeText(gradient.exposed_ms))))));
+        table(head("gradient of", "bytes", "exposed"), el("tbody", {}, waited.map((gradient) => row(gradient.parameter, scaled(gradient.bytes, "B"), timeText(gradient.exposed_ms))))));
     }),
   ];
 }
