@@ -24,11 +24,11 @@ bool takes_any_operands(const Layer& layer) {
         constexpr auto is = []<class... Any>(std::type_identity<std::variant<Any...>>) {
           return (std::is_same_v<Op, Any> || ...);
         };
-        constexpr bool of_floats = is(
-            std::type_identity<std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm,
-                                            op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm,
-                                            op::ConvGradient, op::UnaryGradient, op::SoftmaxGradient, op::NormGradient,
-                                            op::PoolGradient, op::LossGradient, op::GatherGradient>>{});
+        constexpr bool of_floats =
+            is(std::type_identity<
+                std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm, op::LayerNorm,
+                             op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::ConvGradient, op::UnaryGradient,
+                             op::SoftmaxGradient, op::NormGradient, op::PoolGradient, op::GatherGradient>>{});
         constexpr bool of_any =
             is(std::type_identity<
                 std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
@@ -41,14 +41,26 @@ bool takes_any_operands(const Layer& layer) {
       layer);
 }
 
+namespace {
+
+/// Whether integers among a layer's operands point at elements that its plans read or write. Those of quantised layers
+/// are numbers.
+bool reads_at_indices(const Layer& layer) {
+  return std::holds_alternative<op::Gather>(layer) || std::holds_alternative<op::GatherGradient>(layer) ||
+         std::holds_alternative<op::PoolGradient>(layer);
+}
+
+/// Throws InputError for an index that is not within its limit.
 void check_indices(const Node& node, const Operand& operand, const Tensor& indices) {
-  if (operand.contents != Contents::indices || operand.limit <= 0) return;
+  if (operand.contents != Contents::indices) return;
+  const auto limit = static_cast<double>(operand.limit);
   for (std::int64_t i = 0; i < indices.elements(); ++i)
-    if (const double index = indices[i];
-        index < -static_cast<double>(operand.limit) || index >= static_cast<double>(operand.limit))
+    if (const double index = indices[i]; index < -limit || index >= limit)
       throw InputError("node '" + node.name + "': index " + std::to_string(static_cast<std::int64_t>(index)) +
                        " at element " + std::to_string(i) + ", expected less than " + std::to_string(operand.limit));
 }
+
+}  // namespace
 
 std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;
@@ -80,7 +92,7 @@ LayerCall::LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const Ch
     const auto is_known = [&](std::size_t input) { return input < constants.size() && constants[input].has_value(); };
     if (!std::all_of(made_of.begin(), made_of.end(), is_known)) continue;
     const Tensor plain = operand_tensor(bound_, node, i, constants);
-    check_indices(node, bound_.shapes.inputs[i], plain);
+    if (plan_ && reads_at_indices(bound_.layer)) check_indices(node, bound_.shapes.inputs[i], plain);
     constants_[i] = plan_ ? packed(i, plain) : plain;
   }
 }
@@ -124,7 +136,7 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
       operands.push_back(*constants_[i]);
     } else {
       const Tensor given = operand(i, inputs);
-      check_indices(*node_, bound_.shapes.inputs[i], given);
+      if (reads_at_indices(bound_.layer)) check_indices(*node_, bound_.shapes.inputs[i], given);
       operands.push_back(packed(i, given));
     }
     reads.push_back(operands.back().data());

@@ -18,9 +18,6 @@ namespace benanza::execution {
 /// Layers whose plans compute what the reference does for any operands that a model may have.
 [[nodiscard]] bool takes_any_operands(const Layer& layer);
 
-/// Throws InputError for an index that is not within its limit: plans read what it points to.
-void check_indices(const Node& node, const Operand& operand, const Tensor& indices);
-
 struct ChosenPlan {
   std::string name{};  ///< `onednn brgconv:avx2,threads=1`
   std::unique_ptr<Plan> plan{};
