@@ -98,7 +98,7 @@ class Extend(unittest.TestCase):
 
     def test_a_backend(self):
         tree = self.tree("backend")
-        tree.insert("CMakeLists.txt", " ${BENANZA_CUDA_BACKENDS})", " nothing")
+        tree.insert("CMakeLists.txt", " ${BENANZA_NCCL_BACKEND})", " nothing")
         self.assert_as_said(tree, "a backend")
         parts = [f"-DBENANZA_{part}=OFF" for part in ("CUDA", "ONEDNN", "OPENBLAS", "BUILD_TESTS", "BUILD_EXAMPLES", "BUILD_BENCHMARKS", "INSTALL")]
         tree.run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_PREFIX_PATH={PREFIX_PATH}", *parts])
