@@ -26,7 +26,8 @@ bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
   const bool normalises =
       std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
-      std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer);
+      std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer) ||
+      std::holds_alternative<op::NormGradient>(layer);
   if (normalises) {
     numbers.epsilon = own.epsilon;
     numbers.momentum = own.momentum;

@@ -9,7 +9,8 @@ namespace {
 /// Whether the primitives of the layer are given all of the numbers that are not those of the measurement.
 bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
-  if (std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer)) {
+  if (std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
+      std::holds_alternative<op::NormGradient>(layer)) {
     numbers.epsilon = own.epsilon;
   } else if (std::holds_alternative<op::Attention>(layer)) {
     numbers.attention_scale = own.attention_scale;
