@@ -171,7 +171,7 @@ class LiveElements {
     LiveShare& share = shares_[&node] = {};
     std::vector<Region> parts, all;
     std::set<std::string> readers;
-    bool any = node.outputs.empty(), whole = true, has_rule = node.has_input(0);
+    bool any = node.outputs.empty(), whole = true, unread = false, has_rule = node.has_input(0);
     const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are the least
       if (id && (graph.value(*id).data_dependent || !knows_size(graph.value(*id)))) has_rule = false;
     };
@@ -185,6 +185,7 @@ class LiveElements {
       if (!parts.back().is_whole()) {
         whole = false;
         readers.insert(values[*output].readers.begin(), values[*output].readers.end());
+        unread = unread || (parts.back().empty() && values[*output].readers.empty());
       }
       const Region wanted = parts.back();
       if (has_rule) leave_unknown(known[*output], parts.back());
@@ -193,6 +194,7 @@ class LiveElements {
       whole = false;
       readers.insert("'" + node.name + "' (" + node.op_type + ") makes elements that are known or equal");
     }
+    if (any && unread) readers.insert("'" + node.name + "' (" + node.op_type + ") has a result that nothing reads");
     share.readers.assign(readers.begin(), readers.end());
     if (!any) {
       share.flops = 0;
