@@ -144,8 +144,8 @@ namespace benanza::detail {
   for (std::size_t i = 0; i < condition.dims.size(); ++i)
     if (condition.dims[i] != 1) axis = at.y().size() - condition.dims.size() + i, ++own;
   if (own > 1 || (own == 1 && condition.elements() != at.y()[axis])) return rule;
-  rule.operand = [at, axis, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
-                                                                           const Box& y) -> std::vector<Box> {
+  rule.operand = [axis, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
+                                                                       const Box& y) -> std::vector<Box> {
     if (k == 0) return of_all(k, j, y);
     const bool wanted = k == 1;
     if (axis == y.size()) return (chosen.at(0) != 0) == wanted ? of_all(k, j, y) : std::vector<Box>{};
