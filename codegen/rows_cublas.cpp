@@ -37,7 +37,8 @@ Product product_of(const op::MatMul& op) {
           .post = op.post};
 }
 
-/// Of a convolution of one tap and stride 1: y = w x for each image, or with channels last y' = x' w' for all images.
+/// A convolution of one tap and stride 1 is a product: y = w x for each image, or with channels last y' = x' w' for all
+/// images.
 Product product_of(const op::Conv& op, bool channels_last) {
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
