@@ -87,7 +87,11 @@ DeviceRecord read_record(const RecordSection& document, const Run& run) {
 }  // namespace
 
 bool DeviceRecord::is_called(std::string_view name) const {
-  return device == name || std::find(names.begin(), names.end(), name) != names.end();
+  const auto alike = [&](const std::string& own) {
+    return std::equal(own.begin(), own.end(), name.begin(), name.end(),
+                      [](char a, char b) { return (a == '_' ? ' ' : a) == (b == '_' ? ' ' : b); });
+  };
+  return alike(device) || std::any_of(names.begin(), names.end(), alike);
 }
 
 std::optional<DeviceClock> DeviceRecord::clock() const {

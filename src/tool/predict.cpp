@@ -4,11 +4,13 @@
 #include "commands.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "predict2019.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/predict/make_prediction.hpp>
 #include <benanza/report/predict_report.hpp>
 #include <benanza/results/device_record.hpp>
+#include <benanza/rules2019/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,7 +32,7 @@ struct PredictCommand {
   ModelOptions models{};
   OutputOptions output{};
   std::vector<std::string> from{}, to{}, target_results{};
-  std::string from_machine{};
+  std::string from_machine{}, rules{}, device{};
   std::vector<double> prices{};
   int from_threads = 0, to_threads = 0;
 };
@@ -69,12 +71,6 @@ DeviceRecord record_beside(const std::string& device, const std::vector<std::str
 
 int threads_of(int wanted, const Machine& machine) { return wanted > 0 ? wanted : machine.cores; }
 
-DeviceRecord origin_record(const PredictCommand& options, const StoredResults& stored, int threads) {
-  if (!options.from_machine.empty()) return read_device_record(options.from_machine);
-  if (stored.report.machine.is_device()) return record_beside(stored.report.machine.device, options.to);
-  return measured_record(stored.results, threads);
-}
-
 std::string named(const DeviceRecord& record, const Machine& machine, int threads) {
   if (machine.is_device()) return record.device;
   return fmt::format("{} {}, {} thread{}", machine.device, machine.isa, threads, threads == 1 ? "" : "s");
@@ -111,15 +107,27 @@ void add_rows(std::vector<PredictionTarget>& targets, const PredictCommand& opti
   }
 }
 
-std::vector<PredictionTarget> targets_of(const PredictCommand& options, const FastestRows& rows) {
+/// The device that was measured.
+struct Origin {
+  DeviceRecord record{};
+  std::string name{};  ///< as the report has it
+  std::vector<Analysis> models{};
+  Form form = Form::fused;  ///< of the layers that are predicted
+  FastestRows rows{};
+  std::vector<std::string> warnings{};
+};
+
+std::vector<PredictionTarget> targets_of(const PredictCommand& options, const Origin& origin) {
   std::vector<PredictionTarget> targets;
   for (const auto& name : options.to)
-    targets.push_back(are_results(name) ? measured_target(name, options)
-                                        : PredictionTarget{.record = read_device_record(name)});
-  add_rows(targets, options);
+    targets.push_back(options.rules.empty() && are_results(name)
+                          ? measured_target(name, options)
+                          : PredictionTarget{.record = read_device_record(name)});
+  if (options.rules.empty()) add_rows(targets, options);
+  else if (!options.target_results.empty()) add_rows_2019(targets, options.models, options.target_results);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!options.prices.empty()) targets[i].price = options.prices[i];
-    targets[i].ratios = ratios_of(rows, targets[i].rows);
+    targets[i].ratios = ratios_of(origin.rows, targets[i].rows);
   }
   return targets;
 }
@@ -135,16 +143,53 @@ std::optional<std::string> batch_of(const FastestRows& rows) {
   return sizes.size() == 1 ? std::optional(*sizes.begin()) : std::nullopt;
 }
 
-void expect_rows(const Analysis& analysis, const FastestRows& rows) {
-  const bool any = std::any_of(analysis.rows.begin(), analysis.rows.end(), [](const LayerRow& row) {
-    return row.form == Form::fused && row.status == Status::measured;
+void expect_rows(const Analysis& analysis, const Origin& origin) {
+  const bool any = std::any_of(analysis.rows.begin(), analysis.rows.end(), [&](const LayerRow& row) {
+    return row.form == origin.form && row.status == Status::measured;
   });
   if (any) return;
-  const auto batch = batch_of(rows);
+  const auto batch = batch_of(origin.rows);
   const bool another = batch && *batch != std::to_string(analysis.batch);
   throw InputError(fmt::format("{}: --from has no row of its layers at batch {}{}; benanza bound measures them",
                                analysis.model, analysis.batch,
                                another ? fmt::format(", its rows are of batch {}", *batch) : ""));
+}
+
+Origin stored_origin(const PredictCommand& options) {
+  const StoredResults stored = load_results(options.from, {});
+  if (!options.output.quiet) warn_of_conflicts(stored.results);
+  const Machine& machine = stored.report.machine;
+  const int threads = threads_of(options.from_threads, machine);
+  Origin origin{.record = !options.from_machine.empty() ? read_device_record(options.from_machine)
+                          : machine.is_device()         ? record_beside(machine.device, options.to)
+                                                        : measured_record(stored.results, threads),
+                .rows = fastest_rows(stored.results, threads),
+                .warnings = stored.report.warnings};
+  origin.name = named(origin.record, machine, threads);
+  for (const auto& model : load_models(options.models, options.output.quiet))
+    origin.models.push_back(analyze_model(model, stored.results, {.threads = threads}));
+  return origin;
+}
+
+/// From databases or printed tables of 2019: each node by itself, since tables know no other form.
+Origin origin_2019(const PredictCommand& options) {
+  const Results2019 results = load_results_2019(options.from, options.device);
+  if (results.device.empty() && options.from_machine.empty())
+    throw InputError("--from: the files do not say of which GPU they are; give its record with --from-machine FILE");
+  Origin origin{.record = options.from_machine.empty() ? record_beside(results.device, options.to)
+                                                       : read_device_record(options.from_machine),
+                .form = Form::single,
+                .warnings = results.warnings};
+  origin.name = origin.record.device;
+  for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
+    auto [analysis, warnings] = analyze_2019(graph, results);
+    origin.warnings.insert(origin.warnings.end(), warnings.begin(), warnings.end());
+    add_rows_2019(origin.rows, analysis);
+    origin.models.push_back(std::move(analysis));
+  }
+  if (!options.output.quiet)
+    for (const auto& warning : origin.warnings) terminal::warn(warning);
+  return origin;
 }
 
 int run(const PredictCommand& options) {
@@ -152,22 +197,13 @@ int run(const PredictCommand& options) {
   if (!options.prices.empty() && options.prices.size() != options.to.size())
     throw UsageError(
         fmt::format("--price: {} prices for {} devices of --to", options.prices.size(), options.to.size()));
-  const StoredResults stored = load_results(options.from, {});
-  if (!options.output.quiet) warn_of_conflicts(stored.results);
-  const Machine& machine = stored.report.machine;
-  const int threads = threads_of(options.from_threads, machine);
-  const FastestRows rows = fastest_rows(stored.results, threads);
-  const std::vector<PredictionTarget> targets = targets_of(options, rows);
-  const DeviceRecord origin = origin_record(options, stored, threads);
-  PredictReport report{.warnings = stored.report.warnings};
-  for (const auto& model : load_models(options.models, options.output.quiet)) {
-    const Analysis analysis = analyze_model(model, stored.results, {.threads = threads});
-    expect_rows(analysis, rows);
-    PredictedModel made{.model = analysis.model,
-                        .file = analysis.file,
-                        .batch = analysis.batch,
-                        .origin = named(origin, machine, threads)};
-    for (const auto& target : targets) made.targets.push_back(predict(analysis, origin, target));
+  const Origin origin = options.rules.empty() ? stored_origin(options) : origin_2019(options);
+  const std::vector<PredictionTarget> targets = targets_of(options, origin);
+  PredictReport report{.warnings = origin.warnings};
+  for (const auto& analysis : origin.models) {
+    expect_rows(analysis, origin);
+    PredictedModel made{.model = analysis.model, .file = analysis.file, .batch = analysis.batch, .origin = origin.name};
+    for (const auto& target : targets) made.targets.push_back(predict(analysis, origin.record, target, origin.form));
     made.origin_time = made.targets.front().origin_time;
     for (const auto& layer : made.targets.front().layers)
       if (!layer.origin) made.origin_missing += layer.count;
@@ -204,6 +240,15 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(number_that([](double price) { return price > 0; }, "a number above 0"));
+  command
+      ->add_option("--rules", options->rules,
+                   "2019: --from and --target-results are databases (JSON) or printed tables (CSV) of the original "
+                   "Benanza")
+      ->type_name("YEAR")
+      ->check(CLI::IsMember({"2019"}));
+  command->add_option("--device", options->device, "with --rules: the GPU whose rows of a table of --from to take")
+      ->type_name("NAME")
+      ->needs("--rules");
   command
       ->add_option("--from-threads", options->from_threads, "the most threads of rows of --from (default: all cores)")
       ->type_name("N")

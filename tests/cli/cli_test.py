@@ -3,6 +3,7 @@
 """The program from outside: exit codes, one line for each mistake, documents that parse. cli_test.py PROGRAM MODELS"""
 import csv
 import functools
+import gzip
 import io
 import json
 import os
@@ -542,6 +543,31 @@ class Cli(unittest.TestCase):
         page = files["html"].read_text()
         self.assertIn("Latency by device", page)
         self.assertIn("NVIDIA T4", page)
+
+    def test_predict_reads_tables_of_2019(self):
+        machines, data = MODELS.parent / "machines", MODELS.parents[1] / "tests" / "data" / "2019"
+        resnet = ("predict", MODELS / "zoo2019" / "ResNet050-v1.onnx", "--batch", 32, "--rules", "2019", "--from-machine", machines / "v100_sxm2.json", "--quiet", "--json", "-")
+        result = run(*resnet, "--from", data / "resnet50_v100_b32.csv.gz", "--to", machines / "t4.json", "--to", machines / "v100_sxm2.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        model = json.loads(result.stdout)["models"][0]
+        t4, same = model["targets"]
+        # Predicted with this formula before the program was, with the FLOPs of the published tables; the T4 took 123.7 ms.
+        self.assertAlmostEqual(t4["total_ms"], 125.8, delta=1.3)
+        self.assertAlmostEqual(same["total_ms"], model["origin_ms"], places=9)
+        self.assertEqual(t4["status"], "predicted")
+        # MNIST, of which the table of all GPUs has rows on both.
+        table = data / "layers_b1.csv.gz"
+        mnist = ("predict", MODELS / "zoo2019" / "MNIST.onnx", "--rules", "2019", "--device", "Tesla_V100-SXM2-16GB", "--from", table, "--to", machines / "t4.json", "--target-results", table)
+        result = run(*mnist, "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with gzip.open(table, "rt") as file:
+            there = sum(float(row["time_ms"]) for row in csv.DictReader(file) if row["gpu"] == "Tesla_T4" and row["model"] == "MNIST")
+        target = json.loads(result.stdout)["models"][0]["targets"][0]
+        self.assertEqual(target["status"], "measured")
+        self.assertAlmostEqual(target["total_ms"], there, places=6)
+        self.fails(1, ["--device selects one"], "predict", MODELS / "zoo2019" / "MNIST.onnx", "--rules", "2019", "--from", table, "--to", machines / "t4.json")
+        self.fails(1, ["Tesla_K80", "which none of --to is called"], *mnist[:-2], "--to", machines / "l4.json", "--target-results", table)
+        self.fails(2, ["--rules"], *mnist[:2], "--device", "Tesla_T4", "--from", table, "--to", machines / "t4.json")
 
     def test_predict_takes_an_iteration_of_training(self):
         layers = json.loads(run("layers", MNIST, "--training", "--json", "-", "--quiet").stdout)["layers"]

@@ -102,6 +102,12 @@ class Page(unittest.TestCase):
         study = subprocess.run([PROGRAM, "study", str(MODELS / "zoo2019"), "--results", str(SOURCE / "tests" / "data" / "2019" / "study"), "--rules", "2019", "--quiet",
                                 "--html", str(cls.study), "--json", "-"], capture_output=True, text=True, check=True)
         cls.study_json = json.loads(study.stdout)
+        cls.predict = OUT / "predict.html"
+        machines, table = MODELS.parent / "machines", SOURCE / "tests" / "data" / "2019" / "resnet50_v100_b32.csv.gz"
+        predict = subprocess.run([PROGRAM, "predict", str(MODELS / "zoo2019" / "ResNet050-v1.onnx"), "--batch", "32", "--rules", "2019", "--from", str(table), "--from-machine", str(machines / "v100_sxm2.json"),
+                                  *(text for device in ("t4", "titan_xp", "l4") for text in ("--to", str(machines / f"{device}.json"))), "--price", "0.35,0.2,0.8", "--quiet",
+                                  "--html", str(cls.predict), "--json", "-"], capture_output=True, text=True, check=True)
+        cls.predict_json = json.loads(predict.stdout)["models"][0]
         cls.browser = Browser(find_chromium())
 
     @classmethod
@@ -138,12 +144,12 @@ class Page(unittest.TestCase):
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep, self.gap, self.study, self.questions, self.memory):
+        for page in (self.one, self.many, self.sweep, self.gap, self.study, self.questions, self.memory, self.predict):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "" if page in (self.one, self.gap, self.study, self.questions, self.memory) else "#m0", dark=dark, **size)
+                        self.opened(page, "#m0" if page in (self.many, self.sweep) else "", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])
@@ -179,6 +185,21 @@ class Page(unittest.TestCase):
         # The areas reach up to the peak: the uppermost point of all is the peak over the axis.
         top = self.browser.evaluate("Math.min(...[...document.querySelectorAll('svg.memory path')].map(p => p.getBBox().y))")
         self.assertAlmostEqual(top, 300 - (300 - 22) / 1.06, delta=0.5)
+
+    def test_a_prediction_has_a_bar_and_an_interval_for_each_device(self):
+        self.opened(self.predict, **SIZES["desktop"])
+        targets = self.predict_json["targets"]
+        bars = self.browser.evaluate("[...document.querySelectorAll('svg.devices rect.bar')].map(r => [r.dataset.device, r.getBBox().width])")
+        self.assertEqual([device for device, _ in bars], [f"{self.predict_json['origin']} (measured)", *(target["device"] for target in targets)])
+        # All bars have one scale, that of the measured one.
+        scale = bars[0][1] / self.predict_json["origin_ms"]
+        for (_, width), target in zip(bars[1:], targets):
+            self.assertAlmostEqual(width, target["total_ms"] * scale, delta=0.5)
+        lines = self.browser.evaluate("[...document.querySelectorAll('svg.devices path.interval')].map(p => p.getBBox().width)")
+        self.assertEqual(len(lines), len(targets))  # what was measured has none
+        for width, target in zip(lines, targets):
+            self.assertAlmostEqual(width, (target["high_ms"] - target["low_ms"]) * scale, delta=0.5)
+        self.assertEqual([text.split(" – ")[0] for text in self.texts("#content table:first-of-type tbody tr td:nth-child(2)")][: len(targets)], [time_text(target["total_ms"]) for target in targets])
 
     def test_it_prints(self):
         self.opened(self.one, media="print")

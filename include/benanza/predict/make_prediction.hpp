@@ -166,10 +166,10 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
 
 }  // namespace detail
 
-/// The model of `analysis` on the target: its fused layers one after the other, as they are expected to run.
+/// The model of `analysis` on the target: its layers of one form, one after the other, as they are expected to run.
 /// `analysis` must be of results of the origin.
 [[nodiscard]] inline Prediction predict(const Analysis& analysis, const DeviceRecord& origin,
-                                        const PredictionTarget& target) {
+                                        const PredictionTarget& target, Form form = Form::fused) {
   Prediction result{.model = analysis.model,
                     .file = analysis.file,
                     .batch = analysis.batch,
@@ -179,7 +179,7 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
   const detail::LayerPredictor predictor(origin, target);
   bool by_formula = false;
   for (const auto& row : analysis.rows) {
-    if (row.form != Form::fused || row.status == Status::free) continue;
+    if (row.form != form || row.status == Status::free) continue;
     PredictedLayer made = predictor.predict(row);
     const auto count = static_cast<double>(made.count);
     const auto method = static_cast<std::size_t>(made.method);

@@ -68,7 +68,7 @@ struct DeviceRecord {
   std::map<DataType, SourcedFigure> measured_peaks{};  ///< FLOP/s
   Ceilings ceilings{};                                 ///< for floors
 
-  /// Whether results of a device of this name are of it.
+  /// Whether results of a device of this name are of it; `_` stands for a blank, as in the tables of 2019.
   [[nodiscard]] bool is_called(std::string_view name) const;
   [[nodiscard]] bool accelerator() const { return processors && processors->accelerator; }
   /// The clock that predictions take: under load, else base, else boost; nothing where the record has none.

@@ -28,6 +28,7 @@ function deviceBars(model) {
 }
 
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name, i) => el("th", { class: i ? "number" : "" }, name))));
+const table = (names, rows) => el("div", { class: "wide" }, el("table", {}, head(...names), el("tbody", {}, rows)));
 const row = (...cells) => el("tr", {}, cells.map((cell, i) => el("td", { class: i ? "number" : "" }, cell)));
 const rate = (value) => (value === null ? "–" : scaled(value));
 
@@ -36,8 +37,8 @@ function targetSection(target) {
   const known = target.layers.filter((layer) => layer.time_ms !== null);
   const lacking = target.layers.filter((layer) => layer.time_ms === null);
   return section(`What decides on ${target.device}`, [target.clocks && `Formulas take the clocks ${target.clocks}.`, target.raised_to_floor > 0 && `${plural(target.raised_to_floor, "layer")} raised to the floor.`].filter(Boolean).join(" "),
-    el("table", {}, head("layer", "share", "time", "interval", "was", "method"),
-      el("tbody", {}, known.slice(0, 15).map((layer) => row(`${layer.count > 1 ? `x${layer.count} ` : ""}${layer.signature}`, percent((layer.time_ms * layer.count) / total), timeText(layer.time_ms * layer.count), `${timeText(layer.low_ms * layer.count)} – ${timeText(layer.high_ms * layer.count)}`, layer.origin_ms === null ? "–" : timeText(layer.origin_ms * layer.count), layer.method)))),
+    table(["layer", "share", "time", "interval", "was", "method"],
+      known.slice(0, 15).map((layer) => row(`${layer.count > 1 ? `x${layer.count} ` : ""}${layer.signature}`, percent((layer.time_ms * layer.count) / total), timeText(layer.time_ms * layer.count), `${timeText(layer.low_ms * layer.count)} – ${timeText(layer.high_ms * layer.count)}`, layer.origin_ms === null ? "–" : timeText(layer.origin_ms * layer.count), layer.method))),
     lacking.length > 0 && el("p", { class: "note" }, `No basis for ${plural(lacking.length, "layer")}, the first is ${lacking[0].signature}: ${lacking[0].reason}`));
 }
 
@@ -45,8 +46,8 @@ function modelSections(model) {
   return [
     section("Latency by device", "The line is the interval that holds the measured time in nine of ten cases.", deviceBars(model),
       el("p", { class: "note" }, methodNames.slice(0, 4).map((name, m) => el("span", {}, el("span", { style: `display:inline-block;width:.8em;height:.8em;background:${methodColours[m]}` }), ` ${name}  `)))),
-    el("table", {}, head("device", "time", "90 % interval", "items/s", "price of an hour", "items per cost"),
-      el("tbody", {}, model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", `${timeText(t.low_ms)} – ${timeText(t.high_ms)}`, rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost))))),
+    table(["device", "time", "90 % interval", "items/s", "price of an hour", "items per cost"],
+      model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", `${timeText(t.low_ms)} – ${timeText(t.high_ms)}`, rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
     ...model.targets.map(targetSection),
   ];
 }
