@@ -121,6 +121,31 @@ TEST_CASE("a constant that is expanded is stored once and makes equal results", 
   }
 }
 
+TEST_CASE("sizes, axes, places and limits of the file are in the code of a program", "[floors]") {
+  SECTION("widths of a Pad: 16 floats become 36") {
+    check_least(least_layers(R"((float[4, 4] x) => (float[6, 6] y) <int64[4] p = {1, 1, 1, 1}> { y = Pad(x, p) })"),
+                {0, 16 * 4, 36 * 4});
+  }
+  SECTION("scales of a Resize") {
+    check_least(least_layers(R"((float[1, 1, 4, 4] x) => (float[1, 1, 8, 8] y) <float[4] s = {1, 1, 2, 2}> {
+        y = Resize<mode = "nearest">(x, , s) })"),
+                {0, 16 * 4, 64 * 4});
+  }
+  SECTION("axes of a sum: an addition for each element") {
+    check_least(least_layers(R"((float[4, 4] x) => (float[4] y) <int64[1] a = {1}> {
+        y = ReduceSum<keepdims = 0>(x, a) })"),
+                {16, 16 * 4, 4 * 4});
+  }
+  SECTION("limits of a Clip") {
+    check_least(least_layers(R"((float[16] x) => (float[16] y) <float a = {0}, float b = {6}> { y = Clip(x, a, b) })"),
+                {16, 16 * 4, 16 * 4});
+  }
+  SECTION("the number of a TopK: values and i64 places of the first two") {
+    check_least(least_layers(R"((float[16] x) => (float[2] v, int64[2] q) <int64[1] k = {2}> { v, q = TopK(x, k) })"),
+                {16, 16 * 4, 2 * 4 + 2 * 8});
+  }
+}
+
 TEST_CASE("a sparse weight is its numbers and their places", "[floors]") {
   auto model = benanza::testing::parse_model("g (float[8, 512] x) => (float[8, 256] y) { y = MatMul(x, w) }",
                                              "<ir_version: 10, opset_import: [\"\" : 21]>");

@@ -49,12 +49,26 @@ class DistinctBytes {
   if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
 }
+
+/// Whether input `i` is a list of sizes, axes or places, or a limit, which the file holds: a program has it in its code
+/// and reads it from no memory.
+[[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
+  if (i == 0 || !tensor.constant) return false;
+  if (std::holds_alternative<op::Unary>(layer)) return element_count(tensor.dims) == 1;  // of Clip
+  const auto is_any_of = [&]<class... Ops>(const std::variant<Ops...>*) {
+    return (std::holds_alternative<Ops>(layer) || ...);
+  };
+  using TakeSettings = std::variant<op::Reduce, op::Cumulative, op::TopK, op::Split, op::Slice, op::Pad, op::Trilu,
+                                    op::OneHot, op::Expand, op::Tile, op::Resize>;
+  return is_any_of(static_cast<const TakeSettings*>(nullptr));
+}
+
 /// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
 /// Slice, strides), of the keys and values that it attends to, or of a table of angles; or reads nothing (EyeLike asks
 /// for a shape alone; what has an unknown size may be empty).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   const Operands all = operands(layer);
-  if (all.inputs.empty()) return {};
+  if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
       constexpr std::size_t first_angles = 7;  // of GroupQueryAttention: tables of a row for each position
