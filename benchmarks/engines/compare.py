@@ -9,7 +9,8 @@ Installs both engines from PyPI into a user cache (once), measures the layers wi
 are the 10th percentile over all runs, as the bounds are. Run it on an otherwise idle machine.
 
 Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Models get random
-weights first: those of examples/models have none. Prints a table and writes all of it with --json, anew after each model.
+weights first: those of examples/models have none. Prints a table and writes all of it with --json, anew after each model. With --witness the bound is
+executed too (`benanza bound --witness`), and held against the faster engine.
 """
 import argparse
 import glob
@@ -275,12 +276,13 @@ def compare(arguments):
     machine, bounds = bounds_of(models, arguments)
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"{', '.join(PACKAGES[2:])}; p10 in ms")
-    print(f"{'model':26}{'ONNX RT':>9}{'OpenVINO':>9}{'floor':>9}{'library':>9}{'fused':>9}{'resident':>9}{'fused/best':>12}")
-    rows, below = [], 0
+    print(f"{'model':26}{'ONNX RT':>9}{'OpenVINO':>9}{'floor':>9}{'library':>9}{'fused':>9}{'resident':>9}"
+          + (f"{'chained':>9}{'witness':>9}{'/resident':>10}{'/best':>7}" if arguments.witness else "") + f"{'fused/best':>12}")
+    rows, below, witnessed = [], 0, []
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
         seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
-        bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s")[1].values()))
+        bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s", *(["--witness"] if arguments.witness else []))[1].values()))
         with tempfile.TemporaryDirectory() as folder:
             times = measure(with_weights(path, folder), arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
@@ -294,12 +296,26 @@ def compare(arguments):
         number = lambda value: f"{value:9.3f}" if value is not None else f"{'-':>9}"
         print(f"{bound['model'][:25]:26}" + "".join(number(value) for value in (
             engines.get("onnxruntime"), engines.get("openvino"), ms["model_floor"], ms["library"], ms["library_fused"], ms["library_fused_resident"]))
-            + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
+            + (witness_text(ms, best, witnessed) if arguments.witness else "") + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
         rows.append({"model": bound["model"], "engines_ms": engines, "bounds_ms": ms, "ratio": ratio,
                      "times_s": {engine: value for engine, value in times.items() if isinstance(value, list)}})
         if arguments.json:
             pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
     print(f"library fused is at or below the faster engine on {below} of {len(rows)} models")
+    if witnessed:
+        of_resident = [ratio for ratio, _ in witnessed]
+        print(f"the witness is at or below the faster engine on {sum(ratio <= 1 for _, ratio in witnessed)} of {len(witnessed)} models; "
+              f"witness / library fused resident: median {statistics.median(of_resident):.2f}, at most {max(of_resident):.2f}")
+
+
+def witness_text(ms, best, witnessed):
+    """Columns of the executed bound; adds its ratios to `library fused resident` and to the faster engine."""
+    chained, witness, resident = ms.get("library_chained"), ms["witness"], ms["library_fused_resident"]
+    number = lambda value, width, digits: f"{value:{width}.{digits}f}" if value is not None else f"{'-':>{width}}"
+    ratios = [witness / other if witness and other else None for other in (resident, best)]
+    if None not in ratios:
+        witnessed.append(ratios)
+    return number(chained, 9, 3) + number(witness, 9, 3) + number(ratios[0], 10, 2) + number(ratios[1], 7, 2)
 
 
 def is_in_environment():
@@ -327,6 +343,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     parser.add_argument("--threads", type=int, help="of engines and bounds (default: one for each core)")
     parser.add_argument("--seconds", type=float, default=4, help="for each model in each engine (default: 4)")
+    parser.add_argument("--witness", action="store_true", help="executes the bound as well")
     parser.add_argument("--database", help="folder of results for `benanza bound`")
     parser.add_argument("--json", metavar="FILE", help="writes everything, single runs included")
     parser.add_argument("--worker", choices=ENGINES, help=argparse.SUPPRESS)
