@@ -117,7 +117,7 @@ struct Origin {
   std::vector<std::string> warnings{};
 };
 
-std::vector<PredictionTarget> targets_of(const PredictCommand& options, const Origin& origin) {
+std::vector<PredictionTarget> targets_of(const PredictCommand& options) {
   std::vector<PredictionTarget> targets;
   for (const auto& name : options.to)
     targets.push_back(options.rules.empty() && are_results(name)
@@ -125,10 +125,8 @@ std::vector<PredictionTarget> targets_of(const PredictCommand& options, const Or
                           : PredictionTarget{.record = read_device_record(name)});
   if (options.rules.empty()) add_rows(targets, options);
   else if (!options.target_results.empty()) add_rows_2019(targets, options.models, options.target_results);
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!options.prices.empty()) targets[i].price = options.prices[i];
-    targets[i].ratios = ratios_of(origin.rows, targets[i].rows);
-  }
+  if (!options.prices.empty())
+    for (std::size_t i = 0; i < targets.size(); ++i) targets[i].price = options.prices[i];
   return targets;
 }
 
@@ -184,6 +182,8 @@ Origin origin_2019(const PredictCommand& options) {
   for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
     auto [analysis, warnings] = analyze_2019(graph, results);
     origin.warnings.insert(origin.warnings.end(), warnings.begin(), warnings.end());
+    for (auto& row : analysis.rows)  // it is not known which algorithm ran: any may have saved multiplications
+      if (row.chosen) row.chosen->saves_multiplications = true;
     add_rows_2019(origin.rows, analysis);
     origin.models.push_back(std::move(analysis));
   }
@@ -197,8 +197,9 @@ int run(const PredictCommand& options) {
   if (!options.prices.empty() && options.prices.size() != options.to.size())
     throw UsageError(
         fmt::format("--price: {} prices for {} devices of --to", options.prices.size(), options.to.size()));
+  std::vector<PredictionTarget> targets = targets_of(options);
   const Origin origin = options.rules.empty() ? stored_origin(options) : origin_2019(options);
-  const std::vector<PredictionTarget> targets = targets_of(options, origin);
+  for (auto& target : targets) target.ratios = ratios_of(origin.rows, target.rows);
   PredictReport report{.warnings = origin.warnings};
   for (const auto& analysis : origin.models) {
     expect_rows(analysis, origin);

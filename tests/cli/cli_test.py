@@ -563,10 +563,10 @@ class Cli(unittest.TestCase):
         with gzip.open(table, "rt") as file:
             there = sum(float(row["time_ms"]) for row in csv.DictReader(file) if row["gpu"] == "Tesla_T4" and row["model"] == "MNIST")
         target = json.loads(result.stdout)["models"][0]["targets"][0]
-        self.assertEqual(target["status"], "measured")
+        self.assertEqual([layer["node"] for layer in target["layers"] if layer["method"] != "measured"], ["Plus214"])  # the table lacks it
         self.assertAlmostEqual(target["total_ms"], there, places=6)
         self.fails(1, ["--device selects one"], "predict", MODELS / "zoo2019" / "MNIST.onnx", "--rules", "2019", "--from", table, "--to", machines / "t4.json")
-        self.fails(1, ["Tesla_K80", "which none of --to is called"], *mnist[:-2], "--to", machines / "l4.json", "--target-results", table)
+        self.fails(1, ["Tesla_K80", "which none of --to is called"], *mnist[:-4], "--to", machines / "l4.json", "--target-results", table)
         self.fails(2, ["--rules"], *mnist[:2], "--device", "Tesla_T4", "--from", table, "--to", machines / "t4.json")
 
     def test_predict_takes_an_iteration_of_training(self):
