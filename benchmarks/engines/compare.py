@@ -273,7 +273,7 @@ def bounds_of(models, arguments, *options):
 def compare(arguments):
     models = arguments.models or all_models()
     choose_processors(arguments)
-    machine, bounds = bounds_of(models, arguments)
+    machine, bounds = bounds_of(models, arguments, *(["--budget", arguments.budget] if arguments.budget else []))
     print(f"{machine['device']} {machine['isa']}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}, "
           f"{', '.join(PACKAGES[2:])}; p10 in ms")
     print(f"{'model':26}{'ONNX RT':>9}{'OpenVINO':>9}{'floor':>9}{'library':>9}{'fused':>9}{'resident':>9}"
@@ -343,6 +343,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     parser.add_argument("--threads", type=int, help="of engines and bounds (default: one for each core)")
     parser.add_argument("--seconds", type=float, default=4, help="for each model in each engine (default: 4)")
+    parser.add_argument("--budget", help="of the first pass over all layers, e.g. 120s (default: that of `benanza bound`)")
     parser.add_argument("--witness", action="store_true", help="executes the bound as well")
     parser.add_argument("--database", help="folder of results for `benanza bound`")
     parser.add_argument("--json", metavar="FILE", help="writes everything, single runs included")
