@@ -159,6 +159,12 @@ TEST_CASE("layers of one kind do the same in the same type") {
   CHECK(kind_of("Unary") == "Unary");
 }
 
+TEST_CASE("an epilogue is its functions without their sizes") {
+  CHECK(epilogue_of("Conv/f32/x=1x3x8x8/w=4x3x3x3").empty());
+  CHECK(epilogue_of("Conv/f32/x=1x3x8x8/w=4x3x3x3/post=bias,add(1x4x8x8),relu") == "bias,add,relu");
+  CHECK(epilogue_of("MatMul/f32/a=1x8/b=8x4/post=swish:1/b_constant=1") == "swish:1");
+}
+
 TEST_CASE("where nothing leads to the target the total is partial") {
   const ModelLayers model = product(4096);
   DeviceRecord cpu = gpu("a CPU");

@@ -84,6 +84,25 @@ TEST_CASE("without five layers of the kind there is no basis") {
         "fewer than 5 layers of kind Conv/f32 were measured on both devices");
 }
 
+TEST_CASE("neighbours have the same epilogue where there are enough of them") {
+  RatioDatabase database = cube();
+  LayerFeatures asked = at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1));
+  asked.epilogue = "bias,relu";
+  CHECK(std::get<NearestRatio>(database.find(asked)).highest < 9);  // none has it: all count
+  for (int corner = 1; corner <= 8; ++corner) {
+    const auto end = [&](int bit) { return (corner - 1) & bit ? std::exp(2) : 1.0; };
+    RatioSample sample = sample_of(end(1), 1e6 * end(2), 1e3 * end(4), 20 + corner, std::to_string(corner));
+    sample.layer.epilogue = "bias,relu";
+    database.add(sample);
+  }
+  const auto alike = std::get<NearestRatio>(database.find(asked));
+  CHECK(alike.lowest > 20);
+  asked.epilogue = "";
+  CHECK(std::get<NearestRatio>(database.find(asked)).highest < 9);
+  asked.epilogue = "relu";  // of neither: the nearest of both
+  CHECK(std::get<NearestRatio>(database.find(asked)).highest > 0);
+}
+
 TEST_CASE("what is excluded is no neighbour") {
   RatioDatabase database = cube();
   database.add(sample_of(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1), 100, "asked", "family"));

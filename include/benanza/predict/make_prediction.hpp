@@ -54,9 +54,29 @@ using FastestRows = std::map<std::string, Measurement>;
   return std::string(signature.substr(0, end));
 }
 
+/// The functions that are fused behind a layer, without their sizes: `bias,add,relu`; empty for none.
+[[nodiscard]] inline std::string epilogue_of(std::string_view signature) {
+  constexpr std::string_view begins = "/post=";
+  const auto at = signature.find(begins);
+  if (at == std::string_view::npos) return {};
+  std::string text;
+  int depth = 0;
+  for (const char c : signature.substr(at + begins.size())) {
+    if (c == '/') break;
+    if (c == '(') ++depth;
+    if (depth == 0) text += c;
+    if (c == ')') --depth;
+  }
+  return text;
+}
+
 [[nodiscard]] inline LayerFeatures features_of(const std::string& signature, Seconds time) {
   const Cost c = cost(parse_layer(signature));
-  return {.kind = kind_of(signature), .time = time, .flops = c.flops, .bytes = c.bytes()};
+  return {.kind = kind_of(signature),
+          .epilogue = epilogue_of(signature),
+          .time = time,
+          .flops = c.flops,
+          .bytes = c.bytes()};
 }
 
 /// Layers that both devices have rows of.

@@ -23,7 +23,9 @@ namespace benanza {
 /// What decides which layers are neighbours.
 struct LayerFeatures {
   std::string kind{};  ///< operator and type: `Conv/f32`; layers of another kind are no neighbours
-  Seconds time{};      ///< of one call on the first device
+  std::string
+      epilogue{};  ///< what is fused behind it, without sizes: `bias,relu`; neighbours have the same if they can
+  Seconds time{};  ///< of one call on the first device
   Flops flops{};
   Bytes bytes{};
 };
@@ -57,13 +59,21 @@ class RatioDatabase {
       const LayerFeatures& layer, const Excluded& excluded = [](const RatioSample&) { return false; }) const {
     const auto found = samples_.find(layer.kind);
     if (found == samples_.end()) return "no layer of kind " + layer.kind + " was measured on both devices";
-    std::vector<const RatioSample*> used;
-    std::vector<detail::Point3> points;
+    std::vector<const RatioSample*> all, alike;
     for (const auto& sample : found->second) {
       if (excluded(sample)) continue;
-      used.push_back(&sample);
-      points.push_back(point_of(sample.layer));
+      all.push_back(&sample);
+      if (sample.layer.epilogue == layer.epilogue) alike.push_back(&sample);
     }
+    auto answer = find_among(alike, layer);
+    return std::holds_alternative<NearestRatio>(answer) ? answer : find_among(all, layer);
+  }
+
+ private:
+  [[nodiscard]] static std::variant<NearestRatio, std::string> find_among(const std::vector<const RatioSample*>& used,
+                                                                          const LayerFeatures& layer) {
+    std::vector<detail::Point3> points;
+    for (const auto* sample : used) points.push_back(point_of(sample->layer));
     const detail::Point3 at = point_of(layer);
     std::vector<std::size_t> order(used.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -90,7 +100,6 @@ class RatioDatabase {
         .ratio = nearest[neighbours / 2]->ratio, .lowest = nearest.front()->ratio, .highest = nearest.back()->ratio};
   }
 
- private:
   [[nodiscard]] static detail::Point3 point_of(const LayerFeatures& layer) {
     return {std::log(layer.time.value), std::log(std::max(1.0, layer.flops.value)),
             std::log(std::max(1.0, layer.bytes.value))};
