@@ -5,6 +5,7 @@
 #include "support/onnx_text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/training/derive_training.hpp>
 
 #include <string>
 #include <vector>
@@ -73,7 +74,7 @@ TEST_CASE("pools, look-ups and losses of com.microsoft are the layers that train
   CHECK(layers_of_body("int64[3,10] indices, float[3,10] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}> "
                        "{ dx = com.microsoft.GatherElementsGrad<axis = 0>(dy, shape, indices) }") ==
-        Texts{"Expand/f32/x=1/y=80", "ScatterElements/f32/x=8x10/indices=3x10/axis=0/reduction=add"});
+        Texts{"Expand/f32/x=1/y=80", "ScatterElements/f32/x=1x8x10/indices=1x3x10/axis=1/reduction=add"});
   CHECK(layers_of_body("int64[3,1] indices, float[3,10] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}> { dx = com.microsoft.GatherNDGrad(shape, indices, dy) }") ==
         Texts{"Expand/f32/x=1/y=80", "ScatterNd/f32/x=8x10/indices=3x1/reduction=add"});
@@ -81,7 +82,7 @@ TEST_CASE("pools, look-ups and losses of com.microsoft are the layers that train
   CHECK(layers_of_body("float[8,4] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}, int64[1] starts = {2}, int64[1] ends = {6}, int64[1] axes = {1}> "
                        "{ dx = com.microsoft.SliceGrad(dy, shape, starts, ends, axes) }") ==
-        Texts{"Pad/f32/x=8x4/pads=0x2x0x4"});
+        Texts{"Pad/f32/x=8x4/begins=0x2/ends=0x4"});
   CHECK(layers_of_body("float[4,10] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}, int64[1] starts = {-1}, int64[1] ends = {-9}, int64[1] axes = {0}, "
                        "int64[1] steps = {-2}> { dx = com.microsoft.SliceGrad(dy, shape, starts, ends, axes, steps) }")
@@ -113,4 +114,11 @@ TEST_CASE("optimizers of com.microsoft are the steps that training here has", "[
                     Catch::Contains("(SGDOptimizerV2): the sizes of the tensors in its sequence 1 are not known"));
   CHECK(layers_of("float[4,10] sum, float[4,10] value, bool signal", "float[4,10] y",
                   "y = com.microsoft.InPlaceAccumulator(sum, value, signal)") == Texts{"Binary/f32/a=40/b=40"});
+}
+
+TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
+  CHECK_THROWS_WITH(derive_training(testing::import_text(
+                        "m (float[5,2,1] x) => (float[5,1,2,1] y) <float[1,4,1] w = {1, 2, 3, 4}, float[1,4,1] r = "
+                        "{1, 2, 3, 4}> { y = LSTM<hidden_size = 1, clip = 1.0>(x, w, r) }")),
+                    Catch::Contains("(LSTM): no gradient is known for its attributes and operands"));
 }

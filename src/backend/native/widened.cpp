@@ -117,7 +117,7 @@ bool widens(const Layer& layer) {
       std::holds_alternative<op::UnaryGradient>(layer) || std::holds_alternative<op::SoftmaxGradient>(layer) ||
       std::holds_alternative<op::NormGradient>(layer) || std::holds_alternative<op::PoolGradient>(layer) ||
       std::holds_alternative<op::LossGradient>(layer) || std::holds_alternative<op::GatherGradient>(layer) ||
-      std::holds_alternative<op::ResizeGradient>(layer) || std::holds_alternative<op::RecurrentGradient>(layer))
+      std::holds_alternative<op::ResizeGradient>(layer))
     return half;
   const bool quantized = is_8_bit(type);
   if (std::holds_alternative<op::Pool>(layer) || std::holds_alternative<op::Resize>(layer)) return half || quantized;

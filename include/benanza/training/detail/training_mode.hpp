@@ -6,6 +6,7 @@
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
+#include <benanza/training/detail/frozen_normalization.hpp>
 #include <benanza/training/gradients/normalization.hpp>
 #include <benanza/training/gradients/recurrent.hpp>
 
@@ -56,12 +57,12 @@ inline void keep_steps(Graph& graph, Node& node) {
 
 /// Batch normalisation: by the statistics of the batch, which are kept with the running ones. Layer normalisation keeps
 /// its statistics, max-pooling its indices, a loss its probabilities, dropout its mask where it drops anything. Returns
-/// the running statistics.
+/// the running statistics and the constants of normalisations that are frozen.
 [[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
   expand_attention(graph);
   fold_activations(graph);
   fold_transposes(graph);
-  std::vector<ValueId> buffers;
+  std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0)) continue;
     if (node.op_type == "LSTM" || node.op_type == "GRU" || node.op_type == "RNN") keep_steps(graph, node);
