@@ -115,8 +115,23 @@ class Recurrent(nn.Module):
         return self.last(self.plain(torch.tanh(x) + state)[0][-1] + cells[1])
 
 
+class Frozen(nn.Module):
+    """A batch normalisation that is not trained, between convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(2, 4, 3), nn.Conv2d(4, 3, 1)
+        for name in ("weight", "bias", "mean", "var"):
+            self.register_buffer(name, torch.rand(4) + 0.5)
+
+    def forward(self, x):
+        weight, bias, mean, var = (buffer.reshape(1, -1, 1, 1) for buffer in (self.weight, self.bias, self.mean, self.var))
+        scale = weight * (var + 1e-5).rsqrt()
+        return self.last(F.relu(self.first(x) * scale + (bias - mean * scale))).mean((2, 3))
+
+
 class Zeroed(nn.Module):
-    """The keys' part of a bias is put to zero in the forward pass, as version 2 of Swin does."""
+    """The keys' part of a bias is put to zero in the forward pass, as version 2 of Swin does; keys are rotated."""
 
     def __init__(self):
         super().__init__()
@@ -128,7 +143,7 @@ class Zeroed(nn.Module):
         q, k, v = F.linear(x, self.project.weight, bias).chunk(3, -1)
         angle = torch.arange(5.0)[:, None] * torch.tensor([1.0, 0.1, 0.3])
         k = k * angle.cos() + torch.cat((-k[..., 1:], k[..., :1]), -1) * angle.sin()
-        return F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-1, -2) @ v
+        return F.gelu(F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-1, -2) @ v, approximate="tanh")
 
 
 NETWORKS = {
@@ -137,6 +152,7 @@ NETWORKS = {
     "decoder": (Decoder, lambda: torch.randn(2, 4, 3, 4), "mse", None),
     "functions": (Functions, lambda: torch.rand(3, 8) + 0.2, "mse", None),
     "movements": (Movements, lambda: torch.randn(4, 6), "mse", None),
+    "frozen": (Frozen, lambda: torch.randn(2, 2, 6, 5), "cross-entropy", lambda: torch.tensor([1, 2])),
     "recurrent": (Recurrent, lambda: torch.randn(6, 2, 3), "cross-entropy", lambda: torch.tensor([2, 0])),
     "zeroed": (Zeroed, lambda: torch.randn(2, 5, 4), "mse", None),
     "windows": (Windows, lambda: torch.rand(2, 5, 6, 6) + 0.5, "mse", None),
