@@ -187,6 +187,11 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
     const Value& value = graph.output(node, i);
     if (value.elements() == 0) continue;  // Split leaves out what is empty
     std::optional<std::size_t> at = next++;
+    if (const auto* recurrent = std::get_if<op::Recurrent>(&bound.layer))
+      if (auto kept = kept_step(graph, node, *recurrent, i, operand_inputs(node, graph, bound.layer))) {
+        result[i] = std::move(*kept);
+        continue;
+      }
     if (attention != nullptr) {
       if (i == 1 || i == 2) result[i] = handed_on(node, *attention, i, value.dims);
       if (i == 0) at = 0;

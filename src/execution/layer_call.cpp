@@ -25,11 +25,11 @@ bool takes_any_operands(const Layer& layer) {
         constexpr auto is = []<class... Any>(std::type_identity<std::variant<Any...>>) {
           return (std::is_same_v<Op, Any> || ...);
         };
-        constexpr bool of_floats =
-            is(std::type_identity<
-                std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm, op::LayerNorm,
-                             op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::ConvGradient, op::UnaryGradient,
-                             op::SoftmaxGradient, op::NormGradient, op::PoolGradient, op::GatherGradient>>{});
+        constexpr bool of_floats = is(
+            std::type_identity<std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm,
+                                            op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm,
+                                            op::ConvGradient, op::UnaryGradient, op::SoftmaxGradient, op::NormGradient,
+                                            op::PoolGradient, op::GatherGradient, op::RecurrentGradient>>{});
         constexpr bool of_any =
             is(std::type_identity<
                 std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,

@@ -4,6 +4,7 @@
 #include "node_parameters.hpp"
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/reference/recurrent_steps.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -94,6 +95,22 @@ std::optional<OutputSource> kept_statistic(const Graph& graph, const Node& node,
     if (which == Statistic::inverse_deviation || which == Statistic::inverse_root_mean_square)
       for (double& v : values) v = 1 / std::sqrt(v + epsilon);
     return Tensor::of(type, dims, values);
+  };
+  return source;
+}
+
+std::optional<OutputSource> kept_step(const Graph& graph, const Node& node, const op::Recurrent& layer, std::size_t i,
+                                      std::vector<std::size_t> operands) {
+  constexpr std::size_t gates = 3, cells = 4;  // behind the results that ONNX knows
+  if (i != gates && i != cells) return std::nullopt;
+  const Value& value = graph.output(node, i);
+  OutputSource source;
+  source.make = [i, layer, operands = std::move(operands), type = value.type,
+                 dims = value.dims](const NodeTensors& inputs) {
+    std::vector<const void*> reads;
+    for (const std::size_t at : operands) reads.push_back(inputs[at]->data());
+    const auto steps = reference::recurrent_steps(layer, reads);
+    return Tensor::of(type, dims, i == gates ? steps.gates : steps.c);
   };
   return source;
 }

@@ -14,6 +14,11 @@ namespace benanza::execution {
 /// operand. Nothing for other outputs.
 [[nodiscard]] std::optional<OutputSource> kept_statistic(const Graph& graph, const Node& node, std::size_t i);
 
+/// The gates' values of all steps, or the cells', which a recurrent node keeps for its gradient: output `i` of the
+/// node, from the inputs that are the layer's operands. Nothing for other outputs.
+[[nodiscard]] std::optional<OutputSource> kept_step(const Graph& graph, const Node& node, const op::Recurrent& layer,
+                                                    std::size_t i, std::vector<std::size_t> operands);
+
 /// Operand `i` of a gradient's layer, which is input `input` of the node; nothing where it is that input as it is.
 [[nodiscard]] std::optional<OperandSource> gradient_operand(const Node& node, const Layer& layer, std::size_t i,
                                                             std::size_t input);

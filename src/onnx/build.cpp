@@ -316,7 +316,8 @@ bool Builder::visit_folded(Step& step) {
                 .type = result.type,
                 .dims = std::move(result.dims),
                 .constant = true,
-                .trained = step.trained || (binding_.training && fills_weight(step)),
+                // The sizes of a weight do not change with its numbers.
+                .trained = is_float(result.type) && (step.trained || (binding_.training && fills_weight(step))),
                 .literal = std::move(result.data)};
     if (value.trained) value.origins = origins_of(step);
     onnx::TypeProto type = type_of(value);

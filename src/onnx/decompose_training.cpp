@@ -3,6 +3,7 @@
 // https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
 #include <benanza/detail/node.hpp>
+#include <benanza/op/slice.hpp>
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,7 @@ const std::vector<Renamed>& renamed() {
       {"LogSoftmaxGrad", own_domain, "LogSoftmaxGrad", {0, 1}, true},
       {"LogSoftmaxGrad_13", own_domain, "LogSoftmaxGrad", {0, 1}},
       {"GatherGrad", own_domain, "GatherGrad", {2, 1}},
+      {"GatherNDGrad", own_domain, "GatherNDGrad", {2, 1}},
       {"BatchNormalizationGrad", own_domain, "BatchNormalizationGrad", {0, 1, 2, 3, 4}},
       {"LayerNormalizationGrad", own_domain, "LayerNormalizationGrad", {0, 1, 2, 3, 4}},
       {"SimplifiedLayerNormalizationGrad", own_domain, "SimplifiedLayerNormalizationGrad", {0, 1, 2, 3}},
@@ -159,6 +161,105 @@ bool append_optimizer(Graph& graph, const Node& node, std::vector<Node>& nodes) 
   return append_step(graph, node, "adam", {in(6), in(3), in(2), in(4), in(5)}, {out(5), out(3), out(1), out(2)}, nodes);
 }
 
+/// Constant integers.
+ValueId integers(Graph& graph, const Node& node, std::string_view suffix, const detail::Dims& numbers) {
+  const ValueId id = new_value(graph, node, suffix, DataType::i64, {static_cast<std::int64_t>(numbers.size())});
+  graph.values[id].constant = true;
+  graph.values[id].literal = Literal{.ints = numbers, .floats = {}};
+  return id;
+}
+
+/// Zeros of the result's shape, to which gradients are added at their places.
+bool append_scatter(Graph& graph, const Node& node, std::string_view type, std::size_t indices, std::size_t updates,
+                    std::vector<Node>& nodes) {
+  if (!node.has_output(0) || !node.has_input(indices) || !node.has_input(updates)) return false;
+  const Value dx = graph.output(node, 0);
+  const ValueId zero = new_value(graph, node, "/zero", dx.type, {}),
+                zeros = new_value(graph, node, "/zeros", dx.type, dx.dims);
+  graph.values[zero].constant = true;
+  graph.values[zero].literal = Literal{.ints = {}, .floats = {0}};
+  nodes.push_back(part_of(node, "/zeros", "", "Expand", {zero, integers(graph, node, "/shape", dx.dims)}, {zeros}));
+  Node added = part_of(node, "", "", type, {zeros, node.inputs[indices], node.inputs[updates]}, node.outputs);
+  added.attributes["reduction"] = std::string("add");
+  nodes.push_back(std::move(added));
+  return true;
+}
+
+/// dY, shape, starts, ends, axes, steps: zeros around what was taken; with steps, places along one axis after the
+/// other.
+bool append_slice(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto dy = input_of(node, 0);
+  if (!dy || !node.has_output(0)) return false;
+  Node slice = part_of(node, "", "", "Slice", {node.outputs[0]}, {dy});  // of a tensor like the result
+  for (std::size_t i = 2; i < 6; ++i) slice.inputs.push_back(input_of(node, i));
+  const auto box = op::Slice::taken_box(slice, graph);
+  if (!box) return false;
+  const detail::Dims dims = graph.output(node, 0).dims;
+  detail::Dims reached = graph.value(*dy).dims, pads(2 * dims.size(), 0);
+  const DataType type = graph.value(*dy).type;
+  std::optional<ValueId> part = dy;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (box->step[i] == 1) {
+      pads[i] = box->first[i];
+      pads[i + dims.size()] = dims[i] - box->first[i] - box->taken[i];
+      continue;
+    }
+    detail::Dims places;
+    for (std::int64_t k = 0; k < box->taken[i]; ++k) places.push_back(box->first[i] + k * box->step[i]);
+    reached[i] = dims[i];
+    const std::string suffix = "/axis." + std::to_string(i);
+    const ValueId made = new_value(graph, node, suffix, type, reached);
+    Node spread = part_of(node, suffix, own_domain, "GatherGrad",
+                          {part, integers(graph, node, suffix + "/places", places)}, {made});
+    spread.attributes = {{"axis", static_cast<std::int64_t>(i)}};
+    nodes.push_back(std::move(spread));
+    part = made;
+  }
+  nodes.push_back(part_of(node, "", "", "Pad", {part, integers(graph, node, "/pads", pads)}, node.outputs));
+  return true;
+}
+
+/// The tensors of a sequence that a node before has made.
+Ids tensors_of(const Node& node, std::size_t i, const std::vector<Node>& nodes) {
+  const auto sequence = input_of(node, i);
+  for (const Node& one : nodes)
+    if (sequence && one.op_type == "SequenceConstruct" && output_of(one, 0) == sequence) return one.inputs;
+  throw InputError("node '" + node.name + "' (" + node.op_type + "): the sizes of the tensors in its sequence " +
+                   std::to_string(i) + " are not known: expected a sequence that SequenceConstruct makes");
+}
+
+/// Sequences of weights, gradients and what else is kept, `first` the weights: one call for all.
+bool append_steps(Graph& graph, const Node& node, std::string_view rule, std::size_t first, std::size_t sequences,
+                  std::vector<Node>& nodes) {
+  std::vector<Ids> given;
+  for (std::size_t i = first; i < first + sequences; ++i) given.push_back(tensors_of(node, i, nodes));
+  Ids inputs, outputs;
+  std::vector<Ids> updated(sequences);  // nothing of the gradients
+  for (std::size_t k = 0; k < given[0].size(); ++k)
+    for (std::size_t i = 0; i < sequences; ++i) {
+      if (given[i].size() != given[0].size() || !given[i][k])
+        throw InputError("node '" + node.name + "' (" + node.op_type + "): sequences of " +
+                         std::to_string(given[0].size()) + " and " + std::to_string(given[i].size()) + " tensors");
+      inputs.push_back(given[i][k]);
+      if (i == 1) continue;
+      const Value like = graph.value(*given[i][k]);
+      outputs.emplace_back(new_value(graph, node, "/updated." + std::to_string(outputs.size()), like.type, like.dims));
+      updated[i].push_back(outputs.back());
+    }
+  Node step = part_of(node, "", own_domain, "OptimizerStep", std::move(inputs), std::move(outputs));
+  step.attributes = {{"optimizer", std::string(rule)}};
+  nodes.push_back(std::move(step));
+  std::size_t out = 1;  // behind the flag
+  for (std::size_t i = 0; i < sequences; ++i) {
+    if (i == 1) continue;
+    if (node.has_output(out))
+      nodes.push_back(
+          part_of(node, "/sequence." + std::to_string(out), "", "SequenceConstruct", updated[i], {node.outputs[out]}));
+    ++out;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& nodes) {
@@ -170,6 +271,12 @@ bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& no
   if (type == "BiasGeluGrad_dX") return append_biased(graph, node, "GeluGrad", nodes);
   if (type == "BiasFastGeluGrad_dX") return append_biased(graph, node, "FastGeluGrad", nodes);
   if (type == "DropoutGrad") return append_dropout(graph, node, nodes);
+  if (type == "GatherElementsGrad") return append_scatter(graph, node, "ScatterElements", 2, 0, nodes);
+  if (type == "GatherNDGrad" && node.attribute<std::int64_t>("batch_dims", 0) == 0)
+    return append_scatter(graph, node, "ScatterND", 1, 2, nodes);
+  if (type == "SliceGrad") return append_slice(graph, node, nodes);
+  if (type == "SGDOptimizerV2") return append_steps(graph, node, "sgd", 1, 2, nodes);
+  if (type == "AdamWOptimizer") return append_steps(graph, node, "adamw", 2, 4, nodes);
   if (type == "SGDOptimizer" || type == "AdamOptimizer") return append_optimizer(graph, node, nodes);
   if (type == "InPlaceAccumulatorV2" && node.has_output(1)) {
     nodes.push_back(part_of(node, "", "", "Add", {input_of(node, 0), input_of(node, 1)}, {node.outputs[1]}));

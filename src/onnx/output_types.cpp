@@ -56,8 +56,16 @@ Builder::Types Builder::rule_types(const Step& step) {
       arguments.tensors[attribute.name()] = *element;
   }
   Types types;
-  for (const auto& result : step.op.rule(arguments))
-    types.push_back(result ? make_type(result->type, result->dims) : onnx::TypeProto());
+  for (const auto& result : step.op.rule(arguments)) {
+    onnx::TypeProto& type = types.emplace_back();
+    if (!result) continue;
+    type = make_type(result->type, result->dims);
+    if (!result->sequence) continue;
+    type.mutable_tensor_type()->clear_shape();
+    onnx::TypeProto sequence;
+    *sequence.mutable_sequence_type()->mutable_elem_type() = type;
+    type = std::move(sequence);
+  }
   return types;
 }
 

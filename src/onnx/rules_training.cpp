@@ -17,6 +17,12 @@ RuleResult gather_gradient(const RuleArguments& a) {
   if (!dims) return {std::nullopt};
   return {TypedShape{a.in(2).type, *dims}};
 }
+// dY, shape, ...
+RuleResult picked_gradient(const RuleArguments& a) {
+  const auto dims = known_ints(a, 1);
+  if (!dims) return {std::nullopt};
+  return {TypedShape{a.in(0).type, *dims}};
+}
 // dY, X, scale, ...: gradients of X, scale and bias
 RuleResult norm_gradient(const RuleArguments& a) { return {same(a, 1), same(a, 2), same(a, 2)}; }
 // dY, X, W
@@ -37,6 +43,13 @@ RuleResult batch_norm_internal(const RuleArguments& a) {
 RuleResult accumulator(const RuleArguments& a) { return {TypedShape{DataType::boolean, {1}}, same(a, 0)}; }
 // ETA, W, G
 RuleResult sgd(const RuleArguments& a) { return {same(a, 1), same(a, 2)}; }
+TypedShape sequence(const RuleArguments& a, std::size_t i) { return {a.in(i).type, {}, true}; }
+// learning rate, weights, gradients: whether it was done, weights
+RuleResult sgd_of_sequences(const RuleArguments& a) { return {TypedShape{DataType::boolean, {1}}, sequence(a, 1)}; }
+// learning rate, step, weights, gradients, two moments: step, weights, two moments
+RuleResult adamw_of_sequences(const RuleArguments& a) {
+  return {same(a, 1), sequence(a, 2), sequence(a, 4), sequence(a, 5)};
+}
 // R, T, W, G, two moments, W of 16 bits
 RuleResult adam(const RuleArguments& a) {
   RuleResult result{same(a, 1), same(a, 4), same(a, 5), same(a, 2), same(a, 3), std::nullopt};
@@ -49,6 +62,7 @@ constexpr std::array training_table{
     RuleEntry{"ConvGrad", convolution_gradient},
     RuleEntry{"MaxPoolGrad", pool_gradient},
     RuleEntry{"com.microsoft.AdamOptimizer", adam},
+    RuleEntry{"com.microsoft.AdamWOptimizer", adamw_of_sequences},
     RuleEntry{"com.microsoft.AveragePoolGrad", pool_gradient},
     RuleEntry{"com.microsoft.BatchNormInternal", batch_norm_internal},
     RuleEntry{"com.microsoft.BatchNormalizationGrad", norm_gradient},
@@ -58,7 +72,9 @@ constexpr std::array training_table{
     RuleEntry{"com.microsoft.DropoutGrad", like<0>},
     RuleEntry{"com.microsoft.EluGrad", like<0>},
     RuleEntry{"com.microsoft.FastGeluGrad", like<0>},
+    RuleEntry{"com.microsoft.GatherElementsGrad", picked_gradient},
     RuleEntry{"com.microsoft.GatherGrad", gather_gradient},
+    RuleEntry{"com.microsoft.GatherNDGrad", gather_gradient},
     RuleEntry{"com.microsoft.GeluGrad", like<0>},
     RuleEntry{"com.microsoft.InPlaceAccumulator", like<0>},
     RuleEntry{"com.microsoft.InPlaceAccumulatorV2", accumulator},
@@ -70,8 +86,10 @@ constexpr std::array training_table{
     RuleEntry{"com.microsoft.QuickGeluGrad", like<0>},
     RuleEntry{"com.microsoft.ReluGrad", like<0>},
     RuleEntry{"com.microsoft.SGDOptimizer", sgd},
+    RuleEntry{"com.microsoft.SGDOptimizerV2", sgd_of_sequences},
     RuleEntry{"com.microsoft.SigmoidGrad", like<0>},
     RuleEntry{"com.microsoft.SimplifiedLayerNormalizationGrad", norm_gradient},
+    RuleEntry{"com.microsoft.SliceGrad", picked_gradient},
     RuleEntry{"com.microsoft.SoftmaxCrossEntropyGrad", like<1>},
     RuleEntry{"com.microsoft.SoftmaxCrossEntropyLossGrad", like<1>},
     RuleEntry{"com.microsoft.SoftmaxCrossEntropyLossInternal", loss_with_log_prob},

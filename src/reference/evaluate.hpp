@@ -43,6 +43,8 @@ Elements compute(const op::Attention& attention, const Query& query);
 Elements compute(const op::Rotary& rotary, const Query& query);
 // recurrent.cpp
 Elements compute(const op::Recurrent& recurrent, const Query& query);
+// recurrent_gradient.cpp
+Elements compute(const op::RecurrentGradient& gradient, const Query& query);
 // pooling.cpp
 Elements compute(const op::Pool& pool, const Query& query);
 // normalization.cpp

@@ -3,6 +3,7 @@
 // ONNX's order: LSTM input, output, forget, cell; GRU update, reset, hidden.
 #include "evaluate.hpp"
 #include "function.hpp"
+#include <benanza/reference/recurrent_steps.hpp>
 
 #include <cmath>
 
@@ -64,6 +65,15 @@ class Recurrence {
     y_.resize(steps_ * directions * batch_ * hidden_);
   }
 
+  /// Forwards, keeping what a gradient reads of each step.
+  RecurrentSteps run_and_keep() {
+    const std::size_t states = steps_ * size(op_.directions) * batch_ * hidden_;
+    if (op_.cell != op::Cell::rnn) kept_.gates.resize(states * (gates_ + (op_.linear_before_reset ? 1 : 0)));
+    if (op_.cell == op::Cell::lstm) kept_.c.resize(states);
+    run();
+    return std::move(kept_);
+  }
+
   Outputs run() {
     for (std::size_t direction = 0; direction < size(op_.directions); ++direction) run_direction(direction);
     if (!op_.batch_first) return {std::move(y_), std::move(h_), std::move(c_)};
@@ -105,11 +115,19 @@ class Recurrence {
           from_state[n * rows + row] = dot(r + row * hidden_, h + n * hidden_, hidden_);
       for (std::size_t n = 0; n < batch_; ++n) {
         const std::size_t state = (direction * batch_ + n) * hidden_;
+        const std::size_t here = ((t * size(op_.directions) + direction) * batch_ + n) * hidden_;
+        gates_here_ = kept_.gates.empty() ? nullptr : kept_.gates.data() + here * (kept_.gates.size() / y_.size());
         update(direction, from_input.data() + (t * batch_ + n) * rows, from_state.data() + n * rows, r, state);
-        std::copy_n(h_.data() + state, hidden_,
-                    y_.data() + ((t * size(op_.directions) + direction) * batch_ + n) * hidden_);
+        std::copy_n(h_.data() + state, hidden_, y_.data() + here);
+        if (!kept_.c.empty()) std::copy_n(c_.data() + state, hidden_, kept_.c.data() + here);
       }
     }
+  }
+
+  /// Notes a gate's value, if anybody wants it, and hands it on.
+  double noted(std::size_t gate, std::size_t j, double value) {
+    if (gates_here_ != nullptr) gates_here_[gate * hidden_ + j] = value;
+    return value;
   }
 
   /// One step of one sequence: `wx` and `rh` are the products of all gates.
@@ -130,9 +148,9 @@ class Recurrence {
       case op::Cell::lstm:
         for (std::size_t j = 0; j < hidden_; ++j) {  // peepholes: input, output, forget
           const double* p = p_.data() + direction * 3 * hidden_ + j;
-          c[j] = sigmoid(sum(2, j) + p[2 * hidden_] * c[j]) * c[j] +
-                 sigmoid(sum(0, j) + p[0] * c[j]) * std::tanh(sum(3, j));
-          h[j] = sigmoid(sum(1, j) + p[hidden_] * c[j]) * std::tanh(c[j]);
+          c[j] = noted(2, j, sigmoid(sum(2, j) + p[2 * hidden_] * c[j])) * c[j] +
+                 noted(0, j, sigmoid(sum(0, j) + p[0] * c[j])) * noted(3, j, std::tanh(sum(3, j)));
+          h[j] = noted(1, j, sigmoid(sum(1, j) + p[hidden_] * c[j])) * std::tanh(c[j]);
         }
         break;
       case op::Cell::gru: update_gru(sum, wx, rh, wb, rb, r, h); break;
@@ -146,12 +164,15 @@ class Recurrence {
     for (std::size_t j = 0; j < hidden_; ++j) reset_h[j] = sigmoid(sum(1, j)) * h[j];
     for (std::size_t j = 0; j < hidden_; ++j) {
       const std::size_t row = 2 * hidden_ + j;
-      candidate[j] = op_.linear_before_reset
-                         ? std::tanh(wx[row] + wb[row] + sigmoid(sum(1, j)) * (rh[row] + rb[row]))
-                         : std::tanh(wx[row] + wb[row] + dot(r + row * hidden_, reset_h.data(), hidden_) + rb[row]);
+      const double reset = noted(1, j, sigmoid(sum(1, j)));
+      candidate[j] =
+          noted(2, j,
+                op_.linear_before_reset
+                    ? std::tanh(wx[row] + wb[row] + reset * noted(3, j, rh[row] + rb[row]))
+                    : std::tanh(wx[row] + wb[row] + dot(r + row * hidden_, reset_h.data(), hidden_) + rb[row]));
     }
     for (std::size_t j = 0; j < hidden_; ++j) {
-      const double z = sigmoid(sum(0, j));
+      const double z = noted(0, j, sigmoid(sum(0, j)));
       h[j] = (1 - z) * candidate[j] + z * h[j];
     }
   }
@@ -161,9 +182,21 @@ class Recurrence {
   std::vector<double> x_;
   std::vector<T> w_, r_;
   std::vector<double> b_{}, h_{}, c_{}, p_{}, y_{};
+  RecurrentSteps kept_{};         // empty: nobody wants it
+  double* gates_here_ = nullptr;  // of the step and the image that are computed
 };
 
 }  // namespace
+
+RecurrentSteps recurrent_steps(const op::Recurrent& layer, std::span<const void* const> inputs) {
+  const Operands operands = layer.operands();
+  const Parameters parameters = parameters_of(layer);
+  Query query{.parameters = parameters};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    query.inputs.push_back({inputs[i], operands.inputs[i].type, operands.inputs[i].shape});
+  return layer.type == DataType::f64 ? Recurrence<double>(layer, query).run_and_keep()
+                                     : Recurrence<float>(layer, query).run_and_keep();
+}
 
 Elements compute(const op::Recurrent& recurrent, const Query& query) {
   const Outputs outputs = recurrent.type == DataType::f64 ? Recurrence<double>(recurrent, query).run()

@@ -135,3 +135,56 @@ for rule, (make, names) in OPTIMIZERS.items():
         optimizer.state[w]["step"] = torch.tensor(0.0)
     optimizer.step()
     show("OptimizerStep/f32" + ("" if rule == "sgd" else f"/rule={rule}") + "/x=9", [before, w.grad, *states], [w, *(optimizer.state[w][name] for name in names)])
+
+
+def recurrence(cell, steps, batch, hidden, directions=1, reverse=False, linear=False, initial=False, every_step=True, last_h=False, last_c=False, to_initial=False):
+    """ONNX's equations step by step; what the gates of each step add up from inputs and biases is drawn, and its gradient is the layer's."""
+    gates = {"lstm": 4, "gru": 3, "rnn": 1}[cell]
+    r = torch.randn(directions, gates * hidden, hidden) / hidden**0.5
+    added = torch.randn(directions, steps, batch, gates * hidden).requires_grad_()
+    first = [torch.randn(directions, batch, hidden) if initial else torch.zeros(directions, batch, hidden) for _ in range(2)]
+    h0, c0 = (tensor.requires_grad_() for tensor in first)
+    y, cells, kept, of_state = {}, {}, {}, {}
+    for way in range(directions):
+        h, c = h0[way], c0[way]
+        for t in reversed(range(steps)) if way == 1 or reverse else range(steps):
+            a, product = added[way, t].chunk(gates, -1), [h @ part.T for part in r[way].chunk(gates, 0)]
+            if cell == "rnn":
+                h = torch.tanh(a[0] + product[0])
+            elif cell == "lstm":
+                i, o, f = (torch.sigmoid(a[g] + product[g]) for g in range(3))
+                g = torch.tanh(a[3] + product[3])
+                c = f * c + i * g
+                h, kept[t, way] = o * torch.tanh(c), torch.cat((i, o, f, g), -1)
+            else:
+                z, reset = (torch.sigmoid(a[g] + product[g]) for g in range(2))
+                share = product[2] + 0.3 if linear else (reset * h) @ r[way].chunk(gates, 0)[2].T
+                share.retain_grad()
+                n = torch.tanh(a[2] + (reset * share if linear else share))
+                h, kept[t, way], of_state[t, way] = (1 - z) * n + z * h, torch.cat((z, reset, n, share) if linear else (z, reset, n), -1), share
+            y[t, way], cells[t, way] = h, c
+    stack = lambda parts: torch.stack([torch.stack([parts[t, way] for way in range(directions)]) for t in range(steps)])
+    ends = [0 if way == 1 or reverse else steps - 1 for way in range(directions)]
+    ys, cs = stack(y), stack(cells)
+    results = [ys] * every_step + [torch.stack([ys[t, way] for way, t in enumerate(ends)])] * last_h + [torch.stack([cs[t, way] for way, t in enumerate(ends)])] * last_c
+    dys = [torch.randn_like(result) for result in results]
+    torch.autograd.backward(results, dys)
+    dgates = added.grad
+    if linear:
+        shares = torch.stack([torch.stack([of_state[t, way].grad for t in range(steps)]) for way in range(directions)])
+        dgates = torch.cat((dgates[..., : 2 * hidden], shares, dgates[..., 2 * hidden :]), -1)
+    text = f"RecurrentGradient/f64{'' if cell == 'lstm' else '/cell=' + cell}/y={steps}x{batch}x{hidden}" + (f"/directions={directions}" if directions > 1 else "")
+    for word, given in (("reverse", reverse), ("linear_before_reset", linear), ("initial_state", initial and cell != "rnn"), ("last_h", last_h), ("last_c", last_c), ("to_initial", to_initial)):
+        text += ("/every_step=0" if word == "last_h" and not every_step else "") + (f"/{word}=1" if given else "")
+    inputs = [*dys, r] + ([] if cell == "rnn" else [stack(kept)]) + [cs if cell == "lstm" else ys]
+    inputs += [c0 if cell == "lstm" else h0] * (initial and cell != "rnn")
+    show(text, inputs, [dgates] + ([h0.grad] + [c0.grad] * (cell == "lstm")) * to_initial)
+
+
+for options in ({}, {"directions": 2, "last_h": True}, {"reverse": True, "initial": True, "last_h": True, "to_initial": True}):
+    recurrence("lstm", 4, 2, 3, last_c=bool(options), **options)
+    for linear in (False, True):
+        recurrence("gru", 4, 2, 3, linear=linear, **options)
+    recurrence("rnn", 4, 2, 3, **options)
+recurrence("lstm", 1, 2, 3, every_step=False, last_c=True)
+recurrence("gru", 3, 2, 3, every_step=False, last_h=True, initial=True)

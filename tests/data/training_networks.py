@@ -103,12 +103,58 @@ class Windows(nn.Module):
         return y + z[:, :, ::2, 1::2]
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.both, self.gated, self.plain = nn.LSTM(3, 4, bidirectional=True), nn.GRU(8, 5), nn.RNN(5, 4)
+        self.start, self.last = nn.Parameter(torch.randn(1, 2, 5)), nn.Linear(4, 3)
+
+    def forward(self, x):
+        x, (_, cells) = self.both(x)
+        x, state = self.gated(x, self.start)
+        return self.last(self.plain(torch.tanh(x) + state)[0][-1] + cells[1])
+
+
+class Frozen(nn.Module):
+    """A batch normalisation that is not trained, between convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(2, 4, 3), nn.Conv2d(4, 3, 1)
+        for name in ("weight", "bias", "mean", "var"):
+            self.register_buffer(name, torch.rand(4) + 0.5)
+
+    def forward(self, x):
+        weight, bias, mean, var = (buffer.reshape(1, -1, 1, 1) for buffer in (self.weight, self.bias, self.mean, self.var))
+        scale = weight * (var + 1e-5).rsqrt()
+        return self.last(F.relu(self.first(x) * scale + (bias - mean * scale))).mean((2, 3))
+
+
+class Zeroed(nn.Module):
+    """The keys' part of a bias is put to zero in the forward pass, as version 2 of Swin does; keys are rotated."""
+
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(4, 9)
+
+    def forward(self, x):
+        bias = self.project.bias.clone()
+        bias[3:6].zero_()
+        q, k, v = F.linear(x, self.project.weight, bias).chunk(3, -1)
+        angle = torch.arange(5.0)[:, None] * torch.tensor([1.0, 0.1, 0.3])
+        k = k * angle.cos() + torch.cat((-k[..., 1:], k[..., :1]), -1) * angle.sin()
+        return F.gelu(F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-1, -2) @ v, approximate="tanh")
+
+
 NETWORKS = {
     "convolutions": (Convolutions, lambda: torch.randn(3, 2, 11, 10), "cross-entropy", lambda: torch.tensor([0, 2, 1])),
     "attention": (Attention, lambda: torch.tensor([[0, 6, 3, 3, 1], [2, 2, 5, 4, 3]]), "cross-entropy", lambda: torch.randint(0, 4, (10,))),
     "decoder": (Decoder, lambda: torch.randn(2, 4, 3, 4), "mse", None),
     "functions": (Functions, lambda: torch.rand(3, 8) + 0.2, "mse", None),
     "movements": (Movements, lambda: torch.randn(4, 6), "mse", None),
+    "frozen": (Frozen, lambda: torch.randn(2, 2, 6, 5), "cross-entropy", lambda: torch.tensor([1, 2])),
+    "recurrent": (Recurrent, lambda: torch.randn(6, 2, 3), "cross-entropy", lambda: torch.tensor([2, 0])),
+    "zeroed": (Zeroed, lambda: torch.randn(2, 5, 4), "mse", None),
     "windows": (Windows, lambda: torch.rand(2, 5, 6, 6) + 0.5, "mse", None),
 }
 

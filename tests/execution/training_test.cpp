@@ -12,6 +12,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace benanza;
@@ -70,7 +71,8 @@ void check_near(const std::string& name, const Values& got, const Values& expect
 
 TEST_CASE("gradients and updated weights of small networks are those of PyTorch") {
   const std::string folder = std::string(BENANZA_TEST_DATA) + "/training/";
-  for (const std::string name : {"convolutions", "attention", "decoder", "functions", "movements", "windows"})
+  for (const std::string name :
+       {"convolutions", "attention", "decoder", "frozen", "functions", "movements", "recurrent", "zeroed", "windows"})
     for (const bool by_plans : {false, true}) {
       CAPTURE(name, by_plans);
       const ExpectedIteration expected = read_expected(folder + name + ".txt");
@@ -100,4 +102,16 @@ TEST_CASE("gradients and updated weights of small networks are those of PyTorch"
                    entry(expected.updated, parameter), 1e-5);
       }
     }
+}
+
+TEST_CASE("a Gelu that the exporter has written with a tanh is one node, which keeps its operand alone") {
+  const TrainingGraph iteration =
+      derive_training(import_onnx(std::string(BENANZA_TEST_DATA) + "/training/zeroed.onnx", {.training = true}));
+  const auto count = [&](std::string_view type) {
+    const auto& nodes = iteration.graph.nodes;
+    return std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.op_type == type; });
+  };
+  CHECK(count("Gelu") == 1);
+  CHECK(count("GeluGrad") == 1);
+  CHECK(count("Tanh") == 0);
 }

@@ -5,6 +5,7 @@
 #include "support/onnx_text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/training/derive_training.hpp>
 
 #include <string>
 #include <vector>
@@ -15,12 +16,17 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// The layers of a model of one node.
-Texts layers_of(const std::string& arguments, const std::string& results, const std::string& node) {
-  const Graph graph = testing::import_text("m (" + arguments + ") => (" + results + ") { " + node + " }");
+/// The layers of a model; `body` may begin with constants.
+Texts layers_of_body(const std::string& arguments, const std::string& results, const std::string& body) {
+  const Graph graph = testing::import_text("m (" + arguments + ") => (" + results + ") " + body);
   Texts texts;
   for (const Node& one : graph.nodes) texts.push_back(LayerSignature(make_layer(one, graph)).text());
   return texts;
+}
+
+/// The layers of a model of one node.
+Texts layers_of(const std::string& arguments, const std::string& results, const std::string& node) {
+  return layers_of_body(arguments, results, "{ " + node + " }");
 }
 
 }  // namespace
@@ -65,6 +71,22 @@ TEST_CASE("pools, look-ups and losses of com.microsoft are the layers that train
       "{ dx = com.microsoft.GatherGrad<axis = 0>(shape, indices, dy) }");
   REQUIRE(gather.nodes.size() == 1);
   CHECK(LayerSignature(make_layer(gather.nodes[0], gather)).text() == "GatherGradient/f32/x=1x100x8/indices=5");
+  CHECK(layers_of_body("int64[3,10] indices, float[3,10] dy", "float[8,10] dx",
+                       "<int64[2] shape = {8, 10}> "
+                       "{ dx = com.microsoft.GatherElementsGrad<axis = 0>(dy, shape, indices) }") ==
+        Texts{"Expand/f32/x=1/y=80", "ScatterElements/f32/x=1x8x10/indices=1x3x10/axis=1/reduction=add"});
+  CHECK(layers_of_body("int64[3,1] indices, float[3,10] dy", "float[8,10] dx",
+                       "<int64[2] shape = {8, 10}> { dx = com.microsoft.GatherNDGrad(shape, indices, dy) }") ==
+        Texts{"Expand/f32/x=1/y=80", "ScatterNd/f32/x=8x10/indices=3x1/reduction=add"});
+  // Columns 2 to 5 of 10; then every second row from the last one back.
+  CHECK(layers_of_body("float[8,4] dy", "float[8,10] dx",
+                       "<int64[2] shape = {8, 10}, int64[1] starts = {2}, int64[1] ends = {6}, int64[1] axes = {1}> "
+                       "{ dx = com.microsoft.SliceGrad(dy, shape, starts, ends, axes) }") ==
+        Texts{"Pad/f32/x=8x4/begins=0x2/ends=0x4"});
+  CHECK(layers_of_body("float[4,10] dy", "float[8,10] dx",
+                       "<int64[2] shape = {8, 10}, int64[1] starts = {-1}, int64[1] ends = {-9}, int64[1] axes = {0}, "
+                       "int64[1] steps = {-2}> { dx = com.microsoft.SliceGrad(dy, shape, starts, ends, axes, steps) }")
+            .front() == "GatherGradient/f32/x=1x8x10/indices=4");
   CHECK(layers_of("float dy, float[4,10] log_prob, int64[4] label", "float[4,10] dx",
                   "dx = com.microsoft.SoftmaxCrossEntropyLossGrad<reduction = \"mean\">(dy, log_prob, label)") ==
         Texts{"LossGradient/f32/x=4x10x1/softmax=1"});
@@ -77,6 +99,26 @@ TEST_CASE("optimizers of com.microsoft are the steps that training here has", "[
                   "int64 nt, float[4,10] nm, float[4,10] nv, float[4,10] nw",
                   "nt, nm, nv, nw = com.microsoft.AdamOptimizer(eta, t, w, g, m, v)") ==
         Texts{"OptimizerStep/f32/rule=adam/x=40"});
+  CHECK(layers_of_body("float eta, float[4,10] w, float[7] b, float[4,10] gw, float[7] gb", "float[7] nb",
+                       "<int64 one = {1}> { ws = SequenceConstruct(w, b) gs = SequenceConstruct(gw, gb) "
+                       "done, nws = com.microsoft.SGDOptimizerV2(eta, ws, gs) nb = SequenceAt(nws, one) }")
+            .front() == "OptimizerStep/f32/x=47");
+  CHECK(layers_of_body("float eta, int64[1] t, float[4,10] w, float[4,10] g, float[4,10] m, float[4,10] v",
+                       "int64[1] nt, seq(float) nw, seq(float) nm, seq(float) nv",
+                       "{ ws = SequenceConstruct(w) gs = SequenceConstruct(g) ms = SequenceConstruct(m) "
+                       "vs = SequenceConstruct(v) "
+                       "nt, nw, nm, nv = com.microsoft.AdamWOptimizer(eta, t, ws, gs, ms, vs) }")
+            .front() == "OptimizerStep/f32/rule=adamw/x=40");
+  CHECK_THROWS_WITH(layers_of_body("float eta, seq(float) ws, seq(float) gs", "seq(float) nws",
+                                   "{ done, nws = com.microsoft.SGDOptimizerV2(eta, ws, gs) }"),
+                    Catch::Contains("(SGDOptimizerV2): the sizes of the tensors in its sequence 1 are not known"));
   CHECK(layers_of("float[4,10] sum, float[4,10] value, bool signal", "float[4,10] y",
                   "y = com.microsoft.InPlaceAccumulator(sum, value, signal)") == Texts{"Binary/f32/a=40/b=40"});
+}
+
+TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
+  CHECK_THROWS_WITH(derive_training(testing::import_text(
+                        "m (float[5,2,1] x) => (float[5,1,2,1] y) <float[1,4,1] w = {1, 2, 3, 4}, float[1,4,1] r = "
+                        "{1, 2, 3, 4}> { y = LSTM<hidden_size = 1, clip = 1.0>(x, w, r) }")),
+                    Catch::Contains("(LSTM): no gradient is known for its attributes and operands"));
 }

@@ -48,6 +48,6 @@ TEST_CASE("Families and transparency say which operators are products and which 
     if (is_movement(Op{})) movements.insert(Op::kind);
   });
   CHECK(products == std::set<std::string_view>{"Attention", "Conv", "ConvGradient", "ConvTranspose", "DeformConv",
-                                               "Einsum", "MatMul", "Recurrent"});
+                                               "Einsum", "MatMul", "Recurrent", "RecurrentGradient"});
   CHECK(movements == std::set<std::string_view>{"Concat", "Expand", "Slice", "Split", "Transpose", "View"});
 }

@@ -79,5 +79,4 @@ TEST_CASE("a model that cannot be trained is refused by what it lacks") {
   const std::string hard = std::string(BENANZA_MODELS) + "/hard/";
   CHECK_THROWS_WITH(refused(hard + "bert_base_dynamic_i8.onnx"), Contains("no gradient is known"));
   CHECK_THROWS_WITH(refused(hard + "loop_known_trip_count.onnx"), Contains("no floating-point parameters"));
-  CHECK_THROWS_WITH(refused(std::string(BENANZA_MODELS) + "/modern/deepspeech_lstm.onnx"), Contains("LSTM"));
 }

@@ -19,7 +19,7 @@ enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gathe
   return {"AllReduce", "ReduceScatter", "AllGather"};
 }
 
-/// Of `ranks` processes, each of which calls it. AllReduce: each has n elements and gets the sums of all ranks'.
+/// Each of `ranks` processes calls it. AllReduce: each has n elements and gets the sums of all ranks'.
 /// ReduceScatter: each has n elements and gets a part of the sums, n / ranks of them. AllGather: each has n / ranks
 /// elements and gets those of all.
 template <CollectiveKind K>

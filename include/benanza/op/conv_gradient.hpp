@@ -70,7 +70,7 @@ struct ConvGradient {
     return made;
   }
 
-  /// Of the convolution's result, and so of its gradient.
+  /// The shape of the convolution's result, and so of its gradient.
   [[nodiscard]] constexpr TensorShape y() const {
     TensorShape shape{x[0], w[0]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)

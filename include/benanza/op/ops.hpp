@@ -41,6 +41,7 @@
 #include <benanza/op/pool_gradient.hpp>
 #include <benanza/op/quantize.hpp>
 #include <benanza/op/recurrent.hpp>
+#include <benanza/op/recurrent_gradient.hpp>
 #include <benanza/op/reduce.hpp>
 #include <benanza/op/resize.hpp>
 #include <benanza/op/resize_gradient.hpp>
@@ -73,14 +74,15 @@ namespace benanza {
 /// compile time, value semantics, usable in constexpr tables. The order is that of suites and reports.
 using Layer =
     std::variant<op::Conv, op::ConvGradient, op::ConvTranspose, op::DeformConv, op::MatMul, op::Attention, op::Rotary,
-                 op::Recurrent, op::Einsum, op::Fourier, op::Pool, op::BatchNorm, op::ChannelNorm, op::LayerNorm,
-                 op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss, op::NormGradient, op::SoftmaxGradient,
-                 op::PoolGradient, op::LossGradient, op::GatherGradient, op::ResizeGradient, op::OptimizerStep,
-                 op::UnaryGradient, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce, op::Cumulative, op::TopK,
-                 op::TreeEnsemble, op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Trilu, op::Gather,
-                 op::GatherElements, op::GatherNd, op::OneHot, op::ScatterElements, op::ScatterNd, op::TensorScatter,
-                 op::Expand, op::Tile, op::Resize, op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize,
-                 op::Dequantize, op::AllReduce, op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
+                 op::Recurrent, op::RecurrentGradient, op::Einsum, op::Fourier, op::Pool, op::BatchNorm,
+                 op::ChannelNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss,
+                 op::NormGradient, op::SoftmaxGradient, op::PoolGradient, op::LossGradient, op::GatherGradient,
+                 op::ResizeGradient, op::OptimizerStep, op::UnaryGradient, op::Unary, op::Binary, op::Nary, op::Where,
+                 op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat, op::Split,
+                 op::Slice, op::Pad, op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot,
+                 op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize,
+                 op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize, op::Dequantize, op::AllReduce,
+                 op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
 
 namespace detail {
 

@@ -65,7 +65,7 @@ struct PoolGradient {
     return made;
   }
 
-  /// Of the pool's result, and so of its gradient.
+  /// The shape of the pool's result, and so of its gradient.
   [[nodiscard]] constexpr TensorShape y() const {
     TensorShape shape{x[0], x[1]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)
@@ -87,7 +87,7 @@ struct PoolGradient {
     return result;
   }
 
-  /// Of a maximum each element of dy is added once. Of an average each in-range tap is an addition, and each element is
+  /// A maximum: each element of dy is added once. An average: each in-range tap is an addition, and each element is
   /// divided by a count once.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const auto results = static_cast<double>(element_count(y()));

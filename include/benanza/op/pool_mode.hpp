@@ -23,7 +23,8 @@ struct PoolWindows {
   bool include_pad = false;
 };
 
-/// Of a pool over x, N C spatial..., or of the gradient of one. Nothing where the lists do not fit together.
+/// The windows of a pool over x, N C spatial..., or of the gradient of one. Nothing where the lists do not fit
+/// together.
 [[nodiscard]] inline std::optional<PoolWindows> read_pool_windows(const Node& node, std::span<const std::int64_t> x,
                                                                   PoolMode mode) {
   const bool global = node.op_type.find("Global") != std::string::npos;

@@ -5,6 +5,7 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
+#include <benanza/op/recurrent_cell.hpp>
 
 #include <array>
 #include <optional>
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace benanza::op {
-
-enum class Cell : std::uint8_t { rnn, gru, lstm };
-[[nodiscard]] constexpr auto enum_names(Cell) { return std::array<std::string_view, 3>{"rnn", "gru", "lstm"}; }
 
 struct Recurrent {
   static constexpr std::string_view kind = "Recurrent";
@@ -94,7 +92,7 @@ struct Recurrent {
     return result;
   }
 
-  [[nodiscard]] constexpr std::int64_t gates() const { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
+  [[nodiscard]] constexpr std::int64_t gates() const { return gates_of(cell); }
 
   /// What most plans lack, in words; empty where it has nothing of the kind.
   [[nodiscard]] constexpr std::string_view rare_part() const {
@@ -154,7 +152,7 @@ struct Recurrent {
             .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells) -
                      (initial_state ? 0.0 : first_step_flops() * static_cast<double>(directions))};
   }
-  /// Of the products of one direction's first step with its state.
+  /// FLOPs of the products of one direction's first step with its state.
   [[nodiscard]] constexpr double first_step_flops() const {
     return x[0] == 0 ? 0 : 2.0 * static_cast<double>(checked_product(x[1], checked_product(hidden, hidden)) * gates());
   }

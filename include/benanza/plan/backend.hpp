@@ -33,7 +33,7 @@ struct Unsupported {
 struct Layout {
   std::string name = "plain";
   std::size_t bytes = 0;
-  /// Of a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the
+  /// For a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the
   /// plan cannot say: padding, hidden formats, constants that are not the operand's own numbers.
   std::optional<ElementOrder> order{};
   bool operator==(const Layout&) const = default;

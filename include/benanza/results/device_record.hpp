@@ -8,7 +8,7 @@
 //   "clocks": { "base": { "hz": 5.85e8, "source": "..." }, "boost": { "hz": 1.59e9, "source": "..." } },
 //   "memory": { ..., "measured": { "bytes_per_s": 2.39e11, "source": "..." } }
 //
-// Of a CPU `processors` has "kind": "core", "count", "isa" and "lanes", and a peak may have
+// For a CPU `processors` has "kind": "core", "count", "isa" and "lanes", and a peak may have
 // "measured": { "flops_per_s", "source" }.
 #pragma once
 

@@ -19,7 +19,7 @@ struct GeometricMean {
   std::optional<double> low{}, high{};
 };
 
-/// Of positive numbers; nothing where there are none.
+/// The geometric mean of positive numbers; nothing where there are none.
 [[nodiscard]] inline std::optional<GeometricMean> geometric_mean(std::span<const double> ratios) {
   if (ratios.empty()) return std::nullopt;
   const auto count = static_cast<double>(ratios.size());

@@ -63,7 +63,7 @@ class TrainingBuilder {
  private:
   void phases_until(std::size_t count, Phase phase) { result_.phases.resize(count, phase); }
 
-  /// Of a graph that was not imported for training nobody knows which constants are weights: all count.
+  /// In a graph that was not imported for training nobody knows which constants are weights: all count.
   [[nodiscard]] bool is_parameter(const Value& value) const {
     return value.constant && is_float(value.type) && !value.dims.empty() && (value.trained || !tells_weights_);
   }

@@ -18,7 +18,7 @@ namespace benanza::training {
 using Dims = std::vector<std::int64_t>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
-/// Of gradients that are no ONNX operator.
+/// The domain of gradients that ONNX has no operator for.
 inline constexpr std::string_view gradient_domain = "benanza";
 inline constexpr std::string_view microsoft_domain = "com.microsoft";
 
@@ -100,38 +100,41 @@ class GradientBuilder {
     return add_value(std::move(made));
   }
 
-  ValueId reshape(ValueId id, const Dims& dims) {
+  // Dimensions are taken by value: a caller may name those of a value, which moves when another one is added.
+  ValueId reshape(ValueId id, Dims dims) {
     if (value(id).dims == dims) return id;
-    return emit({"Reshape"}, {id, integers(dims)}, value(id).type, dims);
+    const ValueId to = integers(dims);
+    return emit({"Reshape"}, {id, to}, value(id).type, std::move(dims));
   }
-  ValueId expand(ValueId id, const Dims& dims) {
+  ValueId expand(ValueId id, Dims dims) {
     if (value(id).dims == dims) return id;
-    return emit({"Expand"}, {id, integers(dims)}, value(id).type, dims);
+    const ValueId to = integers(dims);
+    return emit({"Expand"}, {id, to}, value(id).type, std::move(dims));
   }
   ValueId transpose(ValueId id, const Dims& perm) {
     Dims dims;
     for (const auto axis : perm) dims.push_back(value(id).dims[static_cast<std::size_t>(axis)]);
     return emit({"Transpose"}, {id}, value(id).type, dims, {{"perm", perm}});
   }
-  ValueId sum_over(ValueId id, const Dims& axes, const Dims& result) {
-    if (axes.empty()) return reshape(id, result);
+  ValueId sum_over(ValueId id, const Dims& axes, Dims result) {
+    if (axes.empty()) return reshape(id, std::move(result));
     Dims kept;
     for (std::size_t i = 0; i < value(id).dims.size(); ++i)
       if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end())
         kept.push_back(value(id).dims[i]);
     const ValueId sum =
         emit({"ReduceSum"}, {id, integers(axes)}, value(id).type, kept, {{"keepdims", std::int64_t{0}}});
-    return reshape(sum, result);
+    return reshape(sum, std::move(result));
   }
   /// The gradient of what was broadcast: the sum over the axes along which it was repeated.
-  ValueId sum_to(ValueId id, const Dims& dims) {
+  ValueId sum_to(ValueId id, Dims dims) {
     const Dims& from = value(id).dims;
     if (from == dims) return id;
     Dims axes;
     const std::size_t lead = from.size() - std::min(dims.size(), from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
       if (from[i] != 1 && (i < lead || dims[i - lead] == 1)) axes.push_back(static_cast<std::int64_t>(i));
-    return sum_over(id, axes, dims);
+    return sum_over(id, axes, std::move(dims));
   }
   /// A function of one tensor.
   ValueId unary(std::string_view type, ValueId x) { return emit({type}, {x}, value(x).type, value(x).dims); }
@@ -141,7 +144,7 @@ class GradientBuilder {
   }
   /// A tensor of zeros like another one.
   ValueId zeros(ValueId like) { return expand(scalar(value(like).type, 0), value(like).dims); }
-  ValueId multiply(ValueId a, ValueId b, const Dims& dims) { return emit({"Mul"}, {a, b}, value(a).type, dims); }
+  ValueId multiply(ValueId a, ValueId b, Dims dims) { return emit({"Mul"}, {a, b}, value(a).type, std::move(dims)); }
 
  private:
   static constexpr int opset = 18;

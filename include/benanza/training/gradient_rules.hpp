@@ -10,6 +10,7 @@
 #include <benanza/training/gradients/movement.hpp>
 #include <benanza/training/gradients/normalization.hpp>
 #include <benanza/training/gradients/product.hpp>
+#include <benanza/training/gradients/recurrent.hpp>
 #include <benanza/training/gradients/reduction.hpp>
 #include <benanza/training/gradients/scatter.hpp>
 #include <benanza/training/gradients/window.hpp>
@@ -74,6 +75,7 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
     add({"LpPool", "GlobalLpPool"}, lp_pool_gradient);
     add({"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh", "Tan"}, angle_gradient);
     add({"Resize", "Upsample"}, resize_gradient);
+    add({"LSTM", "GRU", "RNN"}, recurrent_gradient);
     add({"InstanceNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
          "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"},
         row_norm_gradient);

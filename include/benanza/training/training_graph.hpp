@@ -38,8 +38,8 @@ struct TrainingOptions {
   /// 0: everything that backward reads is kept. N: forward is cut after every N layers that are not views. What leaves
   /// a part is kept; the rest is computed again before the part's gradients, that of the last part excepted.
   std::int64_t recompute_every = 0;
-  /// Of a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores of
-  /// two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
+  /// For a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores
+  /// of two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
   TrainingLoss loss = TrainingLoss::cross_entropy;
 };
 

@@ -72,12 +72,12 @@ Tensor Draw::input(std::size_t i, const Numbers& dims, const Numbers& strides) {
                             .set_data_type(*graph_type(subject_.operands.inputs.at(i).type)));
 }
 
-void Draw::output(const Tensor& tensor, const Numbers& dims, const Numbers& strides) {
+void Draw::output(const Tensor& tensor, const Numbers& dims, const Numbers& strides, std::size_t i) {
   tensor->set_output(true)
-      .set_uid(first_output)
+      .set_uid(first_output + static_cast<std::int64_t>(i))
       .set_dim(dims)
       .set_stride(strides)
-      .set_data_type(*graph_type(subject_.operands.outputs.at(0).type));
+      .set_data_type(*graph_type(subject_.operands.outputs.at(i).type));
 }
 
 Tensor Draw::step(const Tensor& value, const PostOp& post, const Tensor& operand) {

@@ -24,7 +24,8 @@ class Draw {
   [[nodiscard]] const std::shared_ptr<Graph>& shared() const { return graph_; }
 
   Tensor input(std::size_t i, const Numbers& dims, const Numbers& strides);
-  void output(const Tensor& tensor, const Numbers& dims, const Numbers& strides);
+  /// Output `i` has the number first_output + i.
+  void output(const Tensor& tensor, const Numbers& dims, const Numbers& strides, std::size_t i = 0);
 
   /// Attributes of a product: integers are summed in integers.
   template <class Attributes>

@@ -2,12 +2,11 @@
 // Gradients of convolutions by every algorithm for data and for weights, of softmax, of batch normalisation from the
 // statistics that forward kept, and of the activations that follow from their result.
 #include "families.hpp"
+#include "inverse_deviation.hpp"
 #include "unit_height.hpp"
-#include <benanza/plan/element.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace benanza::cudnn {
 
@@ -103,17 +102,6 @@ void add_weights(const GradientProblem& p, Candidates& candidates) {
   }
 }
 
-op::ConvGradient with_two_axes(const op::ConvGradient& op) {
-  if (op.x.size() != 3) return op;
-  op::ConvGradient result = op;
-  result.x = inserted(op.x, 2, 1);
-  result.w = inserted(op.w, 2, 1);
-  result.pads = inserted(inserted(op.pads, 1, 0), 0, 0);  // begins, then ends
-  result.strides = inserted(op.strides, 0, 1);
-  result.dilations = inserted(op.dilations, 0, 1);
-  return result;
-}
-
 std::string no_gradient(std::string_view kind, DataType type) {
   return "no legacy call of cuDNN for a " + std::string(kind) + " of " + std::string(name(type));
 }
@@ -121,7 +109,7 @@ std::string no_gradient(std::string_view kind, DataType type) {
 }  // namespace
 
 void add_plans(const op::ConvGradient& given, Candidates& candidates) {
-  const op::ConvGradient op = with_two_axes(given);
+  const op::ConvGradient op = with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_gradient(op.kind, op.type));
   const std::size_t spatial = op.x.size() - 2;
@@ -180,14 +168,12 @@ void add_plans(const op::UnaryGradient& op, Candidates& candidates) {
                   .tolerance = how->tolerance});
 }
 
-/// Forward of cuDNN keeps the inverse deviation, in which form the plan takes the variance.
 void add_plans(const op::NormGradient& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (op.of != op::NormGradientOf::batch || op.type != DataType::f32 || !op.affine || !op.bias)
     return candidates.refuse(
         "no legacy call of cuDNN but for the gradient of batch normalisation of f32 with a scale "
         "and a bias");
-  constexpr double epsilon = 1e-5;
   const Factor one(*how, 1), zero(*how, 0);
   const TensorDescriptor channels = tensor(how->stored, {1, op.x[1], 1, 1});
   for (const Order order : {Order::nchw, Order::nhwc}) {
@@ -198,7 +184,7 @@ void add_plans(const op::NormGradient& op, Candidates& candidates) {
                       check(calls().cudnnBatchNormalizationBackward(
                                 handle, CUDNN_BATCHNORM_SPATIAL, one.get(), zero.get(), one.get(), zero.get(), x.get(),
                                 a.inputs[1], x.get(), a.inputs[0], x.get(), a.outputs[0], channels.get(), a.inputs[2],
-                                a.outputs[1], a.outputs[2], epsilon, a.inputs[3], a.inputs[4]),
+                                a.outputs[1], a.outputs[2], measured_epsilon, a.inputs[3], a.inputs[4]),
                             "cudnnBatchNormalizationBackward");
                     },
                 .tolerance = how->tolerance};
@@ -207,13 +193,7 @@ void add_plans(const op::NormGradient& op, Candidates& candidates) {
       put_channels_last(draft, candidates.operands(), 1, false);
       put_channels_last(draft, candidates.operands(), 0, true);
     }
-    const std::int64_t count = op.x[1];
-    draft.inputs.emplace_back(
-        4, OtherLayout{{.name = "inverse_deviation", .bytes = static_cast<std::size_t>(count) * sizeof(float)},
-                       [count](const void* from, void* to) {
-                         for (std::int64_t k = 0; k < count; ++k)
-                           store(to, DataType::f32, k, 1 / std::sqrt(load(from, DataType::f32, k) + epsilon));
-                       }});
+    put_inverse_deviation(draft, 4, op.x[1]);
     candidates.add(std::move(draft));
   }
 }

@@ -47,7 +47,7 @@ struct Subject {
   }
 };
 
-/// The number of a graph's first output; input `i` has the number i + 1.
+/// The number of a graph's first output, which the others follow; input `i` has the number i + 1.
 inline constexpr std::int64_t first_output = 1000;
 
 /// A graph that also tells the notes of its engines: cudnn-frontend has no call for the numerical ones.
@@ -58,7 +58,7 @@ struct Graph : fe::graph::Graph {
 /// A drawn graph, and what its plans have in common.
 struct Drawn {
   std::shared_ptr<Graph> graph{};
-  std::size_t inputs = 0;
+  std::size_t inputs = 0, outputs = 1;
   bool strict = true;
   double tolerance = 1e-4;
   Draft draft{};  ///< layouts; the rest is filled for each plan
@@ -67,13 +67,16 @@ struct Drawn {
   Drawn(std::shared_ptr<Graph> drawn, const Subject& subject)
       : graph(std::move(drawn)),
         inputs(subject.operands.inputs.size()),
+        outputs(subject.operands.outputs.size()),
         strict(subject.strict()),
         tolerance(subject.tolerance()) {}
 };
 
-// One for each operator that is drawn; nothing where cuDNN's graphs lack a part of it. Only a convolution's operands
-// have an order.
+// One for each operator that is drawn; nothing where cuDNN's graphs lack a part of it. Only operands of convolutions,
+// of their gradients and of those of normalisations have an order.
 [[nodiscard]] std::optional<Drawn> draw(const op::Conv& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::ConvGradient& op, const Subject& subject, Order order);
+[[nodiscard]] std::optional<Drawn> draw(const op::NormGradient& op, const Subject& subject, Order order);
 [[nodiscard]] std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order order);
 [[nodiscard]] std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order order);
 [[nodiscard]] std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order order);

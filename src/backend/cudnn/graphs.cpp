@@ -112,9 +112,10 @@ Draft draft_of(const Drawn& drawn, const Listed& listed, cudnnHandle_t handle) {
     finished.workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(0, workspace));
     return std::nullopt;
   };
-  draft.execute = [graph = drawn.graph, i = listed.index, inputs = drawn.inputs](cudnnHandle_t stream_handle,
-                                                                                 const Arguments& a) {
-    std::unordered_map<std::int64_t, void*> buffers{{first_output, a.outputs[0]}};
+  draft.execute = [graph = drawn.graph, i = listed.index, inputs = drawn.inputs, outputs = drawn.outputs](
+                      cudnnHandle_t stream_handle, const Arguments& a) {
+    std::unordered_map<std::int64_t, void*> buffers;
+    for (std::size_t k = 0; k < outputs; ++k) buffers[first_output + static_cast<std::int64_t>(k)] = a.outputs[k];
     for (std::size_t k = 0; k < inputs; ++k) buffers[static_cast<std::int64_t>(k) + 1] = const_cast<void*>(a.inputs[k]);
     auto status = graph->execute_plan_at_index(stream_handle, buffers, a.workspace, i);
     if (status.is_bad()) throw EnvironmentError("a plan of cuDNN's graph API failed: " + status.get_message());
@@ -132,7 +133,8 @@ void for_each_graph(const Layer& layer, std::int32_t capability, Visit&& visit, 
           const Subject subject(layer, capability);
           if (!subject.is_known())
             return refuse("no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types");
-          constexpr bool has_orders = std::is_same_v<Op, op::Conv>;
+          constexpr bool has_orders = std::is_same_v<Op, op::Conv> || std::is_same_v<Op, op::ConvGradient> ||
+                                      std::is_same_v<Op, op::NormGradient>;
           for (const Order order : {Order::nhwc, Order::nchw}) {
             if (order == Order::nhwc && !has_orders) continue;
             if (const auto drawn = draw(op, subject, order)) visit(*drawn);

@@ -121,6 +121,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Attention& op, const Context& context);
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Recurrent& op, const Context& context);
+[[nodiscard]] Result plans(const op::RecurrentGradient& op, const Context& context);
 [[nodiscard]] Result plans(const op::Cumulative& op, const Context& context);
 [[nodiscard]] Result plans(const op::AxisNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::ChannelNorm& op, const Context& context);

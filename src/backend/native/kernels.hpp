@@ -113,6 +113,22 @@ struct RecurrentStep {
   bool back = false;  ///< from the last panel to the first
 };
 
+/// One step back in one direction, hidden units of some panels: first the state's gradient from the next step's gates,
+/// then those of this step's.
+struct RecurrentBack {
+  const float* next = nullptr;    ///< batch rows of the gates' gradients of the step that forward has taken next
+  const float* r = nullptr;       ///< [panel][gate and hidden][lane]
+  const float* dy = nullptr;      ///< batch x hidden; none: zero
+  const float* gates = nullptr;   ///< batch rows, as forward has kept them
+  const float* state = nullptr;   ///< batch x hidden, this step's: c of LSTM, y of RNN
+  const float* before = nullptr;  ///< batch x hidden, of the step before: c of LSTM, y of GRU; none: zero
+  float* dh = nullptr;      ///< batch x [panel][lane]: the state's gradient that does not come through r; replaced
+  float* dc = nullptr;      ///< batch x [panel][lane], replaced; of LSTM
+  float* dgates = nullptr;  ///< batch rows; none: there are no gates in front, dh becomes the whole gradient
+  Index batch = 0, hidden = 0, row = 0;  ///< row: from one image to the next in gates and their gradients
+  Index first_panel = 0, last_panel = 0;
+};
+
 /// Rows of 8-bit integers, packed into units of 32 bits, one row behind the other; behind each row the term that all
 /// of its results get. An element is stored as `value - subtract`.
 struct IntegerRows {
@@ -290,6 +306,7 @@ struct Kernels {
   // RNN, GRU (linear before its reset), LSTM.
   void (*recurrent_input[3])(const RecurrentInput& a){};
   void (*recurrent_step[3])(const RecurrentStep& a){};
+  void (*recurrent_back[3])(const RecurrentBack& a){};
 
   /// Words that have the zero point taken off (16 x 16 bits), and bytes, unsigned columns times signed rows.
   IntegerProduct integer_words{}, integer_bytes{};

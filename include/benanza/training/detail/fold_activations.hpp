@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fold_activations: functions that exporters write in several nodes are one, whose gradient reads x alone:
-// 0.5 x (1 + erf(x / sqrt(2))) is Gelu, x sigmoid(x) is Swish, x tanh(softplus(x)) is Mish.
+// 0.5 x (1 + erf(x / sqrt(2))) and 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) are Gelu, x sigmoid(x) is Swish,
+// x tanh(softplus(x)) is Mish.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -9,8 +10,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,7 +38,8 @@ class ActivationFolder {
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (graph_->nodes[i].domain.empty()) {
         const std::string type = graph_->nodes[i].op_type;
-        if (type == "Erf") fold_gelu(i, gone);
+        if (type == "Erf") fold_exact_gelu(i, gone);
+        if (type == "Tanh") fold_approximate_gelu(i, gone);
         if (type == "Sigmoid") fold_product(i, *graph_->nodes[i].inputs[0], "Swish", {i}, gone);
         if (type == "Softplus") fold_mish(i, gone);
       }
@@ -76,9 +80,9 @@ class ActivationFolder {
       fold_product(*tanh, *graph_->nodes[softplus].inputs[0], "Mish", {softplus, *tanh}, gone);
   }
 
-  void fold_gelu(std::size_t erf, std::set<std::size_t>& gone) {
+  void fold_exact_gelu(std::size_t erf, std::set<std::size_t>& gone) {
     constexpr double root = 1.41421356;
-    const ValueId scaled = *graph_->nodes[erf].inputs[0], result = *graph_->nodes[erf].outputs[0];
+    const ValueId scaled = *graph_->nodes[erf].inputs[0];
     const auto scale = maker_[scaled];
     if (!scale || !reader(scaled)) return;
     const Node& first = graph_->nodes[*scale];
@@ -86,8 +90,61 @@ class ActivationFolder {
     if (first.op_type == "Div" && is_number(*first.inputs[1], root)) x = first.inputs[0];
     for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
       if (first.op_type == "Mul" && is_number(*first.inputs[k], 1 / root)) x = first.inputs[1 - k];
+    if (x) fold_gelu(erf, *x, {*scale, erf}, gone, "none");
+  }
+
+  /// The node of that type that makes a value which one node alone reads.
+  [[nodiscard]] std::optional<std::size_t> maker(ValueId id, std::string_view type) const {
+    const auto made = maker_[id];
+    return made && reader(id) && graph_->nodes[*made].op_type == type ? made : std::nullopt;
+  }
+  /// The other operand of a product or a sum with a number.
+  [[nodiscard]] std::optional<ValueId> beside(std::size_t node, double number) const {
+    const auto& inputs = graph_->nodes[node].inputs;
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+      if (inputs.size() == 2 && is_number(*inputs[k], number)) return inputs[1 - k];
+    return std::nullopt;
+  }
+  void fold_approximate_gelu(std::size_t tanh, std::set<std::size_t>& gone) {
+    const auto scale = maker(*graph_->nodes[tanh].inputs[0], "Mul");
+    const auto scaled = scale ? beside(*scale, 0.79788456) : std::nullopt;
+    const auto sum = scaled ? maker(*scaled, "Add") : std::nullopt;
+    if (!sum) return;
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      const ValueId x = *graph_->nodes[*sum].inputs[k];
+      const auto part = maker(*graph_->nodes[*sum].inputs[1 - k], "Mul");
+      const auto power = part ? beside(*part, 0.044715) : std::nullopt;
+      if (!power) continue;
+      std::vector<std::size_t> inside{*scale, *sum, *part, tanh};
+      if (!add_cube(*power, x, inside)) continue;
+      return fold_gelu(tanh, x, inside, gone, "tanh");
+    }
+  }
+  /// Adds the nodes that make the third power of x.
+  [[nodiscard]] bool add_cube(ValueId cube, ValueId x, std::vector<std::size_t>& inside) const {
+    if (const auto power = maker(cube, "Pow")) {
+      inside.push_back(*power);
+      return *graph_->nodes[*power].inputs[0] == x && is_number(*graph_->nodes[*power].inputs[1], 3);
+    }
+    const auto product = maker(cube, "Mul");
+    const auto square = product ? partner(*product, "Mul", x) : std::nullopt;
+    const auto inner = square ? maker(*square, "Mul") : std::nullopt;
+    if (!inner || partner(*inner, "Mul", x) != x) return false;
+    inside.insert(inside.end(), {*product, *inner});
+    return true;
+  }
+
+  /// `function` makes erf or tanh; `inside` are it and what is made for it.
+  void fold_gelu(std::size_t function, ValueId x, std::vector<std::size_t> inside, std::set<std::size_t>& gone,
+                 const char* approximate) {
+    const ValueId result = *graph_->nodes[function].outputs[0];
+    const auto finish = [&](std::size_t last, std::initializer_list<std::size_t> others) {
+      replace(last, x, "Gelu", others, gone);
+      graph_->nodes[last].attributes["approximate"] = std::string(approximate);
+      gone.insert(inside.begin(), inside.end());
+    };
     const auto sum = reader(result);
-    if (!x || !sum) return;
+    if (!sum) return;
     const auto one = partner(*sum, "Add", result);
     if (!one || !is_number(*one, 1)) return;
     const ValueId added = *graph_->nodes[*sum].outputs[0];
@@ -95,16 +152,16 @@ class ActivationFolder {
     const auto factor = next ? partner(*next, "Mul", added) : std::nullopt;
     if (!factor) return;
     const ValueId product = *graph_->nodes[*next].outputs[0];
-    if (*factor == *x) {  // x (1 + erf), then a half
+    if (*factor == x) {  // x (1 + erf), then a half
       const auto last = reader(product);
       const auto half = last ? partner(*last, "Mul", product) : std::nullopt;
-      if (half && is_number(*half, 0.5)) replace(*last, *x, "Gelu", {*scale, erf, *sum, *next}, gone);
+      if (half && is_number(*half, 0.5)) finish(*last, {*sum, *next});
       return;
     }
     const auto half_node = maker_[*factor];  // (1 + erf) times half of x
     if (!half_node || !reader(*factor)) return;
-    const auto half = partner(*half_node, "Mul", *x);
-    if (half && is_number(*half, 0.5)) replace(*next, *x, "Gelu", {*scale, erf, *sum, *half_node}, gone);
+    const auto half = partner(*half_node, "Mul", x);
+    if (half && is_number(*half, 0.5)) finish(*next, {*sum, *half_node});
   }
 
   void replace(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,

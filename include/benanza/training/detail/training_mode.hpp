@@ -6,7 +6,9 @@
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
+#include <benanza/training/detail/frozen_normalization.hpp>
 #include <benanza/training/gradients/normalization.hpp>
+#include <benanza/training/gradients/recurrent.hpp>
 
 #include <algorithm>
 #include <array>
@@ -41,16 +43,30 @@ inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, s
   node.outputs[i] = graph.values.size() - 1;
 }
 
+/// A recurrent layer keeps the states and the gates of all steps.
+inline void keep_steps(Graph& graph, Node& node) {
+  const auto layer = differentiable_recurrence(node, graph);
+  if (!layer) return;
+  const Dims states{layer->x[0], layer->directions, layer->x[1], layer->hidden};
+  add_output(graph, node, 0, layer->type, states);
+  Dims gates = states;
+  gates[3] *= layer->gates() + (layer->linear_before_reset ? 1 : 0);
+  if (layer->cell != op::Cell::rnn) add_output(graph, node, kept_gates, layer->type, gates);
+  if (layer->cell == op::Cell::lstm) add_output(graph, node, kept_cells, layer->type, states);
+}
+
 /// Batch normalisation: by the statistics of the batch, which are kept with the running ones. Layer normalisation keeps
 /// its statistics, max-pooling its indices, a loss its probabilities, dropout its mask where it drops anything. Returns
-/// the running statistics.
+/// the running statistics and the constants of normalisations that are frozen.
 [[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
   expand_attention(graph);
   fold_activations(graph);
   fold_transposes(graph);
-  std::vector<ValueId> buffers;
+  std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
-    if (!node.domain.empty() || !node.has_input(0) || !node.has_output(0)) continue;
+    if (!node.domain.empty() || !node.has_input(0)) continue;
+    if (node.op_type == "LSTM" || node.op_type == "GRU" || node.op_type == "RNN") keep_steps(graph, node);
+    if (!node.has_output(0)) continue;
     const Value x = graph.value(*node.inputs[0]);
     const Value y = graph.value(*node.outputs[0]);
     const auto statistics = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& dims) {

@@ -15,7 +15,7 @@ namespace benanza::training {
   return result;
 }
 
-/// Of a bias along axis 1.
+/// The gradient of a bias along axis 1.
 inline void bias_gradient(const Node& node, GradientBuilder& at, std::size_t i, ValueId dy) {
   at.give_input(node, i, [&] {
     Dims axes{0};

@@ -14,7 +14,7 @@ namespace benanza::training {
 inline constexpr std::array<std::string_view, 9> derived_from_result{
     "Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Reciprocal", "Elu", "LeakyRelu", "HardSigmoid"};
 
-/// Of dy and tensors of forward to input 0.
+/// Gives input 0 the gradient that an operator of dy and of tensors of forward makes.
 inline void grad_of_input(const Node& node, GradientBuilder& at, const std::vector<std::optional<ValueId>>& read) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);

@@ -74,7 +74,7 @@ inline void extremum_gradient(const Node& node, GradientBuilder& at) {
     });
 }
 
-/// Of several operands.
+/// The mean of several operands.
 inline void mean_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node);
   const Value y = at.value(dy);

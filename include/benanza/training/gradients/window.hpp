@@ -6,7 +6,7 @@
 
 namespace benanza::training {
 
-/// Of max-pooling the places of the largest elements are read; of an average the gradient alone.
+/// The gradient of max-pooling reads the places of the largest elements; that of an average the gradient alone.
 inline void pool_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const bool max = node.op_type == "MaxPool";

@@ -89,6 +89,85 @@ void step(const RecurrentStep& a) {
   }
 }
 
+/// One vector of hidden units, of one image, on the way back.
+struct Units {
+  const RecurrentBack& a;
+  Index at, row, some;  // in batch x hidden, in rows of gates
+  [[nodiscard]] F load(const float* p) const {
+    return p == nullptr ? splat(0.0F) : some < lanes ? load_some(p, some, 0.0F) : BENANZA_NATIVE_ISA::load(p);
+  }
+  [[nodiscard]] F gate(int i) const { return load(a.gates + row + i * a.hidden); }
+  [[nodiscard]] F state() const { return load(a.state + at); }
+  [[nodiscard]] F before() const { return a.before == nullptr ? splat(0.0F) : load(a.before + at); }
+  void give(int i, F v) const {
+    float* const to = a.dgates + row + i * a.hidden;
+    if (some < lanes) store_some(to, v, some);
+    else store(to, v);
+  }
+};
+
+/// Gives the gradients of the gates. Returns the part of the state's gradient that passes by the product with r.
+struct LstmBack {
+  static constexpr int gates = 4;
+  static F step(const Units& u, F dh, float* dc) {
+    const F in = u.gate(0), out = u.gate(1), forget = u.gate(2), cell = u.gate(3), bent = tanh(u.state());
+    const F d = load(dc) + dh * out * (1.0F - bent * bent);
+    u.give(0, d * cell * in * (1.0F - in));
+    u.give(1, dh * bent * out * (1.0F - out));
+    u.give(2, d * u.before() * forget * (1.0F - forget));
+    u.give(3, d * in * (1.0F - cell * cell));
+    store(dc, d * forget);
+    return splat(0.0F);
+  }
+};
+
+/// linear_before_reset: the last gate's gradient in front of the reset, then behind it.
+struct GruBack {
+  static constexpr int gates = 3;
+  static F step(const Units& u, F dh, float*) {
+    const F z = u.gate(0), reset = u.gate(1), candidate = u.gate(2);
+    const F of_input = dh * (1.0F - z) * (1.0F - candidate * candidate);
+    u.give(0, dh * (u.before() - candidate) * z * (1.0F - z));
+    u.give(1, of_input * u.gate(3) * reset * (1.0F - reset));
+    u.give(2, of_input * reset);
+    u.give(3, of_input);
+    return dh * z;
+  }
+};
+
+struct RnnBack {
+  static constexpr int gates = 1;
+  static F step(const Units& u, F dh, float*) {
+    const F y = u.state();
+    u.give(0, dh * (1.0F - y * y));
+    return splat(0.0F);
+  }
+};
+
+template <class Cell>
+void back(const RecurrentBack& a) {
+  constexpr int at_once = rows_at_once<1>;
+  const Index panels = (a.hidden + lanes - 1) / lanes, depth = Cell::gates * a.hidden;
+  for (Index panel = a.first_panel; panel < a.last_panel; ++panel) {
+    const Index unit = panel * lanes;
+    const Index some = a.hidden - unit < lanes ? a.hidden - unit : lanes;
+    for (Index row = 0; row < a.batch; row += at_once) {
+      const Index rows = a.batch - row < at_once ? a.batch - row : at_once;
+      float through[at_once * lanes] = {};
+      if (a.next != nullptr)
+        product_of_rows<1>(rows, a.next + row * a.row, a.row, a.r + panel * depth * lanes, lanes, depth, through, lanes,
+                           false);
+      for (Index i = 0; i < rows; ++i) {
+        const Index kept = (row + i) * panels * lanes + unit;
+        const Units u{.a = a, .at = (row + i) * a.hidden + unit, .row = (row + i) * a.row + unit, .some = some};
+        F dh = load(a.dh + kept) + load(through + i * lanes);
+        if (a.dy != nullptr) dh += u.load(a.dy + u.at);
+        store(a.dh + kept, a.dgates == nullptr ? dh : Cell::step(u, dh, a.dc == nullptr ? nullptr : a.dc + kept));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_recurrent(Kernels& kernels) {
@@ -99,6 +178,9 @@ void add_recurrent(Kernels& kernels) {
   kernels.recurrent_step[0] = step<Rnn>;
   kernels.recurrent_step[1] = step<Gru>;
   kernels.recurrent_step[2] = step<Lstm>;
+  kernels.recurrent_back[0] = back<RnnBack>;
+  kernels.recurrent_back[1] = back<GruBack>;
+  kernels.recurrent_back[2] = back<LstmBack>;
 }
 
 }  // namespace benanza::native::BENANZA_NATIVE_ISA
