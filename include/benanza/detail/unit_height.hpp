@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace benanza::cudnn {
+namespace benanza::detail {
 
 /// The list with `value` in front of entry `at`; an empty list, which stands for defaults, remains empty.
 [[nodiscard]] inline TensorShape inserted(const TensorShape& list, std::size_t at, std::int64_t value) {
@@ -21,8 +21,8 @@ namespace benanza::cudnn {
   return result;
 }
 
-/// The convolution or transposed convolution with a height of 1; those of two and more dimensions are returned as they
-/// are.
+/// The convolution, transposed convolution or gradient of one with a height of 1; those of two and more dimensions are
+/// returned as they are.
 template <class Convolution>
 [[nodiscard]] Convolution with_unit_height(const Convolution& op) {
   if (op.x.size() != 3) return op;
@@ -33,12 +33,14 @@ template <class Convolution>
   result.strides = inserted(op.strides, 0, 1);
   result.dilations = inserted(op.dilations, 0, 1);
   if constexpr (requires { op.output_padding; }) result.output_padding = inserted(op.output_padding, 0, 0);
-  result.post = {};
-  for (PostOp step : op.post) {
-    if (step.shape.size() == 3) step.shape = inserted(step.shape, 2, 1);  // a shorter one has no channels to move
-    result.post.push_back(step);
+  if constexpr (requires { op.post; }) {
+    result.post = {};
+    for (PostOp step : op.post) {
+      if (step.shape.size() == 3) step.shape = inserted(step.shape, 2, 1);  // a shorter one has no channels to move
+      result.post.push_back(step);
+    }
   }
   return result;
 }
 
-}  // namespace benanza::cudnn
+}  // namespace benanza::detail

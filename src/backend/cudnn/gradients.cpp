@@ -2,7 +2,7 @@
 // Gradients of convolutions by every algorithm for data and for weights, of softmax, of batch normalisation from the
 // statistics that forward kept, and of the activations that follow from their result.
 #include "families.hpp"
-#include "unit_height.hpp"
+#include <benanza/detail/unit_height.hpp>
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>
@@ -103,17 +103,6 @@ void add_weights(const GradientProblem& p, Candidates& candidates) {
   }
 }
 
-op::ConvGradient with_two_axes(const op::ConvGradient& op) {
-  if (op.x.size() != 3) return op;
-  op::ConvGradient result = op;
-  result.x = inserted(op.x, 2, 1);
-  result.w = inserted(op.w, 2, 1);
-  result.pads = inserted(inserted(op.pads, 1, 0), 0, 0);  // begins, then ends
-  result.strides = inserted(op.strides, 0, 1);
-  result.dilations = inserted(op.dilations, 0, 1);
-  return result;
-}
-
 std::string no_gradient(std::string_view kind, DataType type) {
   return "no legacy call of cuDNN for a " + std::string(kind) + " of " + std::string(name(type));
 }
@@ -121,7 +110,7 @@ std::string no_gradient(std::string_view kind, DataType type) {
 }  // namespace
 
 void add_plans(const op::ConvGradient& given, Candidates& candidates) {
-  const op::ConvGradient op = with_two_axes(given);
+  const op::ConvGradient op = detail::with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_gradient(op.kind, op.type));
   const std::size_t spatial = op.x.size() - 2;
