@@ -21,7 +21,7 @@ class CsvTable {
   /// Goes to the next row; false at the end. Empty lines are passed over. Throws InputError for a row with another
   /// number of fields than the head.
   bool next();
-  /// Of the row; empty where the table lacks the column.
+  /// The row's field; empty where the table lacks the column.
   [[nodiscard]] std::string operator[](std::string_view column) const;
   /// A number that is not negative. Throws InputError for anything else.
   [[nodiscard]] double number(std::string_view column) const;
@@ -38,7 +38,7 @@ class CsvTable {
   std::vector<std::string> columns_{}, fields_{};
 };
 
-/// Of a row: its column `gpu`, or `device`.
+/// The device of a row: its column `gpu`, or `device`.
 [[nodiscard]] inline std::string device_of(const CsvTable& table) { return table[table.has("gpu") ? "gpu" : "device"]; }
 
 }  // namespace benanza::results
