@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -275,6 +276,9 @@ struct Commands {
   std::string bound{};                     ///< the model's bounds
   std::string in_type{};                   ///< them in another type: its name follows
   std::string measure{"benanza measure"};  ///< one layer: its signature follows
+  /// Whether `benanza generate --reproducer` can write the layer of a signature by a plan, `BACKEND/ALGORITHM`; empty:
+  /// it is not asked, and no advice names that command.
+  std::function<bool(const std::string& signature, const std::string& plan)> has_reproducer{};
 };
 
 struct GapOptions {
