@@ -169,7 +169,9 @@ TEST_CASE("MXNet's first pass asks for free memory between calls of cuDNN") {
 TEST_CASE("Calls between library calls cost the time in which the device is idle") {
   const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
   const auto layers = gap_support::three_layers();
-  const Gap gap = compare(layers.analysis, layers.model, read_profile({&path, 1}, {.warm_ups = 0, .passes = 1}));
+  auto made = read_profile({&path, 1}, {.warm_ups = 0, .passes = 1});
+  made.device.clear();  // the bound is not of a V100
+  const Gap gap = compare(layers.analysis, layers.model, made);
   CHECK(gap_support::part_us(gap, Cause::between_calls) == Approx(240.506));
 }
 
