@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of cuDNN's legacy calls: the problem in cuDNN's terms.
 #include "standalone.hpp"
-#include <benanza/detail/unit_height.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/model/unit_height.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of cuDNN's graph API.
 #include "standalone.hpp"
-#include <benanza/detail/unit_height.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/quantization.hpp>
+#include <benanza/model/unit_height.hpp>
 
 #include <fmt/format.h>
 

@@ -163,7 +163,7 @@ class Adviser {
     if (calls.empty()) return "";
     const AdvisedCall& call = calls.front();
     const std::string signature = detail::shell_word(call.signature);
-    if (commands_.has_reproducer && commands_.has_reproducer(call.signature, call.plan))
+    if (commands_.has_reproducer != nullptr && commands_.has_reproducer(call.signature, call.plan))
       return "benanza generate --reproducer " + signature + " --plan " + detail::shell_word(call.plan) +
              " -o reproducer.cpp";
     return commands_.measure.empty() ? "" : commands_.measure + " " + signature;

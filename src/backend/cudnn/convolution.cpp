@@ -2,7 +2,7 @@
 // Convolution by every forward algorithm, its epilogue by calls of its own or fused into one; transposed convolution as
 // the gradient that it is, by every algorithm of that.
 #include "families.hpp"
-#include <benanza/detail/unit_height.hpp>
+#include <benanza/model/unit_height.hpp>
 
 #include <algorithm>
 #include <array>

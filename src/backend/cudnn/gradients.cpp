@@ -2,7 +2,7 @@
 // Gradients of convolutions by every algorithm for data and for weights, of softmax, of batch normalisation from the
 // statistics that forward kept, and of the activations that follow from their result.
 #include "families.hpp"
-#include <benanza/detail/unit_height.hpp>
+#include <benanza/model/unit_height.hpp>
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>

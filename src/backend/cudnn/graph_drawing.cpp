@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
-#include <benanza/detail/unit_height.hpp>
+#include <benanza/model/unit_height.hpp>
 #include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>

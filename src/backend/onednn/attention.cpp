@@ -2,7 +2,7 @@
 // Attention, composed: scores = q k' * scale + mask in the workspace, softmax in place, y = scores v.
 #include "families.hpp"
 #include "post_ops.hpp"
-#include <benanza/detail/composed_attention.hpp>
+#include <benanza/model/composed_attention.hpp>
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>
