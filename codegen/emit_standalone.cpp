@@ -21,18 +21,26 @@ namespace codegen {
 
 namespace {
 
-/// A header that families share, and what it includes of the others.
-struct StandaloneHeader {
-  std::string_view name{}, text{}, below{};
+/// A part that families share: `NAME.hpp`, its source `NAME.cpp` where it has one, and the part that it includes.
+struct StandalonePart {
+  std::string_view name{}, header{}, source{}, below{};
 };
-const StandaloneHeader& header_of(std::string_view name) {
-  static const std::array headers{StandaloneHeader{"suite.hpp", text::suite_hpp},
-                                  StandaloneHeader{"processor.hpp", text::processor_hpp, "suite.hpp"},
-                                  StandaloneHeader{"onednn.hpp", text::onednn_hpp, "processor.hpp"},
-                                  StandaloneHeader{"device.hpp", text::device_hpp, "suite.hpp"},
-                                  StandaloneHeader{"cudnn.hpp", text::cudnn_hpp, "device.hpp"},
-                                  StandaloneHeader{"cudnn_legacy.hpp", text::cudnn_legacy_hpp, "cudnn.hpp"}};
-  return *std::find_if(headers.begin(), headers.end(), [&](const auto& header) { return header.name == name; });
+const StandalonePart& part_of(std::string_view name) {
+  static const std::array parts{
+      StandalonePart{"suite", text::suite_hpp, text::suite_cpp, ""},
+      StandalonePart{"processor", text::processor_hpp, text::processor_cpp, "suite"},
+      StandalonePart{"onednn", text::onednn_hpp, text::onednn_cpp, "processor"},
+      StandalonePart{"device", text::device_hpp, text::device_cpp, "suite"},
+      StandalonePart{"cudnn", text::cudnn_hpp, "", "device"},
+      StandalonePart{"cudnn_legacy", text::cudnn_legacy_hpp, text::cudnn_legacy_cpp, "cudnn"},
+      StandalonePart{"cudnn_backend", text::cudnn_backend_hpp, text::cudnn_backend_cpp, "cudnn"}};
+  return *std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.name == name; });
+}
+/// The part and those below it, the lowest first.
+std::vector<const StandalonePart*> parts_up_to(std::string_view name) {
+  std::vector<const StandalonePart*> result;
+  for (; !name.empty(); name = result.front()->below) result.insert(result.begin(), &part_of(name));
+  return result;
 }
 
 /// How a library is found and linked.
@@ -74,6 +82,7 @@ Places places_of(std::string_view suite, bool on_device, std::string_view plan) 
           {"default_caches", plan.empty() ? "the first two" : "hot"},
           {"clock", on_device ? "UseManualTime" : "UseRealTime"},
           {"device_header", on_device ? "device.hpp" : "processor.hpp"},
+          {"device_source", on_device ? "device.cpp" : "processor.cpp"},
           {"signature_version", std::to_string(LayerSignature::version)}};
 }
 
@@ -94,8 +103,8 @@ std::string comment_of(const UniqueLayer& unique) {
 
 std::string declaration(const StandaloneFamily& family) { return "void add_" + std::string(family.name) + "();\n"; }
 
-/// Throws UsageError for a text that is not a plan's name: `jit:avx2,src=aBcd8b,threads=2`.
-void check_plan_name(std::string_view text) {
+/// `jit:avx2,src=aBcd8b,threads=2`.
+bool is_plan_name(std::string_view text) {
   bool good = !text.empty() && as_comment(text) == text;
   for (std::size_t at = 0; at <= text.size() && good;) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -110,7 +119,32 @@ void check_plan_name(std::string_view text) {
     }
     at = end + 1;
   }
-  if (!good) throw UsageError("plan '" + as_comment(text) + "', expected e.g. jit:avx2,src=aBcd8b,threads=1");
+  return good;
+}
+
+/// A layer in the table of a family.
+struct FamilyRow {
+  const StandaloneFamily* family = nullptr;
+  std::string fields{};
+};
+/// The row of a library's family that has the plan; where there is none, `reasons` says why, unless no family is for
+/// such layers.
+std::optional<FamilyRow> row_of(const Layer& layer, std::string_view backend, std::string_view plan,
+                                std::string& reasons) {
+  const auto begins = [&](const StandaloneFamily& family) {
+    return family.by.backend == backend && !family.by.plans.empty() && plan.starts_with(family.by.plans);
+  };
+  const auto families = standalone_families();
+  const bool named = std::any_of(families.begin(), families.end(), begins);
+  for (const auto& family : families) {
+    if (family.by.backend != backend || (named ? !begins(family) : !family.by.plans.empty())) continue;
+    try {
+      if (auto fields = family.row(layer)) return FamilyRow{&family, *std::move(fields)};
+    } catch (const NoRow& refused) {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(refused.what());
+    }
+  }
+  return std::nullopt;
 }
 
 /// Without the include lines of the project's own headers, which stand before it in the one file.
@@ -154,7 +188,7 @@ std::vector<SourceFile> standalone_suite(const SuiteSource& source) {
       bool offered = false;
       std::string reasons;
       for (const auto& family : standalone_families()) {
-        if (family.backend != backend) continue;
+        if (family.by.backend != backend) continue;
         try {
           const auto fields = family.row(unique.layer);
           if (!fields) continue;
@@ -172,7 +206,11 @@ std::vector<SourceFile> standalone_suite(const SuiteSource& source) {
   }
 
   std::vector<SourceFile> files;
-  std::set<std::string_view> headers;
+  std::set<std::string_view> shared;
+  const auto share = [&](std::string_view name) {
+    for (const auto* part : parts_up_to(name)) shared.insert(part->name);
+  };
+  share(on_device ? "device" : "processor");
   std::string declarations, adds, sources = "  main.cpp\n";
   for (const auto& family : standalone_families()) {
     const auto found = rows.find(family.name);
@@ -183,8 +221,7 @@ std::vector<SourceFile> standalone_suite(const SuiteSource& source) {
     declarations += declaration(family);
     adds += "    add_" + std::string(family.name) + "();\n";
     sources += "  " + std::string(family.name) + ".cpp\n";
-    for (std::string_view header = family.header; !header.empty(); header = header_of(header).below)
-      headers.insert(header);
+    share(family.by.part);
   }
   if (!refusals.empty()) {
     Places own = places;
@@ -194,16 +231,21 @@ std::vector<SourceFile> standalone_suite(const SuiteSource& source) {
     adds += "    add_refusals();\n";
     sources += "  refusals.cpp\n";
   }
-  for (std::string_view header : {on_device ? "device.hpp" : "processor.hpp", "suite.hpp"}) headers.insert(header);
-  for (const auto header : headers)
-    files.push_back({std::string(header), banner + filled(header_of(header).text, places)});
+  for (const auto name : shared) {
+    const auto add = [&](const char* ending, std::string_view text) {
+      files.push_back({std::string(name) + ending, banner + filled(text, places)});
+    };
+    const StandalonePart& part = part_of(name);
+    add(".hpp", part.header);
+    if (part.source.empty()) continue;
+    add(".cpp", part.source);
+    sources += "  " + std::string(name) + ".cpp\n";
+  }
   Places own = places;
   own["declarations"] = declarations;
   own["adds"] = adds;
   files.push_back({"main.cpp", banner + filled(text::main_cpp, own)});
-  const std::string precompiled = on_device                        ? "device.hpp"
-                                  : headers.contains("onednn.hpp") ? "onednn.hpp"
-                                                                   : "processor.hpp";
+  const std::string precompiled = on_device ? "device.hpp" : shared.contains("onednn") ? "onednn.hpp" : "processor.hpp";
   std::string libraries;
   for (const auto& library : standalone_libraries)
     if (std::find(source.backends.begin(), source.backends.end(), library.backend) != source.backends.end())
@@ -219,6 +261,12 @@ std::vector<SourceFile> standalone_suite(const SuiteSource& source) {
   return files;
 }
 
+bool can_reproduce(const Layer& layer, std::string_view backend, std::string_view plan) {
+  using namespace codegen;
+  std::string reasons;
+  return library_of(backend) != nullptr && is_plan_name(plan) && row_of(layer, backend, plan, reasons);
+}
+
 void emit_reproducer(const Reproducer& reproducer, std::ostream& out) {
   using namespace codegen;
   const auto* library = library_of(reproducer.backend);
@@ -228,45 +276,29 @@ void emit_reproducer(const Reproducer& reproducer, std::ostream& out) {
     throw UsageError("backend '" + as_comment(reproducer.backend) + "' has no reproducers; there are those of " +
                      known);
   }
-  check_plan_name(reproducer.plan);
-  const StandaloneFamily* family = nullptr;
-  std::string fields;
+  if (!is_plan_name(reproducer.plan))
+    throw UsageError("plan '" + as_comment(reproducer.plan) + "', expected e.g. jit:avx2,src=aBcd8b,threads=1");
   std::string reasons;
-  for (const auto& one : standalone_families()) {
-    if (one.backend != reproducer.backend) continue;
-    const bool named = !one.plans.empty() && reproducer.plan.starts_with(one.plans);
-    const bool others = std::any_of(standalone_families().begin(), standalone_families().end(), [&](const auto& other) {
-      return other.backend == one.backend && !other.plans.empty() && reproducer.plan.starts_with(other.plans);
-    });
-    if (named ? false : !one.plans.empty() || others) continue;
-    try {
-      if (const auto row = one.row(reproducer.layer)) {
-        family = &one;
-        fields = *row;
-      }
-    } catch (const NoRow& refused) {
-      reasons += (reasons.empty() ? "" : "; ") + std::string(refused.what());
-    }
-  }
-  if (family == nullptr)
+  const auto found = row_of(reproducer.layer, reproducer.backend, reproducer.plan, reasons);
+  if (!found)
     throw UsageError("no reproducer: " + (reasons.empty() ? "no call of " + reproducer.backend + " for " +
                                                                 std::string(kind(reproducer.layer)) + " by the plan '" +
                                                                 as_comment(reproducer.plan) + "'"
                                                           : reasons));
+  const StandaloneFamily& family = *found->family;
   Places places = places_of("reproducer", library->on_device, reproducer.backend + "/" + reproducer.plan);
-  places["rows"] = row_text(reproducer.layer, fields, "");
+  places["rows"] = row_text(reproducer.layer, found->fields, "");
   places["declarations"] = "";
-  places["adds"] = "    add_" + std::string(family->name) + "();\n";
-  std::vector<std::string_view> headers;
-  for (std::string_view header = family->header; !header.empty(); header = header_of(header).below)
-    headers.push_back(header);
+  places["adds"] = "    add_" + std::string(family.name) + "();\n";
   out << "// Made by `" << as_comment(reproducer.command) << "`.\n// Layer: " << LayerSignature(reproducer.layer).text()
       << "\n// Plan:  " << as_comment(reproducer.backend + "/" + reproducer.plan) << "\n//\n//   "
-      << "g++ -O1 -std=c++20 reproducer.cpp " << family->link << " -lbenchmark -o reproducer\n//   ./reproducer\n";
-  std::string all;
-  for (auto header = headers.rbegin(); header != headers.rend(); ++header)
-    all += filled(header_of(*header).text, places) + "\n";
-  out << without_own_includes(all + filled(family->text, places) + "\n" + filled(text::main_cpp, places));
+      << "g++ -O1 -std=c++20 reproducer.cpp " << family.by.link << " -lbenchmark -o reproducer\n//   ./reproducer\n";
+  std::string headers, sources;
+  for (const auto* part : parts_up_to(family.by.part)) {
+    headers += filled(part->header, places) + "\n";
+    if (!part->source.empty()) sources += filled(part->source, places) + "\n";
+  }
+  out << without_own_includes(headers + sources + filled(family.text, places) + "\n" + filled(text::main_cpp, places));
 }
 
 }  // namespace benanza

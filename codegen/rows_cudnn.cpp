@@ -2,6 +2,7 @@
 // Rows of cuDNN's legacy calls: the problem in cuDNN's terms.
 #include "standalone.hpp"
 #include <benanza/model/layer.hpp>
+#include <benanza/model/unit_height.hpp>
 
 #include <fmt/format.h>
 
@@ -80,36 +81,6 @@ bool fuses(const Epilogue& post) {
   return at == post.size();
 }
 
-TensorShape inserted(const TensorShape& list, std::size_t at, std::int64_t value) {
-  TensorShape result;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i == at) result.push_back(value);
-    result.push_back(list[i]);
-  }
-  return result;
-}
-
-/// One of one dimension is one of two with height 1: the same memory and the same work.
-template <class Convolution>
-Convolution with_height(Convolution op) {
-  if (op.x.size() != 3) return op;
-  op.x = inserted(op.x, 2, 1);
-  op.w = inserted(op.w, 2, 1);
-  op.pads = inserted(inserted(op.pads, 1, 0), 0, 0);  // begins, then ends
-  op.strides = inserted(op.strides, 0, 1);
-  op.dilations = inserted(op.dilations, 0, 1);
-  if constexpr (requires { op.output_padding; }) op.output_padding = inserted(op.output_padding, 0, 0);
-  if constexpr (requires { op.post; }) {
-    Epilogue post;
-    for (PostOp step : op.post) {
-      if (step.shape.size() == 3) step.shape = inserted(step.shape, 2, 1);
-      post.push_back(step);
-    }
-    op.post = post;
-  }
-  return op;
-}
-
 /// Pads, strides, dilations and groups.
 template <class Convolution>
 std::string window_text(const Convolution& op) {
@@ -128,7 +99,7 @@ std::string window_text(const Convolution& op) {
 std::optional<std::string> cudnn_convolution_row(const Layer& layer) {
   const auto* given = std::get_if<op::Conv>(&layer);
   if (given == nullptr) return std::nullopt;
-  const op::Conv op = with_height(*given);
+  const op::Conv op = detail::with_unit_height(*given);
   if (op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
     refuse_cudnn("a quantised convolution");
   const Dims y = dims_of(op.y());
@@ -139,13 +110,13 @@ std::optional<std::string> cudnn_convolution_row(const Layer& layer) {
 
 std::optional<std::string> cudnn_backward_row(const Layer& layer) {
   if (const auto* given = std::get_if<op::ConvGradient>(&layer)) {
-    const op::ConvGradient op = with_height(*given);
+    const op::ConvGradient op = detail::with_unit_height(*given);
     return cudnn_arithmetic(op.type) +
            fmt::format(", .x = {}, .w = {}, .y = {}", list(op.x), list(op.w), list(op.y())) + window_text(op) +
            (op.of == op::ConvGradientOf::data ? "" : ", .by_weights = true");
   }
   if (const auto* given = std::get_if<op::ConvTranspose>(&layer)) {
-    const op::ConvTranspose op = with_height(*given);
+    const op::ConvTranspose op = detail::with_unit_height(*given);
     // The convolution whose gradient it is takes its result and gives its operand; the weights lie as that one's.
     const Dims y = dims_of(op.y());
     return cudnn_arithmetic(op.type) + fmt::format(", .x = {}, .w = {}, .y = {}", list(y), list(op.w), list(op.x)) +

@@ -3,6 +3,7 @@
 #include "standalone.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/quantization.hpp>
+#include <benanza/model/unit_height.hpp>
 
 #include <fmt/format.h>
 
@@ -15,19 +16,19 @@ namespace {
 std::string graph_type(DataType type) {
   switch (type) {
     case DataType::f32:
-    case DataType::tf32: return "fe::DataType_t::FLOAT";
-    case DataType::f16: return "fe::DataType_t::HALF";
-    case DataType::bf16: return "fe::DataType_t::BFLOAT16";
-    case DataType::f8e4m3: return "fe::DataType_t::FP8_E4M3";
-    case DataType::f8e5m2: return "fe::DataType_t::FP8_E5M2";
-    case DataType::i8: return "fe::DataType_t::INT8";
-    case DataType::i32: return "fe::DataType_t::INT32";
+    case DataType::tf32: return "CUDNN_DATA_FLOAT";
+    case DataType::f16: return "CUDNN_DATA_HALF";
+    case DataType::bf16: return "CUDNN_DATA_BFLOAT16";
+    case DataType::f8e4m3: return "CUDNN_DATA_FP8_E4M3";
+    case DataType::f8e5m2: return "CUDNN_DATA_FP8_E5M2";
+    case DataType::i8: return "CUDNN_DATA_INT8";
+    case DataType::i32: return "CUDNN_DATA_INT32";
     default: refuse_graph("type " + std::string(name(type)));
   }
 }
 
 std::string pointwise(const PostOp& step) {
-  const auto mode = [](const char* name) { return fmt::format(".mode = fe::PointwiseMode_t::{}", name); };
+  const auto mode = [](const char* name) { return fmt::format(".mode = CUDNN_POINTWISE_{}", name); };
   switch (step.fn) {
     case ElementwiseFn::add: return mode("ADD");
     case ElementwiseFn::sub: return mode("SUB");
@@ -74,7 +75,7 @@ std::string graph_post(const Op& op, const Dims& y, std::size_t channel_axis) {
       text += ", .operand = " + list(operand_dims(step, y, channel_axis));
       if (step.swapped) text += ", .swapped = true";
       if (step.channel) text += ", .weights = true";
-      if (inputs.at(number++).type == DataType::i32) text += ", .type = fe::DataType_t::INT32";
+      text += ", .type = " + graph_type(inputs.at(number++).type);
     }
     text += '}';
   }
@@ -96,9 +97,9 @@ std::string head(const char* kind, DataType type, DataType y, bool multiplies = 
                      type == DataType::f32 && multiplies ? ", .strict = true" : "");
 }
 
-std::string row(op::Conv op) {
+std::string row(const op::Conv& given) {
+  const op::Conv op = detail::with_unit_height(given);
   check_types(op, op.w_type.value_or(op.type));
-  if (op.x.size() == 3) refuse_graph("a convolution of one dimension");
   const std::size_t spatial = op.x.size() - 2;
   const Dims y = dims_of(op.y());
   return head("convolution", op.type, op.y_type.value_or(op.type)) + operand("a", dims_of(op.x), {}, false) +
@@ -132,26 +133,6 @@ std::string row(const op::LayerNorm& op) {
          (op.rms ? "" : operand("c", channels, packed(channels), true)) + operand("y", x, packed(x), false);
 }
 
-std::string row(const op::Attention& op) {
-  if (bits(op.type) != 16) refuse_graph("attention in other types than f16 and bf16");
-  if (!op.beyond_added_mask().empty()) refuse_graph(std::string(op.beyond_added_mask()));
-  if (!op.starts_at_first_key()) refuse_graph("attention that does not start at the first key");
-  const auto strides = [](const TensorShape& s, bool tokens_first) {
-    return tokens_first ? Dims{s[1] * s[2] * s[3], s[3], s[1] * s[3], 1} : packed(dims_of(s));
-  };
-  std::string text = head("attention", op.type, op.type) +
-                     operand("a", dims_of(op.q), strides(op.q, op.q_tokens_first), false) +
-                     operand("b", dims_of(op.k), strides(op.k, op.k_tokens_first), false) +
-                     operand("c", dims_of(op.v), strides(op.v, op.v_tokens_first), false);
-  if (!op.mask.empty()) {
-    Dims mask(4 - op.mask.size(), 1);
-    mask.insert(mask.end(), op.mask.begin(), op.mask.end());
-    text += operand("mask", mask, packed(mask), false);
-  }
-  if (op.causal) text += ", .causal = true";
-  return text + operand("y", dims_of(op.y()), strides(op.y(), op.y_tokens_first), false);
-}
-
 }  // namespace
 
 std::optional<std::string> cudnn_graph_row(const Layer& layer) {
@@ -161,6 +142,27 @@ std::optional<std::string> cudnn_graph_row(const Layer& layer) {
         else return std::nullopt;
       },
       layer);
+}
+
+std::optional<std::string> cudnn_attention_row(const Layer& layer) {
+  const auto* op = std::get_if<op::Attention>(&layer);
+  if (op == nullptr) return std::nullopt;
+  if (bits(op->type) != 16) refuse_graph("attention in other types than f16 and bf16");
+  if (!op->beyond_added_mask().empty()) refuse_graph(std::string(op->beyond_added_mask()));
+  if (!op->starts_at_first_key()) refuse_graph("attention that does not start at the first key");
+  const auto lying = [](const char* name, const TensorShape& s, bool tokens_first) {
+    return operand(name, dims_of(s), tokens_first ? Dims{s[1] * s[2] * s[3], s[3], s[1] * s[3], 1} : packed(dims_of(s)),
+                   false);
+  };
+  std::string text = fmt::format(".type = fe::DataType_t::{}", op->type == DataType::f16 ? "HALF" : "BFLOAT16") +
+                     lying("q", op->q, op->q_tokens_first) + lying("k", op->k, op->k_tokens_first) +
+                     lying("v", op->v, op->v_tokens_first) + lying("y", op->y(), op->y_tokens_first);
+  if (!op->mask.empty()) {
+    Dims mask(4 - op->mask.size(), 1);
+    mask.insert(mask.end(), op->mask.begin(), op->mask.end());
+    text += operand("mask", mask, packed(mask), false);
+  }
+  return text + (op->causal ? ", .causal = true" : "");
 }
 
 }  // namespace benanza::codegen

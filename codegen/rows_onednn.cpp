@@ -2,12 +2,14 @@
 // Rows of oneDNN's families: the problem in oneDNN's terms.
 #include "standalone.hpp"
 #include <benanza/detail/fold_leading.hpp>
+#include <benanza/model/composed_attention.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/quantization.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace benanza::codegen {
 
@@ -156,6 +158,40 @@ std::optional<std::string> onednn_convolution_row(const Layer& layer) {
          scaling_text(layer, dst, op->w[0], op->w_constant ? channels : 0);
 }
 
+std::optional<std::string> onednn_transposed_row(const Layer& layer) {
+  const auto* op = std::get_if<op::ConvTranspose>(&layer);
+  if (op == nullptr) return std::nullopt;
+  const Dims y = dims_of(op->y());
+  const std::size_t spatial = y.size() - 2;
+  // ONNX has w as C M/group kernel, oneDNN names its dimensions group M/group C/group kernel.
+  Dims w = dims_of(op->w), w_strides(w.size(), 1);
+  for (std::size_t i = w.size(); i-- > 1;) w_strides[i - 1] = w_strides[i] * w[i];
+  w[0] /= op->group;
+  std::swap(w[0], w[1]);
+  std::swap(w_strides[0], w_strides[1]);
+  if (op->group > 1) {
+    w_strides.insert(w_strides.begin(), w[1] * w_strides[1]);
+    w.insert(w.begin(), op->group);
+  }
+  Dims dilations = entries(op->dilations, 0, spatial, 1), pads_end = entries(op->pads, spatial, spatial, 0);
+  const Dims output_padding = entries(op->output_padding, 0, spatial, 0);
+  for (std::size_t i = 0; i < spatial; ++i) {
+    --dilations[i];                    // oneDNN counts what lies between two taps
+    pads_end[i] -= output_padding[i];  // oneDNN has no output padding; a negative pad does the same
+  }
+  const bool biased = starts_with_bias(op->post);
+  const int channels = op->group > 1 ? 3 : 1;  // groups and their channels, or channels
+  return types_text(op->type, op->type, op->type) +
+         fmt::format(
+             ", .x = {}, .w = {}, .w_strides = {}, .y = {}, .strides = {}, .dilations = {}, .pads_begin = {}, "
+             ".pads_end = {}{}{}",
+             list(op->x), list(w), list(w_strides), list(y), list(entries(op->strides, 0, spatial, 1)), list(dilations),
+             list(entries(op->pads, 0, spatial, 0)), list(pads_end),
+             op->w_constant ? "" : ", .constant_weights = false", biased ? ", .bias = true" : "") +
+         post_text(op->post, biased ? 1 : 0, all_operands(op->post, y, 1)) +
+         scaling_text(layer, op->type, op->w[1] * op->group, op->w_constant ? channels : 0);
+}
+
 std::optional<std::string> onednn_product_row(const Layer& layer) {
   const auto* op = std::get_if<op::MatMul>(&layer);
   if (op == nullptr) return std::nullopt;
@@ -283,29 +319,18 @@ std::optional<std::string> onednn_attention_row(const Layer& layer) {
   const auto* op = std::get_if<op::Attention>(&layer);
   if (op == nullptr) return std::nullopt;
   if (!op->beyond_added_mask().empty()) refuse_onednn(std::string(op->beyond_added_mask()));
-  if (op->tokens_first()) refuse_onednn("attention on heads that do not lie one behind the other");
-  if (op->causal || op->before >= 0 || op->after >= 0)
-    refuse_onednn("attention in which a query does not see all keys");
-  const std::int64_t heads = op->q[1], kv_heads = op->k[1], queries = op->q[2], keys = op->k[2], depth = op->q[3];
-  if (heads % kv_heads != 0) refuse_onednn("attention with such a number of heads");
-  // Query heads that share keys are more rows of one product where there is no mask.
-  const bool as_rows = op->mask.empty();
-  const std::int64_t repeats = as_rows ? 1 : heads / kv_heads, rows = as_rows ? queries * (heads / kv_heads) : queries;
-  Dims q{op->q[0], kv_heads, repeats, rows, depth}, k{op->k[0], kv_heads, 1, depth, keys},
-      v{op->v[0], kv_heads, 1, keys, op->v[3]}, scores{op->q[0], kv_heads, repeats, rows, keys},
-      y{op->q[0], kv_heads, repeats, rows, op->v[3]}, mask;
-  std::vector<Dims*> together{&scores, &q, &k, &v, &y};
-  if (!op->mask.empty()) {
-    mask.assign(4 - op->mask.size(), 1);
-    mask.insert(mask.end(), op->mask.begin(), op->mask.end());
-    const std::int64_t groups = mask[1] == 1 ? 1 : kv_heads;
-    mask = {mask[0], groups, mask[1] / groups, mask[2], mask[3]};
-    together.push_back(&mask);
-  }
-  detail::fold_leading(together, 2);
-  return fmt::format(".type = {}, .q = {}, .k = {}, .v = {}, .scores = {}, .y = {}{}{}", onednn_type(op->type), list(q),
-                     list(k), list(v), list(scores), list(y), op->k_transposed ? "" : ", .k_transposed = true",
-                     mask.empty() ? "" : ", .mask = " + list(mask));
+  if (op->q[1] % op->k[1] != 0) refuse_onednn("attention with such a number of heads");
+  const auto composed = detail::ComposedAttention::of(*op);
+  const auto operand = [](const char* name, const detail::ProductOperand& of) {
+    return fmt::format(", .{} = {{{}, {}}}", name, list(of.dims), list(of.strides));
+  };
+  std::string text = fmt::format(".type = {}", onednn_type(op->type)) + operand("q", composed.q) +
+                     operand("k", composed.k) + operand("v", composed.v) + operand("y", composed.y) +
+                     ", .scores = " + list(composed.scores);
+  if (!composed.mask.empty()) text += ", .mask = " + list(composed.mask);
+  if (!composed.bounds.empty())
+    text += fmt::format(", .bounds = {}, .from = {}, .to = {}", list(composed.bounds), composed.from, composed.to);
+  return text;
 }
 
 std::optional<std::string> onednn_recurrent_row(const Layer& layer) {

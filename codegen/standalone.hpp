@@ -21,17 +21,22 @@ struct NoRow : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The layers of one kind by one interface of a library: one function that calls it, one table of layers.
+/// One interface of a library.
+struct StandaloneInterface {
+  std::string_view backend{};  ///< whose plans its calls are
+  std::string_view part{};     ///< what its families include: `onednn` for `onednn.hpp`
+  std::string_view link{};     ///< options of the compiler for its libraries
+  /// What the names of its plans begin with; empty: what those of no other interface of the library do.
+  std::string_view plans{};
+};
+
+/// The layers of one kind by one interface: one function that calls it, one table of layers.
 struct StandaloneFamily {
-  std::string_view backend{};  ///< whose plans they are
-  std::string_view name{};     ///< of its source and its function: `onednn_convolution`
-  std::string_view header{};   ///< what it includes: `onednn.hpp`
-  std::string_view text{};     ///< the template
+  const StandaloneInterface& by;
+  std::string_view name{};  ///< of its source and its function: `onednn_convolution`
+  std::string_view text{};  ///< the template
   /// The fields of a layer's row behind signature and work; nothing for a layer of another kind. Throws NoRow.
   std::optional<std::string> (*row)(const Layer& layer){};
-  std::string_view link{};  ///< options of the compiler for its libraries
-  /// What the names of its plans begin with; empty: what no other family's do.
-  std::string_view plans{};
 };
 /// THE list of families.
 [[nodiscard]] std::span<const StandaloneFamily> standalone_families();
@@ -69,6 +74,7 @@ std::optional<std::string> onednn_softmax_row(const Layer& layer);
 std::optional<std::string> onednn_activation_row(const Layer& layer);
 std::optional<std::string> onednn_binary_row(const Layer& layer);
 std::optional<std::string> onednn_attention_row(const Layer& layer);
+std::optional<std::string> onednn_transposed_row(const Layer& layer);
 std::optional<std::string> onednn_reduction_row(const Layer& layer);
 std::optional<std::string> onednn_recurrent_row(const Layer& layer);
 std::optional<std::string> openblas_product_row(const Layer& layer);
@@ -81,6 +87,7 @@ std::optional<std::string> cudnn_activation_row(const Layer& layer);
 std::optional<std::string> cudnn_reduction_row(const Layer& layer);
 std::optional<std::string> cudnn_recurrent_row(const Layer& layer);
 std::optional<std::string> cudnn_graph_row(const Layer& layer);
+std::optional<std::string> cudnn_attention_row(const Layer& layer);
 std::optional<std::string> cublas_product_row(const Layer& layer);
 std::optional<std::string> cublaslt_product_row(const Layer& layer);
 

@@ -10,9 +10,11 @@
 #include <benanza/bounds/witness.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
+#include <benanza/model/composed_attention.hpp>
 #include <benanza/model/quantization.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/model/suite.hpp>
+#include <benanza/model/unit_height.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/onnx/node_graph.hpp>
 #include <benanza/onnx/stored_tensors.hpp>

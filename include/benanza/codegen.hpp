@@ -49,6 +49,9 @@ struct SourceFile {
 /// Whether plans of a backend are calls of a library, not kernels of Benanza's own.
 [[nodiscard]] bool can_stand_alone(std::string_view backend);
 
+/// Whether emit_reproducer can write this layer by a plan of that name.
+[[nodiscard]] bool can_reproduce(const Layer& layer, std::string_view backend, std::string_view plan);
+
 /// One layer by one plan.
 struct Reproducer {
   Layer layer{};

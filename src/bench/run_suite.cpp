@@ -34,6 +34,10 @@ void print_help() {
       "          [--benanza_threads=<most threads>]    (default: one for each physical core of one NUMA node)\n"
       "          [--benanza_budget=<e.g. 60s, 5m>]     (default: 60s, or 1s for each layer if that is more)\n"
       "          [--benanza_cache=<state>,...]         (hot, cold-weights, cold; default: the first two)\n"
+      "          [--benanza_metrics=<metric>,...]      (kernels, dram, flops, occupancy: keeps the kernels of chosen "
+      "plans "
+      "in\n"
+      "                                                 --benchmark_out, with hardware counters; on a GPU)\n"
       "          [--benanza_isolate=<bool>]            (default: true; in a process of its own: rows that crash, hang "
       "or\n"
       "                                                 eat the memory are left out by running again without them;\n"
@@ -134,7 +138,8 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
   const auto accept = name_filter(flags.filter);
   const InterruptWatch interrupt;
-  MeasureOptions options{.threads = flags.threads, .accept = accept, .stop = interrupt.stop_token()};
+  MeasureOptions options{
+      .threads = flags.threads, .accept = accept, .metrics = flags.metrics, .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   const std::vector<std::string> names = names_of(suite.backends);
   const std::optional<Worker> worker = worker_of(suite, flags);

@@ -47,16 +47,18 @@ int parse_threads(const std::string& text) {
   return threads;
 }
 
-std::vector<CacheState> parse_caches(const std::string& text) {
-  std::vector<CacheState> caches;
+/// The names of a list, `hot,cold`; `expected` says of which there are.
+template <class Named>
+std::vector<Named> parse_names(const std::string& flag, const std::string& text, const std::string& expected) {
+  std::vector<Named> names;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto state = detail::enum_from_name<CacheState>(std::string_view(text).substr(begin, end - begin));
-    if (!state) throw UsageError("--benanza_cache: '" + text + "', expected some of hot, cold-weights and cold");
-    caches.push_back(*state);
+    const auto name = detail::enum_from_name<Named>(std::string_view(text).substr(begin, end - begin));
+    if (!name) throw UsageError(flag + ": '" + text + "', expected some of " + expected);
+    names.push_back(*name);
     begin = end + 1;
   }
-  return caches;
+  return names;
 }
 
 /// Whether the pattern occurs in the text at `at`; `.` stands for any character, as in the regular expression.
@@ -79,7 +81,10 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     if (i == 0) flags.rest.emplace_back(argument);
     else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
     else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = detail::parse_duration(*budget);
-    else if (const auto caches = value_of(argument, "benanza_cache")) flags.caches = parse_caches(*caches);
+    else if (const auto caches = value_of(argument, "benanza_cache"))
+      flags.caches = parse_names<CacheState>("--benanza_cache", *caches, "hot, cold-weights and cold");
+    else if (const auto metrics = value_of(argument, "benanza_metrics"))
+      flags.metrics = parse_names<KernelMetric>("--benanza_metrics", *metrics, "kernels, dram, flops and occupancy");
     else if (const auto isolate = value_of(argument, "benanza_isolate")) flags.isolate = is_true(*isolate);
     else if (const auto done = value_of(argument, "benanza_done")) flags.done = *done;
     else if (const auto filter = value_of(argument, "benchmark_filter")) flags.filter = *filter;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/measurement.hpp>
 
 #include <functional>
@@ -18,8 +19,9 @@ struct SuiteFlags {
   int threads = 0;  ///< 0: one for each physical core of one NUMA node
   std::optional<Seconds> budget{};
   std::vector<CacheState> caches{};  ///< empty: what a session measures by default
-  bool isolate = true;               ///< in a process of its own
-  std::string filter{};              ///< as given; empty: all
+  std::vector<KernelMetric> metrics{};
+  bool isolate = true;   ///< in a process of its own
+  std::string filter{};  ///< as given; empty: all
   bool list = false;
   std::string done{};               ///< file of finished signatures, one a line; empty: none
   std::string out{};                ///< of a JSON file; empty: none, or Google Benchmark writes another format itself

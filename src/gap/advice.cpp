@@ -162,10 +162,8 @@ class Adviser {
   [[nodiscard]] std::string how_to_reproduce(const std::vector<AdvisedCall>& calls) const {
     if (calls.empty()) return "";
     const AdvisedCall& call = calls.front();
-    const bool has_reproducer = call.plan.starts_with("onednn/") &&
-                                (call.signature.starts_with("Conv/") || call.signature.starts_with("MatMul/"));
     const std::string signature = detail::shell_word(call.signature);
-    if (has_reproducer)
+    if (commands_.has_reproducer != nullptr && commands_.has_reproducer(call.signature, call.plan))
       return "benanza generate --reproducer " + signature + " --plan " + detail::shell_word(call.plan) +
              " -o reproducer.cpp";
     return commands_.measure.empty() ? "" : commands_.measure + " " + signature;

@@ -25,6 +25,16 @@ std::string p10_ms(const std::optional<Measurement>& row) {
 
 std::string plan(const std::optional<Measurement>& row) { return row ? row->backend + " " + row->algorithm : ""; }
 
+/// `name 64x1x1 blocks of 128x1x1; ...`.
+std::string kernels_text(const std::vector<KernelLaunch>& kernels) {
+  const auto size = [](const LaunchSize& s) { return fmt::format("{}x{}x{}", s.x, s.y, s.z); };
+  std::string text;
+  for (const auto& kernel : kernels)
+    text += fmt::format("{}{} {} blocks of {}", text.empty() ? "" : "; ", kernel.name, size(kernel.grid),
+                        size(kernel.block));
+  return text;
+}
+
 std::string_view verdict(const Comparison& comparison) {
   return enum_names(Verdict{})[static_cast<std::size_t>(comparison.verdict)];
 }
@@ -71,22 +81,24 @@ void write_csv(std::ostream& out, const DbMerge& report) {
 
 void write_csv(std::ostream& out, const DbDiff& report) {
   out << "kind,name,cache,verdict,change,noise,before_p10_ms,after_p10_ms,before_median_ms,after_median_ms,before_plan,"
-         "after_plan,reason\n";
+         "after_plan,reason,kernels_gone,kernels_new\n";
   for (const auto& model : report.diff.models)
     for (const auto& rung : model.rungs) {
       const auto ms = [](const std::optional<Seconds>& time) { return time ? number_field(time->value * 1e3) : ""; };
-      out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{}\n", csv_field(model.model),
+      out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{},,\n", csv_field(model.model),
                          enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], verdict(rung.comparison),
                          number_field(rung.comparison.change), rung.comparison.noise, ms(rung.before.bound),
                          ms(rung.after.bound), ms(rung.before.median), ms(rung.after.median),
                          csv_field(rung.comparison.reason));
     }
   for (const auto& layer : report.diff.layers)
-    out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature),
+    out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature),
                        enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)], verdict(layer.comparison),
                        number_field(layer.comparison.change), layer.comparison.noise, p10_ms(layer.before),
                        p10_ms(layer.after), median_ms(layer.before), median_ms(layer.after),
-                       csv_field(plan(layer.before)), csv_field(plan(layer.after)), csv_field(layer.comparison.reason));
+                       csv_field(plan(layer.before)), csv_field(plan(layer.after)), csv_field(layer.comparison.reason),
+                       csv_field(layer.kernels ? kernels_text(layer.kernels->gone) : ""),
+                       csv_field(layer.kernels ? kernels_text(layer.kernels->added) : ""));
 }
 
 }  // namespace benanza

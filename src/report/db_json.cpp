@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports of `benanza db`; the keys are documented in docs/database.md, "Verdicts", and keep their meaning.
 #include "json.hpp"
+#include "kernels.hpp"
 #include <benanza/report/db_report.hpp>
 
 namespace benanza {
@@ -120,6 +121,8 @@ void write_json(std::ostream& out, const DbDiff& report) {
                {"before", row_json(layer.before)},
                {"after", row_json(layer.after)}};
     add_comparison(entry, layer.comparison);
+    if (layer.kernels)
+      entry["kernels"] = {{"gone", kernels_json(layer.kernels->gone)}, {"new", kernels_json(layer.kernels->added)}};
     layers.push_back(std::move(entry));
   }
   write(out, {{"schema", 1},

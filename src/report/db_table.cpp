@@ -10,7 +10,12 @@
 //   layers: 3 slower, 2 faster, 1 unknown, 40 same (changes up to 3 % count as same)
 //   verdict   change   noise     before      after  layer
 //   slower    +7.3 %   0.5 %    10.0 us    10.7 us  Conv 1x256x14x14, 256 of 3x3, +bias +relu
+//            - volta_scudnn_128x64_relu_interior_nn_v1
+//              643 us, 3136x1x1 blocks of 128x1x1, 128 registers, 16.4 kB shared
+//            + volta_scudnn_128x128_relu_interior_nn_v1
+//              690 us, 1568x1x1 blocks of 256x1x1, 128 registers, 24.6 kB shared
 #include "format.hpp"
+#include "kernels.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
 
@@ -84,6 +89,19 @@ void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, 
 void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side) {
   out << fmt::format("{:<7} {}: {} {}, {} ({})\n", name, side.place, clipped(side.machine.device, 60), side.machine.isa,
                      versions_text(side.backends), count_text(side.runs, "run"));
+}
+
+void kernel_lines(std::ostream& out, const KernelChanges& changes, const TableOptions& options) {
+  constexpr std::size_t most = 4, width = 66;
+  const auto lines = [&](char sign, const std::vector<KernelLaunch>& kernels) {
+    const std::size_t shown = options.all ? kernels.size() : std::min(kernels.size(), most);
+    for (std::size_t i = 0; i < shown; ++i)
+      out << fmt::format("{:<8} {} {}\n{:<8}   {}\n", "", sign, clipped(kernels[i].name, options.all ? 300 : width), "",
+                         launch_text(kernels[i]));
+    if (shown < kernels.size()) out << fmt::format("{:<8} {} {} more: --all\n", "", sign, kernels.size() - shown);
+  };
+  lines('-', changes.gone);
+  lines('+', changes.added);
 }
 
 }  // namespace
@@ -162,13 +180,22 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
   for (std::size_t i = 0; i < counts.size(); ++i)
     out << fmt::format("{} {} {}", i ? "," : "", counts[i], enum_names(Verdict{})[i]);
   out << fmt::format(" (changes up to {:.3g} % count as same)\n", 100 * report.tolerance);
-  const std::size_t worth = report.diff.layers.size() - (options.all ? 0 : counts.back());
-  const std::size_t shown = shown_of(worth, options);
+  std::size_t with_kernels = 0, with_others = 0;
+  std::vector<const LayerChange*> worth;
+  for (const auto& layer : report.diff.layers) {
+    const bool launches_others = layer.kernels && layer.kernels->any();
+    with_kernels += layer.kernels ? 1 : 0;
+    with_others += launches_others ? 1 : 0;
+    if (options.all || launches_others || layer.comparison.verdict != Verdict::same) worth.push_back(&layer);
+  }
+  if (with_kernels > 0)
+    out << fmt::format("kernels: {} of {} launch others\n", with_others, count_text(with_kernels, "layer"));
+  const std::size_t shown = shown_of(worth.size(), options);
   if (shown == 0) return;
   const std::size_t width = options.all ? 300 : static_cast<std::size_t>(std::max(options.width, 80)) - 52;
   out << fmt::format("{:<8} {:>9} {:>8} {:>10} {:>10}  {}\n", "verdict", "change", "noise", "before", "after", "layer");
   for (std::size_t i = 0; i < shown; ++i) {
-    const LayerChange& layer = report.diff.layers[i];
+    const LayerChange& layer = *worth[i];
     const std::string cache(enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)]);
     std::string text = options.all ? layer.signature : describe(parse_layer(layer.signature));
     if (layer.cache != CacheState::hot) text += ", " + cache;
@@ -179,8 +206,9 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
     if (layer.before && layer.after && layer.before->algorithm != layer.after->algorithm)
       out << fmt::format("{:<8} {} {} -> {} {}\n", "", layer.before->backend, clipped(layer.before->algorithm, 60),
                          layer.after->backend, clipped(layer.after->algorithm, 60));
+    if (layer.kernels) kernel_lines(out, *layer.kernels, options);
   }
-  out << more(shown, worth);
+  out << more(shown, worth.size());
 }
 
 }  // namespace benanza

@@ -48,6 +48,32 @@ Comparison compare_rows(const Measurement& before, const Measurement& after, dou
   return compare(timing_of_session(before), timing_of_session(after), tolerance);
 }
 
+/// Whether two kernels are the same work for the device: times and counters do not count.
+bool is_alike(const KernelLaunch& a, const KernelLaunch& b) {
+  return a.name == b.name && a.grid == b.grid && a.block == b.block &&
+         a.registers_per_thread == b.registers_per_thread && a.static_shared_bytes == b.static_shared_bytes &&
+         a.dynamic_shared_bytes == b.dynamic_shared_bytes;
+}
+
+/// The kernels of `these` that `others` does not have, or not as often.
+std::vector<KernelLaunch> without(std::vector<KernelLaunch> these, const std::vector<KernelLaunch>& others) {
+  std::vector<KernelLaunch> left = others;
+  std::erase_if(these, [&](const KernelLaunch& kernel) {
+    const auto found =
+        std::find_if(left.begin(), left.end(), [&](const auto& other) { return is_alike(kernel, other); });
+    if (found == left.end()) return false;
+    left.erase(found);
+    return true;
+  });
+  return these;
+}
+
+std::optional<KernelChanges> kernel_changes(const Measurement& before, const Measurement& after) {
+  const auto &first = before.kernel_launches, &second = after.kernel_launches;
+  if (first.empty() || second.empty()) return std::nullopt;
+  return KernelChanges{.gone = without(first, second), .added = without(second, first)};
+}
+
 }  // namespace
 
 std::vector<LayerChange> diff_layers(const ResultDatabase& before, const ResultDatabase& after,
@@ -66,7 +92,10 @@ std::vector<LayerChange> diff_layers(const ResultDatabase& before, const ResultD
     else change.comparison.reason = "before: " + pair.first.why_none();
     if (second) change.after = *second;
     else change.comparison.reason = "after: " + pair.second.why_none();
-    if (first && second) change.comparison = compare_rows(*first, *second, options.tolerance);
+    if (first && second) {
+      change.comparison = compare_rows(*first, *second, options.tolerance);
+      change.kernels = kernel_changes(*first, *second);
+    }
     changes.push_back(std::move(change));
   }
   std::stable_sort(changes.begin(), changes.end(),

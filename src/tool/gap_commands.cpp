@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gap_commands.hpp"
 
+#include <benanza/codegen.hpp>
 #include <benanza/detail/shell_word.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +21,12 @@ std::string given(const CLI::App& command, std::initializer_list<const char*> op
     for (const auto& value : command.get_option(name)->results())
       text += std::string(" ") + name + " " + detail::shell_word(value);
   return text;
+}
+
+bool has_reproducer(const std::string& signature, const std::string& plan) {
+  const auto slash = plan.find('/');
+  return slash != std::string::npos &&
+         can_reproduce(parse_layer(signature), plan.substr(0, slash), plan.substr(slash + 1));
 }
 
 }  // namespace
@@ -45,7 +53,8 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
              backends + results + session,
       .bound = bound + with + type,
       .in_type = bound + with + " --type",
-      .measure = "benanza measure" + at_most + (device && backends.empty() ? " --backend cuda" : backends) + session};
+      .measure = "benanza measure" + at_most + (device && backends.empty() ? " --backend cuda" : backends) + session,
+      .has_reproducer = has_reproducer};
 }
 
 }  // namespace benanza::tool

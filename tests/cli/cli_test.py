@@ -1243,6 +1243,23 @@ class Cli(unittest.TestCase):
         self.assertNotIn("flops", found[0][1])
         self.assertIn("25x16x1 blocks of 8x32x1", page.read_text())
 
+    def test_kernels_that_only_one_of_two_results_launches_are_shown(self):
+        kernel = {"name": "gather", "grid": [25, 16, 1], "block": [8, 32, 1], "registers": 66, "static_shared_bytes": 6400, "time_ns": 4000.0}
+        def with_kernels(name, kernels):
+            return self.copy("mnist.json", name, ('"samples":8,"calls_per_sample":10,"rounds_ns":[11000.0',
+                                                  f'"kernels":{json.dumps(kernels)},"samples":8,"calls_per_sample":10,"rounds_ns":[11000.0'))
+        before = with_kernels("before.json", [kernel, kernel])
+        after = with_kernels("after.json", [kernel | {"time_ns": 4100.0}, kernel | {"grid": [50, 16, 1]}])
+        table = run("db", "diff", before, after).stdout
+        self.assertIn("\nkernels: 1 of 1 layer launch others\n", table)
+        self.assertIn("         - gather\n           4.00 us, 25x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n"
+                      "         + gather\n           4.00 us, 50x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n", table)
+        self.assertTrue(all(len(line) <= 80 for line in table.splitlines()[3:]), table)
+        changed = [layer["kernels"] for layer in json.loads(run("db", "diff", before, after, "--json", "-").stdout)["layers"] if "kernels" in layer]
+        self.assertEqual([[each["grid"] for each in changed[0][side]] for side in ("gone", "new")], [[[25, 16, 1]], [[50, 16, 1]]])
+        self.assertIn("gather 25x16x1 blocks of 8x32x1,gather 50x16x1 blocks of 8x32x1\n", run("db", "diff", before, after, "--csv", "-").stdout)
+        self.assertNotIn("kernels:", run("db", "diff", RESULTS / "mnist.json", after).stdout)   # one side does not know them
+
     def test_what_a_library_s_heuristic_chooses_is_marked(self):
         advised = ('"samples":8,"calls_per_sample":10,"rounds_ns":[20500.0', '"advised":1,"samples":8,"calls_per_sample":10,"rounds_ns":[20500.0')
         results = self.copy("mnist.json", "advised.json", advised)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cuDNN answers without a device is compared with our own shapes; plans need one.
 #include "backend/cudnn/graphs.hpp"
-#include "backend/cudnn/unit_height.hpp"
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cudnn.hpp>
@@ -135,11 +134,12 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
 }
 
 TEST_CASE("a convolution of one dimension is one of two with height 1 to cuDNN") {
-  const op::Conv conv = cudnn::with_unit_height(op::Conv{.x = {1, 80, 3000},
-                                                         .w = {384, 80, 3},
-                                                         .pads = {1, 2},
-                                                         .strides = {2},
-                                                         .post = {bias, {ElementwiseFn::add, TensorShape{1, 384, 1}}}});
+  const op::Conv conv =
+      detail::with_unit_height(op::Conv{.x = {1, 80, 3000},
+                                        .w = {384, 80, 3},
+                                        .pads = {1, 2},
+                                        .strides = {2},
+                                        .post = {bias, {ElementwiseFn::add, TensorShape{1, 384, 1}}}});
   CHECK(conv.x == TensorShape{1, 80, 1, 3000});
   CHECK(conv.w == TensorShape{384, 80, 1, 3});
   CHECK(conv.pads == TensorShape{0, 1, 0, 2});  // both begins, then both ends

@@ -39,12 +39,12 @@ struct Case {
 };
 
 /// Every layer of a graph has one row, `lib a,threads=1`, of `time_of`. With ceilings: 1 TFLOP/s and 1 TB/s.
-inline Case make_case(benanza::testing::GraphBuilder& graph, bool with_ceilings = false,
-                      const std::vector<Measurement>& more = {}) {
+inline Case make_case(const Graph& graph, bool with_ceilings = false, const std::vector<Measurement>& more = {},
+                      const Machine& machine = {.device = "fake", .isa = "none", .cores = 1}) {
   Case made;
-  made.model = make_model_layers(graph.graph());
+  made.model = make_model_layers(graph);
   Run run;
-  run.machine = {.device = "fake", .isa = "none", .cores = 1};
+  run.machine = machine;
   run.backends = {{"lib", "1"}};
   if (with_ceilings) {
     run.ceilings = {{.quantity = CeilingQuantity::peak(DataType::f32), .value = 1e12},
@@ -70,6 +70,11 @@ inline Case make_case(benanza::testing::GraphBuilder& graph, bool with_ceilings 
   made.results.add(std::move(run));
   made.analysis = analyze(made.model, made.results, {.threads = 1, .candidates = true});
   return made;
+}
+
+inline Case make_case(benanza::testing::GraphBuilder& graph, bool with_ceilings = false,
+                      const std::vector<Measurement>& more = {}) {
+  return make_case(graph.graph(), with_ceilings, more);
 }
 
 inline Case three_layers(bool with_ceilings = false, const std::vector<Measurement>& more = {}) {

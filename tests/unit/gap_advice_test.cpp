@@ -112,6 +112,16 @@ TEST_CASE("commands of advice begin as they are given and are words of a shell")
   CHECK(kernel->reproduce == "benanza measure --threads 2 " + kernel->calls[0].signature);
   for (const auto& advice : compare(c.analysis, c.model, usual()).advice)  // no command line: layers alone
     CHECK((advice.reproduce.empty() || advice.reproduce.starts_with("benanza measure ")));
+  // A reproducer is named where there is one for the plan of the call that takes the most time.
+  options.commands.has_reproducer = [](const std::string&, const std::string& plan) {
+    return plan == "lib/a,threads=1";
+  };
+  CHECK(find(compare(c.analysis, c.model, usual(), options), Change::algorithm)->reproduce ==
+        "benanza generate --reproducer " + kernel->calls[0].signature + " --plan lib/a,threads=1 -o reproducer.cpp");
+  options.commands.has_reproducer = [](const std::string&, const std::string& plan) {
+    return plan == "lib/b,threads=1";
+  };
+  CHECK(find(compare(c.analysis, c.model, usual(), options), Change::algorithm)->reproduce == kernel->reproduce);
   CHECK(detail::shell_word("a/b-1.onnx") == "a/b-1.onnx");
   CHECK(detail::shell_word("it's $HOME") == R"('it'\''s $HOME')");
   CHECK(detail::shell_word("").size() == 2);

@@ -3,6 +3,7 @@
 #include "report/tensor_cores.hpp"
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
+#include "support/gap_support.hpp"
 #include "support/results_support.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/profile/engine_profile.hpp>
@@ -139,6 +140,43 @@ TEST_CASE("Kernels are of the library whose call launched them, and what lies be
   };
   CHECK(count("cudaLaunchKernel", "cudnnAddTensor", "cudnnConvolutionForward") == Approx(100));
   CHECK(count("cudaLaunchKernel", "cudnnConvolutionForward", "cudnnConvolutionForward") == Approx(64));
+}
+
+// The first pass alone (tests/data/2019/first_pass.py). sqlite3: MXNet's pool asks nine times between two calls of
+// cuDNN how much memory is free, which takes 264.328 us.
+TEST_CASE("MXNet's first pass asks for free memory between calls of cuDNN") {
+  const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
+  const auto made = read_profile({&path, 1}, {.warm_ups = 0, .passes = 1});
+  REQUIRE(made.latencies.size() == 1);
+  double count = 0, us = 0, in_records = 0;
+  for (const auto& each : made.between)
+    if (each.activity == Activity::call && each.name == "cudaMemGetInfo") {
+      count += each.count;
+      us += each.time.value * 1e6;
+    }
+  CHECK(count == 9);
+  CHECK(us == Approx(264.328));
+  for (const auto& record : made.records) {
+    if (!record.between_libraries) continue;
+    CHECK(record.name == "cudaMemGetInfo");
+    for (const auto& time : record.times) in_records += time.value * 1e6;
+  }
+  CHECK(in_records == Approx(264.328));
+}
+
+// Each layer of the bound has a made-up time: where a pass spends its time does not depend on them. sqlite3: of the
+// 264.328 us no kernel runs, and nothing is copied or set, in 240.506 us.
+TEST_CASE("Calls between library calls cost the time in which the device is idle") {
+  const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
+  const Machine v100{.device = "Tesla V100-SXM2-16GB", .isa = "sm_70", .cores = 1, .driver = "418"};
+  const auto resnet = gap_support::make_case(data2019::model("ResNet050-v1"), false, {}, v100);
+  const Gap gap = compare(resnet.analysis, resnet.model, read_profile({&path, 1}, {.warm_ups = 0, .passes = 1}));
+  INFO(gap.outside);
+  CHECK(gap_support::part_us(gap, Cause::between_calls) == Approx(240.506));
+  const auto advice = std::find_if(gap.advice.begin(), gap.advice.end(),
+                                   [](const Advice& each) { return each.change == Change::call; });
+  REQUIRE(advice != gap.advice.end());
+  CHECK(advice->text == "no runtime calls between library calls: 9 x cudaMemGetInfo");
 }
 
 TEST_CASE("A database that is cut off or none is refused") {

@@ -61,6 +61,28 @@ TEST_CASE("layers are compared by their fastest plans, the greatest change first
   CHECK(changes[2].comparison.verdict == Verdict::same);
 }
 
+TEST_CASE("kernels that only one side launches are told apart by name and geometry, not by time") {
+  const auto kernel = [](const std::string& name, std::int64_t blocks, double seconds) {
+    return KernelLaunch{.name = name, .grid = {blocks, 1, 1}, .block = {128, 1, 1}, .time = {seconds}};
+  };
+  Measurement old_row = row(relu, 10e-6), new_row = row(relu, 10e-6), none = row(sum, 1e-6), some = none;
+  old_row.kernel_launches = {kernel("pad", 8, 1e-6), kernel("pad", 8, 1e-6), kernel("conv", 64, 8e-6)};
+  new_row.kernel_launches = {kernel("pad", 8, 2e-6), kernel("conv", 32, 8e-6)};
+  some.kernel_launches = {kernel("add", 1, 1e-6)};
+  const auto changes = diff_layers(of({old_row, none}), of({new_row, some}));
+  REQUIRE(changes.size() == 2);
+  const auto& with = changes[0].signature == relu ? changes[0] : changes[1];
+  const auto& without = changes[0].signature == relu ? changes[1] : changes[0];
+  CHECK(with.comparison.verdict == Verdict::same);
+  REQUIRE(with.kernels);
+  REQUIRE(with.kernels->gone.size() == 2);  // one of two pads, and the convolution of another grid
+  CHECK(with.kernels->gone[0].name == "pad");
+  CHECK(with.kernels->gone[1].grid.x == 64);
+  REQUIRE(with.kernels->added.size() == 1);
+  CHECK(with.kernels->added[0].grid.x == 32);
+  CHECK_FALSE(without.kernels);  // one side was not asked for its kernels
+}
+
 TEST_CASE("a layer that one side lacks or refuses is unknown, with the reason") {
   Measurement wrong = row(big_relu, 1e-6);
   wrong.exclude(RowStatus::wrong, "differs by 1");

@@ -41,6 +41,13 @@ TEST_CASE("cache states and isolation are asked for by flags") {
   CHECK_FALSE(parse({"--benanza_isolate=false"}).isolate);
 }
 
+TEST_CASE("kernels and their counters are asked for by a flag") {
+  CHECK(parse({}).metrics.empty());
+  CHECK(parse({"--benanza_metrics=dram,flops,occupancy"}).metrics ==
+        std::vector{KernelMetric::dram, KernelMetric::flops, KernelMetric::occupancy});
+  CHECK(parse({"--benanza_metrics=kernels"}).metrics == std::vector{KernelMetric::kernels});
+}
+
 TEST_CASE("a JSON file is Benanza's to write, another format Google Benchmark's") {
   CHECK(parse({"--benchmark_out=a.json"}).out == "a.json");
   CHECK(parse({"--benchmark_out=a.json", "--benchmark_out_format=json"}).out == "a.json");
@@ -54,6 +61,8 @@ TEST_CASE("wrong flags say what was expected") {
   CHECK_THROWS_AS(parse({"--benanza_threads=two"}), UsageError);
   for (const char* wrong : {"--benanza_cache=", "--benanza_cache=warm", "--benanza_cache=hot,", "--benanza_cache"})
     CHECK_THROWS_AS(parse({wrong}), UsageError);
+  for (const char* wrong : {"--benanza_metrics=", "--benanza_metrics=power", "--benanza_metrics=dram,"})
+    CHECK_THROWS_WITH(parse({wrong}), Catch::Contains("expected some of kernels, dram, flops and occupancy"));
   CHECK_THROWS_AS(parse({"--benanza_budget=-3s"}), UsageError);
   CHECK_THROWS_AS(parse({"--benanza_budget=3 parsecs"}), UsageError);
   CHECK_THROWS_AS(name_filter("["), UsageError);

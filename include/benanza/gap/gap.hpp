@@ -275,6 +275,9 @@ struct Commands {
   std::string bound{};                     ///< the model's bounds
   std::string in_type{};                   ///< them in another type: its name follows
   std::string measure{"benanza measure"};  ///< one layer: its signature follows
+  /// Whether `benanza generate --reproducer` can write the layer of a signature by a plan, `BACKEND/ALGORITHM`; null:
+  /// it is not asked, and no advice names that command.
+  bool (*has_reproducer)(const std::string& signature, const std::string& plan) = nullptr;
 };
 
 struct GapOptions {

@@ -2,7 +2,7 @@
 // Convolution by every forward algorithm, its epilogue by calls of its own or fused into one; transposed convolution as
 // the gradient that it is, by every algorithm of that.
 #include "families.hpp"
-#include "unit_height.hpp"
+#include <benanza/model/unit_height.hpp>
 
 #include <algorithm>
 #include <array>
@@ -154,7 +154,7 @@ void add_forward(const Problem& p, const op::Conv& op, Candidates& candidates) {
 }  // namespace
 
 void add_plans(const op::Conv& given, Candidates& candidates) {
-  const op::Conv op = with_unit_height(given);
+  const op::Conv op = detail::with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how || op.w_type.value_or(op.type) != op.type || op.y_type.value_or(op.type) != op.type)
     return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)) +
@@ -175,7 +175,7 @@ void add_plans(const op::Conv& given, Candidates& candidates) {
 }
 
 void add_plans(const op::ConvTranspose& given, Candidates& candidates) {
-  const op::ConvTranspose op = with_unit_height(given);
+  const op::ConvTranspose op = detail::with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse("no legacy call of cuDNN for a convolution of " + std::string(name(op.type)));
   const std::size_t spatial = op.x.size() - 2;

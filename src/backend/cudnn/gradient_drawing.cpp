@@ -2,7 +2,7 @@
 // Gradients as graphs of cuDNN: of convolutions to data and to weights, of batch, layer and RMS normalisation.
 #include "draw.hpp"
 #include "inverse_deviation.hpp"
-#include "unit_height.hpp"
+#include <benanza/model/unit_height.hpp>
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace benanza::cudnn {
 
 std::optional<Drawn> draw(const op::ConvGradient& given, const Subject& subject, Order order) {
-  const op::ConvGradient op = with_unit_height(given);
+  const op::ConvGradient op = detail::with_unit_height(given);
   if (op.x.size() < 4 || subject.is_integer()) return std::nullopt;
   const std::size_t spatial = op.x.size() - 2;
   const auto with_windows = [&](auto attributes) {

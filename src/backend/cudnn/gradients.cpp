@@ -3,7 +3,7 @@
 // statistics that forward kept, and of the activations that follow from their result.
 #include "families.hpp"
 #include "inverse_deviation.hpp"
-#include "unit_height.hpp"
+#include <benanza/model/unit_height.hpp>
 
 #include <algorithm>
 #include <array>
@@ -109,7 +109,7 @@ std::string no_gradient(std::string_view kind, DataType type) {
 }  // namespace
 
 void add_plans(const op::ConvGradient& given, Candidates& candidates) {
-  const op::ConvGradient op = with_unit_height(given);
+  const op::ConvGradient op = detail::with_unit_height(given);
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_gradient(op.kind, op.type));
   const std::size_t spatial = op.x.size() - 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
-#include "unit_height.hpp"
+#include <benanza/model/unit_height.hpp>
 #include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::optional<Drawn> draw_chain(const PostOp& first, const TensorShape& a, const
 }  // namespace
 
 std::optional<Drawn> draw(const op::Conv& given, const Subject& subject, Order order) {
-  const op::Conv op = with_unit_height(given);
+  const op::Conv op = detail::with_unit_height(given);
   if (op.x_zero || op.w_zero || op.x.size() < 4) return std::nullopt;
   Draw drawing(subject);
   const std::size_t spatial = op.x.size() - 2;

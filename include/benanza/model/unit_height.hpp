@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace benanza::cudnn {
+namespace benanza::detail {
 
 /// The list with `value` in front of entry `at`; an empty list, which stands for defaults, remains empty.
 [[nodiscard]] inline TensorShape inserted(const TensorShape& list, std::size_t at, std::int64_t value) {
@@ -43,4 +43,4 @@ template <class Convolution>
   return result;
 }
 
-}  // namespace benanza::cudnn
+}  // namespace benanza::detail
