@@ -146,6 +146,8 @@ constexpr Rule rules[] = {
     {"identity", Position::anywhere, {"View"}},
     {"dropout", Position::anywhere, {"View"}},
     {"view", Position::word, {"View"}},
+    {"detach", Position::word, {"View"}},
+    {"asstrided", Position::anywhere, {"View"}},
     {"resize", Position::anywhere, {"Resize"}},
     {"upsampl", Position::anywhere, {"Resize"}},
     {"interpolate", Position::anywhere, {"Resize"}},
@@ -244,16 +246,24 @@ bool has_any(const ProfileRecord& record, std::span<const std::string_view> text
   return false;
 }
 
-/// PyTorch's autograd runs a gradient in two records of its own; the operators inside say what it does.
-bool is_wrapper(const ProfileRecord& record) {
-  const std::string& name = record.name;
-  return name.starts_with("autograd::engine") || (name.ends_with("Backward0") && !name.starts_with("aten::"));
-}
-
 }  // namespace
 
+bool is_scope(const ProfileRecord& record) {
+  static constexpr std::string_view begins[] = {
+      "autograd::engine", "torch::autograd::",         "Optimizer.zero_grad#", "CompiledFunction",
+      "Torch-Compiled",   "TorchDynamo Cache Lookup", "Pregraph bytecode",    "AOTDispatcher Runtime",
+      "## Call Compiled"};
+  const std::string_view name = record.name;
+  if (std::any_of(std::begin(begins), std::end(begins), [&](auto begin) { return name.starts_with(begin); }))
+    return true;
+  // `ReluBackward0`, `MeanBackward1`: a node of autograd's graph
+  const auto end = name.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end + 1 < name.size() && name.substr(0, end + 1).ends_with("Backward") &&
+         !name.starts_with("aten::");
+}
+
 std::vector<std::string_view> kinds_of(const ProfileRecord& record) {
-  if (is_wrapper(record)) return {};
+  if (is_scope(record)) return {};
   if (auto kinds = kinds_of_text(record.op); !kinds.empty()) return kinds;
   return kinds_of_text(record.name);
 }
