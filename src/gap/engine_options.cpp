@@ -117,7 +117,7 @@ bool is_on_gpu(const EngineProfile& profile) {
 std::string_view engine_option(const EngineProfile& profile, Change change, std::optional<DataType> type) {
   const bool on_gpu = is_on_gpu(profile);
   if (change == Change::overhead && !on_gpu && trains(profile)) return "torch.compile";  // no inference mode
-  if (type == DataType::u8) type = DataType::i8;  // one way to quantise
+  if (type == DataType::u8) type = DataType::i8;                                         // one way to quantise
   for (const Option& option : options) {
     const bool here = option.device == DeviceKind::any || (option.device == DeviceKind::gpu) == on_gpu;
     if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;

@@ -250,9 +250,8 @@ bool has_any(const ProfileRecord& record, std::span<const std::string_view> text
 
 bool is_scope(const ProfileRecord& record) {
   static constexpr std::string_view begins[] = {
-      "autograd::engine", "torch::autograd::",         "Optimizer.zero_grad#", "CompiledFunction",
-      "Torch-Compiled",   "TorchDynamo Cache Lookup", "Pregraph bytecode",    "AOTDispatcher Runtime",
-      "## Call Compiled"};
+      "autograd::engine",         "torch::autograd::", "Optimizer.zero_grad#",  "CompiledFunction", "Torch-Compiled",
+      "TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime", "## Call Compiled"};
   const std::string_view name = record.name;
   if (std::any_of(std::begin(begins), std::end(begins), [&](auto begin) { return name.starts_with(begin); }))
     return true;

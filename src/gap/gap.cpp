@@ -140,8 +140,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   if (gap.latency && gap.bound && gap.outside.empty()) gap.gap = *gap.latency - *gap.bound;
   if (layers_known && gap.gap) {
     split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted, options.phases));
-    if (!options.phases.empty())
-      gap.phases = phase_gaps(gap, analysis, model, profile.records, options.phases);
+    if (!options.phases.empty()) gap.phases = phase_gaps(gap, analysis, model, profile.records, options.phases);
     warn_of_times(gap);
     gap.deviations = deviations_of(model, profile, gap);
     settle_claims(gap, analysis, profile, timeline);

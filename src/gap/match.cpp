@@ -375,7 +375,7 @@ class Matcher {
   std::vector<std::vector<std::string_view>> words_{};  // of records
   std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
   std::vector<std::size_t> order_{};                    // of records: by start, where all have one
-  const std::vector<Phase>& phases_;                         // of layers; empty at inference
+  const std::vector<Phase>& phases_;                    // of layers; empty at inference
   std::vector<std::optional<Phase>> record_phases_{};
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;
@@ -384,8 +384,8 @@ class Matcher {
 
 }  // namespace
 
-std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
-                               const std::vector<bool>& counted, const std::vector<Phase>& phases) {
+std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile, const std::vector<bool>& counted,
+                               const std::vector<Phase>& phases) {
   return Matcher(model, profile, counted, phases).run();
 }
 

@@ -92,7 +92,7 @@ std::vector<PhaseGap> phase_gaps(const Gap& gap, const Analysis& analysis, const
     sums.add(phase, Cause::not_fused, group.not_fused);
     sums.add(phase, group.cause, group.excess() - group.not_fused);
   }
-  const Cause of_missed = gap.incomplete                            ? Cause::unexplained
+  const Cause of_missed = gap.incomplete                               ? Cause::unexplained
                           : gap.part(Cause::not_in_profile) != nullptr ? Cause::not_in_profile
                                                                        : Cause::unmatched;
   for (std::size_t i = 0; i < timed.layers.size(); ++i) {

@@ -215,7 +215,8 @@ class Table {
   /// An iteration of training, phase by phase, each with its largest causes.
   void phases() {
     if (gap_.phases.empty()) return;
-    out_ << '\n' << strong(fmt::format("{:<18}{:>10} {:>10} {:>7}  causes", "phase", "measured", "bound", "ratio")) << '\n';
+    out_ << '\n'
+         << strong(fmt::format("{:<18}{:>10} {:>10} {:>7}  causes", "phase", "measured", "bound", "ratio")) << '\n';
     for (const auto& phase : gap_.phases) {
       constexpr std::size_t most = 3;
       std::string causes;

@@ -199,8 +199,7 @@ Timed time_of(const Graph& graph, const TimesOf& times) {
 
 /// The bytes that are to hold it, and whose they are.
 std::pair<double, std::string> capacity_of(const MemoryCommand& options, const std::optional<TimesOf>& times) {
-  if (!options.capacity.empty())
-    return {parse_bytes("--capacity", options.capacity), "--capacity " + options.capacity};
+  if (!options.capacity.empty()) return {parse_bytes("--capacity", options.capacity), "--capacity " + options.capacity};
   if (times && times->memory) return {times->memory->value, "the memory of " + times->device};
   return {static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)),
           "this machine's memory"};
@@ -264,11 +263,10 @@ void add_memory(CLI::App& app, int& exit_code) {
       ->add_option("--capacity", options->capacity,
                    "memory that is to hold it (default: that of --machine or --results, else this machine's)")
       ->type_name("80GB");
-  auto* results = command
-                      ->add_option("--results", options->results,
-                                   "results, for throughput and workspaces (may be repeated)")
-                      ->type_name("FILE")
-                      ->allow_extra_args(false);
+  auto* results =
+      command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
   command
       ->add_option("--machine", options->machine,
                    "throughput by the roofline of a machine that you do not have; examples/machines has some")

@@ -53,7 +53,7 @@ ROOMS = {
     "bench": ["isolation"],
     "bounds": ["results", "fusion"],
     "predict": ["bounds"],
-    "gap": ["bounds", "profile", "training"],
+    "gap": ["bounds", "profile"],
     "rules2019": ["gap"],
     "study": ["rules2019"],
     "report": ["study", "memory", "scale", "predict"],

@@ -72,10 +72,10 @@ TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
   g.output(g.map("Softmax", {first}));
   const Case c = make_case(g);
   REQUIRE(c.model.single.layers.size() == 3);
-  EngineProfile made = profile(
-      1000, {record("autograd::engine::evaluate_function: MmBackward0", 100),  // its own: 100 - 60
-             within(on(record("aten::mm", 60), {8, 8}), 0), on(record("aten::mm", 40), {8, 8}),
-             record("Optimizer.step#SGD.step", 30), within(record("aten::add_", 20), 3)});
+  EngineProfile made =
+      profile(1000, {record("autograd::engine::evaluate_function: MmBackward0", 100),  // its own: 100 - 60
+                     within(on(record("aten::mm", 60), {8, 8}), 0), on(record("aten::mm", 40), {8, 8}),
+                     record("Optimizer.step#SGD.step", 30), within(record("aten::add_", 20), 3)});
   GapOptions options{.phases = {Phase::forward, Phase::backward, Phase::update}};
   const Gap gap = compare(c.analysis, c.model, made, options);
   check_sums(gap);
@@ -96,8 +96,8 @@ TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
 }
 
 TEST_CASE("an iteration that PyTorch recorded is divided into its phases, and its calls into those of the model") {
-  // resnet50 at batch 2, eager, on two threads of an AMD EPYC (torch 2.15.0). Of its three passes the last one alone, so
-  // that sums are sums and not medians.
+  // resnet50 at batch 2, eager, on two threads of an AMD EPYC (torch 2.15.0). Of its three passes the last one alone,
+  // so that sums are sums and not medians.
   const EngineProfile recorded = read_profile(
       std::array{std::filesystem::path(BENANZA_TEST_DATA) / "profile" / "pytorch_training.json.gz"}, {.warm_ups = 2});
   REQUIRE(recorded.latencies.size() == 1);

@@ -14,8 +14,8 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/model/phase.hpp>
 #include <benanza/profile/engine_profile.hpp>
-#include <benanza/training/phase.hpp>
 
 #include <array>
 #include <cstdint>
@@ -120,9 +120,9 @@ struct GapPart {
 /// The engine and the rung in one phase of an iteration of training. What belongs to no phase, such as time between
 /// records, is in none.
 struct PhaseGap {
-  Phase phase{};      ///< the loss counts as forward
-  Seconds engine{};   ///< sum of its records
-  Seconds bound{};    ///< sum of its layers in the rung
+  Phase phase{};                                    ///< the loss counts as forward
+  Seconds engine{};                                 ///< sum of its records
+  Seconds bound{};                                  ///< sum of its layers in the rung
   std::vector<std::pair<Cause, Seconds>> causes{};  ///< they add up to engine - bound; largest first
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
-#include <benanza/training/phase.hpp>
+#include <benanza/model/phase.hpp>
 
 #include <array>
 #include <cstddef>
