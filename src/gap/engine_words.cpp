@@ -220,7 +220,25 @@ std::vector<std::string_view> kinds_without_rule() {
   return result;
 }
 
-std::vector<std::string_view> kinds_of_text(std::string_view name) {
+/// torch.compile names a kernel after all operators around it. Products among them are calls of libraries, which have
+/// records of their own: the kernel is for the others.
+std::string without_products(std::string_view name) {
+  std::string text(name);
+  static constexpr std::string_view generated[] = {"cpp_fused_", "triton_poi_fused_", "triton_red_fused_",
+                                                   "triton_per_fused_"};
+  const auto is_in = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (std::none_of(std::begin(generated), std::end(generated), is_in)) return text;
+  for (const std::string_view product : {"_convolution_backward", "_convolution", "_addmm", "_bmm", "_mm"})
+    for (auto at = text.find(product); at != std::string::npos; at = text.find(product, at)) {
+      const std::size_t end = at + product.size();
+      if (end == text.size() || text[end] == '_') text.erase(at, product.size());
+      else ++at;
+    }
+  return text;
+}
+
+std::vector<std::string_view> kinds_of_text(std::string_view said) {
+  const std::string name = without_products(said);
   const std::string text = flat(name);
   const auto words = words_of(name);
   for (const Rule& rule : rules) {

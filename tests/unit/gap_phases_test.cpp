@@ -148,3 +148,16 @@ TEST_CASE("an iteration that PyTorch recorded is divided into its phases, and it
   CHECK(gap.not_found == std::vector<std::string>{"/avgpool/GlobalAveragePool/GlobalAveragePoolGrad"});
   CHECK(*gap.explained() > 0.9);
 }
+
+TEST_CASE("a kernel of torch.compile is for what is around the products in its name") {
+  benanza::testing::GraphBuilder g;
+  const auto x = g.conv(g.input({1, 8, 10, 10}), 8, false);
+  g.output(g.map("Relu", {x}));
+  const Case c = make_case(g);
+  const Gap gap =
+      compare(c.analysis, c.model,
+              profile(1000, {record("graph_0_cpp_fused_convolution_relu_3", 30), record("aten::convolution", 200)}));
+  check_sums(gap);
+  CHECK(gap.records[0].layers == std::vector<std::size_t>{1});
+  CHECK(gap.records[1].layers == std::vector<std::size_t>{0});
+}
