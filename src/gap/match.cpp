@@ -250,7 +250,7 @@ class Matcher {
       if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
       // A layer with what follows it is that layer: what no record serves of the rest is absorbed later.
       const auto is_of_kind = [&](std::size_t member) { return kinds_[member] == kind(group.layer); };
-      if (std::any_of(group.members.begin(), group.members.end(), is_of_kind)) continue;
+      if (std::count_if(group.members.begin(), group.members.end(), is_of_kind) == 1) continue;
       if (!same_shape(r, single_.layers[group.members.front()], group)) continue;
       if (!std::all_of(group.members.begin(), group.members.end(), is_free)) continue;
       for (const auto member : group.members) claim(r, MatchedBy::shape, member);
