@@ -160,7 +160,7 @@ class Splitter {
       if (const auto above = profile_.records[r].parent; above && !matches_[r].layers.empty()) around.insert(*above);
     for (auto& record : gap_.records) {
       if (cause_beside(record.record) || !record.layers.empty()) continue;
-      if (around.contains(record.record)) {
+      if (around.contains(record.record) || is_scope(profile_.records[record.record])) {
         record.cause = Cause::host;
         continue;
       }

@@ -6,6 +6,8 @@
 // torch.cuda.CUDAGraph).
 #include "engine_options.hpp"
 
+#include "phases.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -93,6 +95,12 @@ bool is_optimized(const EngineProfile& profile) {
   });
 }
 
+/// Whether PyTorch computed gradients.
+bool trains(const EngineProfile& profile) {
+  const auto phases = phases_of(profile.records);
+  return std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
+}
+
 bool is_on_gpu(const EngineProfile& profile) {
   const auto names_one = [](const std::string& text) {
     for (const char* part : {"CUDA", "Tensorrt", "TensorRT", "NVIDIA", "Tesla", "GeForce", "ROCM", "MIGraphX"})
@@ -108,7 +116,8 @@ bool is_on_gpu(const EngineProfile& profile) {
 
 std::string_view engine_option(const EngineProfile& profile, Change change, std::optional<DataType> type) {
   const bool on_gpu = is_on_gpu(profile);
-  if (type == DataType::u8) type = DataType::i8;  // one way to quantise
+  if (change == Change::overhead && !on_gpu && trains(profile)) return "torch.compile";  // no inference mode
+  if (type == DataType::u8) type = DataType::i8;                                         // one way to quantise
   for (const Option& option : options) {
     const bool here = option.device == DeviceKind::any || (option.device == DeviceKind::gpu) == on_gpu;
     if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;

@@ -146,6 +146,8 @@ constexpr Rule rules[] = {
     {"identity", Position::anywhere, {"View"}},
     {"dropout", Position::anywhere, {"View"}},
     {"view", Position::word, {"View"}},
+    {"detach", Position::word, {"View"}},
+    {"asstrided", Position::anywhere, {"View"}},
     {"resize", Position::anywhere, {"Resize"}},
     {"upsampl", Position::anywhere, {"Resize"}},
     {"interpolate", Position::anywhere, {"Resize"}},
@@ -218,7 +220,25 @@ std::vector<std::string_view> kinds_without_rule() {
   return result;
 }
 
-std::vector<std::string_view> kinds_of_text(std::string_view name) {
+/// torch.compile names a kernel after all operators around it. Products among them are calls of libraries, which have
+/// records of their own: the kernel is for the others.
+std::string without_products(std::string_view name) {
+  std::string text(name);
+  static constexpr std::string_view generated[] = {"cpp_fused_", "triton_poi_fused_", "triton_red_fused_",
+                                                   "triton_per_fused_"};
+  const auto is_in = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (std::none_of(std::begin(generated), std::end(generated), is_in)) return text;
+  for (const std::string_view product : {"_convolution_backward", "_convolution", "_addmm", "_bmm", "_mm"})
+    for (auto at = text.find(product); at != std::string::npos; at = text.find(product, at)) {
+      const std::size_t end = at + product.size();
+      if (end == text.size() || text[end] == '_') text.erase(at, product.size());
+      else ++at;
+    }
+  return text;
+}
+
+std::vector<std::string_view> kinds_of_text(std::string_view said) {
+  const std::string name = without_products(said);
   const std::string text = flat(name);
   const auto words = words_of(name);
   for (const Rule& rule : rules) {
@@ -244,16 +264,23 @@ bool has_any(const ProfileRecord& record, std::span<const std::string_view> text
   return false;
 }
 
-/// PyTorch's autograd runs a gradient in two records of its own; the operators inside say what it does.
-bool is_wrapper(const ProfileRecord& record) {
-  const std::string& name = record.name;
-  return name.starts_with("autograd::engine") || (name.ends_with("Backward0") && !name.starts_with("aten::"));
-}
-
 }  // namespace
 
+bool is_scope(const ProfileRecord& record) {
+  static constexpr std::string_view begins[] = {
+      "autograd::engine",         "torch::autograd::", "Optimizer.zero_grad#",  "CompiledFunction", "Torch-Compiled",
+      "TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime", "## Call Compiled"};
+  const std::string_view name = record.name;
+  if (std::any_of(std::begin(begins), std::end(begins), [&](auto begin) { return name.starts_with(begin); }))
+    return true;
+  // `ReluBackward0`, `MeanBackward1`: a node of autograd's graph
+  const auto end = name.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end + 1 < name.size() && name.substr(0, end + 1).ends_with("Backward") &&
+         !name.starts_with("aten::");
+}
+
 std::vector<std::string_view> kinds_of(const ProfileRecord& record) {
-  if (is_wrapper(record)) return {};
+  if (is_scope(record)) return {};
   if (auto kinds = kinds_of_text(record.op); !kinds.empty()) return kinds;
   return kinds_of_text(record.name);
 }

@@ -6,6 +6,7 @@
 #include "gap_questions.hpp"
 #include "joint.hpp"
 #include "match.hpp"
+#include "phases.hpp"
 #include "timeline.hpp"
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/model_layers.hpp>
@@ -138,7 +139,8 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   warn_of_kind(gap, analysis, profile);
   if (gap.latency && gap.bound && gap.outside.empty()) gap.gap = *gap.latency - *gap.bound;
   if (layers_known && gap.gap) {
-    split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted));
+    split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted, options.phases));
+    if (!options.phases.empty()) gap.phases = phase_gaps(gap, analysis, model, profile.records, options.phases);
     warn_of_times(gap);
     gap.deviations = deviations_of(model, profile, gap);
     settle_claims(gap, analysis, profile, timeline);

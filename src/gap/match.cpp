@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "match.hpp"
 
+#include "conv_gradients.hpp"
 #include "engine_words.hpp"
+#include "phases.hpp"
 #include <benanza/detail/node_parts.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer.hpp>
@@ -14,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace benanza::gap {
 
@@ -32,11 +35,13 @@ std::int64_t elements(const std::vector<std::int64_t>& dims) {
 
 class Matcher {
  public:
-  Matcher(const ModelLayers& model, const EngineProfile& profile, const std::vector<bool>& counted)
+  Matcher(const ModelLayers& model, const EngineProfile& profile, const std::vector<bool>& counted,
+          const std::vector<Phase>& phases)
       : single_(model.single),
         fused_(model.fused),
         records_(profile.records),
         counted_(counted),
+        phases_(phases),
         taken_(single_.layers.size(), false),
         group_of_(single_.layers.size(), 0),
         result_(records_.size()) {
@@ -49,6 +54,7 @@ class Matcher {
     for (std::size_t g = 0; g < fused_.layers.size(); ++g)
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
     for (const auto& record : records_) words_.push_back(kinds_of(record));
+    record_phases_ = phases_of(records_);
     launches_.assign(records_.size(), false);
     for (const auto& record : records_)
       if (record.activity == Activity::kernel && record.parent && *record.parent < records_.size())
@@ -110,6 +116,10 @@ class Matcher {
   }
   [[nodiscard]] bool says(std::size_t r, std::string_view kind) const {
     return std::find(words_[r].begin(), words_[r].end(), kind) != words_[r].end();
+  }
+  /// Whether the layer is still to be served, and in the record's phase.
+  [[nodiscard]] bool is_free_for(std::size_t r, std::size_t layer) const {
+    return !taken_[layer] && (phases_.empty() || may_be(record_phases_[r], phases_[layer]));
   }
   void claim(std::size_t r, MatchedBy by, std::size_t layer) {
     result_[r].by = by;
@@ -204,7 +214,8 @@ class Matcher {
   [[nodiscard]] bool same_second_input(const ProfileRecord& record, const Occurrence& at) const {
     if (record.inputs.size() < 2 || at.inputs.size() < 2 || !at.inputs[1]) return true;
     const LayerTensor& weight = single_.tensors[*at.inputs[1]];
-    return !weight.constant || weight.dims.size() < 2 || elements(weight.dims) == elements(record.inputs[1].dims);
+    const bool counts = weight.constant || (!phases_.empty() && is_product(at.layer));  // no weight is constant there
+    return !counts || weight.dims.size() < 2 || elements(weight.dims) == elements(record.inputs[1].dims);
   }
   [[nodiscard]] static bool has_dims(const std::vector<ProfiledTensor>& tensors) {
     return !tensors.empty() && !tensors[0].dims.empty();
@@ -225,77 +236,62 @@ class Matcher {
     return same_second_input(record, takes);
   }
 
-  /// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, from the result's
-  /// gradient, the operand and the weights: those that a model may want of them.
   bool by_gradients(std::size_t r) {
-    const auto& given = records_[r].inputs;
-    if (!says(r, "ConvGradient") || given.size() < 3) return false;
-    const auto size = [&](const std::optional<std::size_t>& tensor) {
-      return tensor ? elements(single_.tensors[*tensor].dims) : 0;
-    };
-    for (std::size_t i = 0; i < single_.layers.size(); ++i) {
-      const Occurrence& at = single_.layers[i];
-      if (taken_[i] || kinds_[i] != "ConvGradient" || at.inputs.size() < 2 || at.outputs.empty()) continue;
-      const bool data = size(at.inputs[0]) == elements(given[0].dims) &&
-                        size(at.inputs[1]) == elements(given[2].dims) && elements_made(at) == elements(given[1].dims);
-      const bool weights = size(at.inputs[0]) == elements(given[1].dims) &&
-                           size(at.inputs[1]) == elements(given[0].dims) &&
-                           elements_made(at) == elements(given[2].dims);
-      if (!data && !weights) continue;
-      const std::size_t gradient = *at.inputs[data ? 0 : 1];
-      for (std::size_t k = 0; k < single_.layers.size(); ++k)
-        if (!taken_[k] && (kinds_[k] == "ConvGradient" || kinds_[k] == "Reduce") &&
-            std::find(single_.layers[k].inputs.begin(), single_.layers[k].inputs.end(), std::optional(gradient)) !=
-                single_.layers[k].inputs.end())
-          claim(r, MatchedBy::shape, k);
-      return true;
-    }
-    return false;
+    if (!says(r, "ConvGradient")) return false;
+    const auto layers = conv_gradients(single_, records_[r].inputs, [&](std::size_t i) { return is_free_for(r, i); });
+    for (const auto layer : layers) claim(r, MatchedBy::shape, layer);
+    return !layers.empty();
   }
 
   void by_shape(std::size_t r) {
     if (!has_shape(r) || words_[r].empty() || by_gradients(r)) return;
-    const auto is_free_of = [&](std::size_t member) { return !taken_[member]; };
+    const auto is_free = [&](std::size_t member) { return is_free_for(r, member); };
     for (const auto& group : fused_.layers) {  // what was written out in parts may be one call of the engine
       if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
+      // A layer with what follows it is that layer: what no record serves of the rest is absorbed later.
+      const auto is_of_kind = [&](std::size_t member) { return kinds_[member] == kind(group.layer); };
+      if (std::count_if(group.members.begin(), group.members.end(), is_of_kind) == 1) continue;
       if (!same_shape(r, single_.layers[group.members.front()], group)) continue;
-      if (!std::all_of(group.members.begin(), group.members.end(), is_free_of)) continue;
+      if (!std::all_of(group.members.begin(), group.members.end(), is_free)) continue;
       for (const auto member : group.members) claim(r, MatchedBy::shape, member);
       return;
     }
     for (std::size_t i = 0; i < single_.layers.size(); ++i)
-      if (!taken_[i] && says(r, kinds_[i]) && same_shape(r, single_.layers[i], single_.layers[i])) {
+      if (is_free(i) && says(r, kinds_[i]) && same_shape(r, single_.layers[i], single_.layers[i])) {
         claim(r, MatchedBy::shape, i);
         return;
       }
   }
 
   using Bucket = std::vector<std::size_t>;
-  /// Open records without shapes by what their words say.
-  [[nodiscard]] std::map<std::vector<std::string_view>, Bucket> open_records() const {
-    std::map<std::vector<std::string_view>, Bucket> buckets;
+  /// Open records without shapes by what their words say, and by phase.
+  [[nodiscard]] std::vector<Bucket> open_records() const {
+    std::map<std::pair<std::vector<std::string_view>, std::optional<Phase>>, Bucket> buckets;
     for (const auto r : order_)
-      if (is_candidate(r) && !has_shape(r) && !words_[r].empty()) buckets[words_[r]].push_back(r);
-    return buckets;
+      if (is_candidate(r) && !has_shape(r) && !words_[r].empty()) buckets[{words_[r], record_phases_[r]}].push_back(r);
+    std::vector<Bucket> result;
+    for (auto& [key, records] : buckets) result.push_back(std::move(records));
+    return result;
   }
-  [[nodiscard]] Bucket open_layers(const std::vector<std::string_view>& kinds) const {
+  /// Those that a record may be by its words and its phase.
+  [[nodiscard]] Bucket open_layers(std::size_t r) const {
     Bucket layers;
     for (std::size_t i = 0; i < single_.layers.size(); ++i)
-      if (!taken_[i] && std::find(kinds.begin(), kinds.end(), kinds_[i]) != kinds.end()) layers.push_back(i);
+      if (is_free_for(r, i) && says(r, kinds_[i])) layers.push_back(i);
     return layers;
   }
 
   void by_order() {
-    for (const auto& [kinds, records] : open_records()) {
-      const Bucket layers = open_layers(kinds);
+    for (const Bucket& records : open_records()) {
+      const Bucket layers = open_layers(records.front());
       if (layers.size() != records.size()) continue;
       for (std::size_t i = 0; i < layers.size(); ++i) claim(records[i], MatchedBy::order, layers[i]);
     }
   }
 
   void by_kernel_class() {
-    for (const auto& [kinds, records] : open_records()) {
-      const Bucket layers = open_layers(kinds);
+    for (const Bucket& records : open_records()) {
+      const Bucket layers = open_layers(records.front());
       for (const auto record : records)
         for (const auto layer : layers) claim(record, MatchedBy::kernel_class, layer);
     }
@@ -337,7 +333,7 @@ class Matcher {
           if (served < member) best = record;
         for (const auto& [served, record] : serving)
           if (says(record, kinds_[member]) && !says(record, kinds_[served])) best = record;
-        claim(best, result_[best].by, member);
+        if (is_free_for(best, member)) claim(best, result_[best].by, member);
       }
     }
   }
@@ -352,6 +348,7 @@ class Matcher {
     const auto take = [&](std::size_t layer, std::optional<std::size_t> neighbour) {
       const auto found = neighbour ? servers.find(*neighbour) : servers.end();
       if (found == servers.end() || result_[found->second].by == MatchedBy::kernel_class) return false;
+      if (!is_free_for(found->second, layer)) return false;
       claim(found->second, result_[found->second].by, layer);
       servers.emplace(layer, found->second);
       return true;
@@ -378,6 +375,8 @@ class Matcher {
   std::vector<std::vector<std::string_view>> words_{};  // of records
   std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
   std::vector<std::size_t> order_{};                    // of records: by start, where all have one
+  const std::vector<Phase>& phases_;                    // of layers; empty at inference
+  std::vector<std::optional<Phase>> record_phases_{};
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;
   std::vector<RecordMatch> result_;
@@ -385,9 +384,9 @@ class Matcher {
 
 }  // namespace
 
-std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
-                               const std::vector<bool>& counted) {
-  return Matcher(model, profile, counted).run();
+std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile, const std::vector<bool>& counted,
+                               const std::vector<Phase>& phases) {
+  return Matcher(model, profile, counted, phases).run();
 }
 
 }  // namespace benanza::gap

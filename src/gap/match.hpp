@@ -18,8 +18,9 @@ struct RecordMatch {
 
 /// By name first, then by position and shape in the model, then by class of kernel; finally, a layer that no record
 /// names goes to the record that serves the rest of its group: engines name a fused call by one of its nodes.
-/// `counted`: the records whose time counts; others match by name alone, for those below them.
+/// `counted`: the records whose time counts; others match by name alone, for those below them. `phases` as in
+/// GapOptions: what runs in one phase of an iteration serves no layer of another.
 [[nodiscard]] std::vector<RecordMatch> match(const ModelLayers& model, const EngineProfile& profile,
-                                             const std::vector<bool>& counted);
+                                             const std::vector<bool>& counted, const std::vector<Phase>& phases);
 
 }  // namespace benanza::gap

@@ -41,8 +41,8 @@ std::vector<std::string> bound_answers(const Analysis& analysis) {
   const auto percent = [&](Seconds part) { return fmt::format("{:.0f} %", 100 * (part / total)); };
   if (const auto units = unit_shares(analysis))
     answers.push_back(
-        fmt::format("the arithmetic units are used to {:.0f} % of their peak, the memory to {:.0f} % of "
-                    "its bandwidth",
+        fmt::format("the arithmetic units are used to {:.0f} % of their peak, the memory beyond the caches "
+                    "to {:.0f} % of its bandwidth",
                     100 * units->arithmetic, 100 * units->memory));
   const auto longest = std::max_element(kinds.begin(), kinds.end(),
                                         [](const auto& a, const auto& b) { return a.second.time < b.second.time; });

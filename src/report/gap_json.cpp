@@ -43,6 +43,20 @@ Json parts_json(const Gap& gap) {
   return result;
 }
 
+Json phases_json(const Gap& gap) {
+  Json result = Json::array();
+  for (const auto& phase : gap.phases) {
+    Json causes = Json::array();
+    for (const auto& [cause, time] : phase.causes)
+      causes.push_back({{"cause", name_of(cause)}, {"words", describe(cause)}, {"time_ms", ms(time)}});
+    result.push_back({{"phase", name_of(phase.phase)},
+                      {"engine_ms", ms(phase.engine)},
+                      {"bound_ms", ms(phase.bound)},
+                      {"causes", std::move(causes)}});
+  }
+  return result;
+}
+
 Json records_json(const GapReport& report, const DrawnRun& drawn) {
   Json result = Json::array();
   for (std::size_t i = 0; i < report.gap.records.size(); ++i) {
@@ -275,6 +289,7 @@ Json gap_json(const GapReport& report) {
                             {"share", number(use.share())},
                             {"records", use.records},
                             {"of_records", use.of_records}};
+  if (!gap.phases.empty()) result["phases"] = phases_json(gap);
   result["by_library"] = libraries_json(gap);
   result["between_library_calls"] = between_json(report.profile);
   result["questions"] = questions_json(gap);

@@ -78,6 +78,7 @@ class Table {
     rungs();
     if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
     matches();
+    phases();
     write_time_by_library(out_, gap_, width());
     advice();
     joint();
@@ -209,6 +210,28 @@ class Table {
     if (const TensorCoreUse use = tensor_core_use(report_); use.of_records > 0)
       out_ << fmt::format("on tensor cores: {} of {}, {} of {} of kernels\n", use.records,
                           plural(use.of_records, "kernel"), time_text(use.time), time_text(use.of_time));
+  }
+
+  /// An iteration of training, phase by phase, each with its largest causes.
+  void phases() {
+    if (gap_.phases.empty()) return;
+    out_ << '\n'
+         << strong(fmt::format("{:<18}{:>10} {:>10} {:>7}  causes", "phase", "measured", "bound", "ratio")) << '\n';
+    for (const auto& phase : gap_.phases) {
+      constexpr std::size_t most = 3;
+      std::string causes;
+      for (std::size_t i = 0; i < std::min(most, phase.causes.size()); ++i) {
+        const auto& [cause, time] = phase.causes[i];
+        causes += fmt::format("{}{} {}{}", i ? ", " : "", describe(cause), time.value < 0 ? "-" : "",
+                              time_text({std::fabs(time.value)}));
+      }
+      constexpr std::size_t indent = 50;
+      const std::string lines = wrapped(causes, width(), indent);
+      out_ << fmt::format("{:<18}{:>10} {:>10} {:>7}  ", describe(phase.phase), time_text(phase.engine),
+                          time_text(phase.bound),
+                          phase.bound.value > 0 ? fmt::format("{:.2f}x", phase.engine / phase.bound) : "-")
+           << (causes.empty() ? "\n" : lines.substr(indent));
+    }
   }
 
   void advice() {

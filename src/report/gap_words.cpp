@@ -27,4 +27,14 @@ std::string_view describe(Cause cause) {
   return "";
 }
 
+std::string_view describe(Phase phase) {
+  switch (phase) {
+    case Phase::forward: return "forward, loss";
+    case Phase::loss: return "loss";
+    case Phase::backward: return "backward";
+    case Phase::update: return "optimizer";
+  }
+  return "";
+}
+
 }  // namespace benanza

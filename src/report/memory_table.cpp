@@ -46,8 +46,8 @@ void head(std::ostream& out, const MemoryReport::Model& model) {
                      bytes_text(profile.peak_bytes()));
   if (!profile.steps.empty()) {
     const MemoryStep& step = profile.steps[profile.peak];
-    out << fmt::format(" at step {} of {}, {} of {}", profile.peak + 1, profile.steps.size(),
-                       enum_names(Phase{})[static_cast<std::size_t>(step.phase)], clipped(step.node, 40));
+    out << fmt::format(" at step {} of {},\n  {} of {}", profile.peak + 1, profile.steps.size(),
+                       enum_names(Phase{})[static_cast<std::size_t>(step.phase)], clipped(step.node, 60));
   }
   out << '\n';
 }
@@ -68,8 +68,8 @@ void layer_rows(std::ostream& out, const MemoryProfile& profile, const TableOpti
   double all = 0;
   for (const auto& layer : profile.layers) all += total(layer.bytes);
   const std::size_t count = options.all ? profile.layers.size() : std::min(layers_that_matter, profile.layers.size());
-  out << fmt::format("\n  {:>7} {:>9} {:>9} {:>9}  layer (by weights, gradients, states and feature maps)\n", "share",
-                     "bytes", "weights", "maps");
+  out << fmt::format("\n  {:>7} {:>9} {:>9} {:>9}  layer (bytes: also gradients and states)\n", "share", "bytes",
+                     "weights", "maps");
   for (std::size_t i = 0; i < count; ++i) {
     const MemoryLayer& layer = profile.layers[i];
     const double bytes = total(layer.bytes);
@@ -82,8 +82,8 @@ void layer_rows(std::ostream& out, const MemoryProfile& profile, const TableOpti
 }
 
 void what_ifs(std::ostream& out, const MemoryReport::Model& model, const MemoryReport& report) {
-  out << fmt::format("\n  largest batch in {} ({}): {}\n", bytes_text(report.capacity_bytes), report.capacity_of,
-                     batch_text(model.largest_batch));
+  out << fmt::format("\n  largest batch in {} ({}): {}{}\n", bytes_text(report.capacity_bytes), report.capacity_of,
+                     batch_text(model.largest_batch), model.profile.has_workspace ? ", workspaces left out" : "");
   if (model.what_ifs.empty()) return;
   out << fmt::format("\n  {:<38} {:>9} {:>8} {:>9} {:>14}\n", "instead", "peak", "change", "products", "largest batch");
   for (const auto& one : model.what_ifs)
@@ -95,6 +95,7 @@ void what_ifs(std::ostream& out, const MemoryReport::Model& model, const MemoryR
 void sweep_rows(std::ostream& out, const MemoryReport& report) {
   out << fmt::format("{} over batch    {}\n", report.models.front().profile.model,
                      report.models.front().profile.training ? "training" + report.models.front().options : "inference");
+  if (!report.times_of.empty()) out << wrapped("times: " + report.times_of, 78, 0);
   out << fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>12}\n", "batch", "peak", "weights", "maps", "latency",
                      "inputs/s");
   for (const auto& model : report.models) {

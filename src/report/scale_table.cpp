@@ -206,8 +206,9 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
                                  percent(share_of(scaling.iteration.time(), now.length)),
                                  percent(share_of(now.communication, now.length)));
   if (const auto& units = scaling.iteration.units)
-    used += fmt::format("; while computing, arithmetic units are used to {} of their peak, memory to {}",
-                        percent(units->arithmetic), percent(units->memory));
+    used +=
+        fmt::format("; while computing, arithmetic units are used to {} of their peak, memory beyond the caches to {}",
+                    percent(units->arithmetic), percent(units->memory));
   answers.push_back(used);
   answers.push_back(opportunity(scaling, now, other, there));
   return answers;

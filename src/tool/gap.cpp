@@ -17,6 +17,8 @@
 #include <benanza/report/gap_report.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
+#include <benanza/training/derive_training.hpp>
+#include <benanza/training/layer_phases.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -205,9 +207,15 @@ int run(const GapCommand& options, const CLI::App& command) {
   }
   ModelOptions as_it_is = sized_by(options, report.profile);
   as_it_is.type.clear();
-  const Graph graph = the_one(load_graphs(as_it_is, options.output.quiet));
+  const auto training = options.models.training.options();
+  as_it_is.training = {};
+  as_it_is.tells_weights = training.has_value();
+  Graph graph = the_one(load_graphs(as_it_is, options.output.quiet));
+  std::optional<TrainingGraph> iteration;
+  if (training) graph = iteration.emplace(derive_training(std::move(graph), *training)).graph;
   const auto type = options.models.what_if();
   const ModelLayers model = type ? in_type(graph, *type) : make_model_layers(graph);
+  if (iteration) gap_options.phases = layer_phases(*iteration, model.single);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   BoundedModel bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);

@@ -36,6 +36,8 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
   std::string model;
   for (const auto& name : gap.get_option("models")->results()) model += " " + detail::shell_word(name);
   model += given(gap, {"--batch", "--dim", "--input", "--dims-from", "--shapes", "--value"});
+  if (gap.count("--training") > 0) model += " --training";
+  model += given(gap, {"--optimizer", "--precision", "--recompute", "--loss"});
   const std::string type = given(gap, {"--type"}), results = given(gap, {"--results"});
   const std::string at_most = threads > 0 ? " --threads " + std::to_string(threads) : "";
   std::string session = given(gap, {"--database"});  // of a command that measures

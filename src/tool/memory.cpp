@@ -9,6 +9,7 @@
 #include "stored.hpp"
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/report/memory_report.hpp>
+#include <benanza/results/machine_file.hpp>
 #include <benanza/training/derive_training.hpp>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -31,6 +33,7 @@ struct MemoryCommand {
   OutputOptions output{};
   std::string saved = "least", capacity{};
   std::vector<std::string> results{};
+  std::string machine{};
 };
 
 /// How the memory of one model is counted.
@@ -108,8 +111,10 @@ double fixed_bytes(const MemoryProfile& profile) {
          profile.of(MemoryCategory::gradients) + profile.of(MemoryCategory::optimizer_state);
 }
 
-/// Other settings of the iteration, each with one thing changed; of recomputation the one that needs least.
-std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, const Counted& now, const auto& largest) {
+/// Other settings of the iteration, each with one thing changed; of recomputation the one that needs least. Workspaces
+/// are those of the same layers in the same type, where results have them.
+std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, const Counted& now,
+                                   const Workspaces& workspaces, const auto& largest) {
   std::vector<MemoryWhatIf> result;
   if (!asked.training) return result;
   const auto add = [&](const std::string& options, const Setting& other, const Counted& counted) {
@@ -122,7 +127,7 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
   const auto try_one = [&](const std::string& options, const auto& change) {
     Setting other = asked;
     change(other);
-    add(options, other, count(graph, other, {}));
+    add(options, other, count(graph, other, workspaces));
   };
   if (asked.saved == Saved::least) try_one("--saved eager", [](Setting& s) { s.saved = Saved::eager; });
   else try_one("--saved least", [](Setting& s) { s.saved = Saved::least; });
@@ -130,7 +135,7 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
     std::optional<std::pair<Setting, Counted>> best;
     for (std::int64_t every = 2; every <= 64; every *= 2) {
       other.training->recompute_every = every;
-      Counted counted = count(graph, other, {});
+      Counted counted = count(graph, other, workspaces);
       if (!best || counted.profile.peak_bytes() < best->second.profile.peak_bytes())
         best.emplace(other, std::move(counted));
     }
@@ -147,18 +152,57 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
   return result;
 }
 
-/// The fused bound and the workspaces of the plans that it is made of, where results hold them.
+/// Where times and workspaces come from, and what it says of the machine.
+struct TimesOf {
+  ResultDatabase results{};
+  AnalysisOptions analysis{};
+  RungName rung = RungName::library_fused_resident;
+  std::string text{};
+  std::optional<Bytes> memory{};  ///< of that machine, where it is known
+  std::string device{};
+};
+
+std::optional<TimesOf> times_of(const MemoryCommand& options) {
+  if (options.machine.empty() && options.results.empty()) return std::nullopt;
+  TimesOf made;
+  if (!options.machine.empty()) {
+    Run run = read_machine_file(options.machine);
+    made.device = run.machine.device;
+    made.text = "the roofline of " + made.device + ", declared by " + options.machine;
+    made.memory = run.machine.memory;
+    made.analysis = {.threads = 1, .analytic = true};
+    made.rung = RungName::roofline;
+    made.results.add(std::move(run));
+    return made;
+  }
+  StoredResults stored = load_results(options.results, {});
+  made.device = stored.report.machine.device;
+  made.text = "the best plans of fused layers, measured on " + made.device;
+  if (stored.report.machine.memory.value > 0) made.memory = stored.report.machine.memory;
+  made.results = std::move(stored.results);
+  return made;
+}
+
+/// The bound of an iteration, or of a run, and the workspaces of the plans that it is made of, where they are known.
 struct Timed {
   std::optional<Seconds> latency{};
   Workspaces workspaces{};
 };
-Timed time_of(const Graph& graph, const StoredResults& stored) {
+Timed time_of(const Graph& graph, const TimesOf& times) {
   Timed timed;
-  const Analysis analysis = analyze_model(make_model_layers(graph), stored.results, {});
-  if (!analysis.partial()) timed.latency = analysis[RungName::library_fused_resident].bound;
+  const Analysis analysis = analyze_model(make_model_layers(graph), times.results, times.analysis);
+  if (times.analysis.analytic || !analysis.partial()) timed.latency = analysis[times.rung].bound;
   for (const auto& row : analysis.rows)
     if (row.chosen) timed.workspaces[row.signature] = static_cast<double>(row.chosen->workspace_bytes);
   return timed;
+}
+
+/// The bytes that are to hold it, and whose they are.
+std::pair<double, std::string> capacity_of(const MemoryCommand& options, const std::optional<TimesOf>& times) {
+  if (!options.capacity.empty()) return {parse_bytes("--capacity", options.capacity), "--capacity " + options.capacity};
+  if (times && times->memory) return {times->memory->value, "the memory of " + times->device};
+  return {static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)),
+          "this machine's memory"};
 }
 
 int run(const MemoryCommand& options) {
@@ -168,23 +212,20 @@ int run(const MemoryCommand& options) {
   if (saved == policies.end()) throw UsageError("--saved: '" + options.saved + "' is none of least, eager");
   MemoryReport report;
   report.sweep = options.models.sweeps() && options.models.files().size() == 1;
-  report.capacity_of = options.capacity.empty() ? "this machine's memory" : "--capacity " + options.capacity;
-  report.capacity_bytes = options.capacity.empty() ? static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                                                         static_cast<double>(sysconf(_SC_PAGESIZE))
-                                                   : parse_bytes("--capacity", options.capacity);
+  const std::optional<TimesOf> times = times_of(options);
+  if (times) report.times_of = times->text;
+  std::tie(report.capacity_bytes, report.capacity_of) = capacity_of(options, times);
   const Setting asked{.training = options.models.training.options(),
                       .saved = static_cast<Saved>(saved - policies.begin())};
-  const std::optional<StoredResults> stored =
-      options.results.empty() ? std::nullopt : std::optional(load_results(options.results, {}));
 
   ModelOptions plain = options.models;  // the graph of the file: training is derived under several settings
   plain.training = {};
   plain.tells_weights = asked.training.has_value();
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
     const ModelAt at = model_of(plain, graph);
-    const Timed timed = !stored          ? Timed{}
-                        : asked.training ? time_of(derive_training(graph, *asked.training).graph, *stored)
-                                         : time_of(graph, *stored);
+    const Timed timed = !times           ? Timed{}
+                        : asked.training ? time_of(derive_training(graph, *asked.training).graph, *times)
+                                         : time_of(graph, *times);
     Counted counted = count(graph, asked, timed.workspaces);
     if (fixed_bytes(counted.profile) > report.capacity_bytes)
       throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.name,
@@ -198,7 +239,7 @@ int run(const MemoryCommand& options) {
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
     model.latency = timed.latency;
     model.largest_batch = largest(asked);
-    if (!report.sweep) model.what_ifs = what_ifs(graph, asked, counted, largest);
+    if (!report.sweep) model.what_ifs = what_ifs(graph, asked, counted, timed.workspaces, largest);
     model.profile = std::move(counted.profile);
     return model;
   });
@@ -218,11 +259,19 @@ void add_memory(CLI::App& app, int& exit_code) {
   command->add_option("--saved", options->saved, "what forward keeps: least (default), or eager as PyTorch does")
       ->type_name("POLICY")
       ->needs("--training");
-  command->add_option("--capacity", options->capacity, "memory that is to hold it (default: this machine's)")
+  command
+      ->add_option("--capacity", options->capacity,
+                   "memory that is to hold it (default: that of --machine or --results, else this machine's)")
       ->type_name("80GB");
-  command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")
+  auto* results =
+      command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  command
+      ->add_option("--machine", options->machine,
+                   "throughput by the roofline of a machine that you do not have; examples/machines has some")
       ->type_name("FILE")
-      ->allow_extra_args(false);
+      ->excludes(results);
   options->output.add_to(*command);
   command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
   command->callback([options, &exit_code] { exit_code = run(*options); });

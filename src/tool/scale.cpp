@@ -146,9 +146,10 @@ void check_measured(const Iteration& iteration, const ScalingOptions& wanted) {
   std::string text =
       fmt::format("{}: the results lack all-reduces by {} of {} ranks for buckets of {:.0f} to {:.0f} bytes",
                   iteration.model, wanted.measured->backend, wanted.workers, *sizes.begin(), *sizes.rbegin());
-  text += fmt::format("; {}benanza measure --backend {}",
-                      wanted.measured->backend == "mpi" ? fmt::format("mpirun -n {} ", wanted.workers) : "",
-                      wanted.measured->backend);
+  text +=
+      fmt::format("; {}benanza measure --backend {}",
+                  wanted.measured->backend == "mpi" ? fmt::format("mpirun -n {} --bind-to none ", wanted.workers) : "",
+                  wanted.measured->backend);
   for (const double bytes : std::set{*sizes.begin(), *sizes.rbegin()})
     text += " " + LayerSignature(op::AllReduce{.type = iteration.type,
                                                .n = static_cast<std::int64_t>(bytes * 8 / bits(iteration.type)),

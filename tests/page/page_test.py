@@ -98,6 +98,10 @@ class Page(unittest.TestCase):
         memory = subprocess.run([PROGRAM, "memory", str(MODELS / "training" / "mobilenet_v3_large.onnx"), "--training", "--capacity", "80GB", "--html", str(cls.memory), "--json", "-"],
                                 capture_output=True, text=True, check=True)
         cls.memory_json = json.loads(memory.stdout)["models"][0]
+        training, machine = MODELS / "training", SOURCE / "examples" / "machines" / "a100_sxm4_40gb.json"
+        cls.memory_sweep, cls.scale = OUT / "memory_sweep.html", OUT / "scale.html"
+        cls.memory_sweep_json = cls.told("memory", training / "mobilenet_v3_large.onnx", "--training", "--batch", "8,16,32", "--machine", machine, "--capacity", "1GB", "--html", cls.memory_sweep)
+        cls.scale_json = cls.told("scale", training / "resnet50.onnx", "--machine", machine, "--batch", "32", "--workers", "4", "--html", cls.scale)["models"][0]
         cls.study = OUT / "study.html"
         study = subprocess.run([PROGRAM, "study", str(MODELS / "zoo2019"), "--results", str(SOURCE / "tests" / "data" / "2019" / "study"), "--rules", "2019", "--quiet",
                                 "--html", str(cls.study), "--json", "-"], capture_output=True, text=True, check=True)
@@ -109,6 +113,10 @@ class Page(unittest.TestCase):
                                   "--html", str(cls.predict), "--json", "-"], capture_output=True, text=True, check=True)
         cls.predict_json = json.loads(predict.stdout)["models"][0]
         cls.browser = Browser(find_chromium())
+
+    @staticmethod
+    def told(*command):
+        return json.loads(subprocess.run([PROGRAM, *map(str, command), "--quiet", "--json", "-"], capture_output=True, text=True, check=True).stdout)
 
     @classmethod
     def tearDownClass(cls):
@@ -144,12 +152,13 @@ class Page(unittest.TestCase):
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        for page in (self.one, self.many, self.sweep, self.gap, self.study, self.questions, self.memory, self.predict):
+        whole = (self.one, self.gap, self.study, self.questions, self.memory, self.memory_sweep, self.scale, self.predict)
+        for page in (*whole, self.many, self.sweep):
             for name, size in SIZES.items():
                 for dark in (False, True):
                     look = f"{page.stem}_{name}_{'dark' if dark else 'light'}"
                     with self.subTest(look=look):
-                        self.opened(page, "#m0" if page in (self.many, self.sweep) else "", dark=dark, **size)
+                        self.opened(page, "" if page in whole else "#m0", dark=dark, **size)
                         self.browser.screenshot(OUT / f"{look}.png")
                         self.assertEqual(self.browser.errors, [])
                         self.assertEqual([url for url in self.browser.requests if not url.startswith(("file:", "data:"))], [])
@@ -200,6 +209,25 @@ class Page(unittest.TestCase):
         for width, target in zip(lines, targets):
             self.assertAlmostEqual(width, (target["high_ms"] - target["low_ms"]) * scale, delta=0.5)
         self.assertEqual([text.split(" – ")[0] for text in self.texts("#content table:first-of-type tbody tr td:nth-child(2)")][: len(targets)], [time_text(target["total_ms"]) for target in targets])
+    def test_a_sweep_of_memory_has_a_bar_and_a_throughput_for_each_batch(self):
+        self.opened(self.memory_sweep, **SIZES["desktop"])
+        models = self.memory_sweep_json["models"]
+        # The axis of 276 px goes up to 1.08 times the largest of each: bytes of the bars, throughput of the dots.
+        heights = self.browser.evaluate("""Object.values([...document.querySelectorAll('svg.memory-sweep rect')].reduce((bars, r) => {
+            bars[r.getAttribute('x')] = (bars[r.getAttribute('x')] ?? 0) + r.getBBox().height; return bars }, {}))""")
+        dots = self.browser.evaluate("[...document.querySelectorAll('svg.memory-sweep circle')].map(c => 306 - c.cy.baseVal.value)")
+        for drawn, key in ((sorted(heights), "peak_bytes"), (dots, "inputs_per_second")):
+            self.assertEqual(len(drawn), len(models))
+            for pixels, model in zip(drawn, models):
+                self.assertAlmostEqual(pixels, 276 * model[key] / (1.08 * max(one[key] for one in models)), delta=0.5)
+        self.assertEqual(self.texts("svg.memory-sweep .knee-name"), ["capacity"])
+
+    def test_a_dot_is_where_workers_are_as_fast_as_one(self):
+        self.opened(self.scale, **SIZES["desktop"])
+        # The efficiency is 1 / n there; the axis has 302 px for 100 %.
+        dots = self.browser.evaluate("[...document.querySelectorAll('svg.curves circle')].map(c => (320 - c.cy.baseVal.value) / 302)")
+        self.assertEqual([round(dot, 6) for dot in dots], [round(1 / curve["workers"], 6) for curve in self.scale_json["curves"]])
+        self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('path[data-workers]')].map(p => Number(p.dataset.workers))"), [curve["workers"] for curve in self.scale_json["curves"]])
 
     def test_it_prints(self):
         self.opened(self.one, media="print")

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/model/phase.hpp>
 #include <benanza/profile/engine_profile.hpp>
 
 #include <array>
@@ -21,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -113,6 +115,15 @@ struct GapPart {
   Seconds time{};
   std::optional<Seconds> uncertainty{};  ///< nothing when the profile has no spread
   std::vector<GapItem> items{};          ///< the largest first; they add up to `time` unless there are none
+};
+
+/// The engine and the rung in one phase of an iteration of training. What belongs to no phase, such as time between
+/// records, is in none.
+struct PhaseGap {
+  Phase phase{};                                    ///< the loss counts as forward
+  Seconds engine{};                                 ///< sum of its records
+  Seconds bound{};                                  ///< sum of its layers in the rung
+  std::vector<std::pair<Cause, Seconds>> causes{};  ///< they add up to engine - bound; largest first
 };
 
 /// The engine against one rung.
@@ -282,6 +293,8 @@ struct Commands {
 
 struct GapOptions {
   RungName rung = RungName::library_fused;
+  /// Of an iteration of training: the phase of each layer of the single form (layer_phases). Empty at inference.
+  std::vector<Phase> phases{};
   Commands commands{};
   /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
   std::vector<Analysis> other_types{};
@@ -313,6 +326,7 @@ struct Gap {
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 
   std::vector<GapPart> parts{};           ///< in the order of causes, those that are not zero; they add up to `gap`
+  std::vector<PhaseGap> phases{};         ///< forward, backward, update; empty at inference
   std::vector<MatchedRecord> records{};   ///< one for each of the profile
   std::vector<GapGroup> groups{};         ///< by excess, largest first
   std::vector<std::string> not_found{};   ///< first nodes of the bound's layers that no record serves

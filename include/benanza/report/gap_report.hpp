@@ -31,6 +31,8 @@ struct GapReport {
 
 /// What a cause is called: `layout and type conversions`.
 [[nodiscard]] std::string_view describe(Cause cause);
+/// What a phase of a gap is called: `forward, loss`.
+[[nodiscard]] std::string_view describe(Phase phase);
 
 void write_table(std::ostream& out, const GapReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const GapReport& report);

@@ -31,7 +31,8 @@ struct MemoryReport {
     double macs = 0;                              ///< of convolutions and products
     std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity; 0: not even one does
     std::vector<MemoryWhatIf> what_ifs{};
-    std::optional<Seconds> latency{};  ///< the fused library bound, where results hold all of its layers
+    /// The fused library bound, where results hold all of its layers, or the roofline of a declared machine.
+    std::optional<Seconds> latency{};
     [[nodiscard]] std::optional<double> inputs_per_second() const {
       if (!latency || latency->value <= 0) return std::nullopt;
       return static_cast<double>(profile.batch) / latency->value;
@@ -39,6 +40,7 @@ struct MemoryReport {
   };
   double capacity_bytes = 0;
   std::string capacity_of{};  ///< where the capacity comes from
+  std::string times_of{};     ///< where latencies come from; empty: none are known
   bool sweep = false;         ///< the models are one at several sizes
   std::vector<Model> models{};
 };

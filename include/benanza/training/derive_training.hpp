@@ -204,20 +204,23 @@ class TrainingBuilder {
   }
 
   /// One call for all parameters, as optimizers of today do it: weights, gradients and states are read, weights and
-  /// states written.
+  /// states written. What an iteration leaves has the name of what it replaces, with `/updated` behind it.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     at.enter("optimizer");
     std::vector<std::optional<ValueId>> inputs;
     std::vector<std::pair<DataType, std::vector<std::int64_t>>> outputs;
+    std::vector<std::string> replaced;
     for (const Parameter& one : result_.parameters) {
       const Value value = graph.value(one.value);
       inputs.insert(inputs.end(), {one.value, one.gradient});
       outputs.emplace_back(value.type, value.dims);
+      replaced.push_back(one.name);
       const auto add_state = [&](const std::string& name) {
         result_.optimizer_state.push_back(add_input(value.name + "/" + name, DataType::f32, value.dims));
         inputs.emplace_back(result_.optimizer_state.back());
         outputs.emplace_back(DataType::f32, value.dims);
+        replaced.push_back(graph.value(*inputs.back()).name);
       };
       if (value.type != DataType::f32 && options_.precision != Precision::f32) add_state("master");
       for (int state = 0; state < states_of(options_.optimizer); ++state) add_state("state." + std::to_string(state));
@@ -227,15 +230,15 @@ class TrainingBuilder {
         at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs, {{"optimizer", std::string(name)}});
     graph.outputs = {result_.loss};
     graph.output_names = {graph.value(result_.loss).name};
-    const auto leaves = [&](ValueId id) {
+    const auto leaves = [&](ValueId id, const std::string& name_of_replaced) {
       graph.outputs.push_back(id);
-      graph.output_names.push_back(graph.value(id).name);
+      graph.output_names.push_back(name_of_replaced + "/updated");
     };
-    for (const ValueId id : updated) leaves(id);
+    for (std::size_t i = 0; i < updated.size(); ++i) leaves(updated[i], replaced[i]);
     for (const Node& node : graph.nodes)
       if (node.op_type == "BatchNormalization")
-        for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-          if (node.has_output(i)) leaves(*node.outputs[i]);
+        for (const std::size_t i : {std::size_t{1}, std::size_t{2}})  // running statistics: inputs 3 and 4
+          if (node.has_output(i)) leaves(*node.outputs[i], graph.value(*node.inputs.at(i + 2)).name);
   }
 
   TrainingOptions options_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
+#include <benanza/model/phase.hpp>
 
 #include <array>
 #include <cstddef>
@@ -42,12 +43,6 @@ struct TrainingOptions {
   /// of two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
   TrainingLoss loss = TrainingLoss::cross_entropy;
 };
-
-/// A part of an iteration.
-enum class Phase : std::uint8_t { forward, loss, backward, update };
-[[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Phase) {
-  return {"forward", "loss", "backward", "update"};
-}
 
 /// A tensor that training changes.
 struct Parameter {
