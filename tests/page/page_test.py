@@ -209,6 +209,7 @@ class Page(unittest.TestCase):
         for width, target in zip(lines, targets):
             self.assertAlmostEqual(width, (target["high_ms"] - target["low_ms"]) * scale, delta=0.5)
         self.assertEqual([text.split(" – ")[0] for text in self.texts("#content table:first-of-type tbody tr td:nth-child(2)")][: len(targets)], [time_text(target["total_ms"]) for target in targets])
+
     def test_a_sweep_of_memory_has_a_bar_and_a_throughput_for_each_batch(self):
         self.opened(self.memory_sweep, **SIZES["desktop"])
         models = self.memory_sweep_json["models"]
