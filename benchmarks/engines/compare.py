@@ -281,7 +281,7 @@ def compare(arguments):
     rows, below, witnessed = [], 0, []
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
-        seconds = min(max(CALLS_FOR_BOUND * bound["bounds_ms"]["library_fused"] / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
+        seconds = min(max(CALLS_FOR_BOUND * (bound["bounds_ms"]["library_fused"] or 0) / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
         bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s", *(["--witness"] if arguments.witness else []))[1].values()))
         with tempfile.TemporaryDirectory() as folder:
             times = measure(with_weights(path, folder), arguments.cpus, arguments.seconds)
@@ -291,8 +291,8 @@ def compare(arguments):
                 print(f"{bound['model']}: {engine}: {value}", file=sys.stderr)
         ms = bound["bounds_ms"]
         best = min(engines.values()) if engines else None
-        ratio = ms["library_fused"] / best if best else None
-        below += bool(best and ratio <= 1)
+        ratio = ms["library_fused"] / best if best and ms["library_fused"] else None
+        below += bool(ratio and ratio <= 1)
         number = lambda value: f"{value:9.3f}" if value is not None else f"{'-':>9}"
         print(f"{bound['model'][:25]:26}" + "".join(number(value) for value in (
             engines.get("onnxruntime"), engines.get("openvino"), ms["model_floor"], ms["library"], ms["library_fused"], ms["library_fused_resident"]))
