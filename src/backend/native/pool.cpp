@@ -127,58 +127,19 @@ void row_of_average(const Kernels& kernels, const Geometry& g, const float* x, I
   for (Index i = 0; i < g.axes[2].outputs; ++i) y[i] *= factor * share[i];
 }
 
-/// The rows that row (d, h) of the result reads, folded into one: of each column the largest value, and in `cells` the
-/// first cell of the plane that has it, -1 where there is none. No branch depends on the values.
-void fold_indices(const Geometry& g, const float* x, Index d, Index h, float* line, std::int32_t* cells) {
-  const auto &dw = g.axes[0].window, &hw = g.axes[1].window, &ww = g.axes[2].window;
-  std::fill_n(line, g.line, -std::numeric_limits<float>::infinity());
-  std::fill_n(cells, g.line, -1);
-  const Index skipped = std::max<Index>(-ww.pad_begin, 0),
-              first = std::max<Index>(ww.pad_begin, 0);  // negative pads crop
-  const Index n = std::min(ww.size - skipped, g.line - first);
-  const Range kd = taps_within(dw, d), kh = taps_within(hw, h);
-  for (Index k = kd.begin; k < kd.end; ++k)
-    for (Index l = kh.begin; l < kh.end; ++l) {
-      const Index zd = d * dw.stride + k * dw.dilation - dw.pad_begin,
-                  zh = h * hw.stride + l * hw.dilation - hw.pad_begin;
-      const auto from = static_cast<std::int32_t>((zd * hw.size + zh) * ww.size + skipped);
-      const float* row = x + from;
-      float* best = line + first;
-      std::int32_t* cell = cells + first;
-      if (k == kd.begin && l == kh.begin) {
-        for (Index i = 0; i < n; ++i) {
-          best[i] = row[i];
-          cell[i] = from + static_cast<std::int32_t>(i);
-        }
-        continue;
-      }
-      for (Index i = 0; i < n; ++i) {
-        const bool more = row[i] > best[i];
-        best[i] = more ? row[i] : best[i];
-        cell[i] = more ? from + static_cast<std::int32_t>(i) : cell[i];
+void row_of_indices(const Geometry& g, const float* x, Index base, Index d, Index h, float* y, std::int64_t* at) {
+  const Index width = g.axes[2].outputs;
+  std::fill_n(y, width, -std::numeric_limits<float>::infinity());
+  std::fill_n(at, width, -1);
+  for_each_tap(g, d, h, [&](Index first, Index n, Index from) {
+    for (Index i = 0; i < n; ++i) {
+      const Index cell = from + i * g.axes[2].window.stride;
+      if (x[cell] > y[first + i] || at[first + i] < 0) {
+        y[first + i] = x[cell];
+        at[first + i] = base + cell;
       }
     }
-}
-
-/// Of equal values of a window the first one counts, in the order of the plane.
-void row_of_indices(const Geometry& g, const float* x, Index base, Index d, Index h, float* y, std::int64_t* at,
-                    float* line, std::int32_t* cells) {
-  fold_indices(g, x, d, h, line, cells);
-  const auto& w = g.axes[2].window;
-  for (Index o = 0; o < g.axes[2].outputs; ++o) {
-    float best = line[o * w.stride];
-    std::int32_t cell = cells[o * w.stride];
-    for (Index k = 1; k < w.kernel; ++k) {
-      const float value = line[o * w.stride + k * w.dilation];
-      const std::int32_t other = cells[o * w.stride + k * w.dilation];
-      const bool larger = (value > best) | ((value == best) & (other < cell));
-      const bool more = (other >= 0) & ((cell < 0) | larger);
-      best = more ? value : best;
-      cell = more ? other : cell;
-    }
-    y[o] = best;
-    at[o] = cell < 0 ? -1 : base + cell;
-  }
+  });
 }
 
 void row_of_norm(const Geometry& g, const float* x, Index d, Index h, float* y) {
@@ -300,10 +261,7 @@ Result plans(const op::Pool& op, const Context& context) {
     add_blocks();
     return plans;
   }
-  if (op.indices && g.plane > std::numeric_limits<std::int32_t>::max())
-    return Unsupported{"planes of more than 2^31 cells"};
-  const std::size_t one_line = (static_cast<std::size_t>(g.line) * sizeof(float) + 63) / 64 * 64;
-  const std::size_t scratch = op.indices ? 2 * one_line : one_line;  // values, and where they are
+  const std::size_t scratch = (static_cast<std::size_t>(g.line) * sizeof(float) + 63) / 64 * 64;
   const auto run = [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
     const Index width = g.axes[2].outputs, rows_of_image = g.axes[0].outputs * g.axes[1].outputs;
     pool->parallel(threads, [&](int thread) {
@@ -318,8 +276,7 @@ Result plans(const op::Pool& op, const Context& context) {
         switch (op.mode) {
           case op::PoolMode::max:
             if (op.indices)
-              row_of_indices(g, x, image * g.plane, d, h, y, output<std::int64_t>(arguments, 1) + row * width, line,
-                             reinterpret_cast<std::int32_t*>(reinterpret_cast<std::byte*>(line) + one_line));
+              row_of_indices(g, x, image * g.plane, d, h, y, output<std::int64_t>(arguments, 1) + row * width);
             else row_of_max(kernels, g, x, d, h, y, line);
             break;
           case op::PoolMode::average: row_of_average(kernels, g, x, d, h, y, line); break;
