@@ -326,27 +326,24 @@ TEST_CASE("Recurrent layers agree with the reference", "[native]") {
        op::Recurrent{.type = DataType::u8, .x = {9, 3, 11}, .hidden = 37, .directions = 2, .weight_type = DataType::i8},
        op::Recurrent{
            .type = DataType::u8, .x = {5, 1, 12}, .hidden = 16, .initial_state = true, .weight_type = DataType::u8}});
-  check({
-    op::RecurrentGradient{.y = {7, 5, 37}, .directions = 2},
-        op::RecurrentGradient{.y = {4, 13, 16},
-                              .reverse = true,
-                              .initial_state = true,
-                              .every_step = false,
-                              .last_h = true,
-                              .last_c = true,
-                              .to_initial = true},
-        op::RecurrentGradient{.y = {1, 1, 3}, .every_step = false, .last_c = true},
-        op::RecurrentGradient{
-            .cell = gru, .y = {7, 5, 37}, .directions = 2, .linear_before_reset = true, .last_h = true},
-        op::RecurrentGradient{
-            .cell = gru, .y = {3, 1, 20}, .linear_before_reset = true, .initial_state = true, .to_initial = true},
-        op::RecurrentGradient {
-      .cell = rnn, .y = {7, 8, 37}, .reverse = true, .last_h = true, .to_initial = true
-    }}
-});
-const auto reset_first = native::backend() -> plans(op::Recurrent{.cell = gru, .x = {7, 1, 12}, .hidden = 16}, 1);
-REQUIRE(std::holds_alternative<Unsupported>(reset_first));
-CHECK(std::get<Unsupported>(reset_first).reason == "no GRU that resets the state before its product in backend native");
+  check({op::RecurrentGradient{.y = {7, 5, 37}, .directions = 2},
+         op::RecurrentGradient{.y = {4, 13, 16},
+                               .reverse = true,
+                               .initial_state = true,
+                               .every_step = false,
+                               .last_h = true,
+                               .last_c = true,
+                               .to_initial = true},
+         op::RecurrentGradient{.y = {1, 1, 3}, .every_step = false, .last_c = true},
+         op::RecurrentGradient{
+             .cell = gru, .y = {7, 5, 37}, .directions = 2, .linear_before_reset = true, .last_h = true},
+         op::RecurrentGradient{
+             .cell = gru, .y = {3, 1, 20}, .linear_before_reset = true, .initial_state = true, .to_initial = true},
+         op::RecurrentGradient{.cell = rnn, .y = {7, 8, 37}, .reverse = true, .last_h = true, .to_initial = true}});
+  const auto reset_first = native::backend()->plans(op::Recurrent{.cell = gru, .x = {7, 1, 12}, .hidden = 16}, 1);
+  REQUIRE(std::holds_alternative<Unsupported>(reset_first));
+  CHECK(std::get<Unsupported>(reset_first).reason ==
+        "no GRU that resets the state before its product in backend native");
 }
 
 TEST_CASE("Einsum and attention agree with the reference", "[native]") {
