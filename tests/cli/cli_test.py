@@ -1251,7 +1251,7 @@ class Cli(unittest.TestCase):
         before = with_kernels("before.json", [kernel, kernel])
         after = with_kernels("after.json", [kernel | {"time_ns": 4100.0}, kernel | {"grid": [50, 16, 1]}])
         table = run("db", "diff", before, after).stdout
-        self.assertIn("\nkernels: 1 of 1 layer launch others\n", table)
+        self.assertIn("\nkernels: 2 of 2 layers launch others\n", table)
         self.assertIn("         - gather\n           4.00 us, 25x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n"
                       "         + gather\n           4.00 us, 50x16x1 blocks of 8x32x1, 66 registers, 6.40 kB shared\n", table)
         self.assertTrue(all(len(line) <= 80 for line in table.splitlines()[3:]), table)
