@@ -115,3 +115,15 @@ TEST_CASE("a Gelu that the exporter has written with a tanh is one node, which k
   CHECK(count("GeluGrad") == 1);
   CHECK(count("Tanh") == 0);
 }
+
+TEST_CASE("slices that take all of a weight are one split of it, whose gradient is one concatenation") {
+  const TrainingGraph iteration =
+      derive_training(import_onnx(std::string(BENANZA_TEST_DATA) + "/training/recurrent.onnx", {.training = true}));
+  const auto& nodes = iteration.graph.nodes;
+  const auto count = [&](std::string_view type) {
+    return std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.op_type == type; });
+  };
+  // Weights and biases of inputs and of states: four of each direction of the LSTM, four of the GRU.
+  CHECK(count("Split") >= 12);
+  CHECK(count("Pad") == 0);
+}

@@ -5,6 +5,7 @@
 #include <benanza/model/graph.hpp>
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
+#include <benanza/training/detail/fold_slices.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
 #include <benanza/training/detail/frozen_normalization.hpp>
 #include <benanza/training/gradients/normalization.hpp>
@@ -62,6 +63,7 @@ inline void keep_steps(Graph& graph, Node& node) {
   expand_attention(graph);
   fold_activations(graph);
   fold_transposes(graph);
+  fold_slices(graph);
   std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0)) continue;
