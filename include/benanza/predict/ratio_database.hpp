@@ -22,10 +22,9 @@ namespace benanza {
 
 /// What decides which layers are neighbours.
 struct LayerFeatures {
-  std::string kind{};  ///< operator and type: `Conv/f32`; layers of another kind are no neighbours
-  std::string
-      epilogue{};  ///< what is fused behind it, without sizes: `bias,relu`; neighbours have the same if they can
-  Seconds time{};  ///< of one call on the first device
+  std::string kind{};      ///< operator and type: `Conv/f32`; layers of another kind are no neighbours
+  std::string epilogue{};  ///< what is fused behind it, without sizes: `bias,relu`
+  Seconds time{};          ///< of one call on the first device
   Flops flops{};
   Bytes bytes{};
 };
@@ -49,6 +48,8 @@ class RatioDatabase {
   static constexpr std::size_t neighbours = 5;
   /// A layer may lie outside the hull of what was measured by so much, in natural logarithms: 5 % in time, say.
   static constexpr double hull_tolerance = 0.05;
+  /// What another epilogue adds to the square of the distance: as much as a factor of e in time.
+  static constexpr double other_epilogue = 1;
   using Excluded = std::function<bool(const RatioSample&)>;
 
   void add(RatioSample sample) { samples_[sample.layer.kind].push_back(std::move(sample)); }
@@ -59,27 +60,19 @@ class RatioDatabase {
       const LayerFeatures& layer, const Excluded& excluded = [](const RatioSample&) { return false; }) const {
     const auto found = samples_.find(layer.kind);
     if (found == samples_.end()) return "no layer of kind " + layer.kind + " was measured on both devices";
-    std::vector<const RatioSample*> all, alike;
+    std::vector<const RatioSample*> used;
+    std::vector<detail::Point3> points;
     for (const auto& sample : found->second) {
       if (excluded(sample)) continue;
-      all.push_back(&sample);
-      if (sample.layer.epilogue == layer.epilogue) alike.push_back(&sample);
+      used.push_back(&sample);
+      points.push_back(point_of(sample.layer));
     }
-    auto answer = find_among(alike, layer);
-    return std::holds_alternative<NearestRatio>(answer) ? answer : find_among(all, layer);
-  }
-
- private:
-  [[nodiscard]] static std::variant<NearestRatio, std::string> find_among(const std::vector<const RatioSample*>& used,
-                                                                          const LayerFeatures& layer) {
-    std::vector<detail::Point3> points;
-    for (const auto* sample : used) points.push_back(point_of(sample->layer));
     const detail::Point3 at = point_of(layer);
     std::vector<std::size_t> order(used.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto distance = [&](std::size_t i) {
       const auto apart = detail::minus(points[i], at);
-      return detail::dot(apart, apart);
+      return detail::dot(apart, apart) + (used[i]->layer.epilogue == layer.epilogue ? 0 : other_epilogue);
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
@@ -100,6 +93,7 @@ class RatioDatabase {
         .ratio = nearest[neighbours / 2]->ratio, .lowest = nearest.front()->ratio, .highest = nearest.back()->ratio};
   }
 
+ private:
   [[nodiscard]] static detail::Point3 point_of(const LayerFeatures& layer) {
     return {std::log(layer.time.value), std::log(std::max(1.0, layer.flops.value)),
             std::log(std::max(1.0, layer.bytes.value))};
