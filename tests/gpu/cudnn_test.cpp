@@ -5,6 +5,7 @@
 #include "support/device_support.hpp"
 #include <benanza/backend/cudnn.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/unit_height.hpp>
 #include <benanza/plan/shared_library.hpp>
 
 using namespace benanza;
