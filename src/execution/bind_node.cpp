@@ -45,9 +45,6 @@ void refuse_extensions(const Node& node) {
 /// Attributes that change the result, not the speed, and have no parameter either.
 void refuse_attributes(const Node& node) {
   const auto refuse = [&](const char* why) { throw NotExecutable(node, why); };
-  if (node.op_type == "IsInf" && (node.attribute("detect_positive", std::int64_t{1}) == 0 ||
-                                  node.attribute("detect_negative", std::int64_t{1}) == 0))
-    refuse("infinities of one sign");
   if (node.op_type == "MaxPool" && node.attribute("storage_order", std::int64_t{0}) != 0)
     refuse("indices in column-major order");
   if (node.attribute("saturate", std::int64_t{1}) == 0) refuse("conversion without saturation");
@@ -275,7 +272,8 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (is_opaque(bound.layer)) throw NotExecutable(node, "modelled only");
   if (std::holds_alternative<op::Attention>(bound.layer) && node.domain.empty() && node.has_input(6))
     throw NotExecutable(node, "a cache of which data tells how much is filled");
-  if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0)
+  if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0 &&
+      !(node.has_input(1) && (*inputs[1])[0] == 0))
     throw NotExecutable(node, "random numbers of training");
   bound.shapes = operands(bound.layer);
   const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -203,6 +204,20 @@ Tensors unique(const Node& node, const NodeTensors& inputs) {
           integers({around[1]}, distinct.inverse), integers({count}, distinct.count)};
 }
 
+bool detects(const Node& node, const char* sign) { return node.attribute(sign, std::int64_t{1}) != 0; }
+
+/// Infinities of one sign, or of none: the layer of IsInf knows both.
+Tensors is_infinite(const Node& node, const NodeTensors& inputs) {
+  const Tensor& x = required(node, inputs, 0);
+  const bool positive = detects(node, "detect_positive"), negative = detects(node, "detect_negative");
+  std::vector<double> found(static_cast<std::size_t>(x.elements()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double value = x[static_cast<std::int64_t>(i)];
+    found[i] = std::isinf(value) && (value > 0 ? positive : negative) ? 1 : 0;
+  }
+  return {Tensor::of(DataType::boolean, x.dims(), found)};
+}
+
 }  // namespace
 
 const SpecialNode* find_special(const Node& node) {
@@ -210,9 +225,11 @@ const SpecialNode* find_special(const Node& node) {
       {"Compress", compress}, {"NonMaxSuppression", non_max_suppression},
       {"NonZero", non_zero},  {"Shape", shape},
       {"Size", size},         {"Unique", unique}};
-  static const SpecialNode step = optimizer_step;
+  static const SpecialNode step = optimizer_step, infinite = is_infinite;
   if (node.domain == "benanza" && node.op_type == "OptimizerStep") return &step;
   if (!node.domain.empty()) return nullptr;
+  if (node.op_type == "IsInf" && !(detects(node, "detect_positive") && detects(node, "detect_negative")))
+    return &infinite;
   const auto found = table.find(node.op_type);
   return found == table.end() ? nullptr : &found->second;
 }
