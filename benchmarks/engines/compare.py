@@ -32,6 +32,7 @@ ENGINES = ["onnxruntime", "openvino"]
 VALUES = {"sr": 16000}  # of scalar inputs for which not every number will do: a sampling rate
 TURNS = 5
 SEED = 2020  # of inputs and weights
+WITNESS = ["--witness", "--weights", f"random:{SEED}"]
 LEAST_RUNS = 2  # in a turn
 CALLS_FOR_BOUND = 400  # of the whole model: 80 rounds in both forms, caches warm and without weights
 LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many small layers takes longer than their calls
@@ -282,7 +283,7 @@ def compare(arguments):
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
         seconds = min(max(CALLS_FOR_BOUND * (bound["bounds_ms"]["library_fused"] or 0) / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
-        bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s", *(["--witness"] if arguments.witness else []))[1].values()))
+        bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s", *WITNESS * arguments.witness)[1].values()))
         with tempfile.TemporaryDirectory() as folder:
             times = measure(with_weights(path, folder), arguments.cpus, arguments.seconds)
         engines = {engine: p10(value) for engine, value in times.items() if isinstance(value, list)}
