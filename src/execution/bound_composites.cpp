@@ -208,12 +208,12 @@ std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std
     } else if (scores->op_type == "Mul" || scores->op_type == "Div") {
       const auto through = members.variable_input(*scores);
       const auto by = through ? members.number(scores->inputs[1 - *through]) : std::nullopt;
-      if (!by || mask || (scores->op_type == "Div" && *through != 0)) return std::nullopt;  // a mask is not scaled
+      if (!by || (scores->op_type == "Div" && *through != 0)) return std::nullopt;
       factor *= scores->op_type == "Mul" ? *by : 1 / *by;
       next = scores->inputs[*through];
     } else if (scores->op_type == "Add" && !mask) {
       const bool first = members.maker(scores->inputs[0]) != nullptr;
-      if (first == (members.maker(scores->inputs[1]) != nullptr)) return std::nullopt;
+      if (factor != 1 || first == (members.maker(scores->inputs[1]) != nullptr)) return std::nullopt;  // it is scaled
       mask = operand_of(members, *scores->inputs[first ? 1 : 0]);
       next = scores->inputs[first ? 0 : 1];
     } else if (scores->op_type == "Where" && !mask) {

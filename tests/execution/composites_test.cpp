@@ -72,6 +72,27 @@ TEST_CASE("attention in parts is one call, with the scale that its parts have") 
   CHECK(sizes_of(witness) == std::vector<std::size_t>{10});
 }
 
+TEST_CASE("attention in parts is one call where the mask follows the scale, and not where the mask is scaled") {
+  const auto attention = [](const std::string& scores) {
+    return witness_of(R"(m (float[1, 2, 12, 8] q, float[1, 2, 8, 12] k, float[1, 2, 12, 8] v, float[1, 1, 12, 12] mask)
+        => (float[1, 2, 12, 8] y) <float factor = {0.25}> {
+      product = MatMul(q, k)
+      )" + scores + R"(
+      weights = Softmax<axis = -1>(scores)
+      y = MatMul(weights, v)
+    })");
+  };
+  const Witness after = attention("scaled = Mul(product, factor)\n scores = Add(scaled, mask)"),
+                before = attention("masked = Add(product, mask)\n scores = Mul(masked, factor)");
+  for (const Witness* witness : {&after, &before}) {
+    CAPTURE(witness->refused);
+    REQUIRE(witness->given());
+    CHECK(witness->difference <= 1e-5);
+  }
+  CHECK(sizes_of(after) == std::vector<std::size_t>{5});
+  CHECK(sizes_of(before).size() > 1);
+}
+
 TEST_CASE("a convolution does the padding before it") {
   const Witness witness = witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 16, 8, 8] y)
       <int64[8] pads = {0, 0, 2, 2, 0, 0, 2, 2}> {
