@@ -213,7 +213,7 @@ std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std
       next = scores->inputs[*through];
     } else if (scores->op_type == "Add" && !mask) {
       const bool first = members.maker(scores->inputs[0]) != nullptr;
-      if (factor != 1 || first == (members.maker(scores->inputs[1]) != nullptr)) return std::nullopt;  // it is scaled
+      if (factor != 1 || first == (members.maker(scores->inputs[1]) != nullptr)) return std::nullopt;  // a scaled mask
       mask = operand_of(members, *scores->inputs[first ? 1 : 0]);
       next = scores->inputs[first ? 0 : 1];
     } else if (scores->op_type == "Where" && !mask) {
