@@ -56,6 +56,7 @@ void OpenmpTeam::bind(std::span<const int> cpus) const {
   if (!exists()) return;
   ParallelRegion region{cpus, thread_number_};
   parallel_(bind_worker, &region, static_cast<unsigned>(cpus.size()), 0);
+  if (cpus.size() == 2) allow(cpus.first(1));
 }
 
 void OpenmpTeam::run(int threads, void (*function)(const void*, int), const void* context) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/element_order.hpp>
 #include <benanza/plan/fill.hpp>
 #include <benanza/plan/openmp_team.hpp>
@@ -8,10 +9,15 @@
 #include <benanza/reference/reference.hpp>
 #include <benanza/session/backends.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <sched.h>
+#include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 using namespace benanza;
 
@@ -177,4 +183,34 @@ TEST_CASE("plans on OpenMP's team give the same results, and say so") {
       CHECK(other->uses_openmp());
       CHECK(other->name() == backend->name());
     }
+}
+
+TEST_CASE("a team of two is bound to two processors, its caller too") {
+  const std::vector<int> where = cpus();
+  const OpenmpTeam team;
+  if (!team.exists() || where.size() < 2) {
+    WARN("skipped: no OpenMP runtime in this process, or one processor");
+    return;
+  }
+  struct Seen {
+    std::array<int, 2> processors{}, allowed{};
+  } seen;
+  std::thread([&] {  // its affinity ends with it
+    team.bind(std::span(where).first(2));
+    team.run(
+        2,
+        [](const void* context, int thread) {
+          auto& all = *static_cast<Seen*>(const_cast<void*>(context));
+          cpu_set_t set;
+          CPU_ZERO(&set);
+          if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+          all.allowed.at(static_cast<std::size_t>(thread)) = CPU_COUNT(&set);
+          all.processors.at(static_cast<std::size_t>(thread)) = sched_getcpu();
+        },
+        &seen);
+    team.end();
+  })
+      .join();
+  CHECK(seen.allowed == std::array{1, 1});
+  CHECK(seen.processors == std::array{where[0], where[1]});
 }

@@ -13,7 +13,8 @@ class OpenmpTeam {
   OpenmpTeam();
   /// Starts a team of as many threads as processors and binds all but the calling thread, each to its own. The calling
   /// thread gets all of them: threads that the runtime starts later (a region of fewer threads ends some) inherit its
-  /// processors, and must not all inherit one.
+  /// processors, and must not all inherit one. A team of two loses none, so that its caller is bound, too: otherwise
+  /// the scheduler may move it to the other one's processor.
   void bind(std::span<const int> cpus) const;
   /// Whether a runtime is there.
   [[nodiscard]] bool exists() const { return parallel_ != nullptr && thread_number_ != nullptr; }
