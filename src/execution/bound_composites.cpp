@@ -56,11 +56,11 @@ class Members {
     return node.op_type == "Transpose" || std::holds_alternative<op::View>(make_layer(node, graph_));
   }
 
-  /// Back from a value to the one that the first of the members on its path reads. `factor` becomes the product of the
-  /// numbers on the way.
+  /// Back from a value to the one that the first of the members on its path reads, before heads are repeated. `factor`
+  /// becomes the product of the numbers on the way.
   [[nodiscard]] std::optional<ValueId> source(std::optional<ValueId> id, double& factor) const {
     while (const Node* node = maker(id)) {
-      if (moves(*node)) {
+      if (moves(*node) || node->op_type == "Expand") {
         id = node->inputs[0];
         continue;
       }

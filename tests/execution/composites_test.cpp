@@ -72,6 +72,29 @@ TEST_CASE("attention in parts is one call, with the scale that its parts have") 
   CHECK(sizes_of(witness) == std::vector<std::size_t>{10});
 }
 
+TEST_CASE("attention in parts is one call where groups of queries share heads of keys and values") {
+  // Four heads of queries; the first two share one head of keys and values, the last two another.
+  const Witness witness = witness_of(R"(m (float[1, 4, 12, 8] q, float[1, 2, 12, 8] k, float[1, 2, 12, 8] v)
+      => (float[1, 4, 12, 8] y) <float factor = {0.25}, int64[1] two = {2}, int64[5] repeated = {1, 2, 2, 12, 8},
+      int64[4] four = {1, 4, 12, 8}> {
+    k1 = Unsqueeze(k, two)
+    k2 = Expand(k1, repeated)
+    k3 = Reshape(k2, four)
+    kt = Transpose<perm = [0, 1, 3, 2]>(k3)
+    v1 = Unsqueeze(v, two)
+    v2 = Expand(v1, repeated)
+    v3 = Reshape(v2, four)
+    scores = MatMul(q, kt)
+    scaled = Mul(scores, factor)
+    weights = Softmax<axis = -1>(scaled)
+    y = MatMul(weights, v3)
+  })");
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(sizes_of(witness).size() == 1);
+}
+
 TEST_CASE("attention in parts is one call where the mask follows the scale, and not where the mask is scaled") {
   const auto attention = [](const std::string& scores) {
     return witness_of(R"(m (float[1, 2, 12, 8] q, float[1, 2, 8, 12] k, float[1, 2, 12, 8] v, float[1, 1, 12, 12] mask)

@@ -445,6 +445,33 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
     CHECK(only_group(g, attend(of_q, of_k, of_v)) ==
           named(shapes + "/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1"));
   }
+  SECTION("heads of keys and values that are repeated for groups of queries") {
+    // Two heads of keys and values, each for two heads of queries.
+    const auto repeated = [&](ValueId x, std::int64_t times) {
+      const auto apart = g.node("Unsqueeze", {x, g.ints({2})}, {2, 4 / times, 1, 32, 8});
+      const auto more = g.node("Expand", {apart, g.ints({2, 4 / times, times, 32, 8})}, {2, 4 / times, times, 32, 8});
+      return g.node("Reshape", {more, g.ints({2, 4, 32, 8})}, {2, 4, 32, 8});
+    };
+    const auto turned = [&](ValueId x) { return transposed(x, {0, 1, 3, 2}, {2, 4, 8, 32}); };
+    SECTION("are read once") {
+      const auto cached_k = g.input({2, 2, 32, 8}), cached_v = g.input({2, 2, 32, 8});
+      const auto found = only_group(g, attend(heads(q, 16), turned(repeated(cached_k, 2)), repeated(cached_v, 2)));
+      CHECK(found == named("Attention/f32/q=2x4x16x8/k=2x2x32x8/v=2x2x32x8/q_tokens_first=1"));
+    }
+    SECTION("as projections leave them") {
+      const auto two_heads = [&](ValueId x) { return transposed(x, {0, 2, 1, 3}, {2, 2, 32, 8}); };
+      const auto of_k = two_heads(g.input({2, 32, 2, 8})), of_v = two_heads(g.input({2, 32, 2, 8}));
+      CHECK(only_group(g, attend(heads(q, 16), turned(repeated(of_k, 2)), repeated(of_v, 2))) ==
+            named("Attention/f32/q=2x4x16x8/k=2x2x32x8/v=2x2x32x8/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1"));
+    }
+    SECTION("remain where keys and values have different numbers of them") {
+      const auto cached_k = g.input({2, 2, 32, 8}), cached_v = g.input({2, 1, 32, 8});
+      g.output(attend(heads(q, 16), turned(repeated(cached_k, 2)), repeated(cached_v, 4)));
+      const auto found = signatures(fused(g));
+      CHECK(found.back() == named(shapes + "/q_tokens_first=1"));
+      CHECK(std::count_if(found.begin(), found.end(), [](const auto& s) { return s.starts_with("Expand"); }) == 2);
+    }
+  }
   SECTION("a transpose that someone else reads, or that is another one, remains") {
     const auto of_q = heads(q, 16), of_k = transposed(k, {0, 2, 3, 1}, {2, 4, 8, 32});
     const auto other = transposed(g.input({2, 8, 4, 32}), {0, 2, 3, 1}, {2, 4, 32, 8});

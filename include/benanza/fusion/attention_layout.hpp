@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers around attention that are not work of their own for a library that takes strides: transposes of its
-// operands and of its result, and a factor on queries or keys. Exporters write these in many ways (one transpose or two
-// with reshapes in between), so that a path is recognised by where it takes elements from.
+// operands and of its result, a factor on queries or keys, and heads of keys and values repeated for groups of queries.
+// Exporters write these in many ways (one transpose or two with reshapes in between), so that a path is recognised by
+// where it takes elements from.
 #pragma once
 
 #include <benanza/fusion/pattern.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -76,6 +78,7 @@ struct AttentionOperand {
 struct OperandPath {
   std::vector<std::size_t> layers{};
   AttentionLayout layout = AttentionLayout::plain;
+  TensorId from = 0;
 };
 
 /// The tensor that a layer of such a path takes: a Transpose, a View or, if `scaled`, a product or quotient by a
@@ -97,7 +100,7 @@ struct OperandPath {
 [[nodiscard]] inline OperandPath operand_path(const LayerGraph& graph, TensorId id, const AttentionOperand& operand,
                                               AttentionLayout given, std::size_t end, bool scaled) {
   using enum AttentionLayout;
-  OperandPath best{.layout = given};
+  OperandPath best{.layout = given, .from = id};
   std::vector<std::size_t> layers;
   std::vector<op::Transpose> transposes;
   while (only_consumer(graph, id)) {
@@ -112,12 +115,76 @@ struct OperandPath {
     if (std::holds_alternative<op::View>(at.layer)) continue;
     for (const AttentionLayout layout : {plain, tokens_first, transposed})
       if ((layout != transposed || given == transposed) && turns(transposes, operand, layout, given)) {
-        best = {.layers = layers, .layout = layout};
+        best = {.layers = layers, .layout = layout, .from = id};
         break;
       }
     if (best.layout == tokens_first) break;  // what comes before belongs to the producer of the operand
   }
   return best;
+}
+
+/// An Expand, with or without views behind it, that repeats each head of keys or values: query heads in groups share
+/// one (Ainslie et al. 2023, grouped-query attention).
+struct RepeatedHeads {
+  std::vector<std::size_t> layers{};
+  TensorId of = 0;
+  std::int64_t times = 1;
+};
+
+/// `operand` lies row-major in tensor `id`, with its heads repeated.
+[[nodiscard]] inline std::optional<RepeatedHeads> repeated_heads(const LayerGraph& graph, TensorId id,
+                                                                 const AttentionOperand& operand, std::size_t end) {
+  RepeatedHeads found{.of = id};
+  const auto maker = [&]() -> const Occurrence* {
+    const auto one = only_consumer(graph, found.of) ? only_producer(graph, found.of) : std::nullopt;
+    if (!one || *one >= end || graph.layers[*one].members.size() != 1) return nullptr;
+    const auto& inputs = graph.layers[*one].inputs;
+    return !inputs.empty() && inputs[0] ? &graph.layers[*one] : nullptr;
+  };
+  const auto take = [&](const Occurrence& at) {
+    found.layers.push_back(*only_producer(graph, found.of));
+    found.of = *at.inputs[0];
+  };
+  const auto take_views = [&] {
+    for (const Occurrence* at = maker(); at != nullptr && std::holds_alternative<op::View>(at->layer); at = maker())
+      take(*at);
+  };
+  take_views();
+  const Occurrence* const at = maker();
+  const auto* expand = at != nullptr ? std::get_if<op::Expand>(&at->layer) : nullptr;
+  if (expand == nullptr) return std::nullopt;
+  std::int64_t outer = 1, inner = 1;
+  for (std::size_t i = 0; i < expand->x.size(); ++i) {
+    if (expand->x[i] == expand->y[i]) (found.times == 1 ? outer : inner) *= expand->x[i];
+    else if (found.times == 1) found.times = expand->y[i];
+    else return std::nullopt;
+  }
+  if (outer * found.times != operand.batch * operand.heads || inner != operand.tokens * operand.depth ||
+      operand.heads % found.times != 0)
+    return std::nullopt;
+  take(*at);
+  take_views();
+  return found;
+}
+
+/// Where queries' heads in groups share a head of keys and values: goes on behind the layers that repeat those.
+inline void share_heads(const LayerGraph& graph, op::Attention& whole, OperandPath& k, OperandPath& v,
+                        std::size_t first) {
+  if (k.layout != AttentionLayout::plain || v.layout != AttentionLayout::plain) return;
+  const auto shape = [](const TensorShape& s) { return AttentionOperand{s[0], s[1], s[2], s[3]}; };
+  const auto of_k = repeated_heads(graph, k.from, shape(whole.k), first),
+             of_v = repeated_heads(graph, v.from, shape(whole.v), first);
+  if (!of_k || !of_v || of_k->times != of_v->times || of_k->times < 2) return;
+  const auto go_on = [&](OperandPath& path, const RepeatedHeads& repeated, TensorShape& dims, bool scaled) {
+    dims[1] /= repeated.times;
+    const OperandPath rest = operand_path(graph, repeated.of, shape(dims), AttentionLayout::plain, first, scaled);
+    for (const auto* layers : {&repeated.layers, &rest.layers})
+      path.layers.insert(path.layers.end(), layers->begin(), layers->end());
+    path.layout = rest.layout;
+    path.from = rest.from;
+  };
+  go_on(k, *of_k, whole.k, true);
+  go_on(v, *of_v, whole.v, false);
 }
 
 /// The match of attention, from its first product to its second, with what lies around it: the whole is one call more.
@@ -128,16 +195,17 @@ struct OperandPath {
   const Occurrence &scores = graph.layers[first], &mixed = graph.layers[last];
   const auto shape = [](const TensorShape& s) { return AttentionOperand{s[0], s[1], s[2], s[3]}; };
   const OperandPath q = operand_path(graph, *scores.inputs[0], shape(whole.q), plain, first, true);
-  const OperandPath k =
+  OperandPath k =
       operand_path(graph, *scores.inputs[1], shape(whole.k), whole.k_transposed ? transposed : plain, first, true);
-  const OperandPath v = operand_path(graph, *mixed.inputs[1], shape(whole.v), plain, first, false);
+  OperandPath v = operand_path(graph, *mixed.inputs[1], shape(whole.v), plain, first, false);
+  share_heads(graph, whole, k, v, first);
   whole.q_tokens_first = q.layout == tokens_first;
   whole.k_tokens_first = k.layout == tokens_first;
   whole.k_transposed = k.layout == transposed;
   whole.v_tokens_first = v.layout == tokens_first;
 
   Match match;
-  for (const auto* path : {&q, &k, &v})
+  for (const auto* path : std::initializer_list<const OperandPath*>{&q, &k, &v})
     match.members.insert(match.members.end(), path->layers.begin(), path->layers.end());
   std::sort(match.members.begin(), match.members.end());
   const std::size_t before = match.members.size();
