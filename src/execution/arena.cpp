@@ -26,11 +26,9 @@ Arena::Arena(std::span<const MemoryNeed> regions) : offsets_(regions.size(), 0) 
                                    [&](std::size_t a, std::size_t b) { return offsets_[a] < offsets_[b]; }),
                   i);
   }
-  block_ = std::make_unique_for_overwrite<std::byte[]>(bytes_ + alignment);
-  void* start = block_.get();
-  std::size_t space = bytes_ + alignment;
-  base_ = static_cast<std::byte*>(std::align(alignment, bytes_, start, space));
-  std::memset(base_, 0, bytes_);  // no first execution pays for pages
+  constexpr std::size_t page = detail::MemoryBlock::alignment;
+  block_ = detail::MemoryBlock(bytes_ < least_for_huge_pages ? bytes_ + 1 : (bytes_ + page - 1) / page * page);
+  std::memset(block_.data(), 0, bytes_);  // no first execution pays for pages
 }
 
 }  // namespace benanza::execution

@@ -2,12 +2,16 @@
 // Arena: one block of memory in which tensors that are not alive at the same time share bytes.
 #pragma once
 
+#include <benanza/detail/memory_block.hpp>
+
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 namespace benanza::execution {
+
+/// From this size on an arena has huge pages, as the memory has that rows are measured in.
+constexpr std::size_t least_for_huge_pages = std::size_t{1} << 17;
 
 /// What is needed from one step to another, both included.
 struct MemoryNeed {
@@ -23,14 +27,13 @@ class Arena {
   /// Places each region: the largest first, each at the lowest offset where no region lies that is alive with it.
   explicit Arena(std::span<const MemoryNeed> regions);
 
-  [[nodiscard]] std::byte* at(std::size_t region) const { return base_ + offsets_[region]; }
+  [[nodiscard]] std::byte* at(std::size_t region) const { return block_.data() + offsets_[region]; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   std::vector<std::size_t> offsets_;
   std::size_t bytes_ = 0;
-  std::unique_ptr<std::byte[]> block_{};
-  std::byte* base_ = nullptr;
+  detail::MemoryBlock block_{};
 };
 
 }  // namespace benanza::execution

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan_choice.hpp"
+#include "fastest_sequence.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/make_witness.hpp>
@@ -24,13 +24,9 @@ namespace {
 
 using namespace execution;
 
-constexpr std::size_t least_executions = 5, most_executions = 200;
-/// Sequences that are compared with each other; each has packed weights of its own.
-constexpr std::size_t most_in_turns = 3;
-/// A sequence whose sum is this many times the least is not executed.
-constexpr double most_expected = 1.5;
+constexpr std::size_t least_executions = 5, most_executions = 1000;
 /// The share of the time in which the fastest sequence is found.
-constexpr double search_share = 0.3;
+constexpr double search_share = 0.6;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
 constexpr double allowed_f32 = 1e-3, allowed_16_bit = 2e-2;
 
@@ -100,38 +96,46 @@ Deviation deviation(const Tensor& expected, const Tensor& got) {
   return result;
 }
 
-/// One execution after another until the time is over.
-std::vector<double> time_executions(Sequence& sequence, Seconds until) {
-  std::vector<double> times;
-  while (times.size() < most_executions && (times.size() < least_executions || now() < until)) {
-    const Seconds before = now();
-    sequence.run();
-    times.push_back((now() - before).value);
-  }
-  return times;
-}
-
-/// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine.
-void time_runs(Witness& witness, Sequence& sequence, Seconds until) {
+/// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine. Goes
+/// on until enough of them count, for as long again at most.
+void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Seconds time) {
   constexpr int whole_in_one_turn = 2;
   std::vector<std::vector<double>> calls(witness.calls.size());
+  std::vector<std::vector<Seconds>> turns;
   std::vector<double> whole;
-  Seconds least{std::numeric_limits<double>::infinity()};
-  while (whole.size() < most_executions && (whole.size() < least_executions || now() < until)) {
-    const auto one = sequence.run_timed();
-    const Seconds sum = std::accumulate(one.begin(), one.end(), Seconds{});
-    if (sum < least)
-      for (std::size_t i = 0; i < one.size(); ++i) witness.calls[i].once = one[i];
-    least = std::min(least, sum);
-    for (std::size_t i = 0; i < one.size(); ++i) calls[i].push_back(one[i].value);
+  const Seconds end = now() + time, last = end + time;
+  sentinel.restart();
+  const auto goes_on = [&] {
+    if (whole.size() >= most_executions) return false;
+    const std::size_t counted = sentinel.quiet_turns() * whole_in_one_turn;
+    return whole.size() < least_executions || now() < end || (counted < least_executions && now() < last);
+  };
+  while (goes_on()) {
+    sentinel.begin();
+    turns.push_back(sequence.run_timed());
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].push_back(turns.back()[i].value);
     for (int run = 0; run < whole_in_one_turn; ++run) {
       const Seconds before = now();
       sequence.run();
       whole.push_back((now() - before).value);
     }
+    sentinel.end();
   }
-  for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = {detail::quantile(calls[i], 0.1)};
-  witness.executions = whole.size();
+  const auto counted = sentinel.counted();
+  Seconds least{std::numeric_limits<double>::infinity()};
+  for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+    const Seconds sum = std::accumulate(turns[turn].begin(), turns[turn].end(), Seconds{});
+    if (!counted[turn] || least <= sum) continue;
+    least = sum;
+    for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].once = turns[turn][i];
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = p10_of(std::move(calls[i]), counted);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (counted[i / whole_in_one_turn]) continue;
+    whole[i] = std::numeric_limits<double>::quiet_NaN();
+    ++witness.discarded;
+  }
+  witness.executions = whole.size() - witness.discarded;
   witness.p10 = {detail::quantile(whole, 0.1)};
   witness.median = {detail::quantile(whole, 0.5)};
 }
@@ -166,13 +170,22 @@ class Maker {
     model_ = make_model_calls(graph_, nodes, program_.constants(), plans_);
     for (const auto& call : model_.calls)
       if (call.plans.empty()) prepare(graph_.nodes[call.group.nodes.front()]);
-    const auto sequence = fastest();
-    Witness witness{.threads = most_threads_, .calls = sequence->calls(), .tried = tried_};
+    TeamSentinel sentinel([threads = options_.threads] { return round_trip(threads); });
+    const auto found = find_fastest_sequence({.graph = graph_,
+                                              .program = program_,
+                                              .resources = resources_,
+                                              .calls = model_,
+                                              .changes = changes_,
+                                              .inputs = inputs_,
+                                              .packed = packed_},
+                                             sentinel, options_.budget * search_share);
+    const auto& sequence = found.sequence;
+    Witness witness{.threads = threads_of(found.choice), .calls = sequence->calls(), .tried = found.tried};
     witness.peak = sequence->peak();
     witness.all_tensors = sequence->all_tensors();
     compare(witness, expected, sequence->outputs());
     if (!witness.refused.empty()) return witness;
-    time_runs(witness, *sequence, now() + options_.budget * (1 - search_share));
+    time_runs(witness, *sequence, sentinel, options_.budget * (1 - search_share));
     time_joints(witness, *sequence);
     return witness;
   }
@@ -198,72 +211,6 @@ class Maker {
     NodeTensors constants;
     for (const auto& id : node.inputs) constants.push_back(id ? program_.constants()[*id] : std::nullopt);
     if (NodeStep* const step = program_.step_of(node)) step->prepare(constants, resources_);
-  }
-
-  [[nodiscard]] std::unique_ptr<Sequence> make_sequence(const PlanChoice& choice) {
-    const Sequence::Model model{.graph = graph_,
-                                .program = program_,
-                                .resources = resources_,
-                                .calls = model_,
-                                .changes = changes_,
-                                .inputs = inputs_,
-                                .packed = packed_};
-    return std::make_unique<Sequence>(model, choice);
-  }
-
-  struct Candidate {
-    std::unique_ptr<Sequence> sequence{};
-    Seconds time{};
-    int threads = 1;
-  };
-  [[nodiscard]] static bool is_faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
-
-  /// Executes every choice that differs from the others, then the fastest of them in turns, and returns the fastest.
-  [[nodiscard]] std::unique_ptr<Sequence> fastest() {
-    const auto any = [](const CallPlan&) { return true; };
-    const auto one_thread = [](const CallPlan& plan) { return plan.threads() == 1; };
-    const auto plain = [](const CallPlan& plan) {
-      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
-      return std::all_of(plan.outputs.begin(), plan.outputs.end(), is_plain);
-    };
-    const auto other = [&](const CallPlan& plan) { return !plain(plan); };
-    PlanSearch search(graph_, model_, changes_);
-    std::set<PlanChoice> choices{search.run(any), search.run(plain), search.run(other), search.run(one_thread)};
-    const auto expected = [&](const PlanChoice& choice) { return search.cost(choice); };
-    Seconds least{std::numeric_limits<double>::infinity()};
-    for (const auto& choice : choices) least = std::min(least, expected(choice));
-    std::erase_if(choices, [&](const PlanChoice& choice) { return expected(choice) > least * most_expected; });
-    std::vector<Candidate> best;
-    const Seconds slot = options_.budget * (search_share / 2 / static_cast<double>(choices.size()));
-    for (const auto& choice : choices) {
-      Candidate candidate{.sequence = make_sequence(choice), .threads = threads_of(choice)};
-      candidate.sequence->run();
-      candidate.time = {detail::quantile(time_executions(*candidate.sequence, now() + slot), 0.1)};
-      ++tried_;
-      best.insert(std::upper_bound(best.begin(), best.end(), candidate, is_faster), std::move(candidate));
-      if (best.size() > most_in_turns) best.pop_back();
-    }
-    time_in_turns(best);
-    Candidate& winner = *std::min_element(best.begin(), best.end(), is_faster);
-    most_threads_ = winner.threads;
-    return std::move(winner.sequence);
-  }
-
-  /// In turns, so that a slow phase of the machine does not decide between them.
-  void time_in_turns(std::vector<Candidate>& candidates) const {
-    constexpr int in_one_turn = 3;
-    std::vector<std::vector<double>> times(candidates.size());
-    const Seconds end = now() + options_.budget * (search_share / 2);
-    for (std::size_t turn = 0; turn < most_executions && (turn == 0 || now() < end); ++turn)
-      for (std::size_t i = 0; i < candidates.size(); ++i) {
-        candidates[i].sequence->run();  // brings its weights and its threads back
-        for (int run = 0; run < in_one_turn; ++run) {
-          const Seconds before = now();
-          candidates[i].sequence->run();
-          times[i].push_back((now() - before).value);
-        }
-      }
-    for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].time = {detail::quantile(times[i], 0.1)};
   }
 
   /// The most threads that a plan has.
@@ -306,8 +253,6 @@ class Maker {
   ModelCalls model_{};
   std::map<ValueId, Tensor> inputs_{};
   PackedConstants packed_{};
-  int most_threads_ = 1;
-  std::size_t tried_ = 0;
 };
 
 }  // namespace

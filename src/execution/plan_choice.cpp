@@ -34,10 +34,12 @@ Kind kind_of(const Arrangement& form) {
 
 }  // namespace
 
-PlanChoice fastest_plans(const ModelCalls& model) { return PlanChoice(model.calls.size(), 0); }
-
 PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChanges& changes)
-    : model_(model), changes_(changes), touched_(model.calls.size()), ends_(model.calls.size()) {
+    : model_(model),
+      changes_(changes),
+      touched_(model.calls.size()),
+      ends_(model.calls.size()),
+      in_place_(model.calls.size()) {
   const auto tensor_of = [&](ValueId id) -> std::size_t {
     const ValueId root = model.root(id);
     const auto [found, added] = known_.try_emplace(root, tensors_.size());
@@ -60,6 +62,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
       writes = group.outputs;
     }
     ends_[i].resize(model.calls[i].plans.size());
+    in_place_[i].assign(model.calls[i].plans.size(), unknown);
     for (auto& ends : ends_[i]) {
       ends.inputs.assign(reads.size(), 0);
       ends.outputs.assign(writes.size(), 0);
@@ -84,7 +87,10 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
   }
   for (const auto id : graph.outputs)
     if (const auto found = known_.find(model.root(id)); found != known_.end()) tensors_[found->second].is_output = true;
-  for (auto& tensor : tensors_) tensor.changes.assign(tensor.forms.size() * tensor.forms.size(), unknown);
+  for (auto& tensor : tensors_) {
+    tensor.changes.assign(tensor.forms.size() * tensor.forms.size(), unknown);
+    tensor.observed.assign(tensor.changes.size(), false);
+  }
 }
 
 std::size_t PlanSearch::place_in(Tensor& tensor, const Arrangement& form) {
@@ -146,10 +152,17 @@ Seconds PlanSearch::switch_between(std::size_t a, std::size_t b) const {
   return first->uses_openmp != second->uses_openmp ? one_switch : Seconds{};
 }
 
+/// Of a plan that has not been executed there, what its row lets expect.
+Seconds PlanSearch::time_of(std::size_t call) const {
+  const CallPlan* const chosen = plan(call);
+  if (chosen == nullptr) return {};
+  const Seconds seen = in_place_[call][choice_[call]];
+  return seen.value >= 0 ? seen : chosen->alone * in_place_over_alone_;
+}
+
 /// The part of the sum that the plan of one call decides.
 Seconds PlanSearch::cost_at(std::size_t call) {
-  const CallPlan* const chosen = plan(call);
-  Seconds cost = chosen != nullptr ? chosen->alone : Seconds{};
+  Seconds cost = time_of(call);
   for (const auto tensor : touched_[call]) cost += cost_of(tensors_[tensor]);
   if (call > 0) cost += switch_between(call - 1, call);
   if (call + 1 < choice_.size()) cost += switch_between(call, call + 1);
@@ -160,7 +173,7 @@ Seconds PlanSearch::cost(const PlanChoice& choice) {
   choice_ = choice;
   Seconds sum{};
   for (std::size_t i = 0; i < choice_.size(); ++i) {
-    if (const CallPlan* const chosen = plan(i)) sum += chosen->alone;
+    sum += time_of(i);
     if (i > 0) sum += switch_between(i - 1, i);
   }
   for (auto& tensor : tensors_) sum += cost_of(tensor);
@@ -233,10 +246,52 @@ PlanChoice PlanSearch::run(const Allowed& allowed) {
     }
     if (!usable_[i].empty()) choice_[i] = usable_[i].front();
   }
+  search();
+  return choice_;
+}
+
+PlanChoice PlanSearch::improve(const PlanChoice& choice) {
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    usable_[i].resize(model_.calls[i].plans.size());
+    std::iota(usable_[i].begin(), usable_[i].end(), std::size_t{0});
+  }
+  choice_ = choice;
+  search();
+  return choice_;
+}
+
+void PlanSearch::search() {
   constexpr int most_rounds = 3;
   change_one_at_a_time();
   for (int round = 0; round < most_rounds && change_some_in_a_row(); ++round) change_one_at_a_time();
-  return choice_;
+}
+
+void PlanSearch::observe(const PlanChoice& choice, std::span<const StepOwner> owners, std::span<const Seconds> times) {
+  std::vector<Seconds> of_calls(choice.size());
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto& change = owners[i].change;
+    if (!change) {
+      of_calls[owners[i].call] += times[i];
+      continue;
+    }
+    Tensor& tensor = tensors_[known_.at(change->root)];
+    const std::size_t at = place_in(tensor, change->from) * tensor.forms.size() + place_in(tensor, change->to);
+    tensor.changes[at] = tensor.observed[at] ? std::min(tensor.changes[at], times[i]) : times[i];
+    tensor.observed[at] = true;
+  }
+  Seconds together{}, alone{};
+  for (std::size_t i = 0; i < choice.size(); ++i) {
+    if (in_place_[i].empty()) continue;
+    Seconds& known = in_place_[i][choice[i]];
+    known = known.value >= 0 ? std::min(known, of_calls[i]) : of_calls[i];
+  }
+  for (std::size_t i = 0; i < choice.size(); ++i)
+    for (std::size_t p = 0; p < in_place_[i].size(); ++p)
+      if (const Seconds row = model_.calls[i].plans[p].alone; in_place_[i][p].value >= 0 && row.value > 0) {
+        together += in_place_[i][p];
+        alone += row;
+      }
+  if (alone.value > 0) in_place_over_alone_ = std::max(1.0, together / alone);
 }
 
 }  // namespace benanza::execution

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -17,9 +18,6 @@ namespace benanza::execution {
 
 /// Which plans a choice may have.
 using Allowed = std::function<bool(const CallPlan& plan)>;
-
-/// Each call's fastest plan.
-[[nodiscard]] PlanChoice fastest_plans(const ModelCalls& model);
 
 class PlanSearch {
  public:
@@ -29,6 +27,10 @@ class PlanSearch {
   /// A choice that gets better neither by another plan of one call, nor by bringing calls that follow one another into
   /// one kind of layout; from the fastest plans that are allowed. Where no plan of a call is allowed, all are.
   [[nodiscard]] PlanChoice run(const Allowed& allowed);
+  /// The same from a given choice, over all plans.
+  [[nodiscard]] PlanChoice improve(const PlanChoice& choice);
+  /// What each step of a choice took in its place: from now on these count instead of rows.
+  void observe(const PlanChoice& choice, std::span<const StepOwner> owners, std::span<const Seconds> times);
   /// The sum for a choice.
   [[nodiscard]] Seconds cost(const PlanChoice& choice);
 
@@ -44,6 +46,7 @@ class PlanSearch {
     bool is_output = false;            ///< of the graph, which has it row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
     std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
+    std::vector<bool> observed{};      ///< whether those were taken in their place
   };
   /// Of a plan: places in `forms` of the tensors it reads and writes.
   struct Ends {
@@ -55,6 +58,8 @@ class PlanSearch {
   [[nodiscard]] Seconds change(Tensor& tensor, std::size_t from, std::size_t to);
   [[nodiscard]] Seconds cost_of(Tensor& tensor);
   [[nodiscard]] Seconds cost_at(std::size_t call);
+  [[nodiscard]] Seconds time_of(std::size_t call) const;
+  void search();
   [[nodiscard]] Seconds switch_between(std::size_t a, std::size_t b) const;
   [[nodiscard]] const CallPlan* plan(std::size_t call) const;
   void change_one_at_a_time();
@@ -68,6 +73,8 @@ class PlanSearch {
   std::vector<std::vector<Ends>> ends_;            ///< of each plan of each call
   std::vector<std::vector<std::size_t>> usable_{};
   PlanChoice choice_{};
+  std::vector<std::vector<Seconds>> in_place_;  ///< of each plan of each call; negative: not known
+  double in_place_over_alone_ = 1;              ///< over all calls that were observed
   /// Of changes between two kinds of layouts, by the binary order of the number of elements.
   std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};
 };

@@ -20,15 +20,6 @@ Tensor seen(const Value& value, const void* data) {
 
 std::size_t bytes_of(const Value& value) { return Tensor(value.type, value.dims, nullptr, nullptr).bytes(); }
 
-/// A constant as a plan takes it, aligned.
-Tensor packed(const Plan& plan, std::size_t i, const Tensor& constant) {
-  const Layout& layout = plan.inputs()[i];
-  if (layout.name == "plain" && constant.aligned()) return constant;
-  Tensor result(DataType::u8, {static_cast<std::int64_t>(layout.bytes)});
-  plan.pack_input(i, constant.data(), result.writable());
-  return result;
-}
-
 std::vector<std::string> names_of(const Graph& graph, std::span<const std::size_t> nodes) {
   std::vector<std::string> names;
   for (const auto node : nodes) names.push_back(graph.nodes[node].name);
@@ -40,7 +31,6 @@ struct Buffers {
   std::vector<const void*> inputs{};
   std::vector<void*> outputs{};
   void* workspace = nullptr;
-  std::vector<Tensor> constants{};  ///< that `inputs` point to
 };
 
 std::optional<bool> team_of(const Plan& plan, bool uses_openmp) {
@@ -54,6 +44,7 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
   for (const auto& [id, tensor] : model.inputs) regions_[write(id, {}, tensor.bytes())].may_move = false;
   for (std::size_t i = 0; i < model.calls.calls.size(); ++i) {
     const ModelCall& call = model.calls.calls[i];
+    call_ = i;
     if (call.plans.empty()) add_node(call);
     else if (const CallPlan& plan = call.plans[choice[i]]; plan.plan) add_call(call, plan);
     else add_in_place(call, plan);
@@ -77,7 +68,8 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
 
 void Sequence::use(std::size_t region) { regions_[region].last = std::max(regions_[region].last, steps_.size()); }
 
-void Sequence::push(Step step, WitnessCall said) {
+void Sequence::push(Step step, WitnessCall said, std::optional<StepOwner::Change> change) {
+  owners_.push_back({.call = call_, .change = std::move(change)});
   steps_.push_back(std::move(step));
   calls_.push_back(std::move(said));
 }
@@ -110,8 +102,8 @@ std::byte* Sequence::at(std::size_t region) const {
   return arena_->at(blocks_[region]) + offset;
 }
 
-std::size_t Sequence::change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form) {
-  const std::size_t to = write(root, form, how.plan->outputs()[0].bytes);
+std::size_t Sequence::change(StepOwner::Change what, const LayoutChange& how, std::size_t from) {
+  const std::size_t to = write(what.root, what.to, how.plan->outputs()[0].bytes);
   const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, how.plan->workspace_bytes());
   use(from);
   auto buffers = std::make_shared<Buffers>(Buffers{.inputs = {nullptr}, .outputs = {nullptr}});
@@ -127,11 +119,12 @@ std::size_t Sequence::change(ValueId root, const LayoutChange& how, std::size_t 
             },
         .openmp = team_of(*how.plan, how.uses_openmp),
         .repeatable = true},
-       {.nodes = {model_.graph.value(root).name}, .plan = "layout", .alone = how.alone});
+       {.nodes = {model_.graph.value(what.root).name}, .plan = "layout", .alone = how.alone}, what);
   return to;
 }
 
-void Sequence::pack(ValueId root, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how) {
+void Sequence::pack(StepOwner::Change what, std::size_t from, std::size_t to,
+                    std::function<void(const void*, void*)> how) {
   use(from);
   auto addresses = std::make_shared<std::pair<const void*, void*>>();
   push({.execute = [addresses, how = std::move(how)] { how(addresses->first, addresses->second); },
@@ -139,7 +132,7 @@ void Sequence::pack(ValueId root, std::size_t from, std::size_t to, std::functio
             [this, addresses, from, to] {
               *addresses = {at(from), at(to)};
             }},
-       {.nodes = {model_.graph.value(root).name}, .plan = "layout"});
+       {.nodes = {model_.graph.value(what.root).name}, .plan = "layout"}, what);
 }
 
 std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand) {
@@ -155,23 +148,25 @@ std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* 
     const auto place = places_.find({root, from});
     if (place == places_.end() || from == form) continue;
     if (const auto* how = model_.changes.find(value.type, value.elements(), from, form))
-      return change(root, *how, place->second, form);
+      return change({root, from, form}, *how, place->second);
   }
   if (form.is_plain()) {
     if (maker == makers_.end() || maker->second.plan == nullptr)
       throw InputError("value '" + value.name + "' is read before it is computed");
     const std::size_t from = places_.at({root, made}), to = write(root, {}, bytes_of(value));
-    pack(root, from, to, [held = maker->second.plan->plan, output = maker->second.output](const void* in, void* out) {
-      held->unpack_output(output, in, out);
-    });
+    pack({root, made, {}}, from, to,
+         [held = maker->second.plan->plan, output = maker->second.output](const void* in, void* out) {
+           held->unpack_output(output, in, out);
+         });
     return to;
   }
   const std::size_t from = read(id, {}, nullptr, 0);
   if (const auto* how = model_.changes.find(value.type, value.elements(), {}, form))
-    return change(root, *how, from, form);
+    return change({root, {}, form}, *how, from);
   if (plan == nullptr || !plan->plan) throw InputError("value '" + value.name + "' is in no order that is read");
   const std::size_t to = write(root, form, plan->plan->inputs()[operand].bytes);
-  pack(root, from, to, [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });
+  pack({root, {}, form}, from, to,
+       [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });
   return to;
 }
 
@@ -182,10 +177,7 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (std::size_t i = 0; i < group.operands.size(); ++i) {
     const auto& [value, constant] = group.operands[i];
     if (constant) {
-      const auto [found, added] = model_.packed.try_emplace({plan.plan.get(), i, constant->data()});
-      if (added) found->second = packed(*plan.plan, i, *constant);
-      buffers->constants.push_back(found->second);
-      buffers->inputs.push_back(buffers->constants.back().data());
+      buffers->inputs.push_back(model_.packed.of(*plan.plan, i, *constant));
       reads.emplace_back();
       continue;
     }

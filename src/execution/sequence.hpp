@@ -6,6 +6,7 @@
 #include "arena.hpp"
 #include "layout_changes.hpp"
 #include "model_calls.hpp"
+#include "packed_constants.hpp"
 #include <benanza/bounds/witness.hpp>
 
 #include <cstdint>
@@ -22,8 +23,15 @@ namespace benanza::execution {
 /// Which plan each call takes: an index into `ModelCall::plans`.
 using PlanChoice = std::vector<std::size_t>;
 
-/// Constants as plans take them: of a plan, the number of an operand, and where the constant's own numbers are.
-using PackedConstants = std::map<std::tuple<const Plan*, std::size_t, const void*>, Tensor>;
+/// What a step of a sequence belongs to: a call, or a change of layout.
+struct StepOwner {
+  struct Change {
+    ValueId root = 0;
+    Arrangement from{}, to{};
+  };
+  std::size_t call = 0;  ///< of the model's; of a change, the one that wants it
+  std::optional<Change> change{};
+};
 
 class Sequence {
  public:
@@ -56,6 +64,8 @@ class Sequence {
   [[nodiscard]] std::vector<Tensor> outputs() const;
   /// What is executed, without times in place.
   [[nodiscard]] const std::vector<WitnessCall>& calls() const { return calls_; }
+  /// Of each of these, whose it is.
+  [[nodiscard]] const std::vector<StepOwner>& owners() const { return owners_; }
   [[nodiscard]] Bytes peak() const { return {static_cast<double>(arena_->bytes())}; }
   [[nodiscard]] Bytes all_tensors() const;
 
@@ -88,11 +98,11 @@ class Sequence {
                 std::size_t offset, std::size_t bytes);
   /// The region of a value in a form, which it is brought into where it is not yet.
   std::size_t read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand);
-  std::size_t change(ValueId root, const LayoutChange& how, std::size_t from, const Arrangement& form);
-  void pack(ValueId root, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
+  std::size_t change(StepOwner::Change what, const LayoutChange& how, std::size_t from);
+  void pack(StepOwner::Change what, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
   std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
-  void push(Step step, WitnessCall said);
+  void push(Step step, WitnessCall said, std::optional<StepOwner::Change> change = {});
   void place();
   [[nodiscard]] std::byte* at(std::size_t region) const;
   /// Least decile of executions of these steps, one after the other.
@@ -101,6 +111,8 @@ class Sequence {
   Model model_;
   std::vector<Step> steps_{};
   std::vector<WitnessCall> calls_{};
+  std::vector<StepOwner> owners_{};
+  std::size_t call_ = 0;  ///< that steps are made for
   std::vector<Region> regions_{};
   std::map<Place, std::size_t> places_{};
   std::map<ValueId, Maker> makers_{};

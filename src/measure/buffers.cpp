@@ -47,7 +47,7 @@ std::pair<std::vector<void*>, void*> Buffers::outputs(const Plan& plan) {
   std::vector<std::size_t> offsets;
   for (const auto& layout : plan.outputs()) offsets.push_back(placement.add(layout.bytes, offsets.size()));
   const std::size_t workspace = placement.add(plan.workspace_bytes(), offsets.size(), workspace_alignment);
-  std::byte* const base = grown(results_, placement.size(), memory_);
+  std::byte* const base = detail::grown(results_, placement.size(), memory_);
   std::vector<void*> result;
   for (const std::size_t offset : offsets) result.push_back(base + offset);
   return {std::move(result), base + workspace};
@@ -102,7 +102,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
     const std::size_t workspaces = rounded_up(rotation.region + 256, workspace_alignment);
     const std::size_t most = workspaces + rotation.region + work.plan->workspace_bytes() + 256;
     std::byte* const base =
-        grown(rotated_results_, rotation.workspace ? most : rotation.region + 256, memory_) + position_;
+        detail::grown(rotated_results_, rotation.workspace ? most : rotation.region + 256, memory_) + position_;
     for (std::size_t i = 0; i < output_offsets.size(); ++i) {
       rotation.outputs.push_back(i);
       work.outputs[i] = base + output_offsets[i];
@@ -138,7 +138,7 @@ std::vector<double> Buffers::sampled(const Operand& operand, const Plan& plan, s
     positions.assign(indices.begin(), indices.end());
   } else if (memory_ != nullptr) {
     const std::size_t width = static_cast<std::size_t>(bits(operand.type)) / 8;
-    std::byte* const gathered = grown(staging_, positions.size() * width, nullptr);
+    std::byte* const gathered = detail::grown(staging_, positions.size() * width, nullptr);
     memory_->gather(gathered, output, positions, width);
     output = gathered;
     std::iota(positions.begin(), positions.end(), std::int64_t{0});
@@ -152,11 +152,11 @@ const void* Buffers::plain_output(const Operand& operand, const Plan& plan, std:
   const void* here = output;
   if (memory_ != nullptr) {
     const std::size_t bytes = plan.outputs()[i].bytes;
-    std::byte* const staged = grown(staging_, bytes + 256, nullptr);
+    std::byte* const staged = detail::grown(staging_, bytes + 256, nullptr);
     memory_->download(staged, output, bytes);
     here = staged;
   }
-  void* const plain = grown(plain_output_, static_cast<std::size_t>(operand.bytes()) + 256, nullptr);
+  void* const plain = detail::grown(plain_output_, static_cast<std::size_t>(operand.bytes()) + 256, nullptr);
   plan.unpack_output(i, here, plain);
   return plain;
 }

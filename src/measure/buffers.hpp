@@ -5,9 +5,9 @@
 #pragma once
 
 #include "filled_regions.hpp"
-#include "memory_block.hpp"
 #include "packed_operands.hpp"
 #include "work.hpp"
+#include <benanza/detail/memory_block.hpp>
 #include <benanza/plan/backend.hpp>
 #include <benanza/results/measurement.hpp>
 
@@ -59,7 +59,7 @@ class Buffers {
   Memory* memory_;
   FilledRegions regions_;
   PackedOperands packed_;
-  MemoryBlock results_{}, rotated_results_{}, plain_output_{}, staging_{};
+  detail::MemoryBlock results_{}, rotated_results_{}, plain_output_{}, staging_{};
 };
 
 }  // namespace benanza::bench

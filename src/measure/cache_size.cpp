@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_size.hpp"
 
-#include "memory_block.hpp"
+#include <benanza/detail/memory_block.hpp>
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ Bytes measured_cache_size(Bytes reported, Bytes available_memory, const std::fun
   constexpr int loads = 4096, passes = 3;
   const Bytes largest = std::min(std::clamp(8 * reported, wanted, most), available_memory * 0.25);
   if (largest < 4 * reported) return {};
-  MemoryBlock block(static_cast<std::size_t>(largest.value));
+  detail::MemoryBlock block(static_cast<std::size_t>(largest.value));
   const std::span words(reinterpret_cast<std::uint64_t*>(block.data()), block.size() / sizeof(std::uint64_t));
   std::fill(words.begin(), words.end(), 1);
   std::uint64_t place = 0;

@@ -2,8 +2,8 @@
 #include "ceilings.hpp"
 
 #include "cache_size.hpp"
-#include "memory_block.hpp"
 #include "peak_kernels.hpp"
+#include <benanza/detail/memory_block.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/plan/cpu_set.hpp>
 
@@ -158,7 +158,7 @@ class Walker {
   const ThreadPool& pool_;
   int threads_;
   std::size_t part_;
-  MemoryBlock block_;
+  detail::MemoryBlock block_;
   std::vector<Hand> hands_;
   std::vector<Span> spans_;
 };

@@ -45,8 +45,8 @@ std::byte* FilledRegions::for_calls(const Operand& operand, std::size_t bytes) {
   const std::size_t size = filled_.at(key).size();
   auto& block = on_device_[key];
   if (block.size() < size) {
-    block = MemoryBlock();
-    block = MemoryBlock(size, memory_);
+    block = detail::MemoryBlock();
+    block = detail::MemoryBlock(size, memory_);
     memory_->upload(block.data(), here, size);
   }
   return block.data();

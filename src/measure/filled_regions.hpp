@@ -4,8 +4,8 @@
 // may move then: pointers hold until the next call.
 #pragma once
 
-#include "memory_block.hpp"
 #include "placement.hpp"
+#include <benanza/detail/memory_block.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class FilledRegions {
   [[nodiscard]] std::byte* filled(const Operand& operand, std::size_t bytes);
 
   Memory* memory_;
-  std::map<Region, MemoryBlock> filled_{}, on_device_{};
+  std::map<Region, detail::MemoryBlock> filled_{}, on_device_{};
 };
 
 }  // namespace benanza::bench

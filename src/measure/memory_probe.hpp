@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host.hpp"
-#include "memory_block.hpp"
+#include <benanza/detail/memory_block.hpp>
 #include <benanza/model/units.hpp>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class MemoryProbe {
   [[nodiscard]] MemoryTimes read();
 
  private:
-  MemoryBlock block_;
+  detail::MemoryBlock block_;
   std::span<std::uint64_t> words_;  ///< in it; all 1
   std::function<Seconds()> now_;
   std::uint64_t place_ = 0;   ///< where the chase goes on; a pseudo-random number

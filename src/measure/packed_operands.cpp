@@ -18,7 +18,7 @@ void PackedOperands::begin_call(const std::string& layer) {
 void PackedOperands::pack(const Plan& plan, std::size_t i, const void* plain, std::byte* to) {
   if (memory_ == nullptr) return plan.pack_input(i, plain, to);
   const std::size_t bytes = plan.inputs()[i].bytes;
-  std::byte* const here = grown(staging_, bytes + 256, nullptr);
+  std::byte* const here = detail::grown(staging_, bytes + 256, nullptr);
   plan.pack_input(i, plain, here);
   memory_->upload(to, here, bytes);
 }
@@ -40,7 +40,7 @@ const void* PackedOperands::packed(const std::string& key, bool constant, const 
   // What the same call has been given stays, at the cost of the limit.
   while (!entries_.empty() && kept_ + bytes > limit_ && entries_.back().used != calls_)
     forget(std::prev(entries_.end()));
-  Entry entry{.key = key, .constant = constant, .block = MemoryBlock(bytes, memory_), .used = calls_};
+  Entry entry{.key = key, .constant = constant, .block = detail::MemoryBlock(bytes, memory_), .used = calls_};
   entry.data = entry.block.data() + place_in_page(i, memory_ != nullptr);
   pack(plan, i, plain, entry.data);
   entries_.push_front(std::move(entry));

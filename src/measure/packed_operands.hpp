@@ -3,7 +3,7 @@
 // a limit; activations until another layer comes.
 #pragma once
 
-#include "memory_block.hpp"
+#include <benanza/detail/memory_block.hpp>
 #include <benanza/plan/backend.hpp>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class PackedOperands {
   struct Entry {
     std::string key{};
     bool constant = false;
-    MemoryBlock block{};
+    detail::MemoryBlock block{};
     std::byte* data = nullptr;
     std::uint64_t used = 0;  ///< by which call
   };
@@ -38,7 +38,7 @@ class PackedOperands {
 
   std::size_t limit_;
   Memory* memory_;
-  MemoryBlock staging_{};
+  detail::MemoryBlock staging_{};
   std::string layer_{};
   std::uint64_t calls_ = 0;
   std::list<Entry> entries_{};  // the one used last in front

@@ -35,6 +35,7 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
   model["witness"] = {{"p10_ms", ms(witness.p10)},
                       {"median_ms", ms(witness.median)},
                       {"executions", witness.executions},
+                      {"discarded", witness.discarded},
                       {"sequences_tried", witness.tried},
                       {"threads", witness.threads},
                       {"tightness", tightness},

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/measure/memory_block.hpp"
-
 #include "support/catch.hpp"
+#include <benanza/detail/memory_block.hpp>
 
 #include <cstdint>
 #include <cstring>
 
-using benanza::bench::MemoryBlock;
+using benanza::detail::MemoryBlock;
 
 TEST_CASE("a block grows with its contents, aligned, and zero after them") {
   constexpr std::size_t mib = std::size_t{1} << 20;

@@ -26,7 +26,8 @@ struct WitnessCall {
 
 struct Witness {
   Seconds p10{}, median{};     ///< of whole executions, from inputs to outputs
-  std::size_t executions = 0;  ///< that were timed
+  std::size_t executions = 0;  ///< that were timed and count
+  std::size_t discarded = 0;   ///< that do not: the threads were far from each other (docs/witness.md)
   int threads = 1;             ///< the most that a plan of it has
   std::vector<WitnessCall> calls{};
   Bytes peak{};           ///< of the arena: activations, layouts and workspaces

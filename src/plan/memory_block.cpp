@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory_block.hpp"
+#include <benanza/detail/memory_block.hpp>
 
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
 
-namespace benanza::bench {
+namespace benanza::detail {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
   return block.data();
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::detail

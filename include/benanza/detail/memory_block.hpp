@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::detail {
 
 class MemoryBlock {
  public:
@@ -57,4 +57,4 @@ class MemoryBlock {
 /// Bytes that came are zero, which are valid elements of every type; on a device that is all of them.
 [[nodiscard]] std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory);
 
-}  // namespace benanza::bench
+}  // namespace benanza::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// FastestSequence: which plans a model is executed by. Rows say what a plan takes alone; executions say what it takes
+// in its place, and decide.
+#pragma once
+
+#include "sequence.hpp"
+#include "team_sentinel.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace benanza::execution {
+
+struct FastestSequence {
+  std::unique_ptr<Sequence> sequence{};
+  PlanChoice choice{};
+  std::size_t tried = 0;  ///< sequences that were executed
+};
+
+/// Executes sequences for about this long. Throws NotExecutable.
+[[nodiscard]] FastestSequence find_fastest_sequence(const Sequence::Model& model, TeamSentinel& sentinel,
+                                                    Seconds budget);
+
+}  // namespace benanza::execution

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// PackedConstants: the constants of a model as plans take them, in huge pages, as the memory has that rows are measured
+// in.
+#pragma once
+
+#include <benanza/detail/memory_block.hpp>
+#include <benanza/execution/tensor.hpp>
+#include <benanza/plan/backend.hpp>
+
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace benanza::execution {
+
+class PackedConstants {
+ public:
+  /// A constant in the layout of a plan's input; made once. Valid as long as this lives.
+  [[nodiscard]] const void* of(const Plan& plan, std::size_t input, const Tensor& constant);
+
+  /// Of all that were made.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  [[nodiscard]] std::byte* allocate(std::size_t bytes);
+
+  /// Of a plan, the number of an input, and where the constant's own numbers are. Row-major ones serve all plans.
+  std::map<std::tuple<const Plan*, std::size_t, const void*>, std::byte*> packed_{};
+  std::vector<Tensor> sources_{};  ///< their addresses are keys
+  std::vector<detail::MemoryBlock> blocks_{};
+  std::size_t used_ = 0;  ///< bytes of the last block
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace benanza::execution

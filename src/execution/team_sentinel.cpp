@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team_sentinel.hpp"
+
+#include <benanza/detail/quantile.hpp>
+#include <benanza/plan/openmp_team.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+
+namespace benanza::execution {
+
+namespace {
+
+constexpr int trips = 32, parts = 3;
+/// Looks at a line after which a thread is taken to be missing.
+constexpr int most_looks = 10'000'000;
+
+struct Rally {
+  /// Its line goes to and fro; odd: the other thread is to answer.
+  alignas(64) std::atomic<int> ball{0};
+  alignas(64) std::atomic<int> present{0};
+  std::atomic<bool> missing{false};
+  int other = 0;
+  double seconds = 0;
+};
+
+bool wait_for(const std::atomic<int>& value, int wanted) {
+  for (int look = 0; look < most_looks; ++look)
+    if (value.load(std::memory_order_acquire) == wanted) return true;
+  return false;
+}
+
+void play(const void* context, int thread) {
+  auto& rally = *static_cast<Rally*>(const_cast<void*>(context));
+  if (thread != 0 && thread != rally.other) return;
+  ++rally.present;
+  if (!wait_for(rally.present, 2)) rally.missing = true;
+  int ball = 0;
+  double least = 1;
+  for (int part = 0; part < parts && !rally.missing; ++part) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int trip = 0; trip < trips && !rally.missing; ++trip, ball += 2) {
+      if (thread == 0) rally.ball.store(ball + 1, std::memory_order_release);
+      if (!wait_for(rally.ball, ball + (thread == 0 ? 2 : 1))) rally.missing = true;
+      if (thread != 0) rally.ball.store(ball + 2, std::memory_order_release);
+    }
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / trips);
+  }
+  if (thread == 0) rally.seconds = least;
+}
+
+}  // namespace
+
+Seconds round_trip(int threads) {
+  const OpenmpTeam team;
+  double longest = 0;
+  if (!team.exists()) return {};
+  for (int other = 1; other < threads; ++other) {
+    Rally rally;
+    rally.other = other;
+    team.run(threads, play, &rally);
+    if (rally.missing) return {};
+    longest = std::max(longest, rally.seconds);
+  }
+  return {longest};
+}
+
+Seconds TeamSentinel::take() {
+  const Seconds reading = read_();
+  readings_.insert(std::upper_bound(readings_.begin(), readings_.end(), reading.value), reading.value);
+  return reading;
+}
+
+bool TeamSentinel::quiet(const std::pair<Seconds, Seconds>& turn) const {
+  const double limit = slow * detail::quantile_of_sorted(readings_, 0.25);
+  return turn.first.value <= limit || turn.second.value <= limit;
+}
+
+std::size_t TeamSentinel::quiet_turns() const {
+  return static_cast<std::size_t>(
+      std::count_if(turns_.begin(), turns_.end(), [&](const auto& turn) { return quiet(turn); }));
+}
+
+std::vector<bool> TeamSentinel::counted() const {
+  const bool all = quiet_turns() == 0;
+  std::vector<bool> result;
+  for (const auto& turn : turns_) result.push_back(all || quiet(turn));
+  return result;
+}
+
+Seconds p10_of(std::vector<double> times, const std::vector<bool>& counted) {
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (!counted[i]) times[i] = std::numeric_limits<double>::quiet_NaN();
+  return {detail::quantile(times, 0.1)};
+}
+
+}  // namespace benanza::execution
