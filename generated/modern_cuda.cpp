@@ -1548,9 +1548,9 @@ constexpr op::MatMul mat_mul[] = {
     {.type = DataType::f16, .a = {12, 1, 64}, .b = {12, 64, 513}},
         // llama_160m_decode_p512 x12 single: node_matmul
     {.type = DataType::f16, .a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}}},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
     {.type = DataType::f16, .a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}, bias}},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
     {.type = DataType::f16, .a = {12, 1, 513}, .b = {12, 513, 64}},
         // llama_160m_decode_p512 x12 single: node_matmul_1
     {.type = DataType::f16, .a = {12, 128, 64}, .b = {12, 64, 128}},
@@ -1560,11 +1560,11 @@ constexpr op::MatMul mat_mul[] = {
     {.type = DataType::f16, .a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}}},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.type = DataType::f16, .a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}, {add, {1, 128, 128}}}},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.type = DataType::f16, .a = {12, 128, 128}, .b = {12, 128, 64}},
         // bert_base_s128 x12 single: node_matmul_1
         // gpt2_s128 x12 single: node_matmul_1
@@ -1836,9 +1836,9 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {12, 1, 64}, .b = {12, 64, 513}},
         // llama_160m_decode_p512 x12 single: node_matmul
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}}},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
     {.a = {12, 1, 64}, .b = {12, 64, 513}, .post = {{mul, {1, 1, 1}}, bias}},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
     {.a = {12, 1, 513}, .b = {12, 513, 64}},
         // llama_160m_decode_p512 x12 single: node_matmul_1
     {.a = {12, 128, 64}, .b = {12, 64, 128}},
@@ -1848,11 +1848,11 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}}},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.a = {12, 128, 64}, .b = {12, 64, 128}, .post = {{mul, {1, 1, 1}}, {add, {1, 128, 128}}}},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.a = {12, 128, 128}, .b = {12, 128, 64}},
         // bert_base_s128 x12 single: node_matmul_1
         // gpt2_s128 x12 single: node_matmul_1
@@ -2088,19 +2088,19 @@ constexpr op::Attention attention[] = {
         // whisper_tiny_encoder x4 part: node_transpose
     {.type = DataType::f16, .q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
         // whisper_tiny_encoder x4 fused: node_transpose
-    {.type = DataType::f16, .q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}},
-        // llama_160m_decode_p512 x12 fused: node_transpose_3
+    {.type = DataType::f16, .q = {1, 12, 1, 64}, .k = {1, 4, 513, 64}, .v = {1, 4, 513, 64}, .mask = {1, 1, 1, 513}},
+        // llama_160m_decode_p512 x12 fused: node_unsqueeze_15
     {.type = DataType::f16, .q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}, .k_transposed = true},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
+    {.type = DataType::f16, .q = {1, 12, 128, 64}, .k = {1, 4, 128, 64}, .v = {1, 4, 128, 64}, .mask = {1, 1, 128, 128}, .v_tokens_first = true, .y_tokens_first = true},
+        // llama_160m_prefill_s128 x12 fused: node_transpose_2
     {.type = DataType::f16, .q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .k_transposed = true},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.type = DataType::f16, .q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
         // bert_base_s128 x12 fused: node_transpose
         // gpt2_s128 x12 fused: node_transpose_1
-    {.type = DataType::f16, .q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .y_tokens_first = true},
-        // llama_160m_prefill_s128 x12 fused: node_transpose_3
     {.type = DataType::f16, .q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .k_transposed = true},
         // vit_b_16 x12 part: node_transpose_2
     {.type = DataType::f16, .q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
@@ -2137,19 +2137,19 @@ constexpr op::Attention attention[] = {
         // whisper_tiny_encoder x4 part: node_transpose
     {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
         // whisper_tiny_encoder x4 fused: node_transpose
-    {.q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}},
-        // llama_160m_decode_p512 x12 fused: node_transpose_3
+    {.q = {1, 12, 1, 64}, .k = {1, 4, 513, 64}, .v = {1, 4, 513, 64}, .mask = {1, 1, 1, 513}},
+        // llama_160m_decode_p512 x12 fused: node_unsqueeze_15
     {.q = {1, 12, 1, 64}, .k = {1, 12, 513, 64}, .v = {1, 12, 513, 64}, .mask = {1, 1, 1, 513}, .k_transposed = true},
-        // llama_160m_decode_p512 x12 part: node_transpose_3
+        // llama_160m_decode_p512 x12 part: node_unsqueeze_15
+    {.q = {1, 12, 128, 64}, .k = {1, 4, 128, 64}, .v = {1, 4, 128, 64}, .mask = {1, 1, 128, 128}, .v_tokens_first = true, .y_tokens_first = true},
+        // llama_160m_prefill_s128 x12 fused: node_transpose_2
     {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .k_transposed = true},
         // bert_base_s128 x12 part: node_transpose
         // gpt2_s128 x12 part: node_transpose_1
-        // llama_160m_prefill_s128 x12 part: node_transpose_3
+        // llama_160m_prefill_s128 x12 part: node_transpose_2
     {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
         // bert_base_s128 x12 fused: node_transpose
         // gpt2_s128 x12 fused: node_transpose_1
-    {.q = {1, 12, 128, 64}, .k = {1, 12, 128, 64}, .v = {1, 12, 128, 64}, .mask = {1, 1, 128, 128}, .y_tokens_first = true},
-        // llama_160m_prefill_s128 x12 fused: node_transpose_3
     {.q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .k_transposed = true},
         // vit_b_16 x12 part: node_transpose_2
     {.q = {1, 12, 197, 64}, .k = {1, 12, 197, 64}, .v = {1, 12, 197, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
@@ -4045,11 +4045,11 @@ constexpr op::Gather gather[] = {
 };
 constexpr op::Expand expand[] = {
     {.type = DataType::f16, .x = {4, 1, 8192}, .y = {4, 3, 8192}},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_expand_2
+        // llama_160m_prefill_s128 x24 single: node_expand_2
     {.type = DataType::f16, .x = {4, 1, 32832}, .y = {4, 3, 32832}},
         // llama_160m_decode_p512 x24 single: node_expand_1
     {.x = {4, 1, 8192}, .y = {4, 3, 8192}},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_expand_2
+        // llama_160m_prefill_s128 x24 single: node_expand_2
     {.x = {4, 1, 32832}, .y = {4, 3, 32832}},
         // llama_160m_decode_p512 x24 single: node_expand_1
 };

@@ -3,9 +3,9 @@
 // in.
 #pragma once
 
-#include <benanza/detail/memory_block.hpp>
 #include <benanza/execution/tensor.hpp>
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/memory_block.hpp>
 
 #include <cstddef>
 #include <map>

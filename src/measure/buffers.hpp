@@ -7,8 +7,8 @@
 #include "filled_regions.hpp"
 #include "packed_operands.hpp"
 #include "work.hpp"
-#include <benanza/detail/memory_block.hpp>
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/memory_block.hpp>
 #include <benanza/results/measurement.hpp>
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 
 #include "cache_size.hpp"
 #include "peak_kernels.hpp"
-#include <benanza/detail/memory_block.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/memory_block.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 // a limit; activations until another layer comes.
 #pragma once
 
-#include <benanza/detail/memory_block.hpp>
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/memory_block.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/detail/memory_block.hpp>
+#include <benanza/plan/memory_block.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -467,9 +467,7 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
     SECTION("remain where keys and values have different numbers of them") {
       const auto cached_k = g.input({2, 2, 32, 8}), cached_v = g.input({2, 1, 32, 8});
       g.output(attend(heads(q, 16), turned(repeated(cached_k, 2)), repeated(cached_v, 4)));
-      const auto found = signatures(fused(g));
-      CHECK(found.back() == named(shapes + "/q_tokens_first=1"));
-      CHECK(std::count_if(found.begin(), found.end(), [](const auto& s) { return s.starts_with("Expand"); }) == 2);
+      CHECK(signatures(fused(g)).back() == named(shapes + "/q_tokens_first=1"));
     }
   }
   SECTION("a transpose that someone else reads, or that is another one, remains") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
-#include <benanza/detail/memory_block.hpp>
+#include <benanza/plan/memory_block.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -84,6 +84,30 @@ TEST_CASE("products of one input are one product with their weights side by side
   }
 }
 
+TEST_CASE(
+    "values that attention reads as a projection leaves them are a part of one product beside keys that it does not") {
+  GraphBuilder g;
+  const auto x = g.input({16, 64});
+  // Four heads of queries, two of values, each of 16 columns; as many keys come from elsewhere, heads before tokens.
+  const auto heads = [&](std::int64_t count) {
+    const auto split =
+        g.node("Reshape", {product_of(g, x, count * 16), g.ints({1, 16, count, 16})}, {1, 16, count, 16});
+    return g.node("Transpose", {split}, {1, count, 16, 16}, {{"perm", Dims{0, 2, 1, 3}}});
+  };
+  const auto repeated = [&](ValueId of) {
+    const auto apart = g.node("Unsqueeze", {of, g.ints({2})}, {1, 2, 1, 16, 16});
+    const auto more = g.node("Expand", {apart, g.ints({1, 2, 2, 16, 16})}, {1, 2, 2, 16, 16});
+    return g.node("Reshape", {more, g.ints({1, 4, 16, 16})}, {1, 4, 16, 16});
+  };
+  const auto q = heads(4), v = repeated(heads(2)), k = repeated(g.input({1, 2, 16, 16}));
+  const auto turned = g.node("Transpose", {k}, {1, 4, 16, 16}, {{"perm", Dims{0, 1, 3, 2}}});
+  const auto weights = g.map("Softmax", {g.node("MatMul", {q, turned}, {1, 4, 16, 16})}, {{"axis", std::int64_t{-1}}});
+  g.output(g.node("MatMul", {weights, v}, {1, 4, 16, 16}));
+  const auto found = signatures(fused(g));
+  CHECK(found.front() == named("MatMul/f32/a=16x64/b=64x96/b_constant=1"));
+  CHECK(found.back() == named("Attention/f32/q=1x4x16x16/k=1x2x16x16/v=1x2x16x16/q_tokens_first=1/v_tokens_first=1"));
+}
+
 TEST_CASE("convolutions of one input with one window are one") {
   GraphBuilder g;
   const std::int64_t images = GENERATE(1, 2);

@@ -7,11 +7,14 @@
 #include <benanza/fusion/pattern.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace benanza::detail {
 
@@ -157,18 +160,32 @@ inline constexpr std::int64_t least_run_bytes = 64;
   return by_elements && view.run() * bits(operand.type) / 8 >= least_run_bytes;
 }
 
-/// Whether a layer takes tensor `id` as it lies in `view`, in whatever place it reads it.
+/// Whether a tensor of these dimensions has an operand's shape, but for dimensions that are split or joined.
+[[nodiscard]] inline bool has_shape_of(const std::vector<std::int64_t>& dims, const TensorShape& shape) {
+  const auto ends_of_runs = [](const auto& sizes) {
+    std::vector<std::int64_t> ends;
+    std::int64_t product = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;)
+      if (sizes[i] != 1) ends.push_back(product *= sizes[i]);
+    return ends;
+  };
+  const auto a = ends_of_runs(dims), b = ends_of_runs(shape);
+  return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
+}
+
+/// Whether a layer takes tensor `id` as it lies in `view`, in whatever place it reads it: operands of as many elements
+/// and of its shape, or of any shape where none has it.
 [[nodiscard]] inline bool reads_as(const LayerGraph& graph, const Occurrence& at, TensorId id,
                                    const StridedView& view) {
   if (is_in_place(at.layer)) return false;
   if (view.is_dense()) return true;
-  bool found = false;
-  for (const auto& operand : operands(at.layer).inputs) {
-    if (operand.constant || operand.elements() != element_count(graph.tensors[id].dims)) continue;
-    if (!takes(at.layer, operand, view)) return false;
-    found = true;
-  }
-  return found;
+  const auto& dims = graph.tensors[id].dims;
+  std::vector<Operand> places = operands(at.layer).inputs;
+  std::erase_if(places, [&](const Operand& o) { return o.constant || o.elements() != element_count(dims); });
+  const auto has_shape = [&](const Operand& operand) { return has_shape_of(dims, operand.shape); };
+  if (std::any_of(places.begin(), places.end(), has_shape)) std::erase_if(places, std::not_fn(has_shape));
+  return !places.empty() &&
+         std::all_of(places.begin(), places.end(), [&](const Operand& o) { return takes(at.layer, o, view); });
 }
 
 /// Whether all that read a tensor, also under another shape, take it as it lies in `view`.
