@@ -24,7 +24,7 @@ constexpr double most_expected = 1.5;
 constexpr std::size_t least_executions = 3, most_executions = 200;
 /// Shares of the time: for the sequences that rows propose, for those that executions propose, for the last comparison.
 constexpr double share_by_rows = 0.3, share_by_executions = 0.4, share_in_turns = 0.3;
-/// Of one sequence that executions propose.
+/// The share of one sequence that executions propose.
 constexpr double share_of_one = 0.04;
 
 Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }

@@ -19,13 +19,13 @@ class PackedConstants {
   /// A constant in the layout of a plan's input; made once. Valid as long as this lives.
   [[nodiscard]] const void* of(const Plan& plan, std::size_t input, const Tensor& constant);
 
-  /// Of all that were made.
+  /// The size of all that were made.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
 
-  /// Of a plan, the number of an input, and where the constant's own numbers are. Row-major ones serve all plans.
+  /// By plan, number of the input, and where the constant's own numbers are. Row-major ones serve all plans.
   std::map<std::tuple<const Plan*, std::size_t, const void*>, std::byte*> packed_{};
   std::vector<Tensor> sources_{};  ///< their addresses are keys
   std::vector<detail::MemoryBlock> blocks_{};

@@ -152,7 +152,7 @@ Seconds PlanSearch::switch_between(std::size_t a, std::size_t b) const {
   return first->uses_openmp != second->uses_openmp ? one_switch : Seconds{};
 }
 
-/// Of a plan that has not been executed there, what its row lets expect.
+/// What the chosen plan of a call takes. For one that has not been executed there, what its row lets expect.
 Seconds PlanSearch::time_of(std::size_t call) const {
   const CallPlan* const chosen = plan(call);
   if (chosen == nullptr) return {};

@@ -48,7 +48,7 @@ class PlanSearch {
     std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
     std::vector<bool> observed{};      ///< whether those were taken in their place
   };
-  /// Of a plan: places in `forms` of the tensors it reads and writes.
+  /// For a plan, the places in `forms` of the tensors that it reads and writes.
   struct Ends {
     std::vector<std::size_t> inputs{}, outputs{};
     std::uint8_t kinds = 0;  ///< of layouts, as bits
@@ -75,7 +75,7 @@ class PlanSearch {
   PlanChoice choice_{};
   std::vector<std::vector<Seconds>> in_place_;  ///< of each plan of each call; negative: not known
   double in_place_over_alone_ = 1;              ///< over all calls that were observed
-  /// Of changes between two kinds of layouts, by the binary order of the number of elements.
+  /// Changes between two kinds of layouts, by the binary order of the number of elements.
   std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};
 };
 

@@ -64,7 +64,7 @@ class Sequence {
   [[nodiscard]] std::vector<Tensor> outputs() const;
   /// What is executed, without times in place.
   [[nodiscard]] const std::vector<WitnessCall>& calls() const { return calls_; }
-  /// Of each of these, whose it is.
+  /// Whose each of these is.
   [[nodiscard]] const std::vector<StepOwner>& owners() const { return owners_; }
   [[nodiscard]] Bytes peak() const { return {static_cast<double>(arena_->bytes())}; }
   [[nodiscard]] Bytes all_tensors() const;

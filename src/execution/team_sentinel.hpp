@@ -29,7 +29,7 @@ class TeamSentinel {
   void end() { turns_.back().second = take(); }
   /// Forgets the turns, not what the readings were.
   void restart() { turns_.clear(); }
-  /// Of each turn, whether it counts: a reading before or after it is not slow. All do where none would.
+  /// Whether each turn counts: a reading before or after it is not slow. All do where none would.
   [[nodiscard]] std::vector<bool> counted() const;
   [[nodiscard]] std::size_t quiet_turns() const;
 

@@ -68,7 +68,7 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
                               {"untried", false},  {"candidates", false}};
 
-/// Of each kernel its name, then a line for its geometry and one for its counters.
+/// For each kernel its name, then a line for its geometry and one for its counters.
 Json kernel_lines(const std::vector<KernelLaunch>& kernels, Texts& texts) {
   Json result = Json::array();
   for (const auto& kernel : kernels)

@@ -62,7 +62,7 @@ void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) 
 const ScalingPoint& point_of(const Scaling& scaling, std::size_t bandwidth, std::size_t row) {
   return scaling.points[bandwidth * scaling.least.size() + row];
 }
-/// Of the most workers.
+/// The row of the most workers.
 const ScalingPoint& last_point(const Scaling& scaling, std::size_t bandwidth) {
   return scaling.options.measured ? scaling.points.back() : point_of(scaling, bandwidth, scaling.least.size() - 1);
 }

@@ -53,7 +53,7 @@ TEST_CASE("a plan that takes longer in its place than another's row lets expect 
 
   search.observe(other, owners, std::vector<Seconds>{{4e-3}, {11e-3}});
   CHECK(search.improve(other) == by_rows);
-  CHECK(search.cost(by_rows).value == Approx(13e-3));  // of two times of the second call the lesser one
+  CHECK(search.cost(by_rows).value == Approx(13e-3));  // the lesser of two times of the second call
 }
 
 TEST_CASE("what a change of layout took in its place counts") {

@@ -293,7 +293,7 @@ struct Commands {
 
 struct GapOptions {
   RungName rung = RungName::library_fused;
-  /// Of an iteration of training: the phase of each layer of the single form (layer_phases). Empty at inference.
+  /// The phase of each layer of the single form, for an iteration of training (layer_phases). Empty at inference.
   std::vector<Phase> phases{};
   Commands commands{};
   /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.

@@ -179,7 +179,7 @@ namespace detail {
   });
 }
 
-/// Of the measured network: one column. `point` makes a point of the iteration, the workers and which time counts.
+/// One column, of the measured network. `point` makes a point of the iteration, the workers and which time counts.
 inline void add_measured(Scaling& result, const ExchangeOptions& other) {
   const Iteration& at = result.iteration;
   const MeasuredNetwork& network = *result.options.measured;

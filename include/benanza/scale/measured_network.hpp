@@ -20,7 +20,7 @@
 
 namespace benanza {
 
-/// Of one all-reduce: the expected time, and the first and the last decile of its samples.
+/// One all-reduce: its expected time, and the first and the last decile of its samples.
 struct MeasuredTime {
   Seconds expected{}, least{}, most{};
 };

@@ -67,7 +67,7 @@ const ProfilerCalls& profiler_calls() {
   return calls;
 }
 
-/// Of the calling thread. The runtime has no function for it, and the driver's library is not linked.
+/// The context of the calling thread. The runtime has no function for it, and the driver's library is not linked.
 CUcontext current_context() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};

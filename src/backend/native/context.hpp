@@ -145,7 +145,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 
-/// Of a copy, as Backend::copies has it.
+/// A copy, as Backend::copies has it.
 [[nodiscard]] Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context);
 
 // Plans of 8-bit integers, in a file of their own.

@@ -28,7 +28,7 @@ class RecurrentGradientPlan final : public Plan {
   static Index states(const op::RecurrentGradient& op, Index lanes) {
     return op.directions * op.y[1] * padded(op, lanes);
   }
-  /// Of the weights among the inputs.
+  /// The weights among the inputs.
   static std::size_t weights(const op::RecurrentGradient& op) {
     return (op.every_step ? 1U : 0U) + (op.last_h ? 1U : 0U) + (op.last_c ? 1U : 0U);
   }

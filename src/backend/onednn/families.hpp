@@ -35,7 +35,7 @@ void add_plans(const op::Slice& op, Candidates& candidates);
 void add_plans(const op::Cast& op, Candidates& candidates);
 void add_plans(const op::Resize& op, Candidates& candidates);
 
-/// Of a copy, as Backend::copies has it.
+/// A copy, as Backend::copies has it.
 [[nodiscard]] Plans copy_plans(std::shared_ptr<const Library> library, DataType type,
                                std::span<const StridedDimension> dimensions, int threads);
 

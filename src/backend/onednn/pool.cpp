@@ -71,7 +71,7 @@ void add_plans(const op::Pool& op, Candidates& candidates) {
   }
 }
 
-/// Of an average. A maximum's reads a workspace that oneDNN's own forward makes, and not ONNX's indices.
+/// The gradient of an average. A maximum's reads a workspace that oneDNN's own forward makes, and not ONNX's indices.
 void add_plans(const op::PoolGradient& op, Candidates& candidates) {
   const std::string none = "oneDNN " + Library::version() + " has no ";
   if (op.mode == op::PoolMode::max) return candidates.refuse(none + "gradient of max-pooling from ONNX's indices");
