@@ -25,7 +25,8 @@ class LayoutChanges {
   LayoutChanges(std::vector<std::shared_ptr<const Backend>> backends, int threads)
       : backends_(std::move(backends)), threads_(threads) {}
 
-  /// The change of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the other.
+  /// The change of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the
+  /// other.
   [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from,
                                          const Arrangement& to);
 

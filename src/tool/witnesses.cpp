@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "witnesses.hpp"
 
+#include "measuring.hpp"
 #include "models.hpp"
 #include "run_inputs.hpp"
 #include <benanza/execution/make_witness.hpp>
@@ -15,15 +16,23 @@ void WitnessFlags::add_to(CLI::App& command) {
   command.add_option("--weights", weights, "of the witness: random numbers in the place of fills")
       ->type_name("random:SEED")
       ->needs(flag);
+  command
+      .add_option("--witness-time", time, "of each model's executions, those that choose plans included (default: 5s)")
+      ->type_name("TIME")
+      ->needs(flag);
 }
 
-void WitnessFlags::check() const { static_cast<void>(weight_seed(weights)); }
+void WitnessFlags::check() const {
+  static_cast<void>(weight_seed(weights));
+  static_cast<void>(parse_budget(time));
+}
 
 std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOptions& models, const Session& session) {
   ModelOptions executable = models;
   executable.executable = true;
   const WitnessOptions wanted{.backends = session.options().backends,
                               .threads = session.analysis_options().threads,
+                              .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
                               .weight_seed = weight_seed(flags.weights)};
   std::vector<Witness> result;
   for (const auto& model : wanted_models(executable)) {

@@ -13,9 +13,9 @@ namespace benanza::tool {
 
 struct WitnessFlags {
   bool witness = false;
-  std::string weights{};
+  std::string weights{}, time{};
   void add_to(CLI::App& command);
-  /// A mistake in `--weights` is said before anything is measured. Throws UsageError.
+  /// A mistake in an option is said before anything is measured. Throws UsageError.
   void check() const;
 };
 

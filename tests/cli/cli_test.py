@@ -114,9 +114,16 @@ class Cli(unittest.TestCase):
         self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (1, 10)", written)
         self.assertEqual(len(written), 128 + 40)
 
+    def test_a_witness_has_time_only_where_there_is_one_and_a_duration(self):
+        for options, said in ((["--witness", "--witness-time", "soon"], "'soon' is not a duration"), (["--witness-time", "2s"], "--witness-time requires --witness")):
+            result = run("bound", MNIST, "--database", self.at, *options)
+            self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+            self.assertIn(said, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
     def test_a_witness_stands_below_the_ladder_and_in_the_document(self):
         document = self.at / "bound.json"
-        result = run("bound", MNIST, "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document,
+        result = run("bound", MNIST, "--witness", "--weights", "random:1", "--witness-time", "2s", "--budget", "1s", "--database", self.at, "--json", document,
                      "--csv", self.at / "bound.csv", "--trace", self.at / "bound.trace")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"\n  witness +[\d.]+ [mu]s")
