@@ -117,7 +117,7 @@ class Cli(unittest.TestCase):
     def test_a_witness_has_time_only_where_there_is_one_and_a_duration(self):
         for options, said in ((["--witness", "--witness-time", "soon"], "'soon' is not a duration"), (["--witness-time", "2s"], "--witness-time requires --witness")):
             result = run("bound", MNIST, "--database", self.at, *options)
-            self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
             self.assertIn(said, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
 
