@@ -17,9 +17,9 @@ constexpr int trips = 32, parts = 3;
 /// Looks at a line after which a thread is taken to be missing.
 constexpr int most_looks = 1'000'000'000;
 
-struct Rally {
-  /// Its line goes to and fro; odd: the other thread is to answer.
-  alignas(64) std::atomic<int> ball{0};
+struct Exchange {
+  /// The first thread makes it odd, the other one even.
+  alignas(64) std::atomic<int> turn{0};
   alignas(64) std::atomic<int> present{0};
   std::atomic<bool> missing{false};
   int other = 0;
@@ -32,23 +32,23 @@ bool wait_for(const std::atomic<int>& value, int wanted) {
   return false;
 }
 
-void play(const void* context, int thread) {
-  auto& rally = *static_cast<Rally*>(const_cast<void*>(context));
-  if (thread != 0 && thread != rally.other) return;
-  ++rally.present;
-  if (!wait_for(rally.present, 2)) rally.missing = true;
-  int ball = 0;
+void answer_each_other(const void* context, int thread) {
+  auto& exchange = *static_cast<Exchange*>(const_cast<void*>(context));
+  if (thread != 0 && thread != exchange.other) return;
+  ++exchange.present;
+  if (!wait_for(exchange.present, 2)) exchange.missing = true;
+  int turn = 0;
   double least = 1;
-  for (int part = 0; part < parts && !rally.missing; ++part) {
+  for (int part = 0; part < parts && !exchange.missing; ++part) {
     const auto start = std::chrono::steady_clock::now();
-    for (int trip = 0; trip < trips && !rally.missing; ++trip, ball += 2) {
-      if (thread == 0) rally.ball.store(ball + 1, std::memory_order_release);
-      if (!wait_for(rally.ball, ball + (thread == 0 ? 2 : 1))) rally.missing = true;
-      if (thread != 0) rally.ball.store(ball + 2, std::memory_order_release);
+    for (int trip = 0; trip < trips && !exchange.missing; ++trip, turn += 2) {
+      if (thread == 0) exchange.turn.store(turn + 1, std::memory_order_release);
+      if (!wait_for(exchange.turn, turn + (thread == 0 ? 2 : 1))) exchange.missing = true;
+      if (thread != 0) exchange.turn.store(turn + 2, std::memory_order_release);
     }
     least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / trips);
   }
-  if (thread == 0) rally.seconds = least;
+  if (thread == 0) exchange.seconds = least;
 }
 
 }  // namespace
@@ -58,11 +58,11 @@ Seconds round_trip(int threads) {
   double longest = 0;
   if (!team.exists()) return {};
   for (int other = 1; other < threads; ++other) {
-    Rally rally;
-    rally.other = other;
-    team.run(threads, play, &rally);
-    if (rally.missing) return {};
-    longest = std::max(longest, rally.seconds);
+    Exchange exchange;
+    exchange.other = other;
+    team.run(threads, answer_each_other, &exchange);
+    if (exchange.missing) return {};
+    longest = std::max(longest, exchange.seconds);
   }
   return {longest};
 }
