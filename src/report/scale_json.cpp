@@ -85,6 +85,8 @@ Json scaling_json(const Scaling& scaling) {
           {"measured_by", options.measured ? Json(options.measured->backend) : Json(nullptr)},
           {"reached", {report::number(options.reached_least), report::number(options.reached_most)}},
           {"latency_ms", report::ms(options.latency)},
+          {"overhead_ms", report::ms(options.exchange.overhead)},
+          {"overhead_uncertainty", report::number(options.overhead_uncertainty)},
           {"order", name_of(options.exchange.order)},
           {"bucket_bytes", report::whole(options.exchange.bucket.value)},
           {"wanted_efficiency", report::number(options.efficiency)},

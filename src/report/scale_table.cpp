@@ -53,6 +53,11 @@ void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) 
                      scaling.buckets.size() == 1 ? "" : "s",
                      enum_names(scaling.options.algorithm)[static_cast<std::size_t>(scaling.options.algorithm)],
                      time_text(scaling.options.latency), order_name(scaling.options.exchange.order));
+  if (const Seconds overhead = scaling.options.exchange.overhead; overhead.value > 0)
+    out << fmt::format("packing and unpacking all gradients takes {}{}\n", time_text(overhead),
+                       scaling.options.overhead_uncertainty > 0
+                           ? fmt::format(" ± {:.2g} %", 100 * scaling.options.overhead_uncertainty)
+                           : "");
   if (at.uncertainty > 0) out << fmt::format("an iteration is known to ± {:.2g} %\n", 100 * at.uncertainty);
   out << fmt::format("forward {}, backward {}, optimizer {}\n", time_text(Iteration::sum(at.forward)),
                      time_text(Iteration::sum(at.backward)), time_text(at.update));
@@ -175,8 +180,7 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
   const std::int64_t n = scaling.options.workers;
   const LeastBandwidths& least = scaling.least.back();
   if (!least.break_even)
-    answers.push_back(
-        fmt::format("{} workers are never faster than one: the latency of the messages alone takes longer", n));
+    answers.push_back(fmt::format("{} workers are never faster than one: latency and overhead alone take longer", n));
   else if (least.break_even->value <= 0)
     answers.push_back(fmt::format("{} workers exchange nothing and are {} times as fast as one", n, n));
   else
@@ -185,7 +189,7 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
                                   rate_text(least.break_even_without_overlap)));
   const std::string wanted = percent(scaling.options.efficiency);
   if (!least.wanted)
-    answers.push_back(fmt::format("no bandwidth gives {} efficiency: the latency is too long", wanted));
+    answers.push_back(fmt::format("no bandwidth gives {} efficiency: latency and overhead are too long", wanted));
   else if (least.wanted->value > 0)
     answers.push_back(
         fmt::format("{} efficiency needs {}", wanted, with_interval(least.wanted, least.wanted_interval)));
@@ -205,6 +209,8 @@ std::vector<std::string> scale_answers(const Scaling& scaling) {
   std::string used = fmt::format("of an iteration at {}, computation takes {} and the network is in use for {}", there,
                                  percent(share_of(scaling.iteration.time(), now.length)),
                                  percent(share_of(now.communication, now.length)));
+  if (const Seconds overhead = scaling.details.front().timeline.overhead; overhead.value > 0)
+    used += fmt::format("; packing and unpacking gradients takes {}", percent(share_of(overhead, now.length)));
   if (const auto& units = scaling.iteration.units)
     used +=
         fmt::format("; while computing, arithmetic units are used to {} of their peak, memory beyond the caches to {}",

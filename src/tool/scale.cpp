@@ -39,7 +39,7 @@ struct ScaleCommand {
   std::string order = "fifo", algorithm = "ring";
   double efficiency = 0.9;
   std::vector<std::string> results{};
-  std::string machine{}, iteration{}, backend{}, reached{};
+  std::string machine{}, iteration{}, overhead{}, backend{}, reached{};
 };
 
 /// Where the times of layers come from.
@@ -106,19 +106,19 @@ Enum named(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "' is none of " + known);
 }
 
-/// `118ms`, or an interval `118ms,124ms`: what all times are scaled to. Throws UsageError.
-struct IterationTime {
+/// `118ms`, or an interval `118ms,124ms`. Throws UsageError.
+struct GivenTime {
   Seconds time{};
-  double uncertainty = 0;
+  double uncertainty = 0;  ///< relative
 };
-std::optional<IterationTime> iteration_time(const std::string& text) {
+std::optional<GivenTime> given_time(const std::string& option, const std::string& text, bool from_zero = false) {
   if (text.empty()) return std::nullopt;
   const auto comma = text.find(',');
   const Seconds least = detail::parse_duration(text.substr(0, comma));
   const Seconds most = comma == std::string::npos ? least : detail::parse_duration(text.substr(comma + 1));
-  if (!(least.value > 0) || most < least)
-    throw UsageError("--iteration: '" + text + "', expected a time above 0, or two, the shorter one first");
-  return IterationTime{(least + most) / 2, (most - least) / (most + least)};
+  if (!((from_zero ? most : least).value > 0) || most < least)
+    throw UsageError(option + ": '" + text + "', expected a time above 0, or two, the shorter one first");
+  return GivenTime{(least + most) / 2, (most - least) / (most + least)};
 }
 
 /// `0.9,0.97`. Throws UsageError.
@@ -169,7 +169,11 @@ int run(const ScaleCommand& options) {
                                      .bucket = {options.bucket == "0" ? 0 : parse_bytes("--bucket", options.bucket)}},
                         .efficiency = options.efficiency};
   read_reached(options.reached, wanted);
-  const std::optional<IterationTime> measured = iteration_time(options.iteration);
+  if (const auto overhead = given_time("--overhead", options.overhead, true)) {
+    wanted.exchange.overhead = overhead->time;
+    wanted.overhead_uncertainty = overhead->uncertainty;
+  }
+  const std::optional<GivenTime> measured = given_time("--iteration", options.iteration);
   ModelOptions plain = options.models;  // the graph of the file: training is derived here
   plain.training = {};
   plain.tells_weights = true;
@@ -248,6 +252,10 @@ void add_scale(CLI::App& app, int& exit_code) {
       ->add_option("--iteration", options->iteration,
                    "what an iteration takes on one worker: the layers' times are scaled to it; two: its interval")
       ->type_name("118ms,124ms");
+  command
+      ->add_option("--overhead", options->overhead,
+                   "what packing and unpacking all gradients takes of each worker's computation; two: its interval")
+      ->type_name("9ms,11ms");
   options->output.add_to(*command);
   command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
   command

@@ -446,6 +446,12 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(whole["iteration_ms"], 2000, places=6)
         for least in whole["least"]:  # one bucket overlaps nothing
             self.assertAlmostEqual(least["break_even_gbps"] / least["break_even_without_overlap_gbps"], 1, places=5)
+        # Packing takes 1 to 3 ms of what is left for the exchange: T1 - 2 ms in the middle, for two workers and one bucket.
+        packed = json.loads(run(*asked, "--workers", "2", "--bucket", "1TB", "--iteration", "40ms", "--overhead", "1ms,3ms", "--json", "-").stdout)["models"][0]
+        self.assertEqual((packed["overhead_ms"], packed["overhead_uncertainty"]), (2, 0.5))
+        self.assertAlmostEqual(packed["least"][0]["break_even_gbps"], packed["gradient_bytes"] * 8e-9 / 0.038, places=4)
+        for end, left in zip(packed["least"][0]["break_even_interval_gbps"], (0.039, 0.037)):
+            self.assertAlmostEqual(end, packed["gradient_bytes"] * 8e-9 / left, places=4)
         halved = json.loads(run(*asked, "--precision", "mixed", "--json", "-").stdout)["models"][0]
         self.assertEqual((halved["type"], halved["gradient_bytes"]), ("bf16", 2 * 25557032))
 
@@ -464,6 +470,8 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
         self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")
         self.fails(2, ["--iteration: '3ms,2ms'", "the shorter one first"], *asked, "--iteration", "3ms,2ms")
+        self.fails(2, ["--overhead: '0ms'"], *asked, "--overhead", "0ms")
+        self.fails(2, ["--overhead: '3ms,2ms'", "the shorter one first"], *asked, "--overhead", "3ms,2ms")
         self.fails(2, ["--reached: '2,1'", "0.9,0.97"], *asked, "--reached", "2,1")
         self.fails(2, ["--backend mpi: needs --results"], *asked, "--backend", "mpi")
         self.fails(2, ["--backend", "carrier"], *asked, "--backend", "carrier")

@@ -91,7 +91,7 @@ TEST_CASE("the timeline of two layers, by hand") {
   const auto ten_a_second = [](Bytes bytes) { return Seconds{bytes.value / 50}; };  // b takes 2 s, a 6 s
   SECTION("fifo: the optimizer waits for all") {
     // Backward: b' 0-3, a' 3-7. Network: b 3-5, a 7-13. Computation waits 7-13; update 13-15, forward 15-18.
-    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), SendOrder::fifo, ten_a_second);
+    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), {}, ten_a_second);
     CHECK(timeline.length == Seconds{18});
     CHECK(timeline.exposed == Seconds{6});
     REQUIRE(timeline.sent.size() == 2);
@@ -103,7 +103,7 @@ TEST_CASE("the timeline of two layers, by hand") {
   }
   SECTION("one bucket overlaps nothing") {
     // 8 s after backward: 7 + 8 + 2 + 3 = T1 + 8.
-    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {1e9}), SendOrder::fifo, ten_a_second);
+    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {1e9}), {}, ten_a_second);
     CHECK(timeline.length == Seconds{20});
   }
   SECTION("priority: what forward reads first overtakes") {
@@ -112,16 +112,33 @@ TEST_CASE("the timeline of two layers, by hand") {
     // 1.2 s, its forward 1 s: 25.2. b waits for c until 28, 0.8 s of update, 2 s: 30.8.
     Iteration three = iteration;
     three.gradients.insert(three.gradients.begin() + 1, {.name = "c", .made = 1, .needed = 1, .bytes = {100}});
-    const Timeline timeline = make_timeline(three, make_buckets(three, {0}), SendOrder::priority,
+    const Timeline timeline = make_timeline(three, make_buckets(three, {0}), {.order = SendOrder::priority},
                                             [](Bytes bytes) { return Seconds{bytes.value / 20}; });
     REQUIRE(timeline.sent.size() == 3);
     CHECK(timeline.sent[1].bucket.needed == 0);
     CHECK(timeline.length.value == Approx(30.8).epsilon(1e-12));
     CHECK(timeline.exposed.value == Approx(30.8 - 12).epsilon(1e-12));
     // Fifo sends c before a: all is there at 28 as well, then 2 s of update and 3 s of forward.
-    CHECK(make_timeline(three, make_buckets(three, {0}), SendOrder::fifo, [](Bytes bytes) {
+    CHECK(make_timeline(three, make_buckets(three, {0}), {}, [](Bytes bytes) {
             return Seconds{bytes.value / 20};
           }).length == Seconds{33});
+  }
+  SECTION("packing and unpacking take the worker's time") {
+    // 4 s for 400 B: 0.5 s to pack and to unpack b, 1.5 s each for a. Backward: b' 0-3, packed 3.5, a' 7.5, packed 9.
+    // Network: b 3.5-5.5, a 9-15. b is unpacked 9-9.5, a 15-16.5; update 16.5-18.5, forward 18.5-21.5.
+    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), {.overhead = {4}}, ten_a_second);
+    CHECK(timeline.sent[0].start == Seconds{3.5});
+    CHECK(timeline.sent[1].start == Seconds{9});
+    CHECK(timeline.exposed == Seconds{5.5});
+    CHECK(timeline.overhead == Seconds{4});
+    CHECK(timeline.length == Seconds{21.5});
+    // By priority a goes first into forward: unpacked 15-16.5, 1.5 s of update, 1 s; then b: 0.5, 0.5 and 2 s.
+    const Timeline other = make_timeline(iteration, make_buckets(iteration, {0}),
+                                         {.order = SendOrder::priority, .overhead = {4}}, ten_a_second);
+    CHECK(other.overhead == Seconds{4});
+    CHECK(other.length == Seconds{22});
+    // One worker exchanges nothing.
+    CHECK(make_timeline(iteration, 1, Network{}, {.overhead = {4}}).length == Seconds{12});
   }
 }
 
@@ -137,6 +154,12 @@ TEST_CASE("the closed form of the break-even is 2 S / (n T1)") {
   // 6 messages of 7 s are more than the 36 s that are left.
   CHECK_FALSE(least_bandwidth_without_overlap(iteration, 4, break_even(4), {.latency = {7}}));
   CHECK_FALSE(least_bandwidth(iteration, 4, break_even(4), {.latency = {7}}, one_bucket));
+  // With 6 s of overhead 30 s are left for 600 B; 36 s leave nothing.
+  const ExchangeOptions packed{.bucket = {1e18}, .overhead = {6}};
+  CHECK(least_bandwidth_without_overlap(iteration, 4, break_even(4), {}, packed.overhead)->value ==
+        Approx(20.0).epsilon(1e-12));
+  CHECK(least_bandwidth(iteration, 4, break_even(4), {}, packed)->value == Approx(20.0).epsilon(2e-6));
+  CHECK_FALSE(least_bandwidth_without_overlap(iteration, 4, break_even(4), {}, {36}));
 }
 
 TEST_CASE("the simulation and the closed form agree where nothing overlaps") {
@@ -254,4 +277,11 @@ TEST_CASE("the least bandwidth has an interval from what is uncertain") {
   CHECK(least.break_even_interval->least.value == Approx(800.0 / 25.2).epsilon(2e-6));
   CHECK(least.break_even_interval->most.value == Approx(800.0 / 22.8 / 0.8).epsilon(2e-6));
   CHECK_FALSE(make_scaling(two_layers(), {.workers = 2, .bandwidths = {{100}}}).least.at(0).break_even_interval);
+  // 2 s of overhead, a tenth more or less: 400 B in 12.6 - 1.8 = 10.8 s to 11.4 - 2.2 = 9.2 s.
+  options.exchange.overhead = {2};
+  options.overhead_uncertainty = 0.1;
+  const auto packed = make_scaling(iteration, options).least.at(0).break_even_interval;
+  REQUIRE(packed);
+  CHECK(packed->least.value == Approx(400.0 / 10.8).epsilon(2e-6));
+  CHECK(packed->most.value == Approx(400.0 / 9.2 / 0.8).epsilon(2e-6));
 }

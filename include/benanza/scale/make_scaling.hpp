@@ -25,6 +25,7 @@ struct ScalingOptions {
   double efficiency = 0.9;  ///< that is wanted
   /// Share of a bandwidth that exchanges reach, as measured: between these.
   double reached_least = 1, reached_most = 1;
+  double overhead_uncertainty = 0;  ///< relative, of `exchange.overhead`, as `Iteration::uncertainty`
 
   [[nodiscard]] double reached() const { return (reached_least + reached_most) / 2; }
   [[nodiscard]] Network network(BytesPerSecond bandwidth) const {
@@ -106,23 +107,37 @@ namespace detail {
           .efficiency = efficiency(iteration, timeline.length)};
 }
 
-/// The same iteration at an end of its interval.
-[[nodiscard]] inline Iteration shorter(const Iteration& iteration) {
-  return scaled_to(iteration, iteration.time() * (1 - iteration.uncertainty));
+/// One end of all intervals: more workers pay least for a short iteration, a large overhead and a small share of the
+/// bandwidth, and most for the opposite.
+struct Assumed {
+  Iteration iteration{};
+  ExchangeOptions exchange{};
+  double reached = 1;
+};
+[[nodiscard]] inline Assumed assumed(const Iteration& iteration, const ScalingOptions& options, bool pays_most) {
+  Assumed result{.exchange = options.exchange, .reached = pays_most ? options.reached_most : options.reached_least};
+  const double sign = pays_most ? 1 : -1;
+  result.iteration = scaled_to(iteration, iteration.time() * (1 + sign * iteration.uncertainty));
+  result.exchange.overhead = options.exchange.overhead * (1 - sign * options.overhead_uncertainty);
+  return result;
 }
-[[nodiscard]] inline Iteration longer(const Iteration& iteration) {
-  return scaled_to(iteration, iteration.time() * (1 + iteration.uncertainty));
+[[nodiscard]] inline bool uncertain(const Iteration& iteration, const ScalingOptions& options) {
+  return iteration.uncertainty > 0 || options.overhead_uncertainty > 0 || options.reached_least < options.reached_most;
 }
 
-/// Least and most of what an efficiency needs: least for a long iteration that reaches most of a bandwidth.
+/// Least and most of what an efficiency needs.
 [[nodiscard]] inline std::optional<Interval<BytesPerSecond>> least_interval(const Iteration& iteration,
                                                                             std::int64_t workers, double wanted,
                                                                             const ScalingOptions& options) {
-  if (iteration.uncertainty <= 0 && options.reached_least == options.reached_most) return std::nullopt;
-  const auto least = least_bandwidth(longer(iteration), workers, wanted, options.network({}), options.exchange);
-  const auto most = least_bandwidth(shorter(iteration), workers, wanted, options.network({}), options.exchange);
+  if (!uncertain(iteration, options)) return std::nullopt;
+  const auto end = [&](bool pays_most) -> std::optional<BytesPerSecond> {
+    const Assumed at = assumed(iteration, options, pays_most);
+    const auto used = least_bandwidth(at.iteration, workers, wanted, options.network({}), at.exchange);
+    return used ? std::optional(*used / at.reached) : std::nullopt;
+  };
+  const auto least = end(true), most = end(false);
   if (!least || !most) return std::nullopt;
-  return Interval<BytesPerSecond>{*least / options.reached_most, *most / options.reached_least};
+  return Interval<BytesPerSecond>{*least, *most};
 }
 
 /// What of a share of the bandwidth is reached, of the bandwidth.
@@ -189,10 +204,13 @@ inline void add_measured(Scaling& result, const ExchangeOptions& other) {
     Timeline timeline = make_timeline(at, workers, network, exchange);
     const BytesPerSecond like = equivalent_bandwidth(at, workers, result.options.algorithm, timeline.communication());
     ScalingPoint point = scaling_point(at, workers, like, timeline);
-    const auto end = [&](const Iteration& iteration, Seconds MeasuredTime::*time) {
-      return speed_up(iteration, workers, make_timeline(iteration, workers, network, exchange, time).length);
+    const auto end = [&](bool pays_most) {
+      const Assumed one = assumed(at, result.options, pays_most);
+      const auto time = pays_most ? &MeasuredTime::least : &MeasuredTime::most;
+      return speed_up(one.iteration, workers,
+                      make_timeline(one.iteration, workers, network, one.exchange, time).length);
     };
-    point.speed_up_interval = {end(shorter(at), &MeasuredTime::most), end(longer(at), &MeasuredTime::least)};
+    point.speed_up_interval = {end(false), end(true)};
     result.points.push_back(point);
     if (workers != result.options.workers) continue;
     result.other_order.push_back(scaling_point(at, workers, like, make_timeline(at, workers, network, other)));
@@ -207,15 +225,14 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
   for (const auto bandwidth : given.bandwidths) {
     const Network network = given.network(bandwidth);
     for (const auto workers : worker_counts(given.workers)) {
-      const auto length = [&](const Iteration& iteration, double reached) {
+      const auto end = [&](bool pays_most) {
+        const Assumed one = assumed(at, given, pays_most);
         Network reaching = network;
-        reaching.bandwidth = bandwidth * reached;
-        return make_timeline(iteration, workers, reaching, given.exchange).length;
+        reaching.bandwidth = bandwidth * one.reached;
+        return speed_up(one.iteration, workers, make_timeline(one.iteration, workers, reaching, one.exchange).length);
       };
       ScalingPoint point = scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange));
-      if (at.uncertainty > 0 || given.reached_least < given.reached_most)
-        point.speed_up_interval = {speed_up(shorter(at), workers, length(shorter(at), given.reached_least)),
-                                   speed_up(longer(at), workers, length(longer(at), given.reached_most))};
+      if (uncertain(at, given)) point.speed_up_interval = {end(false), end(true)};
       result.points.push_back(point);
     }
     Timeline timeline = make_timeline(at, given.workers, network, given.exchange);
@@ -245,7 +262,7 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
   for (const auto workers : worker_counts(given.workers)) {
     const Network network = given.network({});
     const auto without = [&](double wanted) {
-      return at_the_line(least_bandwidth_without_overlap(at, workers, wanted, network), given);
+      return at_the_line(least_bandwidth_without_overlap(at, workers, wanted, network, given.exchange.overhead), given);
     };
     const auto with = [&](double wanted) {
       return at_the_line(least_bandwidth(at, workers, wanted, network, given.exchange), given);

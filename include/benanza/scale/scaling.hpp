@@ -14,18 +14,12 @@
 
 namespace benanza {
 
-/// How gradients are exchanged.
-struct ExchangeOptions {
-  SendOrder order = SendOrder::fifo;
-  Bytes bucket{25e6};  ///< as of `make_buckets`
-};
-
 /// The iteration on `workers` whose all-reduces take what was measured. `time` says which of the times. Throws
 /// UsageError where a bucket's is not known.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers,
                                             const MeasuredNetwork& network, const ExchangeOptions& options,
                                             Seconds MeasuredTime::*time = &MeasuredTime::expected) {
-  return make_timeline(iteration, make_buckets(iteration, options.bucket), options.order, [&](Bytes bytes) {
+  return make_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
     const auto known = network.time(workers, bytes);
     if (!known) throw UsageError("no measured all-reduce tells what one of a bucket takes");
     return (*known).*time;
@@ -35,8 +29,8 @@ struct ExchangeOptions {
 /// The iteration on `workers` joined by an analytic network.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers, const Network& network,
                                             const ExchangeOptions& options) {
-  if (workers < 2) return make_timeline(iteration, {}, options.order, [](Bytes) { return Seconds{}; });
-  return make_timeline(iteration, make_buckets(iteration, options.bucket), options.order, [&](Bytes bytes) {
+  if (workers < 2) return make_timeline(iteration, {}, options, [](Bytes) { return Seconds{}; });
+  return make_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
     return collective_time(op::CollectiveKind::all_reduce, bytes, workers, network);
   });
 }
@@ -53,14 +47,15 @@ struct ExchangeOptions {
 [[nodiscard]] constexpr double break_even(std::int64_t workers) { return 1 / static_cast<double>(workers); }
 
 /// The least bandwidth for an efficiency where nothing overlaps, all gradients in one bucket:
-///   Tn = T1 + messages x latency + transfers x S / B   (collective_cost),
-/// so B = transfers x S / (T1 (1 / efficiency - 1) - messages x latency). For the break-even of a ring without latency
-/// that is 2 S / (n T1). Nothing where the latency alone is too much.
+///   Tn = T1 + overhead + messages x latency + transfers x S / B   (collective_cost),
+/// so B = transfers x S / (T1 (1 / efficiency - 1) - overhead - messages x latency). For the break-even of a ring
+/// without latency and overhead that is 2 S / (n T1). Nothing where latency and overhead alone are too much.
 [[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth_without_overlap(const Iteration& iteration,
                                                                                    std::int64_t workers, double wanted,
-                                                                                   const Network& network) {
+                                                                                   const Network& network,
+                                                                                   Seconds overhead = {}) {
   const CollectiveCost cost = collective_cost(op::CollectiveKind::all_reduce, network.algorithm, workers);
-  const Seconds left = iteration.time() * (1 / wanted - 1) - cost.messages * network.latency;
+  const Seconds left = iteration.time() * (1 / wanted - 1) - overhead - cost.messages * network.latency;
   const double bytes = cost.transfers * iteration.gradient_bytes().value;
   if (bytes == 0) return BytesPerSecond{0};
   if (left.value <= 0) return std::nullopt;
@@ -68,8 +63,8 @@ struct ExchangeOptions {
 }
 
 /// The least bandwidth at which the timeline reaches an efficiency, by bisection to a relative 1e-6. In fifo order
-/// every higher bandwidth reaches it too. Nothing where the latency alone is too much. The network's bandwidth is not
-/// read.
+/// every higher bandwidth reaches it too. Nothing where latency and overhead alone are too much. The network's
+/// bandwidth is not read.
 [[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth(const Iteration& iteration, std::int64_t workers,
                                                                    double wanted, Network network,
                                                                    const ExchangeOptions& options) {

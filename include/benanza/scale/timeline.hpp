@@ -70,7 +70,8 @@ struct Timeline {
   std::vector<ComputedStep> computed{};
   std::vector<SentBucket> sent{};  ///< in the order in which they are sent
   Seconds length{};                ///< of the iteration: Tn
-  Seconds exposed{};               ///< in which computation waits: Tn - T1
+  Seconds overhead{};              ///< of the exchange, in the worker's computation
+  Seconds exposed{};               ///< in which computation waits: Tn - T1 - overhead
   [[nodiscard]] Seconds communication() const {
     Seconds total{};
     for (const auto& one : sent) total += one.time;
@@ -80,6 +81,15 @@ struct Timeline {
 
 /// What one bucket takes on the network.
 using BucketTime = std::function<Seconds(Bytes)>;
+
+/// How gradients are exchanged.
+struct ExchangeOptions {
+  SendOrder order = SendOrder::fifo;
+  Bytes bucket{25e6};  ///< as of `make_buckets`
+  /// What packing all gradients before they are sent and unpacking them afterwards takes of a worker's computation,
+  /// half of it each.
+  Seconds overhead{};
+};
 
 namespace detail {
 
@@ -121,6 +131,10 @@ class Computation {
     if (time.value > 0) timeline_->computed.push_back({.name = name, .phase = phase, .start = now_, .time = time});
     now_ += time;
   }
+  void pack(Phase phase, Seconds time) {
+    run(phase == Phase::backward ? "pack" : "unpack", phase, time);
+    timeline_->overhead += time;
+  }
   [[nodiscard]] Seconds now() const { return now_; }
 
  private:
@@ -130,52 +144,60 @@ class Computation {
 
 }  // namespace detail
 
-/// The iteration on workers that exchange `buckets` of it, each of which takes `time` of its bytes. The optimizer's
-/// step is one call in fifo order, and divided by bytes, each part before the layer that reads it, in priority order.
+/// The iteration on workers that exchange `buckets` of it, each of which takes `time` of its bytes. A bucket is packed
+/// when backward has completed it, and unpacked when it has arrived, by its share of `options.overhead`; without
+/// buckets nothing is exchanged. The optimizer's step is one call in fifo order, and divided by bytes, each part before
+/// the layer that reads it, in priority order.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, const std::vector<Bucket>& buckets,
-                                            SendOrder order, const BucketTime& time) {
+                                            const ExchangeOptions& options, const BucketTime& time) {
   Timeline result;
+  const double all = iteration.gradient_bytes().value;
+  const auto share = [&](Seconds whole, Bytes part) { return all > 0 ? whole * (part.value / all) : Seconds{}; };
+  const Seconds packing = options.overhead / 2;  // and as much to unpack
   detail::Computation backward(result, {});
-  std::vector<Seconds> finished;
-  for (const auto& step : iteration.backward) {
-    backward.run(step.name, step.phase, step.time);
-    finished.push_back(backward.now());
-  }
   std::vector<Seconds> ready;
-  for (const auto& bucket : buckets) ready.push_back(finished[bucket.made]);
-  result.sent = detail::send(buckets, ready, order, time);
+  for (std::size_t i = 0; i < iteration.backward.size(); ++i) {
+    backward.run(iteration.backward[i].name, iteration.backward[i].phase, iteration.backward[i].time);
+    for (; ready.size() < buckets.size() && buckets[ready.size()].made == i; ready.push_back(backward.now()))
+      backward.pack(Phase::backward, share(packing, buckets[ready.size()].bytes));
+  }
+  result.sent = detail::send(buckets, ready, options.order, time);
 
   detail::Computation rest(result, backward.now());
-  if (order == SendOrder::fifo) {
-    for (const auto& one : result.sent) rest.wait_until(one.end());
+  if (options.order == SendOrder::fifo) {
+    for (const auto& one : result.sent) {
+      rest.wait_until(one.end());
+      rest.pack(Phase::update, share(packing, one.bucket.bytes));
+    }
     rest.run("optimizer", Phase::update, iteration.update);
     for (const auto& step : iteration.forward) rest.run(step.name, step.phase, step.time);
   } else {
-    std::vector<Seconds> arrived(iteration.forward.size()), updates(iteration.forward.size());
-    Seconds first_update{};  // where no forward step is left to come before
-    Seconds last{};
-    const double all = iteration.gradient_bytes().value;
-    if (buckets.empty()) first_update = iteration.update;
+    struct Part {
+      Seconds arrived{}, unpack{}, update{};
+    };
+    std::vector<Part> parts(iteration.forward.size());
+    Part rest_of_it;  // where no forward step is left to come before
+    if (buckets.empty()) rest_of_it.update = iteration.update;
     for (const auto& one : result.sent) {
-      last = std::max(last, one.end());
+      rest_of_it.arrived = std::max(rest_of_it.arrived, one.end());
       for (std::size_t i = one.bucket.first; i <= one.bucket.last; ++i) {
         const GradientReady& gradient = iteration.gradients[i];
-        const Seconds part = all > 0 ? iteration.update * (gradient.bytes.value / all) : Seconds{};
-        if (gradient.needed >= iteration.forward.size()) {
-          first_update += part;
-          continue;
-        }
-        arrived[gradient.needed] = std::max(arrived[gradient.needed], one.end());
-        updates[gradient.needed] += part;
+        Part& part = gradient.needed < parts.size() ? parts[gradient.needed] : rest_of_it;
+        part.arrived = std::max(part.arrived, one.end());
+        part.unpack += share(packing, gradient.bytes);
+        part.update += share(iteration.update, gradient.bytes);
       }
     }
+    const auto update = [&](const Part& part) {
+      rest.wait_until(part.arrived);
+      rest.pack(Phase::update, part.unpack);
+      rest.run("optimizer", Phase::update, part.update);
+    };
     for (std::size_t i = 0; i < iteration.forward.size(); ++i) {
-      rest.wait_until(arrived[i]);
-      rest.run("optimizer", Phase::update, updates[i]);
+      update(parts[i]);
       rest.run(iteration.forward[i].name, iteration.forward[i].phase, iteration.forward[i].time);
     }
-    rest.wait_until(last);
-    rest.run("optimizer", Phase::update, first_update);
+    update(rest_of_it);
   }
   result.length = rest.now();
   return result;
