@@ -9,9 +9,9 @@ of their own: `unshare -n` as root, else `unshare -Urn`. Its loopback interface 
 since what all of them send goes through it. Nothing leaves that namespace. Some five minutes, and at most 30 GB through the loopback.
 
   1. T1: iterations of all workers at once without exchange: the interval of the workers' means, and of one worker alone.
-  2. The overhead: by how much longer iterations are that pack and unpack their gradients and send nothing. While DistributedDataParallel exchanges beside
-     the computation, the processor's time for an exchange may be taken from it, or not: that is part of its interval.
-  3. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
+  2. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
+  3. The overhead: by how much longer iterations are that pack and unpack their gradients and send nothing. DistributedDataParallel exchanges beside the
+     computation. By how much an exchange that goes on all the time slows that is measured, too, and is part of the interval: from none of it to all.
   4. Tn over a sweep of bandwidths around the prediction, T1 between them: gradients exchanged after backward (nothing overlaps), and by
      DistributedDataParallel.
   5. The break-even is where Tn is the workers' number times T1, between two bandwidths of the sweep on a line. It has an interval as T1 has one.
@@ -49,7 +49,7 @@ def limit(bytes_a_second):
 
 
 def worker(rank, arguments, orders, answers):
-    """Does what the first process orders, and answers with the seconds that one iteration takes, and those of a processor."""
+    """Does what the first process orders, and answers with the seconds that one iteration takes; `beside`: its computation, while gradients are exchanged."""
     import torch
     import torch.distributed as dist
     import torchvision
@@ -72,11 +72,14 @@ def worker(rank, arguments, orders, answers):
     steps = {network: torch.optim.SGD(network.parameters(), lr=1e-6) for network in (module, packed)}
     parameters = [p for p in module.parameters() if p.requires_grad]
     flat = torch.zeros(sum(p.numel() for p in parameters))
+    computed = []
 
     def iteration(how):
         if how == "exchange":
             dist.all_reduce(flat)
             return
+        exchange = dist.all_reduce(flat, async_op=True) if how == "beside" else None
+        begin = time.perf_counter()
         optimizer = steps[packed if how == "overlap packed" else module]
         optimizer.zero_grad(set_to_none=True)
         network = {"overlap": shared, "overlap packed": packed}.get(how, module)
@@ -90,14 +93,18 @@ def worker(rank, arguments, orders, answers):
                 p.grad.copy_(flat[at : at + p.numel()].view_as(p.grad))
                 at += p.numel()
         optimizer.step()
+        computed.append(time.perf_counter() - begin)
+        if exchange is not None:
+            exchange.wait()
 
     for how, count in iter(orders.get, None):
         if how != "alone":
             dist.barrier()
-        begin, processor = time.perf_counter(), time.process_time()
+        computed.clear()
+        begin = time.perf_counter()
         for _ in range(count):
             iteration(how)
-        answers.put((rank, (time.perf_counter() - begin) / count, (time.process_time() - processor) / count))
+        answers.put((rank, statistics.mean(computed) if how == "beside" else (time.perf_counter() - begin) / count))
     dist.destroy_process_group()
 
 
@@ -113,13 +120,12 @@ class Workers:
             process.start()
         self.iterations = LEAST_ITERATIONS
 
-    def run(self, how, count=None, of_processor=False):
+    def run(self, how, count=None):
         """Seconds of an iteration, by worker; `alone`: of the first one."""
         asked = self.orders[:1] if how == "alone" else self.orders
         for queue in asked:
             queue.put((how, count or self.iterations))
-        answers = sorted(self.answers.get(timeout=240) for _ in asked)
-        return [processor if of_processor else seconds for _, seconds, processor in answers]
+        return [seconds for _, seconds in sorted(self.answers.get(timeout=240) for _ in asked)]
 
     def mean(self, how):
         return statistics.mean(self.run(how))
@@ -177,26 +183,29 @@ def measure(arguments):
         for how in ("compute", *ways, *(f"{how} packed" for how in ways)):
             workers.run(how, 2)  # the first backward settles the order of buckets
         workers.iterations = max(LEAST_ITERATIONS, math.ceil(LEAST_SECONDS / workers.mean("compute")))
-        t1, packing = [], {how: [] for how in ways}
-        for _ in range(ROUNDS):
-            beside = workers.run("compute")
-            t1 += beside
-            for how in ways:
-                packing[how].append(max(0.0, workers.mean(f"{how} packed") - statistics.mean(beside)))
+        t1 = [seconds for _ in range(ROUNDS) for seconds in workers.run("compute")]
         alone = [seconds for _ in range(2) for seconds in workers.run("alone")]
-        one = statistics.mean(t1)
+        one, size = statistics.mean(t1), arguments.gradient_bytes
         print(f"T1 {one:.4f} s, between {min(t1):.4f} and {max(t1):.4f}; of one worker alone {min(alone):.4f} s")
-        size = arguments.gradient_bytes
         plain = 2 * size / (n * one)
         reached = []
         for rate in (plain * 0.8, plain * 1.25):
             limit(rate * n)
             reached.append(2 * size * (n - 1) / n / statistics.mean(workers.run("exchange", 2)) / rate)
         reached.sort()
-        processor = max(workers.run("exchange", 2, of_processor=True))
-        print(f"all-reduces reach {reached[0]:.3f} to {reached[1]:.3f} of the bandwidth, and take {processor * 1e3:.1f} ms of a processor")
+        packing, slowed = {how: [] for how in ways}, []
+        for _ in range(ROUNDS):
+            limit(0)
+            beside = workers.run("compute")
+            t1 += beside
+            for how in ways:
+                packing[how].append(max(0.0, workers.mean(f"{how} packed") - statistics.mean(beside)))
+            limit(plain * n)  # at which an exchange takes n - 1 iterations
+            slowed.append(max(0.0, workers.mean("beside") - statistics.mean(beside)))
+        limit(0)
+        print(f"all-reduces reach {reached[0]:.3f} to {reached[1]:.3f} of the bandwidth, and slow an iteration beside them by {min(slowed) * 1e3:.1f} to {max(slowed) * 1e3:.1f} ms")
         for how, bucket in ways.items():
-            overhead = [min(packing[how]), max(packing[how]) + (processor if how == "overlap" else 0)]
+            overhead = [min(packing[how]), max(packing[how]) + (max(slowed) if how == "overlap" else 0)]
             middle, _ = predicted(arguments, (min(t1), max(t1)), overhead, reached, bucket)
             sweep = sweep_of(workers, how, [middle * factor for factor in SWEEP], t1)
             one = statistics.mean(t1)
@@ -213,7 +222,7 @@ def measure(arguments):
         limit(0)
         workers.end()
     if arguments.json:
-        report |= {"t1": [min(t1), one, max(t1)], "processor": processor, "alone": alone, "reached": reached}
+        report |= {"t1": [min(t1), one, max(t1)], "packing": packing, "slowed": slowed, "alone": alone, "reached": reached}
         arguments.json.write_text(json.dumps(report, indent=1))
     return 0 if ok else 1
 

@@ -58,6 +58,38 @@ TEST_CASE("Gradients of normalisations agree with the reference", "[native]") {
                    op::NormGradient{.type = DataType::bf16, .of = rms, .x = {5, 64}, .bias = false}});
 }
 
+TEST_CASE("Gradients of depthwise convolutions to their weights agree with the reference", "[native]") {
+  for (const auto isa : {native::Isa::avx2, native::Isa::avx512}) {
+    if (!native::runs_here(isa)) continue;
+    using enum op::ConvGradientOf;
+    const auto backend = native::backend(isa);
+    for (const Layer& layer : std::initializer_list<Layer>{
+             op::ConvGradient{
+                 .of = weights, .x = {2, 19, 9, 11}, .w = {19, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 19},
+             op::ConvGradient{.of = weights,
+             .x = {1, 33, 15, 14},
+             .w = {33, 1, 5, 5},
+             .pads = {2, 2, 2, 2},
+             .strides = {2, 2},
+             .group = 33},
+             op::ConvGradient{.of = weights, .x = {3, 16, 7, 7}, .w = {16, 1, 7, 7}, .pads = {3, 3, 3, 3}, .group = 16},
+             op::ConvGradient{.of = weights, .x = {2, 8, 6, 20}, .w = {8, 1, 1, 17}, .group = 8},
+             op::ConvGradient{.of = weights,
+             .x = {1, 17, 12, 13},
+             .w = {17, 1, 3, 2},
+             .pads = {2, 0, 1, 3},
+             .strides = {3, 2},
+             .dilations = {2, 3},
+             .group = 17},
+             op::ConvGradient{
+                 .of = weights, .x = {1, 16, 9, 9}, .w = {16, 1, 3, 3}, .pads = {-1, -2, 1, -1}, .group = 16}})
+      for (const int threads : {1, 3}) {
+        INFO(LayerSignature(layer).text() << ", " << native::isa_names[static_cast<std::size_t>(isa)]);
+        CHECK(test::check_plans(*backend, layer, threads) == 1);
+      }
+  }
+}
+
 TEST_CASE("Gradients of pools agree with the reference", "[native]") {
   using enum op::PoolMode;
   check_gradients(

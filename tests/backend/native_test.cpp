@@ -249,6 +249,9 @@ TEST_CASE("Pooling and resizing agree with the reference", "[native]") {
            op::Pool{.mode = mode, .x = {1, 2, 7, 8, 9}, .kernel = {2, 2, 2}, .strides = {2, 1, 2}, .p = 3},
            op::Pool{.mode = mode, .x = {1, 2, 33}, .kernel = {4}, .strides = {3}, .p = 1}});
   check({op::Pool{.x = {2, 3, 23, 29}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .indices = true},
+         op::Pool{.x = {2, 3, 23, 41}, .kernel = {3, 5}, .pads = {1, 4, 2, 1}, .indices = true},
+         op::Pool{
+             .x = {1, 2, 5, 9, 70}, .kernel = {2, 2, 3}, .strides = {1, 2, 3}, .dilations = {2, 1, 2}, .indices = true},
          op::Pool{.mode = op::PoolMode::average,
                   .x = {1, 2, 6, 6},
                   .kernel = {3, 3},

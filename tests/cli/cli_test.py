@@ -447,7 +447,7 @@ class Cli(unittest.TestCase):
         for least in whole["least"]:  # one bucket overlaps nothing
             self.assertAlmostEqual(least["break_even_gbps"] / least["break_even_without_overlap_gbps"], 1, places=5)
         # Packing takes 1 to 3 ms of what is left for the exchange: T1 - 2 ms in the middle, for two workers and one bucket.
-        packed = json.loads(run(*asked, "--workers", "2", "--bucket", "1TB", "--iteration", "40ms", "--overhead", "1ms,3ms", "--json", "-").stdout)["models"][0]
+        packed = json.loads(run(*asked, "--bucket", "1TB", "--iteration", "40ms", "--overhead", "1ms,3ms", "--json", "-").stdout)["models"][0]
         self.assertEqual((packed["overhead_ms"], packed["overhead_uncertainty"]), (2, 0.5))
         self.assertAlmostEqual(packed["least"][0]["break_even_gbps"], packed["gradient_bytes"] * 8e-9 / 0.038, places=4)
         for end, left in zip(packed["least"][0]["break_even_interval_gbps"], (0.039, 0.037)):

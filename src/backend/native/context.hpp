@@ -143,6 +143,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Trilu& op, const Context& context);
 [[nodiscard]] Result plans(const op::Generate& op, const Context& context);
 [[nodiscard]] Result plans(const op::Conv& op, const Context& context);
+[[nodiscard]] Result plans(const op::ConvGradient& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 
 /// A copy, as Backend::copies has it.

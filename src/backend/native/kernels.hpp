@@ -195,6 +195,9 @@ struct TileArguments {
 };
 using TileKernel = void (*)(const TileArguments& a);
 
+/// A position that `max_into` has not noted.
+inline constexpr std::int32_t nothing_taken = -2147483647 - 1;
+
 /// What an optimizer's step goes by. Weights are multiplied by `keep`, which is below 1 where they decay.
 struct OptimizerNumbers {
   float rate = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
@@ -275,6 +278,14 @@ struct Kernels {
   Index (*find_below)(const float* x, Index n, float limit) = nullptr;
   /// Where x is better than best (above or below it), takes it and notes `position`.
   void (*arg_into[2])(float* best, std::int64_t* at, const float* x, Index n, std::int64_t position){};
+  /// Where x is above best, or nothing was taken yet (`at` is `nothing_taken`), takes it and notes `position`.
+  void (*max_into)(float* best, std::int32_t* at, const float* x, Index n, std::int32_t position) = nullptr;
+  /// y[i] = first + at[i] + i * step.
+  void (*positions)(const std::int32_t* at, Index first, Index step, std::int64_t* y, Index n) = nullptr;
+
+  /// sums[t] += dy[i] * x[i * step + t * tap] over i < n, for t < taps: all are vectors, steps count floats.
+  void (*window_products)(const float* x, Index step, Index tap, const float* dy, Index n, float* sums,
+                          Index taps) = nullptr;
 
   /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
   void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;

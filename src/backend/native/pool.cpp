@@ -127,19 +127,26 @@ void row_of_average(const Kernels& kernels, const Geometry& g, const float* x, I
   for (Index i = 0; i < g.axes[2].outputs; ++i) y[i] *= factor * share[i];
 }
 
-void row_of_indices(const Geometry& g, const float* x, Index base, Index d, Index h, float* y, std::int64_t* at) {
-  const Index width = g.axes[2].outputs;
+/// Floats of a line of results that vectors may overrun.
+Index index_line(const Geometry& g) { return (g.axes[2].outputs + 15) / 16 * 16; }
+
+/// `lines` has room for two: positions less those of the windows, and cells that a stride separates.
+void row_of_indices(const Kernels& kernels, const Geometry& g, const float* x, Index base, Index d, Index h, float* y,
+                    std::int64_t* at, float* lines) {
+  const Index width = g.axes[2].outputs, stride = g.axes[2].window.stride;
+  auto* const noted = reinterpret_cast<std::int32_t*>(lines);
+  float* const cells = lines + index_line(g);
   std::fill_n(y, width, -std::numeric_limits<float>::infinity());
-  std::fill_n(at, width, -1);
+  std::fill_n(noted, width, nothing_taken);
   for_each_tap(g, d, h, [&](Index first, Index n, Index from) {
-    for (Index i = 0; i < n; ++i) {
-      const Index cell = from + i * g.axes[2].window.stride;
-      if (x[cell] > y[first + i] || at[first + i] < 0) {
-        y[first + i] = x[cell];
-        at[first + i] = base + cell;
-      }
+    const float* read = x + from;
+    if (stride != 1) {
+      kernels.strided[2](read, stride, cells, n);
+      read = cells;
     }
+    kernels.max_into(y + first, noted + first, read, n, static_cast<std::int32_t>(from - first * stride));
   });
+  kernels.positions(noted, base, stride, at, width);
 }
 
 void row_of_norm(const Geometry& g, const float* x, Index d, Index h, float* y) {
@@ -233,6 +240,7 @@ class BlockedPoolPlan final : public Plan {
 Result plans(const op::Pool& op, const Context& context) {
   if (op.type != DataType::f32 || op.x.size() > 5) return unsupported(op.kind, op.type);
   const Geometry g = geometry(op);
+  if (op.indices && g.plane > std::numeric_limits<std::int32_t>::max()) return unsupported(op.kind, op.type);
   const Index images = op.x[0] * op.x[1];
   const auto& kernels = context.kernels;
   Plans plans;
@@ -261,7 +269,8 @@ Result plans(const op::Pool& op, const Context& context) {
     add_blocks();
     return plans;
   }
-  const std::size_t scratch = (static_cast<std::size_t>(g.line) * sizeof(float) + 63) / 64 * 64;
+  const Index floats = op.indices ? 2 * index_line(g) : g.line;
+  const std::size_t scratch = (static_cast<std::size_t>(floats) * sizeof(float) + 63) / 64 * 64;
   const auto run = [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
     const Index width = g.axes[2].outputs, rows_of_image = g.axes[0].outputs * g.axes[1].outputs;
     pool->parallel(threads, [&](int thread) {
@@ -276,7 +285,8 @@ Result plans(const op::Pool& op, const Context& context) {
         switch (op.mode) {
           case op::PoolMode::max:
             if (op.indices)
-              row_of_indices(g, x, image * g.plane, d, h, y, output<std::int64_t>(arguments, 1) + row * width);
+              row_of_indices(kernels, g, x, image * g.plane, d, h, y, output<std::int64_t>(arguments, 1) + row * width,
+                             line);
             else row_of_max(kernels, g, x, d, h, y, line);
             break;
           case op::PoolMode::average: row_of_average(kernels, g, x, d, h, y, line); break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of normalisations, and optimizers' steps.
+// Gradients of normalisations and of depthwise convolutions, and optimizers' steps.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
 
@@ -92,12 +92,47 @@ void adam(float* w, const float* dw, float* moment, float* variance, Index n, co
   });
 }
 
+/// The sums stay in registers; few taps have two sums each, since one addition waits for the one before it.
+template <int taps>
+inline void few_window_products(const float* x, Index step, Index tap, const float* dy, Index n, float* sums) {
+  constexpr int chains = taps <= 4 ? 2 : 1;
+  F total[chains][taps] = {};
+  for (int t = 0; t < taps; ++t) total[0][t] = load(sums + t * lanes);
+  Index i = 0;
+  for (; i + chains <= n; i += chains)
+#pragma GCC unroll 2
+    for (int c = 0; c < chains; ++c) {
+      const F gradient = load(dy + (i + c) * lanes);
+#pragma GCC unroll 7
+      for (int t = 0; t < taps; ++t) total[c][t] += gradient * load(x + (i + c) * step + t * tap);
+    }
+  for (; i < n; ++i)
+    for (int t = 0; t < taps; ++t) total[0][t] += load(dy + i * lanes) * load(x + i * step + t * tap);
+  for (int t = 0; t < taps; ++t)
+    store(sums + t * lanes, chains == 2 ? total[0][t] + total[chains - 1][t] : total[0][t]);
+}
+void window_products(const float* x, Index step, Index tap, const float* dy, Index n, float* sums, Index taps) {
+  constexpr Index most = 7;
+  for (; taps > most; taps -= most, x += most * tap, sums += most * lanes)
+    few_window_products<most>(x, step, tap, dy, n, sums);
+  switch (taps) {
+    case 1: return few_window_products<1>(x, step, tap, dy, n, sums);
+    case 2: return few_window_products<2>(x, step, tap, dy, n, sums);
+    case 3: return few_window_products<3>(x, step, tap, dy, n, sums);
+    case 4: return few_window_products<4>(x, step, tap, dy, n, sums);
+    case 5: return few_window_products<5>(x, step, tap, dy, n, sums);
+    case 6: return few_window_products<6>(x, step, tap, dy, n, sums);
+    default: return few_window_products<most>(x, step, tap, dy, n, sums);
+  }
+}
+
 }  // namespace
 
 void add_gradient(Kernels& kernels) {
   kernels.norm_gradient_sums = norm_gradient_sums;
   kernels.norm_gradient = norm_gradient;
   kernels.norm_gradient_weights = norm_gradient_weights;
+  kernels.window_products = window_products;
   kernels.optimizer[0] = sgd;
   kernels.optimizer[1] = momentum;
   kernels.optimizer[2] = kernels.optimizer[3] = adam;

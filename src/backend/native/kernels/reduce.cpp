@@ -140,6 +140,28 @@ void arg_into(float* best, std::int64_t* at, const float* x, Index n, std::int64
   }
 }
 
+void max_into(float* best, std::int32_t* at, const float* x, Index n, std::int32_t position) {
+  const I here = splat(position), nothing = splat(nothing_taken);
+  Index i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const F v = load(x + i), b = load(best + i);
+    I from;
+    __builtin_memcpy(&from, at + i, sizeof(I));
+    const I better = (v > b) | (from == nothing);
+    from = (better & here) | (~better & from);
+    store(best + i, select(better, v, b));
+    __builtin_memcpy(at + i, &from, sizeof(I));
+  }
+  for (; i < n; ++i)
+    if (x[i] > best[i] || at[i] == nothing_taken) {
+      best[i] = x[i];
+      at[i] = position;
+    }
+}
+void positions(const std::int32_t* at, Index first, Index step, std::int64_t* y, Index n) {
+  for (Index i = 0; i < n; ++i) y[i] = first + at[i] + i * step;
+}
+
 template <Fold fold>
 void add_fold(Kernels& kernels) {
   kernels.fold[static_cast<std::size_t>(fold)] = fold_run<fold>;
@@ -162,6 +184,8 @@ void add_reduce(Kernels& kernels) {
   kernels.find_below = find_below;
   kernels.arg_into[0] = arg_into<true>;
   kernels.arg_into[1] = arg_into<false>;
+  kernels.max_into = max_into;
+  kernels.positions = positions;
 }
 
 }  // namespace benanza::native::BENANZA_NATIVE_ISA
