@@ -10,8 +10,9 @@ since what all of them send goes through it. Nothing leaves that namespace. Some
 
   1. T1: iterations of all workers at once without exchange: the interval of the workers' means, and of one worker alone.
   2. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
-  3. The overhead: by how much longer iterations are that pack and unpack their gradients and send nothing. DistributedDataParallel exchanges beside the
-     computation. By how much an exchange that goes on all the time slows that is measured, too, and is part of the interval: from none of it to all.
+  3. The overhead: by how much longer iterations are that pack and unpack their gradients and exchange one number, so that each waits for the slowest worker.
+     DistributedDataParallel exchanges beside the computation. By how much an exchange that goes on all the time slows that is measured, too, and is part of
+     the interval: from none of it to all.
   4. Tn over a sweep of bandwidths around the prediction, T1 between them: gradients exchanged after backward (nothing overlaps), and by
      DistributedDataParallel.
   5. The break-even is where Tn is the workers' number times T1, between two bandwidths of the sweep on a line. It has an interval as T1 has one.
@@ -72,7 +73,7 @@ def worker(rank, arguments, orders, answers):
     steps = {network: torch.optim.SGD(network.parameters(), lr=1e-6) for network in (module, packed)}
     parameters = [p for p in module.parameters() if p.requires_grad]
     flat = torch.zeros(sum(p.numel() for p in parameters))
-    computed = []
+    one, computed = torch.zeros(1), []
 
     def iteration(how):
         if how == "exchange":
@@ -86,12 +87,13 @@ def worker(rank, arguments, orders, answers):
         torch.nn.functional.cross_entropy(network(pictures), target).backward()
         if how in ("after", "after packed"):
             flat.copy_(torch.cat([p.grad.reshape(-1) for p in parameters]))
-            if how == "after":
-                dist.all_reduce(flat)
+            dist.all_reduce(flat if how == "after" else one)
             at = 0
             for p in parameters:
                 p.grad.copy_(flat[at : at + p.numel()].view_as(p.grad))
                 at += p.numel()
+        if how == "overlap packed":
+            dist.all_reduce(one)
         optimizer.step()
         computed.append(time.perf_counter() - begin)
         if exchange is not None:

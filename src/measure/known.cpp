@@ -30,7 +30,10 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
   const bool cut_short = any([&](const Measurement& row) {
     return is_asked_for(row.cache) && (row.noisy || row.status == RowStatus::out_of_time);
   });
-  if (!asked || (question.certain && cut_short)) return false;
+  const auto of_plans = [](const Measurement& row) { return row.has_plan(); };
+  const bool with_all_threads =
+      !any(of_plans) || any([&](const Measurement& row) { return row.has_plan() && row.threads == question.threads; });
+  if (!asked || !with_all_threads || (question.certain && cut_short)) return false;
   // A failure may pass, but only who asks for more waits for another try.
   const bool none_runs = !any(
       [&](const Measurement& row) { return question.certain ? row.status != RowStatus::unsupported : row.measured(); });

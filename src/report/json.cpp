@@ -164,6 +164,7 @@ Json row_json(const LayerRow& row) {
   result["bytes"] = number(row.cost.bytes().value);
   result["critical"] = row.critical;
   if (row.untried > 0) result["untried"] = row.untried;
+  if (row.most_threads > 0) result["most_threads"] = row.most_threads;
   if (!row.candidates.empty()) result["plans"] = candidates_json(row.candidates);
   return result;
 }

@@ -232,6 +232,12 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_doubtful(*row); });
   if (doubtful > 0)
     out << fmt::format("  ~ {} of {} layers: noisy when the budget ended, or contended\n", doubtful, fused.size());
+  const auto with_fewer_threads = std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) {
+    return row->most_threads > 0 && row->most_threads < a.threads;
+  });
+  if (with_fewer_threads > 0)
+    out << fmt::format("  {} of {} layers: no plan was tried with {} threads; one may be faster\n", with_fewer_threads,
+                       fused.size(), a.threads);
   const auto disagreeing =
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_disagreeing(*row); });
   if (disagreeing > 0)

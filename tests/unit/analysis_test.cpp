@@ -257,6 +257,21 @@ TEST_CASE("plans that a budget had no time for are counted until some run has ti
   CHECK(analyzed(g, r.database()).rows.front().untried == 0);
 }
 
+TEST_CASE("the most threads that plans were tried with are those of rows that count") {
+  GraphBuilder g;
+  g.output(g.map("Relu", {g.input({10, 100})}));
+  Results r;
+  r.add(relu, 10 * us);
+  CHECK(analyzed(g, r.database(), 4).rows.front().most_threads == 1);
+  r.add(relu, 4 * us, 2).exclude(RowStatus::out_of_time);
+  CHECK(analyzed(g, r.database(), 4).rows.front().most_threads == 2);
+  CHECK(analyzed(g, r.database(), 1).rows.front().most_threads == 1);
+  Measurement& none = r.add(relu, 1 * us, 4);
+  none.algorithm = "none,threads=4";
+  none.exclude(RowStatus::unsupported);
+  CHECK(analyzed(g, r.database(), 4).rows.front().most_threads == 2);
+}
+
 TEST_CASE("machines and versions never share a total") {
   GraphBuilder g;
   g.output(g.map("Relu", {g.input({10, 100})}));

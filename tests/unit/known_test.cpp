@@ -87,6 +87,18 @@ TEST_CASE("a noisy row does for all but those who ask for more") {
   CHECK(is_known(relu(), rows, question(true)));
 }
 
+TEST_CASE("a layer whose plans were tried with fewer threads is not known") {
+  Question two = question(false);
+  two.threads = 2;
+  std::vector<Measurement> rows{timed(), {.backend = "fake", .algorithm = "none,threads=2", .threads = 2}};
+  CHECK_FALSE(is_known(relu(), rows, two));
+  CHECK(is_known(relu(), rows, question(false)));
+  // It is enough that one was tried, be it without a time.
+  rows.push_back({.backend = "fake", .algorithm = "a,threads=2", .threads = 2});
+  rows.back().exclude(RowStatus::out_of_time);
+  CHECK(is_known(relu(), rows, two));
+}
+
 TEST_CASE("of known rows the fastest is timed again, contended or not, if any was quiet") {
   Measurement fast = timed(), close = timed();
   fast.algorithm = "fast,threads=1";

@@ -57,6 +57,7 @@ struct LayerRow {
   std::optional<Measurement> chosen{};    ///< the fastest row as it runs, with its launches: what to expect and advise
   std::optional<Measurement> bounding{};  ///< the row that a bound counts, where that is another: without its launches
   std::optional<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if it has any
+  int most_threads = 0;                   ///< that a plan of it was tried with; 0: none was
   std::int64_t untried = 0;               ///< rows that a budget left no time for: one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only where asked for
   Seconds p10{}, median{};                ///< of one call, as bounded and as expected; the floor when modelled

@@ -40,6 +40,7 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& 
         row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
         row.p10 = row.median = part.floor;
         row.untried = times.untried(part.signature);
+        row.most_threads = times.most_threads(part.signature);
         if (part.best) {
           const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;
           row.chosen = *expected.fastest;

@@ -23,7 +23,8 @@ struct Question {
   bool certain = false;  ///< rows that failed, or that the budget left noisy or untried, do not count
 };
 
-/// Every backend was asked, and every cache state that the layer can be in has a time, unless no plan runs.
+/// Every backend was asked, plans were tried with as many threads as the question has, and every cache state that the
+/// layer can be in has a time, unless no plan runs.
 [[nodiscard]] bool is_known(const Layer& layer, std::span<const Measurement> rows, const Question& question);
 
 }  // namespace benanza::bench

@@ -62,6 +62,8 @@ class RowTimes {
   /// How many plans of a signature, each thread count and cache state for itself, a budget left untried that might be
   /// the best.
   [[nodiscard]] std::int64_t untried(const std::string& signature) const;
+  /// The most threads that a plan of it was tried with, of those that count; 0: none was tried.
+  [[nodiscard]] int most_threads(const std::string& signature) const;
   /// Whether no library has it: there are rows, and none is of a plan, failed or not.
   [[nodiscard]] bool unsupported(const std::string& signature) const;
 
@@ -112,6 +114,7 @@ class RowTimes {
   std::map<std::string, std::string> reasons_{};
   std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
   std::map<std::string, std::int64_t> untried_{};
+  std::map<std::string, int> most_threads_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
   std::size_t most_rounds_ = 0;
@@ -187,6 +190,10 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     std::set<State>& timed = timed_in[&run];
     for (const auto& row : run.rows) {
       if (!needed.contains(row.signature) || !usable(row, threads, backends)) continue;
+      if (row.has_plan()) {
+        int& most = most_threads_[row.signature];
+        most = std::max(most, row.threads);
+      }
       if (row.status == RowStatus::out_of_time) had_none[row.name()] = &row;
       else if (was_tried(row.status)) had_time.insert(row.name());
       if (!row.measured()) {
@@ -301,6 +308,10 @@ inline std::string RowTimes::reason(const std::string& signature) const {
   return found == reasons_.end() ? reason_of_all_ : found->second;
 }
 
+inline int RowTimes::most_threads(const std::string& signature) const {
+  const auto found = most_threads_.find(signature);
+  return found == most_threads_.end() ? 0 : found->second;
+}
 inline std::int64_t RowTimes::untried(const std::string& signature) const {
   const auto found = untried_.find(signature);
   return found == untried_.end() ? 0 : found->second;
