@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked",   "plan
                                                               "depthwise", "grouped", "lines"};
 constexpr Index few_channels = 4;          // too few for a vector
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
+constexpr Index window_floats = 5 * 1024;  // rows of a window that stay in the first-level cache
 constexpr Index least_rows = 16;           // that make up for reading the weights
 constexpr Index few_rows = 4;              // where channels are many
 constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
@@ -77,6 +78,7 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
   cut_columns(w.outputs());
   const auto exceed = [&] {  // x, or half of it by a panel of y, which the epilogue reads again
+    if (shape.kind == TileKind::depthwise && h.kernel * read() > window_floats) return true;  // each tap reads it once
     return std::max({h.kernel * read(), least * read(), 2 * panel * columns * shape.y_unit()}) > strip_floats;
   };
   while (exceed() && columns > 2 * step) cut_columns(columns / 2);

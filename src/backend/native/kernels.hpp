@@ -195,6 +195,11 @@ struct TileArguments {
 };
 using TileKernel = void (*)(const TileArguments& a);
 
+/// Whether `fast_window` has the window: 2 columns by steps of 2, or 3 by steps of 1 or 2.
+constexpr bool window_is_fast(Index rows, Index taps, Index stride) {
+  return rows <= 3 && ((taps == 2 && stride == 2) || (taps == 3 && (stride == 1 || stride == 2)));
+}
+
 /// A position that `max_into` has not noted.
 inline constexpr std::int32_t nothing_taken = -2147483647 - 1;
 
@@ -290,6 +295,10 @@ struct Kernels {
   /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
   void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
   void (*slide_sum)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
+  /// Maxima, and sums times scale[i], over windows of vectors: of `rows` rows, 1 to 3, that lie `row` floats apart, and
+  /// of those of the columns from i * stride - pad on that there are. Only of `window_is_fast`.
+  void (*fast_window[2])(const float* x, Index row, Index rows, Index columns, Index pad, float* y, Index n, Index taps,
+                         Index stride, const float* scale){};
   /// The maximum or the sum of `rows` rows that lie `stride` apart; n is a multiple of the lanes.
   void (*fold_lines[2])(const float* x, Index stride, Index rows, float* y, Index n){};
   /// slide_max and slide_sum over vectors; sums are multiplied by scale[i].

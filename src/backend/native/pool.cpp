@@ -2,7 +2,7 @@
 // Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as a candidate. Maximum and
 // average fold the rows that a row of the result reads into one padded row and slide along it; the rest goes tap by
 // tap. A window that is the whole plane is a reduction. In blocks of channels, maximum and average fold rows and then
-// columns, vector by vector.
+// columns, vector by vector; common small windows at once.
 #include "blocked.hpp"
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
@@ -218,13 +218,19 @@ class BlockedPoolPlan final : public Plan {
                 first = std::max<Index>(w.pad_begin, 0);  // negative pads crop
     const Index n = std::min(w.size - skipped, geometry_.line - first);
     const Range taps = taps_within(h, row);
+    for (std::size_t i = 0; i < scale.size(); ++i)
+      scale[i] = geometry_.axes[1].share[static_cast<std::size_t>(row)] * geometry_.axes[2].share[i];
+    if (taps.size() > 0 && w.dilation == 1 && window_is_fast(taps.size(), w.kernel, w.stride)) {
+      kernels_.fast_window[sums() ? 1 : 0](
+          x + (row * h.stride + taps.begin * h.dilation - h.pad_begin) * w.size * lanes, h.dilation * w.size * lanes,
+          taps.size(), w.size, w.pad_begin, y, geometry_.axes[2].outputs, w.kernel, w.stride, scale.data());
+      return;
+    }
     if (n > 0 && taps.size() == 0) std::fill_n(line + first * lanes, n * lanes, neutral());
     if (n > 0 && taps.size() > 0)
       kernels_.fold_lines[sums() ? 1 : 0](
           x + ((row * h.stride + taps.begin * h.dilation - h.pad_begin) * w.size + skipped) * lanes,
           h.dilation * w.size * lanes, taps.size(), line + first * lanes, n * lanes);
-    for (std::size_t i = 0; i < scale.size(); ++i)
-      scale[i] = geometry_.axes[1].share[static_cast<std::size_t>(row)] * geometry_.axes[2].share[i];
     kernels_.slide_blocks[sums() ? 1 : 0](line, y, geometry_.axes[2].outputs, w.kernel, w.stride, w.dilation,
                                           scale.data());
   }

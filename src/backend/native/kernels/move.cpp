@@ -123,6 +123,43 @@ void slide_blocks(const float* x, float* y, Index n, Index taps, Index stride, I
   }
 }
 
+/// A column is folded once, and stays in registers for all windows that have it.
+template <bool sums, int rows, int taps, int stride>
+inline void window_of(const float* x, Index row, Index columns, Index pad, float* y, Index n, const float* scale) {
+  const auto column = [&](Index c) {
+    if (c < 0 || c >= columns) return splat(sums ? 0.0F : -__builtin_inff());
+    F v = load(x + c * lanes);
+#pragma GCC unroll 2
+    for (int r = 1; r < rows; ++r) v = folded<sums>(v, load(x + r * row + c * lanes));
+    return v;
+  };
+  constexpr int kept = taps - stride;  // columns of the window before
+  F before[kept > 0 ? kept : 1];
+  for (int k = 0; k < kept; ++k) before[k] = column(k - pad);
+  for (Index i = 0; i < n; ++i) {
+    F all[taps];
+    for (int k = 0; k < taps; ++k) all[k] = k < kept ? before[k] : column(i * stride - pad + k);
+    for (int k = 0; k < kept; ++k) before[k] = all[k + stride];
+    F result = all[0];
+    for (int k = 1; k < taps; ++k) result = folded<sums>(result, all[k]);
+    store(y + i * lanes, sums ? result * scale[i] : result);
+  }
+}
+template <bool sums, int rows>
+inline void window_of_rows(const float* x, Index row, Index columns, Index pad, float* y, Index n, Index taps,
+                           Index stride, const float* scale) {
+  if (taps == 2) window_of<sums, rows, 2, 2>(x, row, columns, pad, y, n, scale);
+  else if (stride == 2) window_of<sums, rows, 3, 2>(x, row, columns, pad, y, n, scale);
+  else window_of<sums, rows, 3, 1>(x, row, columns, pad, y, n, scale);
+}
+template <bool sums>
+void fast_window(const float* x, Index row, Index rows, Index columns, Index pad, float* y, Index n, Index taps,
+                 Index stride, const float* scale) {
+  if (rows == 1) window_of_rows<sums, 1>(x, row, columns, pad, y, n, taps, stride, scale);
+  else if (rows == 2) window_of_rows<sums, 2>(x, row, columns, pad, y, n, taps, stride, scale);
+  else window_of_rows<sums, 3>(x, row, columns, pad, y, n, taps, stride, scale);
+}
+
 void slide_max(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) {
   slide(x, y, n, taps, stride, dilation, [](F a, F b) { return max(a, b); });
 }
@@ -195,6 +232,8 @@ void add_move(Kernels& kernels) {
   kernels.slide_max = slide_max;
   kernels.fold_lines[0] = fold_lines<false>;
   kernels.fold_lines[1] = fold_lines<true>;
+  kernels.fast_window[0] = fast_window<false>;
+  kernels.fast_window[1] = fast_window<true>;
   kernels.slide_blocks[0] = slide_blocks<false>;
   kernels.slide_blocks[1] = slide_blocks<true>;
   kernels.slide_sum = slide_sum;
