@@ -39,6 +39,14 @@ def bound(programs, at, model, batch, kind, weight=1):
         weight=weight, least=15, most=120)
 
 
+def witness(programs, at, model):
+    """By itself, since a fault of the device would cost the bound: the model executed as one graph, from the rows that there are."""
+    name = f"witness_{model}"
+    return Step(name, lambda limit: [
+        programs.path("benanza"), "bound", programs.model(model), "--backend", BACKENDS, "--batch", 1, "--type", "f32", "--budget", "1s",
+        "--witness", "--weights", "random:2020", "--database", at / "database", "--json", at / f"{name}.json"], weight=0.5, least=20, most=60)
+
+
 def metrics(programs, at):
     """Kernels of a few layers with hardware counters, for which each of them is replayed."""
     return Step("metrics", lambda limit: [
@@ -86,6 +94,8 @@ def batch_1(programs, at):
     for kind, weight in zip(KINDS, (2, 2, 1)):
         for model in MODELS:
             yield bound(programs, at, model, 1, kind, weight)
+    for model in LARGE:
+        yield witness(programs, at, model)
 
 
 def against_frameworks(programs, at):

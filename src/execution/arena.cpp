@@ -7,7 +7,7 @@
 
 namespace benanza::execution {
 
-Arena::Arena(std::span<const MemoryNeed> regions) : offsets_(regions.size(), 0) {
+Arena::Arena(std::span<const MemoryNeed> regions, Memory* where) : offsets_(regions.size(), 0) {
   const auto size_of = [&](std::size_t i) { return (regions[i].bytes + alignment - 1) / alignment * alignment; };
   std::vector<std::size_t> order(regions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -27,6 +27,11 @@ Arena::Arena(std::span<const MemoryNeed> regions) : offsets_(regions.size(), 0) 
                   i);
   }
   constexpr std::size_t page = detail::MemoryBlock::alignment;
+  if (where != nullptr) {
+    block_ = detail::MemoryBlock(bytes_ + 1, where);
+    where->set(block_.data(), 0, bytes_);
+    return;
+  }
   block_ = detail::MemoryBlock(bytes_ < least_for_huge_pages ? bytes_ + 1 : (bytes_ + page - 1) / page * page);
   std::memset(block_.data(), 0, bytes_);  // no first execution pays for pages
 }

@@ -24,8 +24,9 @@ class Arena {
   /// Boundaries of regions, which is what plans ask of their workspaces (plan/backend.hpp).
   static constexpr std::size_t alignment = 256;
 
-  /// Places each region: the largest first, each at the lowest offset where no region lies that is alive with it.
-  explicit Arena(std::span<const MemoryNeed> regions);
+  /// Places each region: the largest first, each at the lowest offset where no region lies that is alive with it. In a
+  /// device's memory, where that is not null.
+  explicit Arena(std::span<const MemoryNeed> regions, Memory* where = nullptr);
 
   [[nodiscard]] std::byte* at(std::size_t region) const { return block_.data() + offsets_[region]; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }

@@ -2,31 +2,29 @@
 #include "layout_changes.hpp"
 
 #include "arena.hpp"
+#include "time_of_calls.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 namespace benanza::execution {
 
 namespace {
 
 /// Least of some calls on memory of its own.
-Seconds time_of(const Plan& plan) {
+Seconds time_of(const Plan& plan, Device* device) {
   constexpr int least = 2, most = 20;
   constexpr double enough = 2e-4;
   const std::array needs{MemoryNeed{plan.inputs()[0].bytes, 0, 0}, MemoryNeed{plan.outputs()[0].bytes, 0, 0},
                          MemoryNeed{plan.workspace_bytes(), 0, 0}};
-  const Arena arena(needs);
+  const Arena arena(needs, device);
   const std::array<const void*, 1> inputs{arena.at(0)};
   const std::array<void*, 1> outputs{arena.at(1)};
   const Arguments arguments{.inputs = inputs, .outputs = outputs, .workspace = arena.at(2)};
   plan.execute(arguments);
   double fastest = 1, sum = 0;
   for (int i = 0; i < least || (i < most && sum < enough); ++i) {
-    const auto before = std::chrono::steady_clock::now();
-    plan.execute(arguments);
-    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    const double took = time_of_calls(device, [&] { plan.execute(arguments); }).value;
     fastest = std::min(fastest, took);
     sum += took;
   }
@@ -41,11 +39,11 @@ std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t e
   const auto dimensions = order_change(*from.order, *to.order, elements);
   if (!dimensions) return std::nullopt;
   constexpr std::int64_t of_one_thread = 1 << 15;  // bytes: waking another thread takes longer than to copy them
-  const int threads = elements * bits(type) / 8 <= of_one_thread ? 1 : threads_;
+  const int threads = elements * bits(type) / 8 <= of_one_thread ? 1 : threads_;  // a device's plans have one
   std::optional<LayoutChange> best;
   for (const auto& backend : backends_)
     for (auto& plan : backend->copies(type, *dimensions, threads)) {
-      const Seconds time = time_of(*plan);
+      const Seconds time = time_of(*plan, device_);
       if (best && best->alone <= time) continue;
       best = {.plan = std::move(plan),
               .backend = std::string(backend->name()),

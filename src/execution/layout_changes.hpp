@@ -22,8 +22,9 @@ struct LayoutChange {
 
 class LayoutChanges {
  public:
-  LayoutChanges(std::vector<std::shared_ptr<const Backend>> backends, int threads)
-      : backends_(std::move(backends)), threads_(threads) {}
+  /// `device`: the one that backends work on; null: the processor.
+  LayoutChanges(std::vector<std::shared_ptr<const Backend>> backends, int threads, Device* device = nullptr)
+      : backends_(std::move(backends)), threads_(threads), device_(device) {}
 
   /// The change of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the
   /// other.
@@ -36,6 +37,7 @@ class LayoutChanges {
 
   std::vector<std::shared_ptr<const Backend>> backends_;
   int threads_;
+  Device* device_;
   std::map<std::string, std::optional<LayoutChange>> known_{};
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fastest_sequence.hpp"
+#include "recorded_sequence.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/make_witness.hpp>
@@ -16,6 +17,7 @@
 #include <numeric>
 #include <sched.h>
 #include <set>
+#include <span>
 #include <string>
 
 namespace benanza {
@@ -140,11 +142,43 @@ void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Sec
   witness.median = {detail::quantile(whole, 0.5)};
 }
 
+/// The same on a device, where calls are timed one by one between events.
+void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds time) {
+  constexpr int whole_in_one_turn = 5;
+  std::vector<std::vector<double>> calls(witness.calls.size());
+  std::vector<double> whole;
+  Seconds least{std::numeric_limits<double>::infinity()};
+  const Seconds end = now() + time;
+  while (whole.size() < most_executions && (whole.size() < least_executions || now() < end)) {
+    const auto times = sequence.sequence().run_timed();
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].push_back(times[i].value);
+    if (const Seconds sum = std::accumulate(times.begin(), times.end(), Seconds{}); sum < least) {
+      least = sum;
+      for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].once = times[i];
+    }
+    for (int run = 0; run < whole_in_one_turn; ++run) whole.push_back(sequence.run().value);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = {detail::quantile(calls[i], 0.1)};
+  witness.executions = whole.size();
+  witness.p10 = {detail::quantile(whole, 0.1)};
+  witness.median = {detail::quantile(whole, 0.5)};
+}
+
 /// What joins the calls: changes of layout, and of threads.
 void time_joints(Witness& witness, Sequence& sequence) {
   sequence.time_layout_changes();
   for (std::size_t i = 0; i < witness.calls.size(); ++i) witness.calls[i].alone = sequence.calls()[i].alone;
   witness.switches = sequence.time_switches();
+}
+
+/// Outputs of the graph, in its order; nothing where one was not computed.
+using Expected = std::vector<std::optional<Tensor>>;
+
+/// The device that backends work on; null: the processor.
+std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>> backends) {
+  for (const auto& backend : backends)
+    if (backend->on_device()) return backend->device();
+  return nullptr;
 }
 
 class Maker {
@@ -153,14 +187,18 @@ class Maker {
       : graph_(graph),
         options_(options),
         weights_(graph_.file),
+        device_(device_of(options.backends)),
         backends_(on_one_team(options.backends)),
-        resources_{.plans = {backends_, options.threads}, .weight_seed = options.weight_seed},
+        resources_{.plans = {device_ ? options.checked_by : backends_, options.threads},
+                   .weight_seed = options.weight_seed},
         program_(graph_, weights_, resources_),
         plans_(rows.newest_rows(), backends_, options.threads),
-        changes_(backends_, options.threads) {}
+        changes_(backends_, options.threads, device_.get()),
+        packed_(device_.get()) {}
 
   [[nodiscard]] Witness make() {
-    const BoundTeam team(options_.threads);
+    std::optional<BoundTeam> team;
+    if (!device_) team.emplace(options_.threads);
     const auto expected = compute_outputs();
     std::set<const Node*> runs;
     for (const Node* node : program_.nodes()) runs.insert(node);
@@ -170,36 +208,60 @@ class Maker {
     model_ = make_model_calls(graph_, nodes, program_.constants(), plans_);
     for (const auto& call : model_.calls)
       if (call.plans.empty()) prepare(graph_.nodes[call.group.nodes.front()]);
-    TeamSentinel sentinel([threads = options_.threads] { return round_trip(threads); });
-    const auto found = find_fastest_sequence({.graph = graph_,
-                                              .program = program_,
-                                              .resources = resources_,
-                                              .calls = model_,
-                                              .changes = changes_,
-                                              .inputs = inputs_,
-                                              .packed = packed_},
-                                             sentinel, options_.budget * search_share);
-    const auto& sequence = found.sequence;
-    Witness witness{.threads = threads_of(found.choice), .calls = sequence->calls(), .tried = found.tried};
-    witness.peak = sequence->peak();
-    witness.all_tensors = sequence->all_tensors();
-    compare(witness, expected, sequence->outputs());
-    if (!witness.refused.empty()) return witness;
-    time_runs(witness, *sequence, sentinel, options_.budget * (1 - search_share));
-    time_joints(witness, *sequence);
-    return witness;
+    const Sequence::Model model{.graph = graph_,
+                                .program = program_,
+                                .resources = resources_,
+                                .calls = model_,
+                                .changes = changes_,
+                                .inputs = inputs_,
+                                .packed = packed_,
+                                .device = device_.get()};
+    return device_ ? on_device(model, expected) : on_processor(model, expected);
   }
 
  private:
+  [[nodiscard]] Witness on_processor(const Sequence::Model& model, const Expected& expected) {
+    TeamSentinel sentinel([threads = options_.threads] { return round_trip(threads); });
+    const auto found = find_fastest_sequence(model, sentinel, options_.budget * search_share);
+    Witness witness = witness_of(*found.sequence, expected, found.choice, found.tried);
+    if (!witness.refused.empty()) return witness;
+    time_runs(witness, *found.sequence, sentinel, options_.budget * (1 - search_share));
+    time_joints(witness, *found.sequence);
+    return witness;
+  }
+
+  [[nodiscard]] Witness on_device(const Sequence::Model& model, const Expected& expected) {
+    const auto found = find_fastest_recorded(model, options_.budget * search_share);
+    static_cast<void>(found.sequence->run());
+    Sequence& sequence = found.sequence->sequence();
+    Witness witness = witness_of(sequence, expected, found.choice, found.tried);
+    witness.one_graph = found.sequence->one_graph();
+    if (!witness.refused.empty()) return witness;
+    time_recorded_runs(witness, *found.sequence, options_.budget * (1 - search_share));
+    time_joints(witness, sequence);
+    return witness;
+  }
+
+  /// Without times: what is executed, and whether its outputs are right.
+  [[nodiscard]] Witness witness_of(Sequence& sequence, const Expected& expected, const PlanChoice& choice,
+                                   std::size_t tried) {
+    Witness witness{.threads = threads_of(choice), .calls = sequence.calls(), .tried = tried};
+    witness.peak = sequence.peak();
+    witness.all_tensors = sequence.all_tensors();
+    compare(witness, expected, sequence.outputs());
+    return witness;
+  }
+
   /// Node by node, which knows nothing of groups and layouts. Inputs are kept for the sequence.
-  [[nodiscard]] std::vector<std::optional<Tensor>> compute_outputs() {
-    Executor executor = Executor::load(
-        graph_, {.backends = options_.backends, .threads = options_.threads, .weight_seed = options_.weight_seed});
+  [[nodiscard]] Expected compute_outputs() {
+    Executor executor = Executor::load(graph_, {.backends = device_ ? options_.checked_by : options_.backends,
+                                                .threads = options_.threads,
+                                                .weight_seed = options_.weight_seed});
     const auto inputs = random_inputs(executor, options_.input_seed);
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
       inputs_[graph_.inputs[i]] = inputs.at(executor.inputs()[i].name);
     Execution execution = executor.run(inputs);
-    std::vector<std::optional<Tensor>> outputs;
+    Expected outputs;
     for (const auto& info : executor.outputs()) {
       const auto found = execution.outputs.find(info.name);
       outputs.push_back(found != execution.outputs.end() ? std::optional(found->second) : std::nullopt);
@@ -221,7 +283,7 @@ class Maker {
     return result;
   }
 
-  void compare(Witness& witness, const std::vector<std::optional<Tensor>>& expected, const std::vector<Tensor>& got) {
+  void compare(Witness& witness, const Expected& expected, const std::vector<Tensor>& got) {
     witness.allowed = allowed_f32;
     double largest = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -245,6 +307,7 @@ class Maker {
   Graph graph_;
   const WitnessOptions& options_;
   Weights weights_;
+  std::shared_ptr<Device> device_;  ///< null: the processor
   std::vector<std::shared_ptr<const Backend>> backends_;
   Resources resources_;
   Program program_;
@@ -252,7 +315,7 @@ class Maker {
   LayoutChanges changes_;
   ModelCalls model_{};
   std::map<ValueId, Tensor> inputs_{};
-  PackedConstants packed_{};
+  PackedConstants packed_;
 };
 
 }  // namespace
@@ -262,7 +325,7 @@ Witness make_witness(const Graph& graph, const ResultDatabase& rows, const Witne
   if (!witness.refused.empty()) return witness;
   try {
     return Maker(graph, rows, options).make();
-  } catch (const NotExecutable& error) {
+  } catch (const InputError& error) {
     witness.refused = error.what();
   }
   return witness;

@@ -10,25 +10,39 @@ namespace benanza::execution {
 
 const void* PackedConstants::of(const Plan& plan, std::size_t input, const Tensor& constant) {
   const Layout& layout = plan.inputs()[input];
-  const bool is_plain = layout.name == "plain";
-  const auto [found, added] = packed_.try_emplace({is_plain ? nullptr : &plan, is_plain ? 0 : input, constant.data()});
+  if (layout.name == "plain") return row_major(constant);
+  const auto [found, added] = packed_.try_emplace({&plan, input, constant.data()});
   if (!added) return found->second;
   sources_.push_back(constant);
-  if (is_plain) {
-    found->second = allocate(constant.bytes());
-    std::memcpy(found->second, constant.data(), constant.bytes());
-  } else {
-    found->second = allocate(layout.bytes);
-    plan.pack_input(input, constant.data(), found->second);
+  if (where_ == nullptr) {
+    std::byte* const packed = allocate(layout.bytes);
+    plan.pack_input(input, constant.data(), packed);
+    return found->second = packed;
   }
-  return found->second;
+  const detail::MemoryBlock packed(layout.bytes + 1);
+  plan.pack_input(input, constant.data(), packed.data());
+  return found->second = keep(packed.data(), layout.bytes);
+}
+
+const void* PackedConstants::row_major(const Tensor& constant) {
+  const auto [found, added] = packed_.try_emplace({nullptr, 0, constant.data()});
+  if (!added) return found->second;
+  sources_.push_back(constant);
+  return found->second = keep(constant.data(), constant.bytes());
+}
+
+const std::byte* PackedConstants::keep(const void* data, std::size_t bytes) {
+  std::byte* const to = allocate(bytes);
+  if (where_ != nullptr) where_->upload(to, data, bytes);
+  else std::memcpy(to, data, bytes);
+  return to;
 }
 
 std::byte* PackedConstants::allocate(std::size_t bytes) {
   constexpr std::size_t least = std::size_t{32} << 20, page = detail::MemoryBlock::alignment;
   const std::size_t size = (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment;
   if (blocks_.empty() || used_ + size > blocks_.back().size()) {
-    blocks_.emplace_back(std::max(least, (size + page - 1) / page * page));
+    blocks_.emplace_back(std::max(least, (size + page - 1) / page * page), where_);
     used_ = 0;
   }
   std::byte* const result = blocks_.back().data() + used_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sequence.hpp"
 
+#include "time_of_calls.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/make_layer.hpp>
 
@@ -62,8 +63,17 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
     region.last = end;
   }
   place();
-  for (const auto& [id, tensor] : model.inputs) std::memcpy(at(places_.at({id, {}})), tensor.data(), tensor.bytes());
+  for (const auto& [id, tensor] : model.inputs) {
+    std::byte* const to = at(places_.at({id, {}}));
+    if (model.device != nullptr) model.device->upload(to, tensor.data(), tensor.bytes());
+    else std::memcpy(to, tensor.data(), tensor.bytes());
+  }
   for (const auto& step : steps_) step.bind();
+}
+
+void Sequence::copy(void* to, const void* from, std::size_t bytes) const {
+  if (model_.device != nullptr) model_.device->copy(to, from, bytes);
+  else std::memcpy(to, from, bytes);
 }
 
 void Sequence::use(std::size_t region) { regions_[region].last = std::max(regions_[region].last, steps_.size()); }
@@ -93,7 +103,7 @@ void Sequence::place() {
     blocks_.push_back(needs.size());
     if (!region.whole) needs.push_back({region.bytes, region.first, region.last});
   }
-  arena_.emplace(needs);
+  arena_.emplace(needs, model_.device);
 }
 
 std::byte* Sequence::at(std::size_t region) const {
@@ -125,6 +135,10 @@ std::size_t Sequence::change(StepOwner::Change what, const LayoutChange& how, st
 
 void Sequence::pack(StepOwner::Change what, std::size_t from, std::size_t to,
                     std::function<void(const void*, void*)> how) {
+  const std::string& name = model_.graph.value(what.root).name;
+  if (model_.device != nullptr)
+    throw InputError("no kernel brings value '" + name + "' from layout '" + what.from.key + "' to '" + what.to.key +
+                     "'");
   use(from);
   auto addresses = std::make_shared<std::pair<const void*, void*>>();
   push({.execute = [addresses, how = std::move(how)] { how(addresses->first, addresses->second); },
@@ -132,7 +146,7 @@ void Sequence::pack(StepOwner::Change what, std::size_t from, std::size_t to,
             [this, addresses, from, to] {
               *addresses = {at(from), at(to)};
             }},
-       {.nodes = {model_.graph.value(what.root).name}, .plan = "layout"}, what);
+       {.nodes = {name}, .plan = "layout"}, what);
 }
 
 std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand) {
@@ -199,9 +213,9 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i)
     if (const auto from = group.shapes.outputs[i].starts_as) copies.emplace_back(i, *from);
   push({.execute =
-            [held = plan.plan, buffers, copies] {
+            [this, held = plan.plan, buffers, copies] {
               for (const auto& [to, from] : copies)
-                std::memcpy(buffers->outputs[to], buffers->inputs[from], held->outputs()[to].bytes);
+                copy(buffers->outputs[to], buffers->inputs[from], held->outputs()[to].bytes);
               held->execute({.inputs = buffers->inputs, .outputs = buffers->outputs, .workspace = buffers->workspace});
             },
         .bind =
@@ -220,11 +234,12 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
         .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
 }
 
-void Sequence::add_copy(const ModelCall& call, const void* from, std::optional<std::size_t> region, std::size_t whole,
-                        std::size_t offset, std::size_t bytes) {
+void Sequence::add_copy(const ModelCall& call, const Tensor* constant, std::optional<std::size_t> region,
+                        std::size_t whole, std::size_t offset, std::size_t bytes) {
   if (region) use(*region);
+  const void* const from = constant == nullptr ? nullptr : model_.packed.row_major(*constant);
   auto addresses = std::make_shared<std::pair<const void*, std::byte*>>(from, nullptr);
-  push({.execute = [addresses, bytes] { std::memcpy(addresses->second, addresses->first, bytes); },
+  push({.execute = [this, addresses, bytes] { copy(addresses->second, addresses->first, bytes); },
         .bind =
             [this, addresses, region, whole, offset] {
               if (region) addresses->first = at(*region);
@@ -257,7 +272,7 @@ void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
         part->offset = plan.offsets[k];
         use(whole);
       } else {
-        add_copy(call, part ? nullptr : group.operands[k].constant->data(), parts[k], whole, plan.offsets[k], bytes);
+        add_copy(call, part ? nullptr : &*group.operands[k].constant, parts[k], whole, plan.offsets[k], bytes);
       }
     }
     use(whole);
@@ -277,6 +292,7 @@ void Sequence::add_node(const ModelCall& call) {
   const Node& node = model_.graph.nodes[call.group.nodes.front()];
   NodeStep* const step = model_.program.step_of(node);
   if (step == nullptr) throw NotExecutable(node, "control flow within a sequence of plans");
+  if (model_.device != nullptr) throw NotExecutable(node, "no plan of the device runs it");
   std::vector<std::optional<std::size_t>> reads, writes;
   auto inputs = std::make_shared<NodeTensors>();
   for (const auto& id : node.inputs) {
@@ -314,6 +330,10 @@ void Sequence::run() {
 std::vector<Seconds> Sequence::run_timed() {
   std::vector<Seconds> times;
   times.reserve(steps_.size());
+  if (model_.device != nullptr) {
+    for (const auto& step : steps_) times.push_back(time_of_calls(model_.device, step.execute));
+    return times;
+  }
   auto before = std::chrono::steady_clock::now();
   for (const auto& step : steps_) {
     step.execute();
@@ -330,9 +350,10 @@ Seconds Sequence::time_steps(std::size_t first, std::size_t last) {
   std::vector<double> times;
   double sum = 0;
   while (times.size() < least || (times.size() < most && sum < enough)) {
-    const auto before = std::chrono::steady_clock::now();
-    for (std::size_t i = first; i <= last; ++i) steps_[i].execute();
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+    const auto all = [&] {
+      for (std::size_t i = first; i <= last; ++i) steps_[i].execute();
+    };
+    times.push_back(time_of_calls(model_.device, all).value);
     sum += times.back();
   }
   return {detail::quantile(times, 0.1)};
@@ -363,8 +384,19 @@ Seconds Sequence::time_switches() {
 std::vector<Tensor> Sequence::outputs() const {
   std::vector<Tensor> result;
   for (const auto id : model_.graph.outputs) {
-    if (const auto& constant = model_.program.constants()[id]) result.push_back(*constant);
-    else result.push_back(seen(model_.graph.value(id), at(places_.at({model_.calls.root(id), {}}))));
+    const Value& value = model_.graph.value(id);
+    if (const auto& constant = model_.program.constants()[id]) {
+      result.push_back(*constant);
+      continue;
+    }
+    const std::byte* const data = at(places_.at({model_.calls.root(id), {}}));
+    if (model_.device == nullptr) {
+      result.push_back(seen(value, data));
+      continue;
+    }
+    Tensor copied(value.type, value.dims);
+    model_.device->download(copied.writable(), data, copied.bytes());
+    result.push_back(std::move(copied));
   }
   return result;
 }

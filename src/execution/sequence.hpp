@@ -44,12 +44,15 @@ class Sequence {
     LayoutChanges& changes;
     const std::map<ValueId, Tensor>& inputs;
     PackedConstants& packed;
+    Device* device = nullptr;  ///< that plans work on; null: the processor
   };
-  /// Throws NotExecutable.
+  /// Throws NotExecutable, and InputError where a device cannot change a layout.
   Sequence(const Model& model, const PlanChoice& choice);
 
+  /// On a device, calls are only enqueued.
   void run();
-  /// The same with a reading of the clock behind each call; what each took, in the order of `calls`.
+  /// The same with a reading of the clock behind each call, on a device with events around it; what each took, in the
+  /// order of `calls`.
   [[nodiscard]] std::vector<Seconds> run_timed();
 
   /// What changes of layout that no plan does take when each is repeated by itself: sets `WitnessCall::alone`. Outputs
@@ -94,7 +97,7 @@ class Sequence {
   void add_call(const ModelCall& call, const CallPlan& plan);
   void add_in_place(const ModelCall& call, const CallPlan& plan);
   void add_node(const ModelCall& call);
-  void add_copy(const ModelCall& call, const void* from, std::optional<std::size_t> region, std::size_t whole,
+  void add_copy(const ModelCall& call, const Tensor* constant, std::optional<std::size_t> region, std::size_t whole,
                 std::size_t offset, std::size_t bytes);
   /// The region of a value in a form, which it is brought into where it is not yet.
   std::size_t read(ValueId id, const Arrangement& form, const CallPlan* plan, std::size_t operand);
@@ -103,6 +106,7 @@ class Sequence {
   std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
   void push(Step step, WitnessCall said, std::optional<StepOwner::Change> change = {});
+  void copy(void* to, const void* from, std::size_t bytes) const;
   void place();
   [[nodiscard]] std::byte* at(std::size_t region) const;
   /// Least decile of executions of these steps, one after the other.

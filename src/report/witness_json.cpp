@@ -36,6 +36,7 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"median_ms", ms(witness.median)},
                       {"executions", witness.executions},
                       {"discarded", witness.discarded},
+                      {"one_graph", witness.one_graph},
                       {"sequences_tried", witness.tried},
                       {"threads", witness.threads},
                       {"tightness", tightness},

@@ -5,6 +5,7 @@
 #include "models.hpp"
 #include "run_inputs.hpp"
 #include <benanza/execution/make_witness.hpp>
+#include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -30,19 +31,21 @@ void WitnessFlags::check() const {
 std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOptions& models, const Session& session) {
   ModelOptions executable = models;
   executable.executable = true;
-  const WitnessOptions wanted{.backends = session.options().backends,
-                              .threads = session.analysis_options().threads,
-                              .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
-                              .weight_seed = weight_seed(flags.weights)};
+  const bool on_device = session.machine().is_device();
+  const auto& of_session = session.options().backends;  // none where a process of its own has measured on a device
+  const WitnessOptions wanted{
+      .backends = of_session.empty() ? usable_backends(session.analysis_options().backends) : of_session,
+      .checked_by = on_device ? usable_backends() : WitnessOptions{}.checked_by,
+      .threads = session.analysis_options().threads,
+      .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
+      .weight_seed = weight_seed(flags.weights)};
   std::vector<Witness> result;
   for (const auto& model : wanted_models(executable)) {
-    if (session.machine().is_device()) {
-      result.push_back({.refused = "models are executed on processors only"});
-      continue;
-    }
     try {
       result.push_back(make_witness(load_graph(model), session.database(), wanted));
     } catch (const InputError& error) {
+      result.push_back({.refused = error.what()});
+    } catch (const EnvironmentError& error) {  // of a device, say
       result.push_back({.refused = error.what()});
     }
   }

@@ -86,6 +86,7 @@ class FakeDevice final : public Device {
     if (recording_ != nullptr) throw std::runtime_error("waiting is not permitted while a stream is recorded");
     if (blocked_) rescue();
   }
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void warm_up(Seconds time) override {
     ++warm_ups;
     stream_time_ += time.value;

@@ -29,6 +29,7 @@ struct Witness {
   std::size_t executions = 0;  ///< that were timed and count
   std::size_t discarded = 0;   ///< that do not: the threads were far from each other (docs/witness.md)
   int threads = 1;             ///< the most that a plan of it has
+  bool one_graph = false;      ///< on a device: its calls were recorded, and are launched as one graph
   std::vector<WitnessCall> calls{};
   Bytes peak{};           ///< of the arena: activations, layouts and workspaces
   Bytes all_tensors{};    ///< the same tensors, each in memory of its own

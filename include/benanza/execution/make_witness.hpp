@@ -15,18 +15,23 @@
 namespace benanza {
 
 struct WitnessOptions {
-  std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor
-  int threads = 1;                                         ///< the most of a plan
-  Seconds budget{5};                                       ///< for executions, those that choose a sequence included
-  std::optional<std::uint64_t> weight_seed{};              ///< as of ExecutorOptions
-  std::uint64_t input_seed = 2020;                         ///< of the inputs' random numbers
+  std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor, or of one device
+  /// Of the processor: where `backends` are of a device, outputs are compared with what these compute; none: the
+  /// reference.
+  std::vector<std::shared_ptr<const Backend>> checked_by{};
+  int threads = 1;                             ///< the most of a plan
+  Seconds budget{5};                           ///< for executions, those that choose a sequence included
+  std::optional<std::uint64_t> weight_seed{};  ///< as of ExecutorOptions
+  std::uint64_t input_seed = 2020;             ///< of the inputs' random numbers
 };
 
 /// The witness of a graph that was imported with `executable`. Groups of nodes run as one call where a row of the
 /// database has a plan for the group and the group is a product or an element-wise function with its epilogue; what has
 /// no row runs by the first plan that a backend offers, or by the reference. Plans are chosen together, so that few
-/// layouts change between them. Where there is none, `Witness::refused` says why: control flow, sizes that data
-/// decides, a node that nothing computes, outputs that are wrong.
+/// layouts change between them. On a device all operands lie in its memory, and calls are recorded and launched as one
+/// graph where its libraries can be recorded; a node that no plan of the device runs is refused. Where there is none,
+/// `Witness::refused` says why: control flow, sizes that data decides, a node that nothing computes, outputs that are
+/// wrong.
 [[nodiscard]] Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options);
 
 }  // namespace benanza

@@ -12,6 +12,7 @@
 #include <benanza/results/ceiling_row.hpp>
 #include <benanza/results/machine.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -69,6 +70,8 @@ class Device : public Memory {
 
   /// Waits for all work. Throws what has failed since the last call, DeviceLost if the device cannot recover.
   virtual void finish() = 0;
+  /// Enqueues a copy within its memory.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Real work for about this long, so that the clocks rise.
   virtual void warm_up(Seconds time) = 0;
   /// Enqueues a kernel that ends when `release_block` is called, or by itself after the time-out.

@@ -169,6 +169,9 @@ class CudaDevice final : public Device {
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     check(cudaGetLastError(), "a kernel's launch");
   }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+  }
   void warm_up(Seconds time) override { cuda::warm_up(*this, context(), time); }
 
   void block(Seconds time_out) override {

@@ -63,20 +63,17 @@ std::optional<Copy> copy_of(StridedMove move, std::size_t bytes) {
   return copy;
 }
 
-template <class Op>
-Result copies(const Op& op, const Context& context) {
-  const auto bytes = movable_bytes(op.type);
-  if (!bytes) return unsupported(op.kind, op.type);
+Result copies(std::vector<StridedMove> moves, std::size_t bytes, const Operands& operands, const Context& context) {
   std::vector<Copy> all;
-  for (auto& move : strided_moves(op)) {
-    const auto copy = copy_of(std::move(move), *bytes);
+  for (auto& move : moves) {
+    const auto copy = copy_of(std::move(move), bytes);
     if (!copy) return Unsupported{"more dimensions than a launch of backend cuda takes"};
     all.push_back(*copy);
   }
   if (all.empty()) return Unsupported{"nothing to move"};
   const char* name = all.front().transposes ? "copy:transpose" : "copy:strided";
   return one_plan(
-      context, op.operands(), name,
+      context, operands, name,
       [all, stream = context.stream()](const Arguments& a) {
         for (const auto& copy : all) {
           const auto launch = copy.transposes ? copy_transposed : copy_strided;
@@ -84,6 +81,13 @@ Result copies(const Op& op, const Context& context) {
         }
       },
       0);
+}
+
+template <class Op>
+Result copies(const Op& op, const Context& context) {
+  const auto bytes = movable_bytes(op.type);
+  if (!bytes) return unsupported(op.kind, op.type);
+  return copies(strided_moves(op), *bytes, op.operands(), context);
 }
 
 /// Tensors and the whole of them in one launch: what lies behind the axis stays together, in cells of up to 16 bytes.
@@ -149,6 +153,20 @@ Tables tables_of(const Context& context, const TensorShape& x, const TensorShape
 }
 
 }  // namespace
+
+Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context) {
+  const auto bytes = movable_bytes(type);
+  if (!bytes) return {};
+  std::int64_t elements = 1;
+  for (const auto& dimension : dimensions) elements *= dimension.size;
+  const TensorShape shape{elements};
+  auto made = copies({{.dimensions = {dimensions.begin(), dimensions.end()}}}, *bytes,
+                     {.inputs = {{.name = "x", .type = type, .shape = shape}},
+                      .outputs = {{.name = "y", .type = type, .shape = shape}}},
+                     context);
+  auto* const plans = std::get_if<Plans>(&made);
+  return plans == nullptr ? Plans{} : std::move(*plans);
+}
 
 Result plans(const op::Transpose& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Slice& op, const Context& context) { return copies(op, context); }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// time_of_calls: what calls take, by the clock, or on a device between two events.
+#pragma once
+
+#include <benanza/model/units.hpp>
+#include <benanza/plan/device.hpp>
+
+#include <chrono>
+
+namespace benanza::execution {
+
+/// `device`: the one whose stream they are enqueued on; null: they run on the processor.
+template <class Calls>
+[[nodiscard]] Seconds time_of_calls(Device* device, const Calls& calls) {
+  if (device != nullptr) {
+    device->start();
+    calls();
+    device->stop();
+    return device->elapsed();
+  }
+  const auto before = std::chrono::steady_clock::now();
+  calls();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count()};
+}
+
+}  // namespace benanza::execution
