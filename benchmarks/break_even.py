@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures from which bandwidth on several workers train faster than one, and compares it with what `benanza scale` predicts.
 
-  benchmarks/break_even.py [--model resnet50] [--batch 4] [--workers 2] [--machine FILE] [--program FILE]
+  benchmarks/break_even.py [--model resnet50] [--batch 4] [--workers 2] [--results FOLDER | --machine FILE] [--program FILE]
 
 Needs Linux, iproute2, and a Python with torch and torchvision (versions in engines/gap.py). Workers are processes, each with one thread, in a network namespace
 of their own: `unshare -n` as root, else `unshare -Urn`. Its loopback interface has a rate limit (tc tbf) of the workers' number times the bandwidth,
-since what all of them send goes through it. Nothing leaves that namespace. Some five minutes, and at most 30 GB through the loopback.
+since what all of them send goes through it. Nothing leaves that namespace. Some eight minutes, and at most 60 GB through the loopback.
 
   1. T1: iterations of all workers at once without exchange: the interval of the workers' means, and of one worker alone.
   2. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
@@ -35,7 +35,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUCKET = 25 << 20  # DistributedDataParallel's
 SWEEP = (0.7, 0.85, 1.0, 1.2, 1.45)  # of the bandwidth that is predicted
 ROUNDS = 4
-LEAST_ITERATIONS, LEAST_SECONDS = 2, 1.0  # of which a mean is taken
+LEAST_ITERATIONS, LEAST_SECONDS = 4, 1.0  # of which a mean is taken
 
 
 def shell(*command):
@@ -144,7 +144,7 @@ def predicted(arguments, t1, overhead, reached, bucket):
     def times(interval):
         return ",".join(f"{seconds * 1e3:.6g}ms" for seconds in interval)
 
-    said = subprocess.run([arguments.program, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", "--machine", arguments.machine, "--workers", str(arguments.workers),
+    said = subprocess.run([arguments.program, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", *(["--results", arguments.results] if arguments.results else ["--machine", arguments.machine]), "--workers", str(arguments.workers),
                            "--iteration", times(t1), "--overhead", times(overhead), "--reached", f"{reached[0]:.6g},{reached[1]:.6g}", "--bucket", bucket, "--json", "-"],
                           check=True, capture_output=True, text=True)  # fmt: skip
     one = json.loads(said.stdout)["models"][0]["least"][-1]
@@ -235,6 +235,7 @@ def main():
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--workers", type=int, default=2, choices=(2, 3, 4))
     parser.add_argument("--machine", type=pathlib.Path, default=ROOT / "examples" / "machines" / "epyc_7763.json", help="whose proportions of times count")
+    parser.add_argument("--results", type=pathlib.Path, help="measured by `benanza bound --training`; their proportions count instead")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "benanza")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

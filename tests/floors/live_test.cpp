@@ -154,6 +154,17 @@ TEST_CASE("readers of different parts add up", "[floors]") {
   }
 }
 
+TEST_CASE("of tensors that are joined those are read that are needed", "[floors]") {
+  // Eight columns of x and none of z; four of x and two of z.
+  const std::string head = "(float[16, 8] x, float[16, 64] z) => (float[16, ";
+  const auto joined = [&](const std::string& columns, const std::string& from, const std::string& to) {
+    return layers_of(head + columns + "] y) <int64[1] from = {" + from + "}, int64[1] to = {" + to +
+                     "}, int64[1] axis = {1}> { h = Concat<axis = 1>(x, z) r = Relu(h) y = Slice(r, from, to, axis) }");
+  };
+  check(joined("8", "0", "8"), 16 * 8, 16 * 8 * 4);
+  check(joined("6", "4", "10"), 16 * 6, 16 * 6 * 4);
+}
+
 TEST_CASE("a cropped convolution", "[floors]") {
   const auto cropped = [](const std::string& sizes, const std::string& box, const std::string& attributes) {
     return layers_of("(float[1, 2, 8, 8] x, float[3, 2, 3, 3] w) => (float[" + sizes + "] y) <" + box +

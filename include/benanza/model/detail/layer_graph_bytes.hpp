@@ -102,7 +102,11 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
           most[share.first] = std::max(most[share.first], bytes);
         };
         if (base.constant || base.trained) raise(weights_that_may_run, share.second);
-        if (certain) raise(base.constant ? weights : inputs, share.second * layer.live.input(k));
+        // Of what lies behind a movement, the layer's share may be another part than that of the whole.
+        const Bytes live = share.second * layer.live.input(k);
+        const bool moved = share.first != *layer.inputs[k] && !base.stored;
+        if (certain)
+          raise(base.constant ? weights : inputs, moved ? std::min(live, base.bytes() * base.needed) : live);
       }
     }
   }
