@@ -34,8 +34,8 @@ struct FastestRecorded {
   std::size_t tried = 0;  ///< sequences that were executed
 };
 
-/// Of the sequences that rows propose, the one whose executions take least; for about this long. Throws what the last
-/// of them threw, where none can be executed.
+/// The sequence whose executions take least, among those that rows propose; tries them for about this long. Throws what
+/// the last of them threw, where none can be executed.
 [[nodiscard]] FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budget);
 
 }  // namespace benanza::execution

@@ -16,8 +16,8 @@ namespace benanza {
 
 struct WitnessOptions {
   std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor, or of one device
-  /// Of the processor: where `backends` are of a device, outputs are compared with what these compute; none: the
-  /// reference.
+  /// Where `backends` are a device's: the processor's backends, whose outputs are compared with those of the device;
+  /// none: the reference.
   std::vector<std::shared_ptr<const Backend>> checked_by{};
   int threads = 1;                             ///< the most of a plan
   Seconds budget{5};                           ///< for executions, those that choose a sequence included

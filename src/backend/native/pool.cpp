@@ -127,10 +127,10 @@ void row_of_average(const Kernels& kernels, const Geometry& g, const float* x, I
   for (Index i = 0; i < g.axes[2].outputs; ++i) y[i] *= factor * share[i];
 }
 
-/// Floats of a line of results that vectors may overrun.
+/// Floats of a line of results, in whole cache lines.
 Index index_line(const Geometry& g) { return (g.axes[2].outputs + 15) / 16 * 16; }
 
-/// `lines` has room for two: positions less those of the windows, and cells that a stride separates.
+/// `lines` has room for two: noted positions, and cells that a stride separates.
 void row_of_indices(const Kernels& kernels, const Geometry& g, const float* x, Index base, Index d, Index h, float* y,
                     std::int64_t* at, float* lines) {
   const Index width = g.axes[2].outputs, stride = g.axes[2].window.stride;

@@ -102,11 +102,10 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
           most[share.first] = std::max(most[share.first], bytes);
         };
         if (base.constant || base.trained) raise(weights_that_may_run, share.second);
-        // Of what lies behind a movement, the layer's share may be another part than that of the whole.
+        // A layer's share of a tensor behind a movement may differ from its share of the whole that it reads.
         const Bytes live = share.second * layer.live.input(k);
         const bool moved = share.first != *layer.inputs[k] && !base.stored;
-        if (certain)
-          raise(base.constant ? weights : inputs, moved ? std::min(live, base.bytes() * base.needed) : live);
+        if (certain) raise(base.constant ? weights : inputs, moved ? std::min(live, base.bytes() * base.needed) : live);
       }
     }
   }
