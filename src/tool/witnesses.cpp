@@ -45,7 +45,7 @@ std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOption
       result.push_back(make_witness(load_graph(model), session.database(), wanted));
     } catch (const InputError& error) {
       result.push_back({.refused = error.what()});
-    } catch (const EnvironmentError& error) {  // of a device, say
+    } catch (const EnvironmentError& error) {  // for example, the device was lost
       result.push_back({.refused = error.what()});
     }
   }

@@ -26,7 +26,7 @@ namespace detail {
 
 /// How many bits of an element of input `i` a gradient reads, where that is less than all of them: a sign (Relu), a
 /// mask (Where), whether an operand is above a number or the result (PRelu, Max), or the place of the largest element
-/// of a window. Empty if the gradient reads every bit.
+/// of a window. No value if the gradient reads all bits.
 [[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
   constexpr std::array<std::string_view, 7> one_bit{"ReluGrad", "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
                                                     "AbsGrad",  "ShrinkGrad",    "ThresholdedReluGrad"};

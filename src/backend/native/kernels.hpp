@@ -295,8 +295,9 @@ struct Kernels {
   /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
   void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
   void (*slide_sum)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
-  /// Maxima, and sums times scale[i], over windows of vectors: of `rows` rows, 1 to 3, that lie `row` floats apart, and
-  /// of those of the columns from i * stride - pad on that there are. Only for windows that `window_is_fast` accepts.
+  /// y[i] is the maximum, or the sum times scale[i], over a window of vectors. The window has `rows` rows (1 to 3), which
+  /// lie `row` floats apart, and `taps` columns from i * stride - pad on. Columns outside of x do not count.
+  /// `window_is_fast` says which windows are allowed.
   void (*fast_window[2])(const float* x, Index row, Index rows, Index columns, Index pad, float* y, Index n, Index taps,
                          Index stride, const float* scale){};
   /// The maximum or the sum of `rows` rows that lie `stride` apart; n is a multiple of the lanes.
