@@ -295,8 +295,8 @@ struct Kernels {
   /// y[i] = max / + over k < taps of x[i * stride + k * dilation].
   void (*slide_max)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
   void (*slide_sum)(const float* x, float* y, Index n, Index taps, Index stride, Index dilation) = nullptr;
-  /// y[i] is the maximum, or the sum times scale[i], over a window of vectors. The window has `rows` rows (1 to 3), which
-  /// lie `row` floats apart, and `taps` columns from i * stride - pad on. Columns outside of x do not count.
+  /// y[i] is the maximum, or the sum times scale[i], over a window of vectors. The window has `rows` rows (1 to 3),
+  /// which lie `row` floats apart, and `taps` columns from i * stride - pad on. Columns outside of x do not count.
   /// `window_is_fast` says which windows are allowed.
   void (*fast_window[2])(const float* x, Index row, Index rows, Index columns, Index pad, float* y, Index n, Index taps,
                          Index stride, const float* scale){};
