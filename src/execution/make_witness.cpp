@@ -5,6 +5,7 @@
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/make_witness.hpp>
 #include <benanza/execution/random_tensor.hpp>
+#include <benanza/fusion/moved_strides.hpp>
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
@@ -181,10 +182,17 @@ std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>
   return nullptr;
 }
 
+/// What the fused form is made of.
+Graph with_moved_strides(const Graph& graph) {
+  auto moved = move_strides(graph);
+  return moved ? std::move(moved->graph) : graph;
+}
+
 class Maker {
  public:
   Maker(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options)
-      : graph_(graph),
+      : original_(graph),
+        graph_(with_moved_strides(graph)),
         options_(options),
         weights_(graph_.file),
         device_(device_of(options.backends)),
@@ -252,11 +260,11 @@ class Maker {
     return witness;
   }
 
-  /// Node by node, which knows nothing of groups and layouts. Inputs are kept for the sequence.
+  /// Node by node, which knows nothing of groups, layouts and moved strides. Inputs are kept for the sequence.
   [[nodiscard]] Expected compute_outputs() {
-    Executor executor = Executor::load(graph_, {.backends = device_ ? options_.checked_by : options_.backends,
-                                                .threads = options_.threads,
-                                                .weight_seed = options_.weight_seed});
+    Executor executor = Executor::load(original_, {.backends = device_ ? options_.checked_by : options_.backends,
+                                                   .threads = options_.threads,
+                                                   .weight_seed = options_.weight_seed});
     const auto inputs = random_inputs(executor, options_.input_seed);
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
       inputs_[graph_.inputs[i]] = inputs.at(executor.inputs()[i].name);
@@ -304,6 +312,7 @@ class Maker {
     witness.refused = text;
   }
 
+  const Graph& original_;
   Graph graph_;
   const WitnessOptions& options_;
   Weights weights_;

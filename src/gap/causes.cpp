@@ -134,12 +134,21 @@ class Splitter {
         served.insert(layer_of_[layer]);
       }
     }
+    for (std::size_t i = layers_.layers.size(); i-- > 0;) {  // what covers no node serves the layer that reads it
+      if (!layers_.layers[i].members.empty()) continue;
+      const std::size_t reader = layers_.tensors[layers_.layers[i].outputs[0]].consumers.front();
+      sets.join(reader, i);
+      if (served.contains(reader)) served.insert(i);
+    }
     std::map<std::size_t, std::size_t> group_of;  // root -> group
     for (const auto layer : served) {
       const auto [at, added] = group_of.try_emplace(sets.root(layer), gap_.groups.size());
       if (added) gap_.groups.emplace_back();
       gap_.groups[at->second].layers.push_back(layer);
     }
+    for (auto& group : gap_.groups)  // a group has the name of its first node
+      std::stable_partition(group.layers.begin(), group.layers.end(),
+                            [&](std::size_t layer) { return !layers_.layers[layer].members.empty(); });
     for (std::size_t r = 0; r < matches_.size(); ++r)
       if (serves(r)) gap_.groups[group_of.at(sets.root(layer_of_[matches_[r].layers.front()]))].records.push_back(r);
     for (std::size_t i = 0; i < layers_.layers.size(); ++i)

@@ -81,7 +81,10 @@ std::vector<PhaseGap> phase_gaps(const Gap& gap, const Analysis& analysis, const
   const Form form = form_of(gap.rung);
   const LayerGraph& layers = form == Form::single ? model.single : model.fused;
   const TimedGraph& timed = *timed_graph_of(analysis, form);
-  const auto phase_of = [&](std::size_t layer) { return phases[layers.layers[layer].members.back()]; };
+  const auto phase_of = [&](std::size_t layer) {
+    const auto& members = layers.layers[layer].members;
+    return members.empty() ? Phase::forward : phases[members.back()];
+  };
   PhaseSums sums;
   std::set<std::size_t> served;
   for (const auto& group : gap.groups) {

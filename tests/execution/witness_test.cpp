@@ -81,6 +81,40 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
   CHECK(std::none_of(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return c.plan == "reference"; }));
 }
 
+TEST_CASE("a witness of moved strides computes what the model as it is computes") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(R"(m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {
+    s3 = Constant<value = int64[4] {16, 16, 3, 3}>()
+    s1 = Constant<value = int64[4] {8, 16, 1, 1}>()
+    s4 = Constant<value = int64[4] {4, 16, 1, 1}>()
+    c = Constant<value = int64[1] {16}>()
+    w = ConstantOfShape<value = float[1] {1.0}>(s3)
+    v = ConstantOfShape<value = float[1] {1.0}>(s1)
+    u = ConstantOfShape<value = float[1] {1.0}>(s4)
+    scale = ConstantOfShape<value = float[1] {1.5}>(c)
+    shift = ConstantOfShape<value = float[1] {0.5}>(c)
+    mean = ConstantOfShape<value = float[1] {0.25}>(c)
+    var = ConstantOfShape<value = float[1] {3.0}>(c)
+    r = Relu(x)
+    a = Conv<pads = [1, 1, 1, 1]>(r, w)
+    b = Conv<auto_pad = "SAME_UPPER">(a, w)
+    n = BatchNormalization(b, scale, shift, mean, var)
+    p = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(n)
+    sum = Add(p, r)
+    t = Relu(sum)
+    y = Conv<strides = [2, 2]>(t, v)
+    z = Conv<strides = [4, 4]>(t, u)
+  })",
+                                           {.executable = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  CHECK(std::any_of(witness.calls.begin(), witness.calls.end(),
+                    [](const auto& call) { return call.nodes.front().ends_with("/slice"); }));
+}
+
 TEST_CASE("a model that one sequence of calls cannot be has no witness, and a reason") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(R"(m (float[4] x) => (int64[N] y) {

@@ -3,17 +3,53 @@
 #pragma once
 
 #include <benanza/fusion.hpp>
+#include <benanza/fusion/moved_strides.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/model/model_layers.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace benanza {
 
+namespace detail {
+
+/// The fused form of a graph whose strides have been moved, in terms of the single form of the graph before that. No
+/// value if a pattern groups a Slice that was added with other nodes.
+[[nodiscard]] inline std::optional<LayerGraph> fuse(const MovedStrides& moved, const LayerGraph& single,
+                                                    std::span<const Pattern> patterns) {
+  const LayerGraph changed = make_layer_graph(moved.graph);
+  std::vector<std::optional<std::size_t>> origin;
+  std::size_t next = 0;
+  for (const auto& at : changed.layers)
+    origin.push_back(moved.slices.contains(at.nodes.front()) ? std::nullopt : std::optional(next++));
+  LayerGraph fused = benanza::fuse(changed, patterns);
+  for (auto& group : fused.layers) {
+    std::vector<std::size_t> members;
+    for (std::size_t k = 0; k < group.members.size(); ++k) {
+      const auto& layer = changed.layers[group.members[k]].layer;
+      const auto before = origin[group.members[k]];
+      if (!before && group.members.size() > 1) return std::nullopt;
+      if (!before) continue;
+      members.push_back(*before);
+      if (!is_free(group.layer) && single.layers[*before].layer != layer) group.pieces.push_back({k, 1, layer});
+    }
+    group.members = std::move(members);
+  }
+  return fused;
+}
+
+}  // namespace detail
+
 [[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph, std::span<const Pattern> patterns) {
   ModelLayers result{.single = make_layer_graph(graph)};
-  result.fused = fuse(result.single, patterns);
+  std::optional<LayerGraph> fused;
+  if (const auto moved = move_strides(graph)) fused = detail::fuse(*moved, result.single, patterns);
+  result.fused = fused ? *std::move(fused) : fuse(result.single, patterns);
   return result;
 }
 [[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph) {

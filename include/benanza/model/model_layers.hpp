@@ -80,9 +80,12 @@ struct Work {
 
 struct Occurrence {
   Layer layer{};
-  std::vector<std::string> nodes{};    ///< ONNX node names, in order
-  std::vector<std::size_t> members{};  ///< occurrences of the single form that it covers, in order; itself there
-  std::vector<Piece> pieces{};  ///< fused form, of groups: the whole first, then parts of it that are one call too
+  std::vector<std::string> nodes{};  ///< ONNX node names, in order
+  /// Occurrences of the single form that it covers, in order; itself there. None: a Slice that moved strides need.
+  std::vector<std::size_t> members{};
+  /// Fused form, of groups: the whole first, then parts of it that are one call too. A piece of one member replaces the
+  /// layer that this member is in the single form.
+  std::vector<Piece> pieces{};
   std::vector<std::optional<TensorId>> inputs{};
   std::vector<TensorId> outputs{};
   std::vector<Predecessor> predecessors{};

@@ -136,18 +136,21 @@ inline Seconds p10(const Measurement& row) {
   return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
 
+/// An occurrence as one call.
+inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const Ceilings& ceilings) {
+  const Seconds floor = whole_floor(at, ceilings);
+  plan.parts.emplace_back();
+  if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
+  plan.status.push_back(worst(plan.parts.back()));
+  plan.whole_floors.push_back(floor);
+  plan.floors.push_back(needed_floor(at, ceilings, true));
+  plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
+  plan.flops.push_back(at.needed.flops.value);
+}
+
 inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
   FormPlan plan;
-  for (const auto& at : graph.layers) {
-    const Seconds floor = whole_floor(at, ceilings);
-    plan.parts.emplace_back();
-    if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
-    plan.status.push_back(worst(plan.parts.back()));
-    plan.whole_floors.push_back(floor);
-    plan.floors.push_back(needed_floor(at, ceilings, true));
-    plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
-    plan.flops.push_back(at.needed.flops.value);
-  }
+  for (const auto& at : graph.layers) plan_call(plan, at, times, ceilings);
   return plan;
 }
 
@@ -156,6 +159,14 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
   const auto time_of_part = [&](const Part& part) { return (part.*time)(figure); };
   FormPlan plan;
   for (const auto& at : fused.layers) {
+    if (at.members.empty()) {
+      plan_call(plan, at, times, ceilings);
+      continue;
+    }
+    const auto is_replaced = [&](std::size_t member) {
+      return std::any_of(at.pieces.begin(), at.pieces.end(),
+                         [&](const Piece& piece) { return piece.first == member && piece.count == 1; });
+    };
     std::vector<Prefix> done(at.members.size() + 1);
     done[0].reachable = true;
     Seconds whole{}, floor{}, floor_without{};
@@ -166,7 +177,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       floor_without += single_plan.floors_without_weights[member];
       flops += single_plan.flops[member];
     }
-    if (at.members.size() > 1) {
+    if (at.members.size() > 1 || !at.pieces.empty()) {
       whole = std::min(whole, whole_floor(at, ceilings));
       floor = std::min(floor, needed_floor(at, ceilings, true));
       floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
@@ -185,7 +196,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
             untried = true;
             plan.untried.push_back(part.signature);
           }
-          if (part.status == Status::modelled && !times.analytic())
+          if (part.status == Status::modelled && !times.analytic() && piece.count > 1)
             continue;  // no library does this group at once: its parts bound it
           const Prefix next = extend(done[i], {part}, time_of_part);
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
@@ -193,8 +204,10 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) part.node = node;
         if (is_free(at.layer)) alone.clear();  // movement that the layers around it do
-        const Prefix next = extend(done[i], alone, time_of_part);
-        if (better(next, done[i + 1])) done[i + 1] = next;
+        if (!is_replaced(i)) {
+          const Prefix next = extend(done[i], alone, time_of_part);
+          if (better(next, done[i + 1])) done[i + 1] = next;
+        }
       }
       node += single.layers[at.members[i]].nodes.size();
     }
