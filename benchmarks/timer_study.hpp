@@ -34,8 +34,8 @@ struct StudyRow {
   std::string layer{}, plan{};
   Caches caches = Caches::hot;
   Seconds idle{};                                       ///< before the first call
-  std::optional<Seconds> events{}, graph{}, records{};  ///< of one call, launches left out; nothing: cannot be told
-  double clock_hz = 0;                                  ///< of the processors meanwhile; 0: too short to tell
+  std::optional<Seconds> events{}, graph{}, records{};  ///< one call, launches left out; nothing: cannot be told
+  double clock_hz = 0;                                  ///< clock of the processors meanwhile; 0: too short to tell
   std::string failure{};
 
   /// What the highest of the times is above the lowest, relative; nothing for fewer than two.

@@ -55,7 +55,7 @@ SHIPPED = [
     "swift-f0==0.3.0",  # pitch
 ]
 LEAST_DISK = 4 << 30  # bytes that stay free
-MOST_MODELLED = 0.01  # of a bound's time
+MOST_MODELLED = 0.01  # share of a bound's time
 
 
 def fetch(folder):
@@ -112,7 +112,7 @@ def with_fixed_sizes(path, sizes, folder):
 
 
 def modelled_share(bound):
-    """Of the fused bound's time, what no library was measured for."""
+    """Share of the fused bound's time that no library was measured for."""
     rows = [row for row in bound["rows"] if row["form"] == "fused" and row["status"] == "modelled"]
     whole = bound["bounds_ms"]["library_fused"]
     if not whole:

@@ -33,7 +33,7 @@ struct StandaloneInterface {
 /// The layers of one kind by one interface: one function that calls it, one table of layers.
 struct StandaloneFamily {
   const StandaloneInterface& by;
-  std::string_view name{};  ///< of its source and its function: `onednn_convolution`
+  std::string_view name{};  ///< name of its source and its function: `onednn_convolution`
   std::string_view text{};  ///< the template
   /// The fields of a layer's row behind signature and work; nothing for a layer of another kind. Throws NoRow.
   std::optional<std::string> (*row)(const Layer& layer){};

@@ -29,12 +29,12 @@ PROGRAM = ROOT / "build" / "release" / "benanza"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "benanza"
 PACKAGES = ["numpy==2.4.6", "onnx==1.23.2", "onnxruntime==1.32.0", "openvino==2026.4.1"]
 ENGINES = ["onnxruntime", "openvino"]
-VALUES = {"sr": 16000}  # of scalar inputs for which not every number will do: a sampling rate
+VALUES = {"sr": 16000}  # scalar inputs for which not every number will do: a sampling rate
 TURNS = 5
-SEED = 2020  # of inputs and weights
+SEED = 2020  # seeds inputs and weights
 WITNESS = ["--witness", "--weights", f"random:{SEED}", "--witness-time", "15s"]  # about as long as engines take
 LEAST_RUNS = 2  # in a turn
-CALLS_FOR_BOUND = 400  # of the whole model: 80 rounds in both forms, caches warm and without weights
+CALLS_FOR_BOUND = 400  # calls of the whole model: 80 rounds in both forms, caches warm and without weights
 LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many small layers takes longer than their calls
 
 

@@ -33,7 +33,7 @@ def installed_engines():
 
 
 def groups_of(found):
-    """Of the JSON of a gap: what one record does and several groups of the bound."""
+    """From the JSON of a gap: what one record does and several groups of the bound."""
     for group in found["groups"]:
         if len(group["records"]) == 1 and len(group["signatures"]) > 1 and len(group["layers"]) > 1:
             yield group

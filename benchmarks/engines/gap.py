@@ -27,7 +27,7 @@ import compare
 
 WARM_UPS = 5
 LEAST_RUNS = 30
-LEAST_GAP = 0.10        # of the bound: below it noise decides
+LEAST_GAP = 0.10        # share of the bound: noise decides below it
 LEAST_EXPLAINED = 0.80
 
 

@@ -21,7 +21,7 @@ import sys
 import time
 
 RUNS = 200
-WARM_UP_SECONDS = 0.5  # of work, for the clocks
+WARM_UP_SECONDS = 0.5  # time spent working, for the clocks
 TRACE_WARM_UPS, TRACE_RUNS = 5, 10
 PAST = 512             # tokens in the cache of the decode step
 
@@ -170,7 +170,7 @@ def times_of(call):
 
 
 def attention_flops(query, key, value, *_, **__):
-    """Of both products, whatever the mask. PyTorch's own formula refuses keys that several heads share."""
+    """FLOPs of both products, whatever the mask. PyTorch's own formula refuses keys that several heads share."""
     batch, heads, length, width = query
     return 2 * batch * heads * length * key[-2] * (width + value[-1])
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(compare.ROOT / "benchmarks"))
 
 import wild  # noqa: E402
 
-MOST_ELEMENTS = 1 << 28  # of all tensors of a model: larger ones take too much memory
+MOST_ELEMENTS = 1 << 28  # sum over all tensors of a model: larger ones take too much memory
 NEWEST_IR_VERSION, NEWEST_OPSET = 10, 26  # that ONNX Runtime is given: it refuses newer ones than its own, also where no operator is another
 LEVELS = ["ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL"]
 MOST_OF_A_CONSTANT = 1 << 16  # elements: those of shape arithmetic, not weights

@@ -126,7 +126,7 @@ LAYERS = {
 }
 NOTHING = ("float[1] x", "", "y = Neg(x)")
 OPSET = 17
-SECONDS = 0.12           # of runs of a layer in an engine, and half as many of profiled ones
+SECONDS = 0.12           # runs of a layer in an engine; half as many seconds for profiled ones
 LEAST_RUNS = 8
 COMPILATIONS = 4
 LAYOUT_CHANGES = {"Reorder", "ReorderInput", "ReorderOutput"}

@@ -14,7 +14,7 @@ from typing import Callable
 from . import machine, packing, stubs, summary
 from .archive import Archive, write_whole
 
-MOST_BYTES = 16_000_000  # of results.tgz
+MOST_BYTES = 16_000_000  # size of results.tgz
 GRACE = 10               # seconds from the interrupt to the kill
 RESERVE = 10             # seconds for the last archive and the table
 DONE = summary.DONE
@@ -31,7 +31,7 @@ class Step:
     each_time: bool = False           # also when an earlier lease finished it
 
 
-BEGIN = time.monotonic()  # of the call: unpacking counts
+BEGIN = time.monotonic()  # start of the call: unpacking counts
 
 
 class Programs:

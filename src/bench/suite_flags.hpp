@@ -24,7 +24,7 @@ struct SuiteFlags {
   std::string filter{};  ///< as given; empty: all
   bool list = false;
   std::string done{};               ///< file of finished signatures, one a line; empty: none
-  std::string out{};                ///< of a JSON file; empty: none, or Google Benchmark writes another format itself
+  std::string out{};                ///< a JSON file; empty: none, or Google Benchmark writes another format itself
   std::vector<std::string> rest{};  ///< the program's name and what Google Benchmark is to see
 };
 

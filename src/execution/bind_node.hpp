@@ -20,7 +20,7 @@ using NodeTensors = std::vector<std::optional<Tensor>>;
 
 /// What an operand is made of.
 struct OperandSource {
-  std::vector<std::size_t> inputs{};  ///< of the node; none: a constant of zeros, an absent state or zero point
+  std::vector<std::size_t> inputs{};  ///< inputs of the node; none: a constant of zeros, an absent state or zero point
   /// From the inputs of the node to a row-major operand; none: the elements of the one input as they are.
   std::function<Tensor(const NodeTensors& inputs)> make{};
 };
@@ -34,7 +34,7 @@ struct OutputSource {
 
 struct BoundNode {
   Layer layer{};
-  Operands shapes{};  ///< of the layer; none where there is nothing to compute
+  Operands shapes{};  ///< operands of the layer; none where there is nothing to compute
   std::vector<OperandSource> operands{};
   std::vector<OutputSource> outputs{};  ///< as many as the node has, left out or not
   reference::Parameters parameters{};

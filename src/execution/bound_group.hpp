@@ -17,12 +17,12 @@ struct GroupOperand {
 };
 
 struct BoundGroup {
-  std::vector<std::size_t> nodes{};  ///< of the graph
+  std::vector<std::size_t> nodes{};  ///< nodes of the graph
   Layer layer{};
   Operands shapes{};
   Parameters numbers{};
   std::vector<GroupOperand> operands{};
-  std::vector<std::optional<ValueId>> outputs{};  ///< of the layer; nothing where no node has it
+  std::vector<std::optional<ValueId>> outputs{};  ///< outputs of the layer; nothing where no node has it
 };
 
 /// One node as a call of its layer; nothing where operands have to be made of activations.

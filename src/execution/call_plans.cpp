@@ -53,7 +53,7 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters&
     if (one.numbers == numbers) return one.plans;
   std::vector<CallPlan>& plans = built.emplace_back(Built{.numbers = numbers}).plans;
   const auto rows = fastest(layer);
-  std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // of a backend at a number of threads
+  std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // key: a backend and a number of threads
   for (const auto* row : rows) {
     if (plans.size() == most_plans || row->p10 > rows.front()->p10 * slowest) break;
     for (const auto& backend : backends_) {

@@ -22,7 +22,7 @@ struct CallPlan {
   std::shared_ptr<const Plan> plan{};
   std::string backend{};
   bool uses_openmp = false;
-  Seconds alone{};  ///< of its row, everything in the caches; 0: it has none
+  Seconds alone{};  ///< time in its row, everything in the caches; 0: it has no row
   std::vector<Arrangement> inputs{}, outputs{};
   std::vector<std::size_t> offsets{};  ///< without a call: of the parts within the whole, in bytes
   [[nodiscard]] std::string name() const { return plan ? backend + " " + plan->algorithm() : "in place"; }

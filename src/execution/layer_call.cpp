@@ -12,7 +12,7 @@ namespace benanza::execution {
 
 namespace {
 
-constexpr std::size_t checked_samples = 2000;  // of each output
+constexpr std::size_t checked_samples = 2000;  // samples of each output
 
 /// Bytes in a plan's layout, aligned.
 Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }

@@ -43,7 +43,7 @@ std::optional<ElementOrder> whole_order(const ElementOrder& part, std::int64_t e
   std::vector<OrderDigit> digits = part.digits();
   const OrderDigit first = digits.front();
   if (first.stride * first.extent == elements) digits.erase(digits.begin());  // the outermost, of which there are more
-  constexpr std::int64_t most_in_block = 16;  // of the innermost digit: other orders are none that a whole would have
+  constexpr std::int64_t most_in_block = 16;  // extent of the innermost digit; a whole would have no other order
   const std::int64_t block = first.stride * first.extent == elements ? first.stride : elements;
   if (whole % block != 0 || part.digits().back().extent > most_in_block) return std::nullopt;
   digits.insert(digits.begin(), {whole / block, block});

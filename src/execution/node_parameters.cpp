@@ -91,7 +91,7 @@ std::vector<double> resize_region(const Node& node, const op::Resize& resize, co
 
 void add_resize(reference::Parameters& result, const Node& node, const op::Resize& resize, const NodeTensors& inputs) {
   result.resize_scales = resize_scales(node, resize, inputs);
-  bool is_ratio = true;  // of the sizes, which is what plans compute with
+  bool is_ratio = true;  // whether scales are ratios of the sizes, which plans compute with
   for (std::size_t i = 0; i < result.resize_scales.size(); ++i)
     is_ratio =
         is_ratio && result.resize_scales[i] == static_cast<double>(resize.y[i]) / static_cast<double>(resize.x[i]);

@@ -43,7 +43,7 @@ class PlanSearch {
     const Value* value = nullptr;
     std::optional<End> maker{};  ///< nothing: it is there row-major
     std::vector<End> readers{};
-    bool is_output = false;            ///< of the graph, which has it row-major
+    bool is_output = false;            ///< an output of the graph, which has it row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
     std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
     std::vector<bool> observed{};      ///< whether those were taken in their place
@@ -51,7 +51,7 @@ class PlanSearch {
   /// For a plan, the places in `forms` of the tensors that it reads and writes.
   struct Ends {
     std::vector<std::size_t> inputs{}, outputs{};
-    std::uint8_t kinds = 0;  ///< of layouts, as bits
+    std::uint8_t kinds = 0;  ///< kinds of layouts, as bits
   };
 
   std::size_t place_in(Tensor& tensor, const Arrangement& form);
@@ -70,10 +70,10 @@ class PlanSearch {
   std::map<ValueId, std::size_t> known_{};  ///< root -> tensor
   std::vector<Tensor> tensors_{};
   std::vector<std::vector<std::size_t>> touched_;  ///< tensors of each call
-  std::vector<std::vector<Ends>> ends_;            ///< of each plan of each call
+  std::vector<std::vector<Ends>> ends_;            ///< one for each plan of each call
   std::vector<std::vector<std::size_t>> usable_{};
   PlanChoice choice_{};
-  std::vector<std::vector<Seconds>> in_place_;  ///< of each plan of each call; negative: not known
+  std::vector<std::vector<Seconds>> in_place_;  ///< time of each plan of each call; negative: not known
   double in_place_over_alone_ = 1;              ///< over all calls that were observed
   /// Changes between two kinds of layouts, by the binary order of the number of elements.
   std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};

@@ -209,7 +209,7 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   }
   buffers->outputs.resize(writes.size());
   const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, plan.plan->workspace_bytes());
-  std::vector<std::pair<std::size_t, std::size_t>> copies;  // of what a result starts as
+  std::vector<std::pair<std::size_t, std::size_t>> copies;  // what a result starts as is copied into it
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i)
     if (const auto from = group.shapes.outputs[i].starts_as) copies.emplace_back(i, *from);
   push({.execute =

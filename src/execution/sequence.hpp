@@ -29,7 +29,7 @@ struct StepOwner {
     ValueId root = 0;
     Arrangement from{}, to{};
   };
-  std::size_t call = 0;  ///< of the model's; of a change, the one that wants it
+  std::size_t call = 0;  ///< call of the model; for a change, the call that wants it
   std::optional<Change> change{};
 };
 
@@ -78,7 +78,7 @@ class Sequence {
   struct Step {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses, when the arena is there
-    std::optional<bool> openmp{};  ///< of a plan on several threads: whether they are OpenMP's
+    std::optional<bool> openmp{};  ///< set for a plan on several threads: whether they are OpenMP's
     bool repeatable = false;       ///< on any operands: it reads no integers
   };
   struct Region {
@@ -122,7 +122,7 @@ class Sequence {
   std::map<ValueId, Maker> makers_{};
   std::size_t inner_ = 0;  ///< results that no value stands for
   std::optional<Arena> arena_{};
-  std::vector<std::size_t> blocks_{};  ///< of regions that are no part of another: theirs in the arena
+  std::vector<std::size_t> blocks_{};  ///< blocks in the arena, for regions that are no part of another
 };
 
 }  // namespace benanza::execution

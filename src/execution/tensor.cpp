@@ -10,7 +10,7 @@ namespace benanza {
 
 namespace {
 
-constexpr std::size_t tensor_alignment = 64;  // of the buffers of plans (plan/backend.hpp)
+constexpr std::size_t tensor_alignment = 64;  // alignment of the buffers of plans (plan/backend.hpp)
 
 std::size_t byte_size(DataType type, const Tensor::Dims& dims) {
   for (const auto size : dims)

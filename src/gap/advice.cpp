@@ -20,7 +20,7 @@ namespace benanza::gap {
 
 namespace {
 
-constexpr double least_share = 5e-4;  // of the latency: below it an advice is noise
+constexpr double least_share = 5e-4;  // share of the latency: below it an advice is noise
 
 /// `1 layer`, `2 layers`; `1 copy of data`, `2 copies of data`.
 std::string counted(std::size_t count, const std::string& one, const std::string& many = {}) {

@@ -98,7 +98,7 @@ bool is_foreign(const MatchedRecord& record, const ProfileRecord& said) {
 
 /// Why a profile that serves the model must hold another one too; empty: it need not.
 std::string second_model(const Gap& gap, const EngineProfile& profile) {
-  constexpr double tolerated = 0.25;  // of the latency
+  constexpr double tolerated = 0.25;  // share of the latency
   std::size_t foreign = 0, counted = 0, irregular = 0;
   Seconds time{};
   for (const auto& record : gap.records) {

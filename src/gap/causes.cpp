@@ -314,7 +314,7 @@ class Splitter {
   const LayerGraph& layers_;
   const TimedGraph& timed_;
   const TimedGraph& single_;
-  std::vector<std::size_t> layer_of_{};  // of the form, by layer of the single form
+  std::vector<std::size_t> layer_of_{};  // layers of the form, by layer of the single form
   std::vector<std::size_t> missed_{};    // layers of the form that no record serves
 };
 

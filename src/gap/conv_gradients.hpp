@@ -12,8 +12,8 @@
 namespace benanza::gap {
 
 /// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, those that a model wants of
-/// them. `inputs` are the call's: the result's gradient, the operand and the weights. Of the layers that are free the
-/// first that fit in the model's order; empty where none does.
+/// them. `inputs` are the call's: the result's gradient, the operand and the weights. Returns the first free layers
+/// that fit, in the model's order; empty where none does.
 [[nodiscard]] std::vector<std::size_t> conv_gradients(const LayerGraph& single,
                                                       const std::vector<ProfiledTensor>& inputs,
                                                       const std::function<bool(std::size_t)>& is_free);

@@ -76,7 +76,7 @@ std::string onednn_kernel(std::string_view implementation) {
   constexpr std::array<std::string_view, 5> families{"1x1", "dw", "gemm", "jit", "ref"};
   constexpr std::array<std::string_view, 5> sets{"sse4", "avx", "avx2", "avx512", "amx"};  // each has those before it
   std::set<std::string, std::less<>> family;
-  std::size_t widest = 0;  // of `sets`, from 1
+  std::size_t widest = 0;  // index into `sets`, from 1
   while (!implementation.empty()) {
     const std::size_t end = std::min(implementation.find_first_of("_:"), implementation.size());
     const std::string_view word = implementation.substr(0, end);

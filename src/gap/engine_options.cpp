@@ -24,7 +24,7 @@ struct Option {
   Change change;
   DeviceKind device;
   std::string_view text;
-  std::optional<DataType> type{};  // of a change of type
+  std::optional<DataType> type{};  // set for a change of type
 };
 
 // Nothing that is on by default: who reads the advice has that already.

@@ -371,11 +371,11 @@ class Matcher {
   const std::vector<ProfileRecord>& records_;
   const std::vector<bool>& counted_;
   std::map<std::string, std::size_t, std::less<>> by_name_{};
-  std::vector<std::string_view> kinds_{};               // of layers
-  std::vector<std::vector<std::string_view>> words_{};  // of records
+  std::vector<std::string_view> kinds_{};               // one for each layer
+  std::vector<std::vector<std::string_view>> words_{};  // one list for each record
   std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
-  std::vector<std::size_t> order_{};                    // of records: by start, where all have one
-  const std::vector<Phase>& phases_;                    // of layers; empty at inference
+  std::vector<std::size_t> order_{};                    // records by start, where all have one
+  const std::vector<Phase>& phases_;                    // one for each layer; empty at inference
   std::vector<std::optional<Phase>> record_phases_{};
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;

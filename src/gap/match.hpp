@@ -13,7 +13,7 @@ namespace benanza::gap {
 
 struct RecordMatch {
   MatchedBy by = MatchedBy::nothing;
-  std::vector<std::size_t> layers{};  ///< of the single form, ascending
+  std::vector<std::size_t> layers{};  ///< layers of the single form, ascending
 };
 
 /// By name first, then by position and shape in the model, then by class of kernel; finally, a layer that no record

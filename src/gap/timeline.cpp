@@ -117,7 +117,7 @@ class Builder {
 
  private:
   /// In a pass of the usual length: the mean over the middle half of the passes by latency, since means add up and
-  /// medians do not: where each pass has its own few slow layers, no median has any. Of few passes, or times that are
+  /// medians do not: where each pass has its own few slow layers, no median has any. For few passes, or times that are
   /// not of passes, the median.
   [[nodiscard]] Seconds typical(const std::vector<Seconds>& times) const {
     if (middle_.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);

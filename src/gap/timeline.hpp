@@ -14,10 +14,10 @@ namespace benanza::gap {
 struct Timeline {
   std::vector<Seconds> own{};  ///< in a pass of the usual length, without nested records; of one that is not counted:
                                ///< what it covers while no counted one runs
-  std::vector<std::optional<Seconds>> uncertainty{};  ///< of `own`: of a mean its standard error, of a median half its
+  std::vector<std::optional<Seconds>> uncertainty{};  ///< standard error if `own` is a mean; if a median, half its
                                                       ///< range over groups of passes
   std::vector<bool> counted{};  ///< kernels where there are kernels, layers where there are none, copies, conversions
-  Seconds latency{};            ///< of the passes, or of the records where no pass was timed
+  Seconds latency{};            ///< time of the passes, or of the records where no pass was timed
   bool of_records = false;      ///< it is the latter
   Seconds side_by_side{};       ///< what ran at the same time as something else
   Seconds between{};            ///< nothing ran: known by the starts of records and a latency of their run

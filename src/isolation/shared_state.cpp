@@ -17,7 +17,7 @@ void SharedProgress::set(const Progress& progress) {
   phase_.set(progress.phase);
   what_.set(progress.what);
   numbers_ = progress;
-  numbers_.phase = numbers_.what = {};  // of this process's memory
+  numbers_.phase = numbers_.what = {};  // both point into this process's memory
   count_.fetch_add(1, std::memory_order_release);
 }
 

@@ -174,7 +174,7 @@ class Watch {
 /// Does what the request asks for, by as many children as that takes. `options`: the caller's.
 void run_children(Request request, const std::filesystem::path& folder, const std::vector<std::string>& command,
                   const WorkerOptions& limits, const MeasureOptions& options) {
-  constexpr double least_share = 0.05;  // of the budget, so that what was found out can be used
+  constexpr double least_share = 0.05;  // fraction of the budget, so that what was found out can be used
   const Clock::time_point begin = Clock::now();
   Bytes most_memory = limits.memory.value > 0 ? limits.memory : 0.9 * available_memory();
   if (!(most_memory.value > 0)) most_memory = {std::numeric_limits<double>::infinity()};

@@ -16,8 +16,8 @@ namespace benanza::bench {
 [[nodiscard]] std::uint64_t chase(std::span<const std::uint64_t> words, std::uint64_t place, int loads);
 
 /// The bytes that caches hold. `latency` returns what a random load from a block of so many bytes takes after each of
-/// them was touched. It is called for a few sizes from `least` to `most`. Of random loads from S bytes, a cache of C
-/// bytes serves the share C / S. The share follows from the latency: `least` bytes are all in caches, `most` bytes are
+/// them was touched. It is called for a few sizes from `least` to `most`. A cache of C bytes serves the share C / S
+/// of random loads from S bytes. The share follows from the latency: `least` bytes are all in caches, `most` bytes are
 /// taken to be all in memory. S is doubled from `reported` on until less than half of the loads hit; the result is the
 /// greatest C. Zero if `most` bytes have less than twice the latency of `least` bytes.
 [[nodiscard]] Bytes cache_size(Bytes reported, Bytes least, Bytes most, const std::function<Seconds(Bytes)>& latency);

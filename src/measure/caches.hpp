@@ -13,7 +13,7 @@ namespace benanza::bench {
 struct Cache {
   int level = 1;
   Bytes size{};
-  std::vector<int> cpus{};  ///< of the given ones, those that it serves
+  std::vector<int> cpus{};  ///< those of the given ones that it serves
 };
 
 /// The caches that the processors reach, innermost first; empty where the system does not tell.

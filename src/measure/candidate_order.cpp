@@ -73,7 +73,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
 }
 
 const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate& candidate) {
-  constexpr Seconds long_enough{1e-3};  // of short calls any thread count may be the best
+  constexpr Seconds long_enough{1e-3};  // short calls may be fastest at any thread count
   for (const auto& other : task.candidates)
     if (other.row.threads > candidate.row.threads && other.row.cache == candidate.row.cache && other.plan == nullptr &&
         other.row.backend == candidate.row.backend && other.first_call > long_enough &&

@@ -49,8 +49,8 @@ std::vector<Walk> all_walks(bool memory) {
 /// A level that data comes from, as the first threads of the machine see it.
 struct Level {
   std::string name{};
-  Bytes in_front{};          ///< of all processors: what may hide data from this level
-  Bytes in_front_of_used{};  ///< of the processors that walk
+  Bytes in_front{};          ///< what may hide data from this level, for all processors
+  Bytes in_front_of_used{};  ///< the same for the processors that walk
   Bytes capacity{};          ///< that they reach
 };
 
@@ -227,7 +227,7 @@ std::optional<Bytes> footprint(Bytes in_front, Bytes capacity) {
   const Bytes least = 4 * in_front, most = 0.5 * capacity;
   if (least > most) return std::nullopt;
   if (in_front.value == 0) return most;
-  constexpr Bytes small{16e6};  // of what is in memory at least
+  constexpr Bytes small{16e6};  // the most that is added to `least`
   return least + std::min(small, 0.25 * (most - least));
 }
 

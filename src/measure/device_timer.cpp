@@ -127,7 +127,7 @@ std::optional<std::int64_t> DeviceTimer::kernels(Work& work) {
 
 std::int64_t DeviceTimer::calls_to_record(const Known& known, std::int64_t calls, std::int64_t walk) {
   if (known.kernels == 0) return 0;
-  const std::int64_t room = known.at_once > 0 ? most_kernels : most_kept;  // of calls that events cannot time
+  const std::int64_t room = known.at_once > 0 ? most_kernels : most_kept;  // most_kept: events cannot time the calls
   const std::int64_t most = std::max<std::int64_t>(1, room / known.kernels);
   if (walk == 1) return std::min({calls, most_recorded, most});
   return walk <= most ? walk : 0;

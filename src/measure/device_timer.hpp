@@ -4,7 +4,7 @@
 // events: the stream is blocked, a start event, the calls and a stop event are queued, the block is released. As many
 //         calls at a time as the queue takes without waiting. A call that waits for the device inside itself, or that
 //         launches more kernels than the queue takes, is rescued by the block's time-out and has no time by events.
-// graph:  the same calls, recorded once and replayed as one graph, after the same block. Of calls that walk through a
+// graph:  the same calls, recorded once and replayed as one graph, after the same block. For calls that walk through a
 //         region (work.hpp) the graph is one whole walk, so that each replay finds what it touches out of the caches;
 //         a walk of more kernels than a graph holds has no graph.
 //
@@ -30,8 +30,8 @@ namespace benanza::bench {
 /// What an empty kernel takes in a chain, and the device's queue.
 struct LaunchFloors {
   Seconds event{};         ///< between two events with nothing in between; at least `DeviceTimer::least_event`
-  Seconds launch{};        ///< of one kernel in a stream
-  Seconds graph_launch{};  ///< of one kernel in a graph
+  Seconds launch{};        ///< one kernel in a stream
+  Seconds graph_launch{};  ///< one kernel in a graph
   std::int64_t queue = 0;  ///< kernels that are queued after a block without waiting
 };
 
@@ -66,7 +66,7 @@ class DeviceTimer {
   using Key = std::weak_ptr<const Plan>;
   /// What is known of a plan's calls.
   struct Known {
-    std::int64_t kernels = 0;  ///< of one call; 0: it cannot be recorded
+    std::int64_t kernels = 0;  ///< number in one call; 0: it cannot be recorded
     std::int64_t at_once = 0;  ///< calls that the queue takes behind one block; 0: not even one
   };
   /// Calls that were recorded. A plan has one for each step of a rotation, that is for each cache state.

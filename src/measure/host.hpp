@@ -24,10 +24,10 @@ inline constexpr std::string_view by_events = "events", by_graph = "graph";
 struct Window {
   Seconds time{};             ///< by the method that told less
   std::string_view method{};  ///< its name; empty where there is only a clock
-  Seconds launch{};           ///< of `time`, what as many empty kernels would have taken
+  Seconds launch{};           ///< part of `time` that as many empty kernels would have taken
   Seconds other{};            ///< by the other method; 0: there is none
-  Seconds other_launch{};     ///< of that
-  double clock_hz = 0;        ///< of a device; 0: not known
+  Seconds other_launch{};     ///< the same part of `other`
+  double clock_hz = 0;        ///< clock of a device; 0: not known
   double effort = 1;          ///< what taking it took, by the time of its calls: another method, and recording
 };
 

@@ -30,7 +30,7 @@ class MemoryProbe {
   std::function<Seconds()> now_;
   std::uint64_t place_ = 0;   ///< where the chase goes on; a pseudo-random number
   std::size_t position_ = 0;  ///< where the walk goes on
-  std::uint64_t sum_ = 0;     ///< of what was read, so that nothing is optimised away
+  std::uint64_t sum_ = 0;     ///< sum of what was read, so that nothing is optimised away
 };
 
 }  // namespace benanza::bench

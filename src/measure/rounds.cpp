@@ -182,7 +182,7 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
       entry.candidate->row.kernels = time->whole;
       entry.candidate->row.empty_kernels = time->empty;
     } catch (...) {
-      static_cast<void>(place_.reason());  // of a lost device; otherwise the row stands without a referee
+      static_cast<void>(place_.reason());  // throws for a lost device; otherwise the row stands without a referee
     }
   }
 }

@@ -23,7 +23,7 @@
 namespace benanza::bench {
 
 struct Sample {
-  Seconds time{};   ///< of one call
+  Seconds time{};   ///< time of one call
   Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
   std::optional<MemorySentinel::Reading> memory_before{}, memory_after{};  ///< if its data exceed the caches

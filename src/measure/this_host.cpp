@@ -123,7 +123,7 @@ std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
 }
 
 std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
-  constexpr double distance = 4, most_share = 0.1;  // of the caches; of the memory
+  constexpr double distance = 4, most_share = 0.1;  // multiple of the caches; share of the memory
   if (!memory_probe_) {
     const Bytes beyond = cached * distance;
     if (beyond > available_memory() * most_share) return std::nullopt;

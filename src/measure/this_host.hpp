@@ -51,7 +51,7 @@ class ThisHost final : public Host {
   std::optional<MemoryProbe> memory_probe_{};
   OpenmpTeam team_{};
   Seconds timer_floor_{};
-  Seconds own_time_{};         ///< of the calling thread on a processor, when the watch began
+  Seconds own_time_{};         ///< time of the calling thread on a processor, when the watch began
   Seconds waited_{};           ///< all threads, for processors, when the watch began
   bool staying_ = false;       ///< the calling thread is bound to the first processor
   bool own_pool_ran_ = false;  ///< threads of a pool may still be polling

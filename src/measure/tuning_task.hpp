@@ -26,10 +26,10 @@ struct Candidate {
   const Backend* backend = nullptr;
   std::shared_ptr<LazyPlan> plan{};  ///< one for all cache states
   Measurement row{};
-  std::vector<Sample> samples{};                ///< of the selection
-  std::vector<std::optional<Sample>> rounds{};  ///< of the estimate; nothing where every try was contended or failed
+  std::vector<Sample> samples{};                ///< taken in the selection
+  std::vector<std::optional<Sample>> rounds{};  ///< nothing where every try of the estimate was contended or failed
   Seconds first_call{};                         ///< the one whose result was checked
-  std::vector<std::size_t> visits{};            ///< of the selection: where the samples of each begin
+  std::vector<std::size_t> visits{};            ///< visits in the selection: where the samples of each begin
   bool chosen = false;
   bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
 

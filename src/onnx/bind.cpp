@@ -295,7 +295,7 @@ class Binder {
   }
 
   void leave_open(const std::string& symbol, bool batch) {
-    const auto sum = as_sum(symbol);  // of others: what binds them binds it
+    const auto sum = as_sum(symbol);  // sum of other symbols: what binds them binds it
     if (sum &&
         std::all_of(sum->symbols.begin(), sum->symbols.end(), [&](const auto& s) { return symbols_.contains(s); }))
       return;

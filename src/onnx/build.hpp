@@ -69,8 +69,8 @@ class Builder {
     bool trained = false;              ///< reads a weight that training changes
     bool data_dependent = false;       ///< some input is
     bool merge = true;                 ///< may stand for an equal node
-    std::optional<Literal> literal{};  ///< of its output, where the node is kept besides
-    std::optional<Within> within{};    ///< of its output, when it is a Reshape that a new batch went through
+    std::optional<Literal> literal{};  ///< value of its output, where the node is kept besides
+    std::optional<Within> within{};    ///< batch place in the output of a Reshape that a new batch went through
   };
 
   // build.cpp

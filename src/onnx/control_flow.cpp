@@ -20,7 +20,7 @@ std::optional<std::int64_t> scalar_of(const Frame& frame, const std::optional<Va
   return literal && literal->ints.size() == 1 ? std::optional(literal->ints[0]) : std::nullopt;
 }
 
-/// What both may be: where they differ, the least size. Of different ranks, the one with fewer elements.
+/// What both may be: where they differ, the least size. If their ranks differ, the shape with fewer elements.
 Value smaller_of(const Value& a, const Value& b) {
   Value result = a;
   result.data_dependent = a.data_dependent || b.data_dependent || a.dims != b.dims;

@@ -21,7 +21,7 @@ namespace {
 /// weights [hidden, q + k + v].
 struct Projection {
   std::string_view onnx_type;
-  std::string_view domain, product;   ///< of the operator that multiplies the two
+  std::string_view domain, product;   ///< domain and type of the operator that multiplies the two
   std::vector<std::size_t> operands;  ///< inputs of the product, in its order
   bool adds_bias;                     ///< input 2 is one of them
   std::size_t padding, past;

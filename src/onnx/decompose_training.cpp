@@ -190,7 +190,7 @@ bool append_scatter(Graph& graph, const Node& node, std::string_view type, std::
 bool append_slice(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto dy = input_of(node, 0);
   if (!dy || !node.has_output(0)) return false;
-  Node slice = part_of(node, "", "", "Slice", {node.outputs[0]}, {dy});  // of a tensor like the result
+  Node slice = part_of(node, "", "", "Slice", {node.outputs[0]}, {dy});  // takes from a tensor like the result
   for (std::size_t i = 2; i < 6; ++i) slice.inputs.push_back(input_of(node, i));
   const auto box = op::Slice::taken_box(slice, graph);
   if (!box) return false;

@@ -20,9 +20,9 @@ namespace benanza::importer {
 struct Trial {
   bool fits = false;
   std::size_t nodes = 0;               ///< walked over before the first one that could not be
-  std::vector<std::int64_t> sizes{};   ///< of the constants that this one reads: what it may want
+  std::vector<std::int64_t> sizes{};   ///< sizes in the constants that this one reads: what it may want
   std::vector<std::string> scalars{};  ///< inputs of one integer from which it computes
-  std::size_t outputs = 0;             ///< of the model whose shape is as the file declares it
+  std::size_t outputs = 0;             ///< model outputs whose shape is as the file declares it
 };
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 using Try = std::function<Trial(const Sizes&)>;

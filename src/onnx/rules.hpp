@@ -16,7 +16,7 @@ namespace benanza::importer {
 struct TypedShape {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};  ///< negative where a dimension is not known
-  bool sequence = false;             ///< of tensors of this type, whose sizes nobody says
+  bool sequence = false;             ///< a sequence of tensors of this type, whose sizes nobody says
 };
 
 /// A node and its inputs (nullptr where an optional one is left out).

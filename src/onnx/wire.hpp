@@ -18,8 +18,8 @@ struct WireField {
   enum class Kind : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
   std::uint32_t number = 0;
   Kind kind = Kind::varint;
-  std::uint64_t value = 0;   ///< of a varint or a fixed-size field
-  std::string_view bytes{};  ///< of a length-delimited field
+  std::uint64_t value = 0;   ///< set for a varint or a fixed-size field
+  std::string_view bytes{};  ///< set for a length-delimited field
   std::string_view whole{};  ///< the field as it stands in the file, tag included
 };
 

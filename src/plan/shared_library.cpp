@@ -40,7 +40,7 @@ std::vector<fs::path> site_packages() {
   if (const char* home = std::getenv("HOME"); home != nullptr) prefixes.push_back(fs::path(home) / ".local");
   for (const auto& programs : entries_of("PATH")) {
     std::error_code none;
-    if (fs::exists(programs / "python3", none)) prefixes.push_back(programs.parent_path());  // of PREFIX/bin
+    if (fs::exists(programs / "python3", none)) prefixes.push_back(programs.parent_path());  // programs is PREFIX/bin
   }
   prefixes.emplace_back("/usr/local");
   prefixes.emplace_back("/usr");

@@ -19,8 +19,8 @@ namespace benanza::profile {
 
 struct ApiRecord {
   std::string function{};      ///< `cudnnConvolutionForward`, `cublasSgemm_v2`
-  std::uint64_t position = 0;  ///< of its first line
-  std::string thread{};        ///< of its trailer, if it has one
+  std::uint64_t position = 0;  ///< where its first line starts
+  std::string thread{};        ///< Thread of its trailer, if it has one
   std::string math{};          ///< MathMode of its trailer, if it has one
   /// Name and value; a name within a descriptor is preceded by the descriptor's: `xDesc.dimA`.
   std::vector<std::pair<std::string, std::string>> parameters{};

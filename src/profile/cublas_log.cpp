@@ -99,7 +99,7 @@ bool is_inside(const ApiRecord& inner, const ApiRecord& outer) {
 
 EngineProfile read_cublas(Source& source, const ProfileOptions&) {
   std::vector<SeenCall> seen;
-  std::map<std::string, ApiRecord> before;  // of each thread
+  std::map<std::string, ApiRecord> before;  // last record of each thread
   std::int64_t uncertain = 0;
   std::uint64_t first_uncertain = 0;
   const ApiLog log = read_api_log(source, computes_product, [&](ApiRecord&& record) {

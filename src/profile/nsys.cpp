@@ -118,7 +118,7 @@ class Export {
   [[nodiscard]] std::string label_of(const Launch& launch) const {
     const auto found = ranges_.find(launch.thread);
     if (found == ranges_.end()) return {};
-    const std::string* label = nullptr;  // of ranges that enclose it the one that began last
+    const std::string* label = nullptr;  // text of the enclosing range that began last
     auto at = std::upper_bound(found->second.begin(), found->second.end(), launch.start,
                                [](std::int64_t start, const Range& range) { return start < range.start; });
     for (; at != found->second.begin() && !label; --at)

@@ -33,12 +33,12 @@ struct DeviceEvent {
   std::int64_t stream = 0;
   std::string name{};
   std::string detail{};                    ///< demangled name
-  std::string sizes{};                     ///< of the grid and its blocks; bytes of a copy
-  std::string label{};                     ///< of the innermost range that it was launched in
+  std::string sizes{};                     ///< dimensions of the grid and its blocks; bytes of a copy
+  std::string label{};                     ///< text of the innermost range that it was launched in
   std::optional<std::int64_t> launched{};  ///< when the host called, ns
   std::int64_t thread = 0;                 ///< that called
-  std::vector<std::string> chain{};        ///< of a call: who called it, innermost first
-  bool between = false;                    ///< of a call: between two library calls of its thread
+  std::vector<std::string> chain{};        ///< callers of a call, innermost first
+  bool between = false;                    ///< a call between two library calls of its thread
   bool between_libraries = false;          ///< as ProfileRecord has it
   bool is_record = true;                   ///< false: only a part of EngineProfile::between
 };
@@ -50,7 +50,7 @@ struct Overhead {
 
 struct DeviceTimeline {
   std::vector<DeviceEvent> events{};
-  std::vector<DeviceEvent> calls{};  ///< of the host, by start; their stream is the thread
+  std::vector<DeviceEvent> calls{};  ///< host calls, by start; their stream is the thread
   std::vector<Overhead> overheads{};
   LibrarySpans libraries{};
   std::vector<std::string> warnings{};

@@ -63,7 +63,7 @@ class PassRecords {
   /// Events of the next pass.
   void add_pass(std::span<const PassEvent> events);
   struct Collected {
-    std::uint32_t what = 0, source = 0;   ///< of the first pass that had it
+    std::uint32_t what = 0, source = 0;   ///< values from the first pass that had it
     std::optional<std::size_t> parent{};  ///< index into what take() gives
     double start = 0;                     ///< median
     std::vector<Seconds> times{};         ///< one a pass; 0 where the pass lacked it

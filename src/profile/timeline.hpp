@@ -63,7 +63,7 @@ void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> pa
 /// descriptions: name() of each is for `describe(record, what)` to set.
 struct TimelineRecords {
   std::vector<ProfileRecord> records{};
-  std::vector<std::uint32_t> what{};  ///< of each
+  std::vector<std::uint32_t> what{};  ///< TimedEvent::what of each record
   std::size_t irregular = 0;          ///< records that some passes lack
 };
 [[nodiscard]] TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes,

@@ -29,7 +29,7 @@ std::vector<Complex> frame_of(const op::Fourier& fourier, const Query& query, st
   return numbers;
 }
 
-/// ONNX DFT. Of a one-sided inverse the numbers beyond the middle are the conjugates of those before it.
+/// ONNX DFT. In a one-sided inverse the numbers beyond the middle are the conjugates of those before it.
 Complex transformed(const op::Fourier& fourier, std::span<const Complex> numbers, std::int64_t bin) {
   const std::int64_t n = fourier.length;
   const double direction = fourier.inverse ? 1 : -1;

@@ -53,7 +53,7 @@ double derivative(ElementwiseFn fn, double value, double alpha, double beta) {
     case softplus: return reference::sigmoid(value);
     case softsign: return 1 / ((1 + std::fabs(value)) * (1 + std::fabs(value)));
     case thresholded_relu: return value > alpha ? 1 : 0;
-    default: return 0;  // of no function that is consistent
+    default: return 0;  // no other function is consistent
   }
 }
 

@@ -183,7 +183,7 @@ class Recurrence {
   std::vector<T> w_, r_;
   std::vector<double> b_{}, h_{}, c_{}, p_{}, y_{};
   RecurrentSteps kept_{};         // empty: nobody wants it
-  double* gates_here_ = nullptr;  // of the step and the image that are computed
+  double* gates_here_ = nullptr;  // gates of the step and the image that are computed
 };
 
 }  // namespace

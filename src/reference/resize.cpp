@@ -98,7 +98,7 @@ class Axis {
   const op::Resize& resize_;
   const Parameters& parameters_;
   std::int64_t in_, out_;
-  double start_, end_;  // of the region, as parts of the axis
+  double start_, end_;  // the region's ends, as fractions of the axis
   double scale_;
 };
 

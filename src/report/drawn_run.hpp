@@ -18,7 +18,7 @@ struct DrawnSpan {
 
 struct DrawnRun {
   std::string what{};                             ///< in words
-  std::vector<std::optional<DrawnSpan>> spans{};  ///< of each of Gap::records; nothing for what that pass lacks
+  std::vector<std::optional<DrawnSpan>> spans{};  ///< one for each of Gap::records; nothing for what that pass lacks
 };
 
 /// The counted pass of median latency (or sum of records) with its own starts and times; else each lane's records one

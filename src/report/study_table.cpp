@@ -166,7 +166,7 @@ class StudyTable {
       out_ << clipped(fmt::format("{}, batch {}", device, batch), 60) << '\n';
       for (auto& line : lines) {
         line.erase(line.find_last_not_of(' ') + 1);
-        if (line != "  95 %") out_ << line << '\n';  // of one model there is no interval
+        if (line != "  95 %") out_ << line << '\n';  // one model has no interval
       }
     }
   }

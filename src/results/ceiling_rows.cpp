@@ -147,7 +147,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
 
 struct CeilingCheck::State {
   std::vector<CeilingRow> rows{};
-  std::vector<CeilingRow> reached{};  ///< of them what loops and products reached
+  std::vector<CeilingRow> reached{};  ///< rows that loops and products reached
   std::map<int, Ceilings> at{};       ///< by threads
   std::unordered_map<std::string, std::optional<Demand>> demands{};
 

@@ -67,7 +67,7 @@ struct Row {
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
          clock_hz = 0, wander = 0;
   std::string_view method{};
-  std::optional<double> samples{};  ///< of a row that does not say, its time is the one
+  std::optional<double> samples{};  ///< nothing: the row does not say, and its time is the one sample
   double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
   bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};

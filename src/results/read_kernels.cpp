@@ -93,7 +93,7 @@ class KernelReader {
   }
 
   std::string& wrong_;
-  int sizes_ = 0;  ///< of the current kernel: grid, block
+  int sizes_ = 0;  ///< number of sizes read from the current kernel: grid, block
 };
 
 }  // namespace

@@ -126,7 +126,7 @@ void write_whole(const fs::path& file, std::string_view text) {
   const fs::path target =
       fs::is_symlink(fs::symlink_status(file, ignored)) ? fs::weakly_canonical(file, ignored) : file;
   const fs::path temporary = temporary_name(target);
-  ::unlink(temporary.c_str());  // of a process that had this number and was killed
+  ::unlink(temporary.c_str());  // left by a process that had this number and was killed
   auto output = Output::create(temporary);
   if (!output) cannot_write(file, EEXIST);
   output->write(text);

@@ -18,10 +18,10 @@ struct LayerTime2019 {
   Status status = Status::missing;
   std::string reason{};     ///< why it is missing
   std::string backend{};    ///< cudnn, cublas
-  std::string algorithm{};  ///< of its calls, joined by `+`
+  std::string algorithm{};  ///< algorithms of its calls, joined by `+`
   Seconds time{};
   std::optional<Seconds> advised{};  ///< by the algorithm that cuDNN advises; nothing: the database does not say
-  std::set<std::string> defects{};   ///< of the data, that touch this node
+  std::set<std::string> defects{};   ///< data defects that affect this node
 };
 
 [[nodiscard]] bool is_free_2019(const Node& node, const Layer& layer);

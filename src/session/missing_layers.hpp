@@ -14,7 +14,7 @@ namespace benanza {
 struct MissingLayers {
   std::vector<bench::Wanted> layers{};
   std::vector<Measurement> earlier{};  ///< rows of layers that are tuned once more
-  std::string name{};                  ///< of the run: the models that need it
+  std::string name{};                  ///< name of the run: the models that need it
   std::size_t needed = 0;              ///< unique layers of all the models
   Seconds saved{};                     ///< what measuring those took at least that are not tuned
 };

@@ -82,7 +82,7 @@ void set_speedups(StudyRow& row, const std::vector<const StudyAccount*>& account
       break;
     }
   }
-  // Of accounts that know all, the one with the most types tells most.
+  // The account with the most types tells most, among those that know all.
   const StudyAccount* widest = nullptr;
   for (const auto* account : accounts)
     if (knows_all(*account) && (!widest || account->in_types.size() > widest->in_types.size())) widest = account;

@@ -40,7 +40,7 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
   model += given(gap, {"--optimizer", "--precision", "--recompute", "--loss"});
   const std::string type = given(gap, {"--type"}), results = given(gap, {"--results"});
   const std::string at_most = threads > 0 ? " --threads " + std::to_string(threads) : "";
-  std::string session = given(gap, {"--database"});  // of a command that measures
+  std::string session = given(gap, {"--database"});  // options of a command that measures
   for (const CacheState cache : measuring.caches)
     if (gap.count("--cache") > 0)
       session += " --cache " + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]);

@@ -158,7 +158,7 @@ struct TimesOf {
   AnalysisOptions analysis{};
   RungName rung = RungName::library_fused_resident;
   std::string text{};
-  std::optional<Bytes> memory{};  ///< of that machine, where it is known
+  std::optional<Bytes> memory{};  ///< memory of that machine, where it is known
   std::string device{};
 };
 

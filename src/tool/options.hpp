@@ -48,7 +48,7 @@ struct ModelOptions {
   bool executable = false;                                         ///< as of ImportOptions
   bool tells_weights = false;  ///< as ImportOptions::training, which --training sets too
   TrainingFlags training{};
-  std::string type{};  ///< of the what-if; empty: as the model has it
+  std::string type{};  ///< what-if type; empty: as the model has it
 
   /// The models are the arguments of the command, or the values of that option.
   void add_to(CLI::App& app, const std::string& option = {});

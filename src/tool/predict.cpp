@@ -112,7 +112,7 @@ struct Origin {
   DeviceRecord record{};
   std::string name{};  ///< as the report has it
   std::vector<Analysis> models{};
-  Form form = Form::fused;  ///< of the layers that are predicted
+  Form form = Form::fused;  ///< form of the predicted layers
   FastestRows rows{};
   std::vector<std::string> warnings{};
 };

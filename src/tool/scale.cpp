@@ -45,7 +45,7 @@ struct ScaleCommand {
 /// Where the times of layers come from.
 struct TimesOf {
   ResultDatabase results{};
-  ResultDatabase network{};  ///< of `--backend`'s rows
+  ResultDatabase network{};  ///< rows of `--backend`
   AnalysisOptions analysis{};
   std::string text{};
   std::vector<std::string> warnings{};
@@ -187,7 +187,7 @@ int run(const ScaleCommand& options) {
     if (measured) {
       iteration = scaled_to(std::move(iteration), measured->time);
       iteration.uncertainty = measured->uncertainty;
-      if (times.analysis.analytic) iteration.units.reset();  // of another machine
+      if (times.analysis.analytic) iteration.units.reset();  // they belong to another machine
     }
     ScalingOptions of_model = wanted;
     if (!options.backend.empty()) of_model.measured = measured_network(times.network, options.backend, iteration.type);

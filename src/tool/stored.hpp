@@ -17,9 +17,8 @@ namespace benanza::tool {
 [[nodiscard]] std::vector<std::filesystem::path> files_of(const std::vector<std::string>& names);
 
 struct StoredResults {
-  ResultDatabase
-      results{};         ///< of one machine and the newest version of each backend: two versions never share a total
-  BoundReport report{};  ///< says where they come from; has no models yet
+  ResultDatabase results{};  ///< one machine and the newest version of each backend: two versions never share a total
+  BoundReport report{};      ///< says where they come from; has no models yet
 };
 
 /// Files and folders. `backends`: those to count, all for none. Throws InputError for a file that cannot be read,

@@ -121,7 +121,7 @@ void add_printed_tables(const ProfileFolder& folder, const std::set<std::string>
       Seconds sum{};
       for (const auto& row : table.rows.printed) sum += row.time;
       const Seconds total = table.rows.printed_total.value_or(sum);
-      constexpr double least = 1e-3;  // of the sum: a path is shorter by more where anything is beside it
+      constexpr double least = 1e-3;  // fraction of the sum: a path is shorter by more where anything is beside it
       table.is = {.device = device,
                   .model = run.model,
                   .batch = run.batch,

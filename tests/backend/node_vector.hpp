@@ -25,7 +25,7 @@ struct Skip {
 };
 
 struct NodeVector {
-  std::vector<std::string> op_types{};      ///< of the model's nodes
+  std::vector<std::string> op_types{};      ///< operator types of the model's nodes
   Graph graph{};                            ///< imported, with parameters such as axes, pads and sizes made constant
   std::map<std::string, Numbers> inputs{};  ///< by name; initializers too
   std::vector<Numbers> outputs{};           ///< in the graph's order

@@ -659,7 +659,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(timed["timed"], 65)
         self.assertAlmostEqual(timed["time_ms"], 2.589957)
         self.assertAlmostEqual(timed["known_time_ms"], 2.147879)
-        # Of results: what measuring took. A model does not know itself.
+        # Known from results: the time is what measuring took. A model does not know itself.
         of_results = json.loads(run("layers", MNIST, "--known", MNIST_RESULTS, "--json", "-").stdout)["known"]["models"][-1]
         self.assertEqual(of_results["new"], of_results["unique"] - of_results["known"])
         self.assertGreater(of_results["known"], 0)
@@ -1087,7 +1087,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(known.returncode, 0)
         self.assertRegex(known.stdout, rf"measured 0 of {needed}, the rest known: [\d.]+ (s|min) saved; took 0\.0 s, kept in")
         self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=1ns").returncode, 4)
-        if has_onednn():  # of each layer, thread count and cache state one plan is the library's first answer
+        if has_onednn():  # one plan for each layer, thread count and cache state is the library's first answer
             names = [row["name"].split("/", 3) for file in files for row in json.loads(file.read_text())["benchmarks"] if row.get("advised")]
             self.assertTrue(names)
             self.assertEqual({name[0] for name in names}, {"onednn"})

@@ -7,7 +7,7 @@
 The mark stands in the line in front of the block:
 
     <!-- test: run -->               commands. They run in a scratch copy of examples/, one after the other for each document, and must succeed.
-                                     Of lines that begin with `$ ` those that follow are what the command prints; `...` stands for any lines.
+                                     Lines that follow one with `$ ` in front are what that command prints; `...` stands for any lines.
     <!-- test: usage -->             commands that take long, or need a network or a GPU: that they, their subcommands and their options exist.
     <!-- test: measured COMMAND -->  what the command printed on some machine. It runs here with a short budget; figures, bars and the line of the
                                      machine may differ, names, counts and order may not.
@@ -155,7 +155,7 @@ class Blocks:
         return include_direction
 
     def rooms(self, lines):
-        """Of each row the first column is a room, the last one what is right below it."""
+        """The first column of each row is a room, the last one what is right below it."""
         told = {code_in(row[0])[0]: code_in(row[-1]) for row in cells(lines)}
         if told != self.structure().ROOMS:
             yield f"tells of {told}, and not of {self.structure().ROOMS}"

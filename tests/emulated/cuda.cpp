@@ -110,7 +110,7 @@ class Block {
   const std::function<void()>* thread_ = nullptr;
   std::vector<Fiber> fibers_{};
   std::vector<Barrier> warps_{};
-  std::vector<float> values_{};  ///< of shuffles
+  std::vector<float> values_{};  ///< exchanged by shuffles
   Barrier all_{};
   ucontext_t scheduler_{};
   unsigned current_ = 0;

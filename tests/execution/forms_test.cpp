@@ -50,7 +50,7 @@ TEST_CASE("orders are equal where memory is, whatever the dimensions") {
   REQUIRE(blocked.of_part(480));
   CHECK(blocked.of_part(480)->text() == "30*1,16*30");
   CHECK_FALSE(blocked.of_part(240));        // half a block
-  CHECK_FALSE(channels_last.of_part(480));  // of each pixel, half of the channels
+  CHECK_FALSE(channels_last.of_part(480));  // half of the channels of each pixel
   CHECK(ElementOrder().of_part(7)->is_row_major());
 }
 

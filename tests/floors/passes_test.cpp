@@ -48,7 +48,7 @@ TEST_CASE("of what a loop collects the passes count that are read", "[floors]") 
 }
 
 TEST_CASE("what a Scan computes of nothing that changes counts once", "[floors]") {
-  // Of what is scanned one element counts, which is too little.
+  // One element of what is scanned counts, which is too little.
   check_least(least_layers(R"((float[1, 64] h0, float[20, 64] xs, float[64, 64] w, float[1, 64] c) => (float[1, 64] y) {
       y = Scan<num_scan_inputs = 1, body = b (float[1, 64] h, float[64] x) => (float[1, 64] h2) {
         p = MatMul(c, w) q = Add(p, x) h2 = Add(h, q) }>(h0, xs) })"),

@@ -70,7 +70,7 @@ TEST_CASE("vendors' libraries are looked for where conda, scripts/bootstrap and 
                  headers = at / "cache/deps/cudnn-frontend-1.32.0/include",
                  wheels = at / "venv/lib/python3.12/site-packages/nvidia/cu13/lib";
   for (const auto& folder : {conda, cudnn, headers, wheels, at / "venv/bin"}) fs::create_directories(folder);
-  std::ofstream(at / "venv/bin/python3") << '\n';  // of an environment that no variable names
+  std::ofstream(at / "venv/bin/python3") << '\n';  // an environment that no variable names
   std::map<const char*, std::optional<std::string>> before;
   for (const auto& [variable, value] : {std::pair{"CONDA_PREFIX", at / "conda"},
                                         std::pair{"BENANZA_CACHE", at / "cache"}, std::pair{"PATH", at / "venv/bin"}}) {

@@ -293,7 +293,7 @@ class Size(unittest.TestCase):
                 file.truncate(41_000_000)
             with self.assertRaisesRegex(SystemExit, "41.0 MB, at most 40 MB"):
                 packing.check_size(packing.size_of(at), "90")
-            packing.check_size(packing.size_of(at), None)  # of several architectures
+            packing.check_size(packing.size_of(at), None)  # a pack of several architectures
             (at / packing.ARCHIVE).write_bytes(b"small")
             packing.check_size(packing.size_of(at), "90")
 

@@ -119,7 +119,7 @@ struct Totals {
   std::vector<LayerTime> layers{};
 };
 
-/// Of every model at one batch size.
+/// Totals of every model at one batch size.
 inline std::vector<Totals> totals(std::int64_t batch, std::size_t from, std::size_t to) {
   const auto features = [&](const Layer& layer) {
     LayerFeatures made = layer.features;

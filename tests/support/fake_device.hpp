@@ -33,7 +33,7 @@ class FakeDevice final : public Device {
   double least_clock_time = 0;     ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;    ///< kernels that fit after a block; one more waits for its time-out
   bool lost = false;               ///< the next wait fails for good
-  bool has_records = true;         ///< of its kernels' own times
+  bool has_records = true;         ///< records of its kernels' own times
   std::string counters_missing{};  ///< why it has no counters
   int kernel_requests = 0;         ///< so far
   double record_error = 1;         ///< what these records tell of a kernel's work, by what it is

@@ -181,7 +181,7 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
   CHECK(types("avx2") == std::vector{f32, f64, i8});
   CHECK(types("avx512_core_vnni") == std::vector{f32, f64, i8});
   CHECK(types("avx512_core_bf16") == std::vector{f32, f64, i8, bf16});
-  CHECK(types("avx512_core_amx") == std::vector{f32, f64, i8, bf16, f16, i8, bf16});  // of vectors, then of tiles
+  CHECK(types("avx512_core_amx") == std::vector{f32, f64, i8, bf16, f16, i8, bf16});  // vectors, then tiles
   CHECK(2 * multiply_adds("avx2")[1].run(10) == multiply_adds("avx2")[0].run(10));    // a register holds half as many
   // 12 chains of 32 byte products with an addition each, ten times.
   if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[2].run(10) == 2.0 * 12 * 32 * 10);

@@ -19,8 +19,8 @@ using benanza::testing::GraphBuilder;
 
 /// Times of two layers on a machine that differs between groups of rounds by the same factor for both.
 struct Population {
-  double group_sd = 0;                   ///< of what a group shares, relative
-  double round_sd = 0.01;                ///< of one round of one layer, relative
+  double group_sd = 0;                   ///< standard deviation of what a group shares, relative
+  double round_sd = 0.01;                ///< standard deviation of one round of one layer, relative
   double contaminated = 0.05;            ///< share of the rounds, of each layer
   double contamination = 0.1;            ///< mean of what is added then, relative
   std::array<double, 2> times{1, 0.25};  ///< undisturbed, in ms

@@ -71,7 +71,7 @@ TEST_CASE("events are not taken to tell less than a microsecond apart, whatever 
   device.event_cost = 0.1e-6;
   const DeviceTimer timer(device);
   CHECK(timer.floors().event.value == Approx(1e-6));
-  CHECK(timer.floors().launch.value == Approx(2e-6));  // of the time between events as it is: (0.1 + 200) us for 100
+  CHECK(timer.floors().launch.value == Approx(2e-6));  // uses the time between events as it is: (0.1 + 200) us for 100
 }
 
 TEST_CASE("the lower of events and graph is taken, with the launches that are in it") {
@@ -108,7 +108,7 @@ TEST_CASE("a plan's calls are recorded once, whatever is timed in between") {
   const int before = prepared.device->recordings;
   static_cast<void>(timer.time(prepared.work, 10));
   static_cast<void>(timer.time(other, 10));
-  CHECK(prepared.device->recordings == before + 4);  // of each plan one call, which tells its kernels, and ten
+  CHECK(prepared.device->recordings == before + 4);  // two for each plan: one call, which tells its kernels, and ten
   static_cast<void>(timer.time(prepared.work, 10));
   static_cast<void>(timer.time(other, 10));
   CHECK(prepared.device->recordings == before + 4);

@@ -168,7 +168,7 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
   REQUIRE(gap.layouts[0].calls.size() == 1);
   const Advice* advice = find(gap, Change::layout);
   REQUIRE(advice);
-  CHECK(advice->gain.value == Approx(20 * us));  // of 45 that the engine loses there; the conversion is another advice
+  CHECK(advice->gain.value == Approx(20 * us));  // the engine loses 45 there; the conversion is another advice
   REQUIRE(advice->calls.size() == 1);
   CHECK(advice->calls[0].plan == "lib/a,src=aBcd8b,dst=aBcd8b,threads=1");
   CHECK(advice->calls[0].time.value == Approx(85 * us));

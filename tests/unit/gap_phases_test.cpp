@@ -96,7 +96,7 @@ TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
 }
 
 TEST_CASE("an iteration that PyTorch recorded is divided into its phases, and its calls into those of the model") {
-  // resnet50 at batch 2, eager, on two threads of an AMD EPYC (torch 2.15.0). Of its three passes the last one alone,
+  // resnet50 at batch 2, eager, on two threads of an AMD EPYC (torch 2.15.0). Only the last of its three passes counts,
   // so that sums are sums and not medians.
   const EngineProfile recorded = read_profile(
       std::array{std::filesystem::path(BENANZA_TEST_DATA) / "profile" / "pytorch_training.json.gz"}, {.warm_ups = 2});

@@ -53,7 +53,7 @@ TEST_CASE("OpenVINO: oneDNN's kernels are known by family and instruction set") 
   const Case c = with_onednn();
   struct Named {
     const char* algorithm;
-    double microseconds;  // of the plan; 0: none is the same
+    double microseconds;  // time of the plan; 0: none is the same
   };
   const Named cases[] = {{"brgconv_avx512_f32", 120}, {"jit_avx512_f32", 130},       {"jit_avx512_1x1_f32", 140},
                          {"brgconv_avx2_f32", 150},   {"brgconv_avx512_amx_f32", 0}, {"brgconv_avx512_bf16", 0},

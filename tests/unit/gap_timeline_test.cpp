@@ -181,8 +181,8 @@ TEST_CASE("without starts it is not known that nothing ran: what no record cover
 
 TEST_CASE("a latency of another run tells nothing of the time between records, nor are its passes theirs") {
   // As many latencies as passes: their median is 201.5, and their middle half, by time, is the passes 2, 5, 6 and 7, in
-  // which Conv_0 takes 147.5 on average. Of one run those are the passes of the usual length; of two it is the median
-  // of Conv_0 that counts, 140, and 201.5 - (140 + 25 + 30) = 6.5 are not known.
+  // which Conv_0 takes 147.5 on average. In a single run those are the passes of the usual length; with two runs the
+  // median of Conv_0 counts, 140, and 201.5 - (140 + 25 + 30) = 6.5 are not known.
   EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 25), record("Softmax_2", 30)});
   for (const double latency : {180.0, 181.0, 218.0, 219.0, 220.0, 200.0, 201.0, 202.0})
     p.latencies.push_back(Seconds{latency * us});

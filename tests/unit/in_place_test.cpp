@@ -153,7 +153,7 @@ TEST_CASE("a cache grows in place where the caller keeps it") {
     g.output(grown).output(g.map("Softmax", {grown}));
     const op::Concat concat = the_concat();
     CHECK(concat.in_place);
-    const double row_bytes = 8 * 64 * 4;  // of all heads
+    const double row_bytes = 8 * 64 * 4;  // one row of all heads
     CHECK(cost(concat).activations.value == row_bytes);
     CHECK(cost(concat).written.value == row_bytes);
   }

@@ -190,7 +190,7 @@ TEST_CASE("a captured tensor is not the carried value that began with it") {
   const auto x = g.input({1, 64});
   GraphBuilder body = loop_body();
   body.input({1, 64});
-  body.output(body.map("Exp", {body.capture(g.graph(), x)}));  // of the captured x, in each pass the same
+  body.output(body.map("Exp", {body.capture(g.graph(), x)}));  // reads the captured x, the same in each pass
   add_loop(g, body.graph(), {x}, {{1, 64}}, 10);
   const LayerGraph graph = make_layer_graph(g.graph());
   CHECK(serial_repeats(graph) == std::vector<std::int64_t>{1});

@@ -62,7 +62,7 @@ TEST_CASE("Every model of ONNX's own tests has layers, or is refused for a reaso
       FAIL_CHECK(model.string() << ": " << error.what());
     }
   }
-  CHECK(models.size() > 2000);  // of ONNX 1.23.2: 1,884 of nodes and 152 others
+  CHECK(models.size() > 2000);  // ONNX 1.23.2: 1,884 of nodes and 152 others
   for (const auto& refusal : refusals) {
     CAPTURE(refusal.reason);
     CHECK(refused[refusal.reason] <= refusal.most);

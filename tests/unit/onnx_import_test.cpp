@@ -39,7 +39,7 @@ std::int64_t multiply_adds(const Graph& graph) {
 }
 
 // Counted in Python on the same files: nodes that are left after removing those that depend on initializers alone,
-// Shape, Identity, equal nodes on equal inputs, and what no output needs. Of the two models with conversions around
+// Shape, Identity, equal nodes on equal inputs, and what no output needs. In the two models with conversions around
 // 8-bit operators an operator counts with its conversions: resnet50_qdq_i8 has 53 Conv, 16 Add, MaxPool, ReduceMean,
 // Reshape, Gemm, and a conversion at either end; mobilenet_v3_large_qoperator_i8 has 82 quantised operators, 15
 // HardSwish, 8 HardSigmoid and 3 ReduceMean between conversions, 5 HardSwish that a ReduceMean reads in floats as well

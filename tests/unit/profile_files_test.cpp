@@ -103,7 +103,7 @@ TEST_CASE("oneDNN's log of six primitives, with and without timestamps") {
     CHECK(profile->version == "3.2.0");
     CHECK(profile->threads == 2);
     CHECK(profile->device == "Intel AVX2");
-    CHECK(profile->warm_ups == 2);  // of five, the first two were slower by far
+    CHECK(profile->warm_ups == 2);  // the first two of five were slower by far
     REQUIRE(profile->records.size() == 6);
     const char* ops[] = {"reorder", "convolution", "pooling", "reorder", "matmul", "eltwise"};
     for (std::size_t i = 0; i < 6; ++i) CHECK(profile->records[i].op == ops[i]);

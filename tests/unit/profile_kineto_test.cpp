@@ -128,7 +128,7 @@ TEST_CASE("without steps the passes are a repeated annotation, without one the r
   CHECK(warned(second, "4 passes found by repetition of 2 records"));
   const auto told = read_text(trace(bare), {.warm_ups = 0, .passes = 2});
   REQUIRE(told.latencies.size() == 2);
-  CHECK(told.latencies[0].value == Approx(1240e-6));  // of two repetitions: from 10 to 1250 us
+  CHECK(told.latencies[0].value == Approx(1240e-6));  // two repetitions: from 10 to 1250 us
   CHECK(!warned(told, "found by repetition"));
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("the k-th event of a name is the same record in every pass") {
   CHECK(found[1].times == std::vector<Seconds>{{0}, {9}});
   CHECK(found[1].present == 1);
   CHECK(found[2].what == 3);
-  CHECK(found[2].start == 2);  // of 1 and 3
+  CHECK(found[2].start == 2);  // median of 1 and 3
   CHECK(!found[2].parent);
   CHECK(found[3].what == 7);
   CHECK(found[3].parent == 2);

@@ -115,7 +115,7 @@ TEST_CASE("a row of cuDNN has types, math mode and the epilogue; a plan of a gra
   CHECK(has(i8, ".weights = true, .type = CUDNN_DATA_INT32}"));  // the bias of sums
   CHECK(has(i8, ".rescale = 0.0625f"));                          // 9.3 sqrt(576) / 24 = 9.3: the next power of two
   CHECK_THROWS_WITH(emitted("Conv/u8/x=1x8x8x8/w=8x8x3x3/w_type=i8", "graph:eng1", "cudnn"), Catch::Contains("types"));
-  // Of one dimension: two with a height of 1.
+  // One dimension becomes two with a height of 1.
   CHECK(has(emitted("Conv/f16/x=1x64x56/w=32x64x3/pads=1x1/strides=2", "graph:eng1", "cudnn"),
             ".a = {.dims = {1, 64, 1, 56}}, .b = {.dims = {32, 64, 1, 3}, .weights = true}, .pads_begin = {0, 1}, "
             ".pads_end = {0, 1}, .steps = {1, 2}, .dilations = {1, 1}, .y = {.dims = {1, 32, 1, 28}}"));
@@ -164,7 +164,7 @@ TEST_CASE("what can be reproduced is asked beforehand") {
     return can_reproduce(parse_layer(signature), backend, plan);
   };
   CHECK(can("Pool/f32/x=1x8x28x28/kernel=2x2/strides=2x2", "onednn", "jit:avx2,threads=1"));
-  CHECK(can("Conv/f16/x=1x64x56/w=64x64x3", "cudnn", "graph:eng1,threads=1"));  // of one dimension
+  CHECK(can("Conv/f16/x=1x64x56/w=64x64x3", "cudnn", "graph:eng1,threads=1"));  // convolution of one dimension
   CHECK(can("MatMul/f32/a=8x8/b=8x8", "openblas", "gemm,threads=1"));
   CHECK_FALSE(can("MatMul/f32/a=8x8/b=8x8/post=relu", "openblas", "gemm,threads=1"));
   CHECK_FALSE(can("Pool/f32/x=1x8x28x28/kernel=2x2/strides=2x2", "native", "plain,threads=1"));

@@ -99,7 +99,7 @@ TEST_CASE("the newest row is that of the run that was started last, whatever the
   CHECK(newest(opened) == expected);
   CHECK(opened.runs().back().started == last.started);
   CHECK(newest(ResultDatabase::load(std::vector<fs::path>{folder / "a.json", folder / "z.json"})) == expected);
-  ResultDatabase joined;  // of two folders
+  ResultDatabase joined;  // joined as two folders would be
   joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "a.json"}));
   joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "z.json"}));
   CHECK(newest(joined) == expected);

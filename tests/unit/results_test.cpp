@@ -180,7 +180,7 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
       {"\"rounds_ns\":[", "\"visits_ns\":[-1],\"rounds_ns\":[", "visits_ns is -1, expected a positive number"},
       {samples, launch + "NaN", "launch_ns is not a number"},
       {samples, launch + "-1", "launch_ns is not between 0 and the time"},
-      {samples, launch + "1250001", "launch_ns is not between 0 and the time"},  // of a row of 1.25 ms
+      {samples, launch + "1250001", "launch_ns is not between 0 and the time"},  // the row's time is 1.25 ms
   };
   for (const auto& [what, with, reason] : cases) {
     INFO(with);

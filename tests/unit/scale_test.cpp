@@ -107,7 +107,7 @@ TEST_CASE("the timeline of two layers, by hand") {
     CHECK(timeline.length == Seconds{20});
   }
   SECTION("priority: what forward reads first overtakes") {
-    // At 20 bytes a second b takes 5 s and a 15 s. Of a third gradient c, made with a and read by b, 100 B: network b
+    // At 20 bytes a second b takes 5 s and a 15 s. A third gradient c, made with a and read by b, has 100 B. Network: b
     // 3-8, then a (needed first) 8-23, c 23-28. Forward: a waits until 23; its part of the update, 300 of 500 B, takes
     // 1.2 s, its forward 1 s: 25.2. b waits for c until 28, 0.8 s of update, 2 s: 30.8.
     Iteration three = iteration;

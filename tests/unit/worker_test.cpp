@@ -120,7 +120,7 @@ TEST_CASE("a request comes back as it was written") {
   REQUIRE(back.options.earlier);
   CHECK(back.options.earlier->rows.front().name() == row.name());
 
-  request.options.earlier = nullptr;  // of the next child
+  request.options.earlier = nullptr;  // the next child has none
   write_request(request, folder.path);
   CHECK(bench::read_request(folder.path).options.earlier == nullptr);
 }

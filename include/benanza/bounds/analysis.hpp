@@ -23,8 +23,8 @@ namespace benanza {
 /// One lower bound. All are latencies of one request with nothing else in flight.
 struct Rung {
   std::optional<Seconds> bound{};   ///< p10 of rounds; nothing when it cannot be given
-  std::optional<Seconds> median{};  ///< of rounds: the expected figure; measured rungs only
-  double uncertainty = 0;     ///< of the bound, relative: half of its 95 % interval over groups of rounds, plus the
+  std::optional<Seconds> median{};  ///< median of rounds: the expected figure; measured rungs only
+  double uncertainty = 0;     ///< the bound's, relative: half of its 95 % interval over groups of rounds, plus the
                               ///< timer's resolution and the wander of the processor's speed
   Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10 of a database without rounds
@@ -60,7 +60,7 @@ struct LayerRow {
   int most_threads = 0;                   ///< that a plan of it was tried with; 0: none was
   std::int64_t untried = 0;               ///< rows that a budget left no time for: one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only where asked for
-  Seconds p10{}, median{};                ///< of one call, as bounded and as expected; the floor when modelled
+  Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor when modelled
   Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
   bool critical = false;  ///< on the critical path of the form's parallel rung
@@ -84,7 +84,7 @@ struct Analysis {
   std::int64_t batch = 1;
   std::map<std::string, std::int64_t> dims{};
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that nobody bound
-  DataType type = DataType::f32;  ///< of most of its multiplications; quantised, of what they multiply weights with
+  DataType type = DataType::f32;  ///< type of most multiplications; quantised: type of what they multiply weights with
   int threads = 1;
   Machine machine{};      ///< whose results they are; without a name where there are none
   bool analytic = false;  ///< as in AnalysisOptions: analytic rungs only

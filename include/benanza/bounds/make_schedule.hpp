@@ -17,7 +17,7 @@ namespace detail {
 /// A call on its way into a schedule.
 struct Task {
   std::size_t layer = 0, call = 0;
-  TimedPlan plan{};                  ///< of all its passes
+  TimedPlan plan{};                  ///< covers all its passes
   std::vector<std::size_t> after{};  ///< tasks that end before it starts
   std::vector<std::size_t> late{};   ///< tasks that end before it ends
   Seconds chain{};                   ///< from its start to the end of the longest chain behind it

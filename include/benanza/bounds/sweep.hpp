@@ -17,10 +17,10 @@
 namespace benanza {
 
 struct SweepPoint {
-  std::int64_t value = 0;            ///< of the axis
+  std::int64_t value = 0;            ///< size along the axis
   std::optional<Seconds> latency{};  ///< expected: median of rounds
   std::optional<Seconds> bound{};    ///< p10 of rounds
-  double uncertainty = 0;            ///< of the bound, relative
+  double uncertainty = 0;            ///< the bound's, relative
   std::optional<Seconds> model_floor{};
   std::optional<double> throughput{};  ///< units a second at `latency`; nothing while rows are missing
   bool partial = false;                ///< rows are missing: the bound is a weak one, the latency lacks them
@@ -30,8 +30,8 @@ struct Sweep {
   std::string model{};
   std::string axis{};                       ///< `batch`, or a symbolic dimension
   std::string fixed{};                      ///< the other dimensions: `batch 1`
-  std::string unit{};                       ///< of throughput: `inputs`, or `seq`
-  RungName rung = RungName::library_fused;  ///< of latency and bound
+  std::string unit{};                       ///< what throughput counts: `inputs`, or `seq`
+  RungName rung = RungName::library_fused;  ///< the rung that latency and bound belong to
   std::vector<SweepPoint> points{};         ///< by value, rising
 
   /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Nothing when

@@ -25,15 +25,15 @@ struct WitnessCall {
 };
 
 struct Witness {
-  Seconds p10{}, median{};     ///< of whole executions, from inputs to outputs
+  Seconds p10{}, median{};     ///< whole executions, from inputs to outputs
   std::size_t executions = 0;  ///< that were timed and count
   std::size_t discarded = 0;   ///< that do not: the threads were far from each other (docs/witness.md)
   int threads = 1;             ///< the most that a plan of it has
   bool one_graph = false;      ///< on a device: its calls were recorded, and are launched as one graph
   std::vector<WitnessCall> calls{};
-  Bytes peak{};           ///< of the arena: activations, layouts and workspaces
+  Bytes peak{};           ///< the arena's: activations, layouts and workspaces
   Bytes all_tensors{};    ///< the same tensors, each in memory of its own
-  double difference = 0;  ///< of outputs to those of single nodes, relative to the largest magnitude
+  double difference = 0;  ///< outputs against those of single nodes, relative to the largest magnitude
   double allowed = 0;     ///< the largest difference that passes
   Seconds switches{};     ///< from one library's threads to another's, measured on pairs of calls
   std::size_t tried = 0;  ///< sequences that were executed to find the fastest

@@ -23,9 +23,9 @@ namespace benanza::detail {
 
 /// Exponents of two for the operands of a sum of products and of its epilogue.
 struct Magnitudes {
-  int factor = 0;  ///< of one factor of each product
-  int bias = 0;    ///< of a 32-bit bias, which is rescaled with the sum
-  int addend = 0;  ///< of what else is added to the sum or compared with it
+  int factor = 0;  ///< one factor of each product
+  int bias = 0;    ///< a 32-bit bias, which is rescaled with the sum
+  int addend = 0;  ///< whatever else is added to the sum or compared with it
 
   /// For elements of `type` times elements of `factor_type`, `depth` products a sum.
   [[nodiscard]] static Magnitudes of_sum(DataType type, DataType factor_type, DataType result, std::int64_t depth) {

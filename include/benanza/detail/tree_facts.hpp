@@ -27,7 +27,7 @@ struct TreeFacts {
 struct TreeNode {
   std::size_t on_true = 0, on_false = 0;
   bool leaf = true;
-  std::int64_t weights = 0;  ///< of a leaf
+  std::int64_t weights = 0;  ///< leaves only
 };
 
 /// What trees are with these roots; nothing where a node is reached twice or is not there.

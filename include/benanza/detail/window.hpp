@@ -52,7 +52,7 @@ struct Window {
     for (std::int64_t k = 0; k < kernel; ++k) {
       const std::int64_t offset = k * dilation - pad_begin;
       const std::int64_t residue = ((offset % stride) + stride) % stride, start = (offset - residue) / stride;
-      const std::int64_t last = residue >= size ? -1 : (size - 1 - residue) / stride;  // of the steps inside x
+      const std::int64_t last = residue >= size ? -1 : (size - 1 - residue) / stride;  // last step inside x
       const auto known = behind.find(residue);
       const std::int64_t from =
           std::max({std::int64_t{0}, start, known == behind.end() ? std::int64_t{0} : known->second});

@@ -18,8 +18,8 @@ namespace benanza::detail {
 
 struct WindowAxis {
   Window window{};
-  std::int64_t ceil_pad = 0;        ///< of a pool: the part of pad_end that ceil_mode added
-  std::int64_t output_padding = 0;  ///< of a transposed convolution
+  std::int64_t ceil_pad = 0;        ///< pools: the part of pad_end that ceil_mode added
+  std::int64_t output_padding = 0;  ///< transposed convolutions only
 };
 
 class WindowAxes {

@@ -22,8 +22,8 @@ namespace benanza {
 
 struct ExecutorOptions {
   ImportOptions import{};                                  ///< sizes; `executable` is set by the executor
-  std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor, the preferred first; none: reference
-  int threads = 1;                                         ///< of each plan
+  std::vector<std::shared_ptr<const Backend>> backends{};  ///< the processor's, the preferred first; none: reference
+  int threads = 1;                                         ///< each plan's
   /// Random numbers, by `random_weights`, in the place of what a ConstantOfShape fills: of files without weights.
   std::optional<std::uint64_t> weight_seed{};
 };
@@ -58,7 +58,7 @@ struct Execution {
   std::map<std::string, Tensor> outputs{};  ///< by name
   std::vector<std::string> not_computed{};  ///< outputs that no layer has, as the mean of a LayerNormalization
   std::vector<NodeRun> nodes{};             ///< in the order of the calls
-  Seconds time{};                           ///< of the whole run, without checks
+  Seconds time{};                           ///< the whole run, without checks
   std::size_t checked = 0;                  ///< outputs of plans that were compared
   std::vector<Disagreement> disagreements{};
 

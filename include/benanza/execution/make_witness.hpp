@@ -15,14 +15,14 @@
 namespace benanza {
 
 struct WitnessOptions {
-  std::vector<std::shared_ptr<const Backend>> backends{};  ///< of the processor, or of one device
+  std::vector<std::shared_ptr<const Backend>> backends{};  ///< the processor's, or one device's
   /// Where `backends` are a device's: the processor's backends, whose outputs are compared with those of the device;
   /// none: the reference.
   std::vector<std::shared_ptr<const Backend>> checked_by{};
   int threads = 1;                             ///< the most of a plan
   Seconds budget{5};                           ///< for executions, those that choose a sequence included
   std::optional<std::uint64_t> weight_seed{};  ///< as of ExecutorOptions
-  std::uint64_t input_seed = 2020;             ///< of the inputs' random numbers
+  std::uint64_t input_seed = 2020;             ///< seed of the inputs' random numbers
 };
 
 /// The witness of a graph that was imported with `executable`. Groups of nodes run as one call where a row of the

@@ -13,7 +13,7 @@
 namespace benanza {
 
 struct NpyHeader {
-  std::string descr{};             ///< of the elements: `<f4`
+  std::string descr{};             ///< type of the elements: `<f4`
   std::optional<DataType> type{};  ///< nothing for elements that no tensor of a model has
   bool big_endian = false;
   bool fortran_order = false;  ///< the first index varies fastest

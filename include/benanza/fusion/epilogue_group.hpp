@@ -74,7 +74,7 @@ class EpilogueGroup {
           std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : second_operand(*binary)])};
       const auto folded = collapse(shapes);
       if (folded[0] != binary->a || folded[1] != binary->b)
-        std::swap(shapes[0], shapes[1]);  // of what commutes the larger comes first
+        std::swap(shapes[0], shapes[1]);  // the larger one comes first where operands commute
       const auto& again = collapse(shapes);
       if (again[0] != binary->a || again[1] != binary->b) return layer;  // broadcast along an axis (before opset 7)
       binary->a = shapes[0];

@@ -77,10 +77,10 @@ struct MatchedRecord {
   std::size_t record = 0;  ///< index into EngineProfile::records
   Seconds time{};          ///< own, in a pass of the usual length: without what is nested in it
   bool counted = true;     ///< false for what runs beside something that is counted (a host layer above its kernels)
-  std::optional<Seconds> uncertainty{};  ///< of that mean or median; nothing for one pass
+  std::optional<Seconds> uncertainty{};  ///< the mean's or median's over passes; nothing for one pass
   MatchedBy by = MatchedBy::nothing;
   Cause cause = Cause::unmatched;     ///< where its time goes that the bound does not have
-  std::vector<std::size_t> layers{};  ///< of the single form that it serves
+  std::vector<std::size_t> layers{};  ///< layers of the single form that it serves
   std::optional<std::size_t> group{};
   std::string doubt{};  ///< why its time is not believed; empty: it is
 };
@@ -91,14 +91,14 @@ struct GapGroup {
   std::string pattern{};                  ///< its operators: `Conv + BatchNorm + relu`
   std::vector<std::size_t> records{};     ///< indices into Gap::records
   std::vector<std::size_t> layers{};      ///< indices into the rung's TimedGraph
-  std::vector<std::string> signatures{};  ///< of the bound's calls
+  std::vector<std::string> signatures{};  ///< signatures of the bound's calls
   Seconds engine{};                       ///< sum of its records
   Seconds bound{};                        ///< sum of its layers
   Seconds separate{};  ///< bound of the same nodes in as many calls as the engine made; at least `bound`
   Seconds roofline{};  ///< analytic floor
-  std::optional<Seconds> uncertainty{};  ///< of engine - bound
+  std::optional<Seconds> uncertainty{};  ///< uncertainty of engine - bound
   Seconds not_fused{};                   ///< the part of engine - bound that fusion would save
-  Cause cause = Cause::slower_layers;    ///< of the rest
+  Cause cause = Cause::slower_layers;    ///< cause of the rest
   bool doubtful = false;                 ///< faster than its roofline
   [[nodiscard]] Seconds excess() const { return engine - bound; }
 };
@@ -132,7 +132,7 @@ struct RungRatio {
   std::optional<Seconds> bound{};  ///< expected: the median of a measured rung
   std::optional<double> ratio{};   ///< rung / measured: the Benanza ratio
   std::optional<Seconds> gap{};    ///< measured - rung
-  double uncertainty = 0;          ///< of the ratio, relative
+  double uncertainty = 0;          ///< the ratio's, relative
 };
 
 /// The time of the records of one library.
@@ -156,8 +156,8 @@ struct AlgorithmChoice {
   std::string signature{};
   std::string library{}, chosen{}, math{};
   std::string best{};                                 ///< `backend algorithm`; empty: no row of the layer is known
-  std::optional<Seconds> chosen_time{}, best_time{};  ///< of one call
-  std::optional<Seconds> uncertainty{};               ///< of their difference; nothing: a spread is not known
+  std::optional<Seconds> chosen_time{}, best_time{};  ///< one call each
+  std::optional<Seconds> uncertainty{};               ///< the difference's; nothing: a spread is not known
   std::int64_t count = 1;
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!chosen_time || !best_time) return std::nullopt;
@@ -182,7 +182,7 @@ struct TypeGain {
   bool measured = false;                 ///< all layers have rows in that type; else the figures are the roofline's
   std::optional<Seconds> bound{};        ///< library_fused, or roofline
   std::optional<Seconds> compared{};     ///< the same rung in the model's own type
-  std::optional<Seconds> uncertainty{};  ///< of the gain; measured rungs only
+  std::optional<Seconds> uncertainty{};  ///< the gain's; measured rungs only
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!bound || !compared) return std::nullopt;
     return *compared - *bound;
@@ -193,14 +193,14 @@ struct TypeGain {
 struct LayoutCall {
   std::string signature{};
   std::string plan{};       ///< the best one in that layout: `backend/algorithm`
-  Seconds time{}, plain{};  ///< of one call: by that plan, by the best one in plain layout
+  Seconds time{}, plain{};  ///< one call: by that plan, by the best one in plain layout
 };
 
 /// The best plans in one data layout against the best plans in any.
 struct LayoutGain {
-  std::string layout{};     ///< of the source: `nhwc`, `aBcd8b`
+  std::string layout{};     ///< the source's: `nhwc`, `aBcd8b`
   std::int64_t layers = 0;  ///< unique layers that have rows in it and in another one
-  Seconds gain{};           ///< of the rows best in this layout over the best in plain layout, over occurrences
+  Seconds gain{};           ///< what the best rows in this layout save over the best in plain layout, over occurrences
   std::vector<LayoutCall> calls{};
 };
 
@@ -209,7 +209,7 @@ struct LibraryGap {
   std::string signature{};
   std::string backend{}, algorithm{};
   std::int64_t count = 1;
-  Seconds time{}, floor{};  ///< of one call
+  Seconds time{}, floor{};  ///< one call each
   [[nodiscard]] Seconds gain() const { return (time - floor) * static_cast<double>(count); }
 };
 
@@ -276,7 +276,7 @@ struct JointStep {
 struct JointGain {
   DataType type = DataType::f32;         ///< another than the model's only if all its layers have rows in it
   Seconds latency{};                     ///< after all steps
-  std::optional<Seconds> uncertainty{};  ///< of it
+  std::optional<Seconds> uncertainty{};  ///< the latency's
   std::vector<JointStep> steps{};        ///< without those that are not known or save nothing
 };
 
@@ -331,7 +331,7 @@ struct Gap {
   std::vector<GapGroup> groups{};         ///< by excess, largest first
   std::vector<std::string> not_found{};   ///< first nodes of the bound's layers that no record serves
   std::vector<std::string> deviations{};  ///< shapes, types and order that are not the model's
-  std::vector<std::string> warnings{};    ///< of the profile and of the comparison
+  std::vector<std::string> warnings{};    ///< warnings of the profile and of the comparison
 
   std::vector<LibraryTime> by_library{};  ///< longest first; empty where no record is known to be a library's
   ParallelGain parallel{};

@@ -49,7 +49,7 @@ class Worker {
   /// the last one. Throws EnvironmentError where no temporary files can be written.
   explicit Worker(std::vector<std::string> command, WorkerOptions options = {});
 
-  /// bench::measure in a child, with the backends of these names. Of the options `accept`, `trying` and
+  /// bench::measure in a child, with the backends of these names. The options `accept`, `trying` and
   /// `crashing_plans` are the child's: `filter` stands for `accept`. The others work as they do there; `progress`,
   /// `keep` and `keep_failed` are called in this process, by this thread. Throws what the child threw; EnvironmentError
   /// when no child can be started, or one ended outside any row.

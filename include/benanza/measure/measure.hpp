@@ -37,7 +37,7 @@ struct Wanted {
 struct Progress {
   std::string_view phase{};         ///< ceilings, select, rounds
   std::size_t done = 0, total = 0;  ///< layers or rounds of the phase
-  Seconds elapsed{}, remaining{};   ///< of the whole session, estimated
+  Seconds elapsed{}, remaining{};   ///< the whole session's, estimated
   std::string_view what{};          ///< the current layer
 };
 

@@ -71,7 +71,7 @@ class MemoryProfiler {
   struct Life {
     bool is = false;
     std::size_t first = 0, last = 0;
-    std::size_t last_forward = 0;  // of those that read it before backward
+    std::size_t last_forward = 0;  // last step before backward that touches it
     std::optional<KeptTensor> kept{};
     bool output = false, gradient = false;
   };
@@ -135,7 +135,7 @@ class MemoryProfiler {
       for (const auto& input : node.inputs) {
         if (!input || fixed_[*input] || !graph_->value(*input).constant) continue;
         const Value& value = graph_->value(*input);
-        if (value.literal && value.elements() <= 64 && !is_float(value.type)) continue;  // of shapes: not in memory
+        if (value.literal && value.elements() <= 64 && !is_float(value.type)) continue;  // shape data: not in memory
         const auto& origins = value.origins;
         const MemoryCategory category = result_.training ? buffers : weights;
         if (origins.empty()) add_constant(*input, reader[*input], category);
@@ -280,7 +280,7 @@ class MemoryProfiler {
   Storages storages_;
   std::vector<bool> fixed_;                 // by value: there all the time
   std::vector<Life> lives_;                 // by storage
-  std::map<ValueId, std::string> owner_{};  // of gradients: the layer whose parameter it is
+  std::map<ValueId, std::string> owner_{};  // by gradient: the layer of its parameter
   std::map<std::string, std::size_t> layer_of_{};
   std::vector<MemoryLayer> layers_{};
   MemoryProfile result_{};

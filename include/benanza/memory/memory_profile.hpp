@@ -20,9 +20,9 @@ enum class MemoryCategory : std::uint8_t {
   gradients,        ///< those of parameters
   optimizer_state,  ///< moments, and the weights in f32 of mixed precision
   feature_maps,     ///< what forward keeps for backward
-  inputs_outputs,   ///< of the model
+  inputs_outputs,   ///< the model's
   temporaries,      ///< what dies within its phase
-  workspace,        ///< of the chosen plans, as far as there are rows
+  workspace,        ///< what the chosen plans use, as far as there are rows
 };
 [[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(MemoryCategory) {
   return {"weights",      "buffers",         "gradients",   "optimizer state",
@@ -39,7 +39,7 @@ using MemoryBytes = std::array<double, memory_categories>;
 
 /// Memory that lives from step `first` to step `last`, both included.
 struct MemoryBlock {
-  std::string name{};   ///< of the tensor
+  std::string name{};   ///< the tensor's
   std::string layer{};  ///< the node of forward that it belongs to; empty: the model
   MemoryCategory category{};
   double bytes = 0;

@@ -33,10 +33,10 @@ inline void merge(CountedLayers& into, const CountedLayers& from) {
 struct KnownLayers {
   std::string model{};           ///< empty: of several models together
   std::int64_t layers = 0;       ///< with repeats
-  std::int64_t unique = 0;       ///< of these
-  std::int64_t known = 0;        ///< of the unique ones, those that the others have
-  std::int64_t timed = 0;        ///< of the unique ones, those whose time is known
-  Seconds time{}, known_time{};  ///< of the timed ones, each once: all, and those that the others have
+  std::int64_t unique = 0;       ///< distinct ones among these
+  std::int64_t known = 0;        ///< unique ones that the others have
+  std::int64_t timed = 0;        ///< unique ones whose time is known
+  Seconds time{}, known_time{};  ///< timed ones, each once: all, and those that the others have
 
   [[nodiscard]] std::int64_t added() const { return unique - known; }
   [[nodiscard]] Seconds added_time() const { return time - known_time; }

@@ -12,7 +12,7 @@ namespace benanza {
 struct DeadWork {
   std::vector<std::string> readers{};  ///< who reads a part alone: `'Slice_7' (Slice) reads 1 of 197 along axis 1`
   std::vector<std::string> nodes{};    ///< that make more than is read
-  Flops flops{};                       ///< of all passes
+  Flops flops{};                       ///< sum over all passes
 };
 
 }  // namespace benanza

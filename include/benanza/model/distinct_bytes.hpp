@@ -54,7 +54,7 @@ class DistinctBytes {
 /// and reads it from no memory.
 [[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (i == 0 || !tensor.constant) return false;
-  if (std::holds_alternative<op::Unary>(layer)) return element_count(tensor.dims) == 1;  // of Clip
+  if (std::holds_alternative<op::Unary>(layer)) return element_count(tensor.dims) == 1;  // a limit of Clip
   const auto is_any_of = [&]<class... Ops>(const std::variant<Ops...>*) {
     return (std::holds_alternative<Ops>(layer) || ...);
   };
@@ -71,7 +71,7 @@ class DistinctBytes {
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
-      constexpr std::size_t first_angles = 7;  // of GroupQueryAttention: tables of a row for each position
+      constexpr std::size_t first_angles = 7;  // GroupQueryAttention: from here on tables with a row for each position
       if (i >= first_angles && tensor.dims.size() == 2 && tensor.dims[0] > attention->q[2])
         return tensor.bytes() * (static_cast<double>(attention->q[2]) / static_cast<double>(tensor.dims[0]));
       return tensor.bytes() * (static_cast<double>(attention->seen_keys()) / static_cast<double>(attention->k[2]));

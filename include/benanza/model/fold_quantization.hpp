@@ -249,7 +249,7 @@ class QuantizationFold {
   }
 
   Graph& graph_;
-  std::vector<std::optional<std::size_t>> maker_;  // of the values that the graph came with
+  std::vector<std::optional<std::size_t>> maker_;  // by value; only those that the graph came with
   std::vector<std::vector<std::size_t>> uses_;     // one entry a use
   std::vector<ValueId> kept_{};                    // outputs, and what bodies read
   std::vector<bool> dropped_{};                    // nodes

@@ -39,7 +39,7 @@ struct StoredPlace {
 /// A tensor of the graph.
 /// What the file stores of a sparse tensor.
 struct SparseNumbers {
-  double bytes = 0;          ///< of numbers and of their places
+  double bytes = 0;          ///< numbers and their places
   std::int64_t numbers = 0;  ///< all others are 0
 };
 
@@ -62,7 +62,7 @@ struct Value {
   /// The node that makes it is where sizes become unknown: some of `dims` are 0 because the number is not known. False
   /// for what is computed from such a value, whose sizes follow from its.
   bool unknown_size = false;
-  std::optional<StoredPlace> stored{};  ///< of a constant without a literal; of imports that can be executed alone
+  std::optional<StoredPlace> stored{};  ///< place of a constant without a literal; in executable imports only
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
   [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };
@@ -113,7 +113,7 @@ struct Graph {
   std::map<std::string, std::int64_t> dims{};     ///< symbolic dimensions and what they were bound to
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that nobody bound
   std::vector<std::string> warnings{};            ///< what of the file is left out or read otherwise, and why
-  std::vector<std::pair<ValueId, ValueId>> captures{};  ///< of a body: (value in here, value of the enclosing graph)
+  std::vector<std::pair<ValueId, ValueId>> captures{};  ///< a body's: (value in here, value of the enclosing graph)
 
   [[nodiscard]] const Value& value(ValueId id) const { return values.at(id); }
   /// Input or output `i` of a node; throws InputError naming the node when it is left out.

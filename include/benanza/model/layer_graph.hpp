@@ -241,7 +241,7 @@ class LayerGraphBuilder {
   };
 
   /// Layers on a way from a carried value to the same value of the next pass run one pass after the other; the rest of
-  /// a body could overlap. Of several such values the one with the most work on its ways counts: the ways of two
+  /// a body could overlap. Among several such values the one with the most work on its ways counts: the ways of two
   /// overlap like a wavefront, and a value that only feeds another one has none.
   void serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
     const std::size_t end = result_.layers.size();

@@ -110,7 +110,7 @@ class LiveElements {
     const Layer layer = make_layer(node, graph);
     const detail::SizedNode at{node, graph, layer, known};
     detail::KnownElements& result = known[*node.outputs[0]];
-    if (!result.band) {  // of a constant the import knows it
+    if (!result.band) {  // the import knows the band of a constant
       result = detail::known_band(at);
       result.filled = detail::known_filled(at);
     }

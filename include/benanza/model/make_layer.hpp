@@ -48,7 +48,7 @@ template <std::size_t I = 0>
 }
 
 /// The layer of a node whose output has no element at its least size, where only data tells the size. A view stays a
-/// view. Of all other nodes only the bytes are known: the node that finds the size reads its operands; nodes that
+/// view. For all other nodes only the bytes are known: the node that finds the size reads its operands; nodes that
 /// follow from it, or that move a part of them, may touch nothing.
 [[nodiscard]] inline Layer least_layer(const Node& node, const Graph& graph) {
   const std::string type = onnx_type(node);

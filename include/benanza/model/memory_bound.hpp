@@ -81,8 +81,8 @@ template <class... Ops>
 }  // namespace detail
 
 /// Whether its bytes say what an operator costs, also where no kind describes it: it moves elements, or is a form of
-/// what does a few operations on each. Of all others the arithmetic is unknown, so that their bytes are a part of the
-/// cost alone. `onnx_type` has the domain before it, unless that is ai.onnx.
+/// what does a few operations on each. The arithmetic of all others is unknown, so that their bytes are only a part
+/// of the cost. `onnx_type` has the domain before it, unless that is ai.onnx.
 [[nodiscard]] constexpr bool is_memory_bound(std::string_view onnx_type) {
   return std::find(detail::moving_operators.begin(), detail::moving_operators.end(), onnx_type) !=
              detail::moving_operators.end() ||

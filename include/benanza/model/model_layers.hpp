@@ -33,7 +33,7 @@ struct LayerTensor {
   bool constant = false;
   bool trained = false;                  ///< a weight that every call changes
   bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
-  std::optional<Bytes> stored{};         ///< of a sparse constant: what the file has of it
+  std::optional<Bytes> stored{};         ///< what the file has of a sparse constant
   std::optional<double> scalar{};        ///< the number of a constant with one element
   double needed = 1;                     ///< the share that its readers need together
   std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
@@ -65,7 +65,7 @@ struct Choice {
 /// How much of an occurrence some output of the model needs, as shares (live_elements.hpp).
 struct LiveShare {
   double flops = 1;
-  std::vector<double> inputs{};        ///< of what it touches of each; none: all of all
+  std::vector<double> inputs{};        ///< share of what it touches of each; none: all of all
   std::vector<double> outputs{};       ///< the same
   std::vector<std::string> readers{};  ///< who reads no more than a part of its results
   [[nodiscard]] double input(std::size_t k) const { return k < inputs.size() ? inputs[k] : 1; }
@@ -109,7 +109,7 @@ struct LayerGraph {
   std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
   Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, once each; outputs
   Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
-  std::vector<DeadWork> dead{};         ///< of the single form, the most first
+  std::vector<DeadWork> dead{};         ///< the single form's, the most first
 };
 
 struct ModelLayers {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis. Of two axes the
-// region may have the elements near the diagonal alone. Of many boxes it knows the box around them, and how many
-// elements they have.
+// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis. A region may
+// be limited to the elements near the diagonal of two axes. Instead of many boxes it knows the box around them, and how
+// many elements they have.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -73,7 +73,7 @@ class Region {
   [[nodiscard]] const std::optional<AxesBand>& band() const { return band_; }
   bool operator==(const Region&) const = default;
 
-  /// Leaves the elements of a band. Of bands of different axes it keeps the first.
+  /// Leaves the elements of a band. If the bands have different axes, it keeps the first.
   void clip(const AxesBand& to) {
     if (band_ && !band_->has_axes_of(to)) return;
     const Band left = band_ ? common(band_->band, to.band) : to.band;
@@ -252,7 +252,7 @@ namespace detail {
 [[nodiscard]] inline std::vector<Box> unfolded(const Positions& flat, std::span<const std::int64_t> dims) {
   if (dims.empty()) return {Box{}};
   const std::int64_t inner = element_count(dims.subspan(1));
-  std::map<std::int64_t, std::vector<Positions::Run>> parts;  // of rows that are not taken whole
+  std::map<std::int64_t, std::vector<Positions::Run>> parts;  // by row, for rows that are not taken whole
   std::vector<Positions::Run> whole_rows;
   for (const auto& run : flat.runs()) {
     std::int64_t at = run.begin;

@@ -72,7 +72,7 @@ struct Binary {
   TensorShape a{};
   TensorShape b{};      ///< the same rank as a
   bool same = false;    ///< a and b are one tensor (x * x)
-  bool scaled = false;  ///< of quantised operands, each with a scale: computed in floats, rounded and saturated
+  bool scaled = false;  ///< quantised operands, each with a scale: computed in floats, rounded and saturated
   Epilogue post{};
 
   template <class Self, class Visit>

@@ -21,7 +21,7 @@ struct Concat {
   static constexpr std::array<std::string_view, 1> onnx_types{"Concat"};
   DataType type = DataType::f32;
   std::int64_t outer = 1;  ///< product of the dimensions before the axis
-  IntList sizes{};         ///< of each operand along the axis
+  IntList sizes{};         ///< each operand's size along the axis
   std::int64_t inner = 1;  ///< product of the dimensions after it
   bool in_place = false;   ///< a cache: the first operand is in the result's memory, where there is room behind it
 

@@ -28,7 +28,7 @@ struct Conv {
                                                               "com.microsoft.NhwcConv",
                                                               "com.microsoft.NhwcFusedConv",
                                                               "com.microsoft.nchwc.Conv"};
-  DataType type = DataType::f32;  ///< of x
+  DataType type = DataType::f32;  ///< type of x
   TensorShape x{};                ///< N C spatial...
   TensorShape w{};                ///< M C/group kernel...
   TensorShape pads{};             ///< all begins, then all ends; empty: none

@@ -25,7 +25,7 @@ struct Einsum {
   TensorShape b{};         ///< rank 0 with no labels: one operand
   TensorShape a_labels{};  ///< one for each axis of a
   TensorShape b_labels{};
-  TensorShape y_labels{};  ///< of the result; a label that is missing here is summed over
+  TensorShape y_labels{};  ///< the result's; a label that is missing here is summed over
   bool two_operands = true;
 
   template <class Self, class Visit>
@@ -96,7 +96,7 @@ struct Einsum {
 
   [[nodiscard]] constexpr bool consistent() const {
     if (a.size() != a_labels.size() || b.size() != b_labels.size() || (!two_operands && !b.empty())) return false;
-    TensorShape sizes = TensorShape::filled(TensorShape::capacity, 1);  // of each label
+    TensorShape sizes = TensorShape::filled(TensorShape::capacity, 1);  // by label
     const auto agree = [&sizes](const TensorShape& shape, const TensorShape& labels) {
       for (std::size_t i = 0; i < shape.size(); ++i) {
         if (!detail::is_size(shape[i]) || labels[i] < 0 || labels[i] >= static_cast<std::int64_t>(sizes.size()))

@@ -21,7 +21,7 @@ struct Fourier {
   static constexpr std::array<std::string_view, 2> onnx_types{"DFT", "STFT"};
   DataType type = DataType::f32;
   TensorShape x{};          ///< outer axis inner, in numbers (pairs of elements where they are complex)
-  std::int64_t length = 1;  ///< of a transform; what x lacks is zero, what it has beyond is left out
+  std::int64_t length = 1;  ///< one transform's; what x lacks is zero, what it has beyond is left out
   bool real = false;        ///< x has no imaginary parts; of an inverse one-sided transform y has none
   bool inverse = false;
   bool one_sided = false;  ///< half of the numbers are left out, the conjugates of the others
@@ -70,8 +70,8 @@ struct Fourier {
   /// The fewest operations known of a complex transform of a power of two (Johnson and Frigo, "A modified split-radix
   /// FFT with fewer arithmetic operations", 2007, equation 1); of real numbers T / 2 - N + 2 (the same, section V). No
   /// minimum is known for other lengths, or where a part of the numbers is zero: there the sum that is the first bin is
-  /// counted alone. Of frames that overlap those are counted that share no sample, since the others may share sums;
-  /// windows may be merged into weights and count nothing.
+  /// counted alone. Where frames overlap, only frames without a common sample are counted, since the others may share
+  /// sums; windows may be merged into weights and count nothing.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const bool halved = real || is_real_result();
     const auto n = static_cast<double>(length);

@@ -19,7 +19,7 @@ struct Nary {
   static constexpr std::array<std::string_view, 4> onnx_types{"Sum", "Mean", "Max", "Min"};
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::add;  ///< add, max or min
-  TensorShape x{};                        ///< of every operand (broadcast operands are counted whole)
+  TensorShape x{};                        ///< shape of every operand (broadcast operands are counted whole)
   std::int64_t count = 3;                 ///< operands
   bool mean = false;                      ///< divide the sum by count
 

@@ -31,7 +31,7 @@ struct NormGradient {
   DataType type = DataType::f32;
   NormGradientOf of = NormGradientOf::batch;
   TensorShape x{};          ///< batch and group: N C inner; layer and RMS: rows normalised
-  std::int64_t groups = 1;  ///< of group
+  std::int64_t groups = 1;  ///< group normalisation only
   bool affine = true;       ///< there is a scale, and its gradient is wanted
   bool bias = true;         ///< with it that of a bias; never of RMS
 

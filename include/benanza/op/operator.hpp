@@ -29,7 +29,7 @@ struct Node;
 /// Operators that look alike to a reader. The page gives each family a colour.
 enum class Family : std::uint8_t {
   convolution,
-  product,  ///< of matrices, in one way or another
+  product,  ///< multiplies matrices, in one way or another
   window,
   normalization,
   elementwise,
@@ -57,7 +57,7 @@ struct Operand {
   TensorShape shape{};
   bool constant = false;  ///< known before the first call: may be re-laid out outside the timed region
   Contents contents = Contents::uniform;
-  std::int64_t limit = 0;                 ///< of indices; units of settling weights
+  std::int64_t limit = 0;                 ///< indices are below it; units of settling weights
   std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
   /// For an output that is updated in place: the input whose elements it has before a call. Both have the same type and
   /// shape; plans take both plain.

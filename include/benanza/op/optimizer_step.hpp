@@ -25,7 +25,7 @@ struct OptimizerStep {
   static constexpr std::string_view kind = "OptimizerStep";
   static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 1> onnx_types{"benanza.OptimizerStep"};
-  DataType type = DataType::f32;  ///< of weights and gradients
+  DataType type = DataType::f32;  ///< type of weights and gradients
   OptimizerRule rule = OptimizerRule::sgd;
   TensorShape x{};      ///< one flat dimension: elements of all weights
   bool master = false;  ///< mixed precision: weights are kept in f32 too, those of `type` are rounded from them

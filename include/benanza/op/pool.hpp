@@ -43,7 +43,7 @@ struct Pool {
       false;  ///< average: divide by the kernel's size, not by the in-range taps (ceil_mode's cells never count)
   TensorShape ceil_pads{};  ///< the part of the end pads that ceil_mode added; empty: none, and without include_pad
   bool indices = false;     ///< max: the second output, i64
-  std::int64_t p = 2;       ///< of lp
+  std::int64_t p = 2;       ///< lp only
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {

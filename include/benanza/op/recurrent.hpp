@@ -28,8 +28,8 @@ struct Recurrent {
   bool reverse = false;  ///< one direction, from the end
   bool bias = true;
   bool initial_state = false;
-  bool linear_before_reset = false;  ///< of GRU
-  bool peepholes = false;            ///< of LSTM: gates see the cell state, each unit its own
+  bool linear_before_reset = false;  ///< GRU only
+  bool peepholes = false;            ///< LSTM only: gates see the cell state, each unit its own
   bool batch_first = false;          ///< in memory, of x, y and the states
   /// The type of quantised weights. `type` is then what x is rounded to; states, biases and y are f32.
   std::optional<DataType> weight_type{};

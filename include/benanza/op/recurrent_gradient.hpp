@@ -27,11 +27,11 @@ struct RecurrentGradient {
   TensorShape y{};  ///< steps batch hidden
   std::int64_t directions = 1;
   bool reverse = false;              ///< one direction, from the end
-  bool linear_before_reset = false;  ///< of GRU
+  bool linear_before_reset = false;  ///< GRU only
   bool initial_state = false;        ///< given, and read: h of GRU, c of LSTM
   bool every_step = true;            ///< the states of all steps have a gradient
   bool last_h = false;               ///< the last state has one
-  bool last_c = false;               ///< of LSTM: the last cell state has one
+  bool last_c = false;               ///< LSTM only: the last cell state has one
   bool to_initial = false;           ///< gradients of the initial states are wanted
 
   template <class Self, class Visit>

@@ -54,7 +54,7 @@ struct Reduce {
   DataType type = DataType::f32;
   ReduceFn fn = ReduceFn::mean;
   TensorShape x{};
-  TensorShape axes{};  ///< of x, ascending
+  TensorShape axes{};  ///< axes of x, ascending
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {

@@ -25,7 +25,7 @@ struct Resize {
   TensorShape y{};  ///< the result's shape
   ResizeMode mode = ResizeMode::nearest;
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
-  ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< of nearest
+  ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< nearest only
   bool antialias = false;                                        ///< where an axis shrinks, more cells make one
 
   template <class Self, class Visit>

@@ -21,10 +21,10 @@ struct RoiAlign {
   static constexpr std::array<std::string_view, 1> onnx_types{"RoiAlign"};
   DataType type = DataType::f32;
   TensorShape x{};           ///< N C height width
-  std::int64_t boxes = 1;    ///< of x1 y1 x2 y2; their scale does not decide the speed
+  std::int64_t boxes = 1;    ///< x1 y1 x2 y2 each; their scale does not decide the speed
   TensorShape out{};         ///< height and width of the result
   std::int64_t samples = 0;  ///< along each axis of a cell; 0: as many as the cell has of those of x
-  bool max = false;          ///< of the weighted neighbours of all samples, not their average
+  bool max = false;          ///< takes the largest of the weighted neighbours of all samples, not their average
   bool half_pixel = true;    ///< coordinates are shifted by half a cell of x
   DataType index_type = DataType::i64;
 

@@ -24,7 +24,7 @@ struct Rotary {
   static constexpr std::array<std::string_view, 2> onnx_types{"RotaryEmbedding", "com.microsoft.RotaryEmbedding"};
   DataType type = DataType::f32;
   TensorShape x{};           ///< positions, heads ... in any order, then the depth that is turned
-  TensorShape angles{};      ///< of cosines and of sines: broadcasts to x; one for each element, or one for each pair
+  TensorShape angles{};      ///< both cosines and sines: broadcasts to x; one for each element, or one for each pair
   bool interleaved = false;  ///< pairs are neighbours; otherwise an element of each half of a row
   std::int64_t turned = 0;   ///< the first elements of a row, when not all are turned; the rest stays as it is
 

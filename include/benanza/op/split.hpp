@@ -19,7 +19,7 @@ struct Split {
   static constexpr std::array<std::string_view, 1> onnx_types{"Split"};
   DataType type = DataType::f32;
   std::int64_t outer = 1;  ///< product of the dimensions before the axis
-  IntList sizes{};         ///< of each result along the axis
+  IntList sizes{};         ///< each result's size along the axis
   std::int64_t inner = 1;  ///< product of the dimensions after it
 
   template <class Self, class Visit>

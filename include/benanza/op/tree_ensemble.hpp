@@ -36,13 +36,13 @@ struct TreeEnsemble {
   DataType type = DataType::f32;
   TensorShape x{};  ///< rows features
   std::int64_t trees = 1;
-  std::int64_t comparisons = 1;   ///< of one row, in all trees together
+  std::int64_t comparisons = 1;   ///< one row's, in all trees together
   std::int64_t targets = 1;       ///< scores of a row
   std::int64_t leaf_weights = 1;  ///< in one leaf, each for one target
   TreeAggregate aggregate = TreeAggregate::sum;
   TreeTransform transform = TreeTransform::none;
   bool labels = false;                   ///< the target with the largest score is a result too
-  std::optional<DataType> score_type{};  ///< of thresholds, weights and scores, where not that of x
+  std::optional<DataType> score_type{};  ///< type of thresholds, weights and scores, where not that of x
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {

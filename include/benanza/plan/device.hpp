@@ -50,7 +50,7 @@ struct CeilingRequest {
 };
 struct DeviceCeilings {
   std::vector<CeilingRow> rows{};
-  std::vector<std::string> absent{};  ///< of each ceiling that could not be measured: `<name>: <why>`
+  std::vector<std::string> absent{};  ///< one line for each ceiling that could not be measured: `<name>: <why>`
 };
 
 /// What kernels took by a device's own records.

@@ -145,7 +145,7 @@ namespace detail {
   const double scale = out / in;
   switch (op.coordinates) {
     case op::ResizeCoordinates::asymmetric: return y / scale;
-    case op::ResizeCoordinates::tf_crop_and_resize:  // of the whole tensor
+    case op::ResizeCoordinates::tf_crop_and_resize:  // the region is the whole tensor
       return out == 1 ? (in - 1) / 2 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::align_corners: return out == 1 ? 0 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::pytorch_half_pixel: return out == 1 ? 0 : (y + 0.5) / scale - 0.5;
@@ -178,7 +178,7 @@ namespace detail {
   };
   ResizeTaps axis;
   const bool copies = in == out || op.mode == op::ResizeMode::nearest;
-  const double reach = op.mode == op::ResizeMode::linear ? 1 : 2;  // of a cell's weights
+  const double reach = op.mode == op::ResizeMode::linear ? 1 : 2;  // extent of a cell's weights
   const bool widens = op.antialias && out < in;
   const double shrink = widens ? static_cast<double>(in) / static_cast<double>(out) : 1;
   axis.taps = copies ? 1 : static_cast<std::int64_t>(2 * reach * shrink) + (widens ? 1 : 0);

@@ -38,8 +38,8 @@ class MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   /// Grows to at least this many bytes. Its contents and pages are kept, though they may move: to clear pages anew
-  /// costs more than what they are for. Of the processor's memory only. Behind it pages are zero and not yet there.
-  /// Throws std::bad_alloc.
+  /// costs more than what they are for. Only for blocks in the processor's memory. Pages behind the contents are zero
+  /// and not yet there. Throws std::bad_alloc.
   void grow(std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const { return data_; }

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-struct hwloc_topology;  // of hwloc.h, which is not needed here
+struct hwloc_topology;  // declared here because hwloc.h itself is not needed
 
 namespace benanza {
 

@@ -48,11 +48,11 @@ struct PredictedLayer {
   std::string signature{};
   std::int64_t count = 0;           ///< occurrences, loops multiplied
   std::string node{};               ///< the first
-  std::optional<Seconds> origin{};  ///< of one call, measured; nothing: the origin has no row of it
+  std::optional<Seconds> origin{};  ///< one call, measured; nothing: the origin has no row of it
   PredictionMethod method = PredictionMethod::no_basis;
-  std::optional<PredictedTime> time{};  ///< of one call; nothing: no basis
+  std::optional<PredictedTime> time{};  ///< one call; nothing: no basis
   std::string reason{};                 ///< why no better method has a basis
-  Seconds floor{};                      ///< of one call on the target
+  Seconds floor{};                      ///< one call on the target
   bool raised = false;                  ///< the method gave less than the floor
 
   [[nodiscard]] std::optional<Seconds> total() const {
@@ -68,9 +68,9 @@ struct Prediction {
   std::string target{};           ///< the device
   std::string record{};           ///< its file; empty: measured results
   std::string clocks{};           ///< which clocks the formulas took: `boost 1530 MHz to base 585 MHz`; empty: none
-  std::optional<double> price{};  ///< of an hour of the target, in the user's currency
-  Seconds origin_time{};          ///< of the layers that the origin has rows of
-  PredictedTime total{};          ///< of the layers that have a basis
+  std::optional<double> price{};  ///< price of an hour of the target, in the user's currency
+  Seconds origin_time{};          ///< sum over the layers that the origin has rows of
+  PredictedTime total{};          ///< sum over the layers that have a basis
   std::vector<PredictedLayer> layers{};                       ///< by share of the time; those without a basis last
   std::array<std::int64_t, prediction_method_count> count{};  ///< occurrences by method
   std::array<Seconds, prediction_method_count> time{};
@@ -98,7 +98,7 @@ struct PredictedModel {
   std::string model{}, file{};
   std::int64_t batch = 1;
   std::string origin{};             ///< the device that was measured
-  Seconds origin_time{};            ///< of the same layers there; without those that it has no row of
+  Seconds origin_time{};            ///< time of the same layers there, without those that it has no row of
   std::int64_t origin_missing = 0;  ///< occurrences that it has no row of
   std::vector<Prediction> targets{};
 };

@@ -24,7 +24,7 @@ namespace benanza {
 struct LayerFeatures {
   std::string kind{};      ///< operator and type: `Conv/f32`; layers of another kind are no neighbours
   std::string epilogue{};  ///< what is fused behind it, without sizes: `bias,relu`
-  Seconds time{};          ///< of one call on the first device
+  Seconds time{};          ///< one call on the first device
   Flops flops{};
   Bytes bytes{};
 };
@@ -33,7 +33,7 @@ struct LayerFeatures {
 struct RatioSample {
   LayerFeatures layer{};
   std::string shape{};   ///< equal shapes count once among the neighbours
-  std::string family{};  ///< of models, for evaluation; may be empty
+  std::string family{};  ///< model family, for evaluation; may be empty
   double ratio = 1;      ///< time on the second device over time on the first
 };
 

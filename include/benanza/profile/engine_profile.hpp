@@ -63,7 +63,7 @@ struct ProfileRecord {
   std::optional<std::size_t> parent{};
   std::optional<Seconds> start{};  ///< from the start of its pass, median over passes
   std::vector<Seconds> times{};   ///< one a counted pass, 0 if it lacked this; a single one if only an average is known
-  std::vector<float> starts_s{};  ///< of each of `times`, seconds; NaN where a pass lacked this; empty: not known
+  std::vector<float> starts_s{};  ///< one for each of `times`, seconds; NaN where a pass lacked this; empty: not known
   ProfilePlace place{};
 };
 
@@ -71,7 +71,7 @@ struct ProfileRecord {
 struct LibraryCall {
   std::string library{};    ///< cudnn, cublas, cublaslt
   std::string function{};   ///< cudnnConvolutionForward ...
-  std::string signature{};  ///< of the layer that it computes; empty where the log does not determine it
+  std::string signature{};  ///< the layer that it computes; empty where the log does not determine it
   std::string algorithm{};  ///< in the terms of that library's backend here: `implicit_precomp_gemm`, a plan tag ...
   std::string math{};       ///< math mode or compute type, in the library's words
   std::int64_t count = 0;   ///< in one pass
@@ -92,7 +92,7 @@ struct BetweenCalls {
 
 struct EngineProfile {
   std::string engine{};   ///< onnxruntime, tensorrt, pytorch, openvino ...; empty: not known
-  std::string version{};  ///< of the engine, if the file says it
+  std::string version{};  ///< engine version, if the file gives it
   std::string format{};   ///< what it was read from: `ONNX Runtime profile` ...
   std::vector<std::string> files{};
   std::string device{};  ///< as the file names it

@@ -14,12 +14,12 @@ namespace benanza {
 enum class KernelClass : std::uint8_t {
   other,
   convolution,
-  product,    ///< of matrices; where cuDNN made it, a step of a convolution
+  product,    ///< matrix product; where cuDNN made it, a step of a convolution
   transform,  ///< FFT and Winograd transforms: steps of a convolution
   normalization,
   pooling,
   padding,
-  conversion,  ///< of layout or type
+  conversion,  ///< change of layout or type
   elementwise,
   softmax,
   reduction

@@ -139,7 +139,7 @@ class Recorder {
     std::uint32_t name = 0;
     std::vector<double> starts{};
     std::vector<Seconds> times{};
-    double end = 0;  // of the pass that brought it
+    double end = 0;  // its end in the pass that brought it
     std::size_t first_pass = 0;
   };
 

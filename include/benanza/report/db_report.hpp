@@ -17,9 +17,9 @@ namespace benanza {
 /// Report of `db list`.
 struct DbList {
   std::vector<Run> runs{};                 ///< without their rows
-  std::vector<std::size_t> timed{};        ///< of each run: rows with a time
-  std::vector<std::size_t> refused{};      ///< of each run: rows that may not enter a bound
-  std::vector<std::size_t> disagreeing{};  ///< of each run: rows of which no two methods of timing agree
+  std::vector<std::size_t> timed{};        ///< rows with a time, for each run
+  std::vector<std::size_t> refused{};      ///< rows that may not enter a bound, for each run
+  std::vector<std::size_t> disagreeing{};  ///< rows of which no two methods of timing agree, for each run
   std::vector<std::string> unread{};       ///< one line for each file that cannot be read
 };
 

@@ -17,7 +17,7 @@ namespace benanza {
 /// the engine's.
 struct Proof {
   std::size_t advice = 0;             ///< index into Gap::advice
-  std::optional<Seconds> achieved{};  ///< of the latency, against Advice::gain; nothing when it could not be measured
+  std::optional<Seconds> achieved{};  ///< latency saved, against Advice::gain; nothing when it could not be measured
   std::optional<Seconds> uncertainty{};
   std::string reason{};  ///< why not, or what is not in it
 };

@@ -26,9 +26,9 @@ struct MemoryWhatIf {
 struct MemoryReport {
   struct Model {
     MemoryProfile profile{};
-    std::string options{};  ///< of training, as they would be typed; empty: inference
+    std::string options{};  ///< training options, as they would be typed; empty: inference
     std::int64_t parameters = 0;
-    double macs = 0;                              ///< of convolutions and products
+    double macs = 0;                              ///< multiply-adds of convolutions and products
     std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity; 0: not even one does
     std::vector<MemoryWhatIf> what_ifs{};
     /// The fused library bound, where results hold all of its layers, or the roofline of a declared machine.

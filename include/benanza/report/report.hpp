@@ -33,7 +33,7 @@ struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<Analysis> models{};
-  std::vector<Witness> witnesses{};     ///< of `models`, in their order; empty: none was asked for
+  std::vector<Witness> witnesses{};     ///< one for each of `models`, in their order; empty: none was asked for
   std::string footer{};                 ///< how it was measured, one line; empty: none
   std::vector<std::string> warnings{};  ///< what made the times doubtful while the rows were measured
   std::string declared{};               ///< the machine file whose figures these are; empty: measured ones

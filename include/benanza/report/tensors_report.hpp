@@ -16,7 +16,7 @@ struct TensorsReport {
     std::string model{}, file{};
     std::map<std::string, std::int64_t> dims{}, assumed{};  ///< as in Graph
     std::vector<std::string> inputs{}, outputs{};
-    std::vector<Value> tensors{};  ///< of the graph in the file's order, without those of the bodies of its nodes
+    std::vector<Value> tensors{};  ///< the graph's, in the file's order, without those of the bodies of its nodes
   };
   std::vector<Model> models{};
 };

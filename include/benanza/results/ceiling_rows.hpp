@@ -38,8 +38,8 @@ class CeilingCheck {
   /// reached; they count from now on. Rows that save multiplications raise no peak; excluded, contended and damaged
   /// ones raise nothing. A type whose peak was not measured gets none from a layer.
   [[nodiscard]] std::vector<CeilingRow> raise(const Measurement& row);
-  /// Which ceilings a row contradicts, a line each: it beats them by more than it may raise them. Of such a row nothing
-  /// is raised. Rows that raise nothing contradict nothing.
+  /// Which ceilings a row contradicts, a line each: it beats them by more than it may raise them. Such a row raises no
+  /// ceiling. Excluded, contended and damaged rows contradict nothing.
   [[nodiscard]] std::vector<std::string> contradictions(const Measurement& row);
 
   static constexpr double too_often = 10;

@@ -35,7 +35,7 @@ struct Timing {
 inline constexpr std::size_t rounds_for_spread = 8;
 
 /// Noise of a row that was timed in rounds: half of the 95 % interval of its p10 or of its median over groups of
-/// rounds, the greater one (docs/measuring.md, "Uncertainty"). Of one that was not: half of p10..p90 over the median,
+/// rounds, the greater one (docs/measuring.md, "Uncertainty"). For any other row: half of p10..p90 over the median,
 /// or cv if that is more. The noise of a row of a single sample, or of a contended one, is not known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
   Timing result{.p10 = row.p10, .median = row.median};
@@ -84,8 +84,8 @@ inline constexpr std::size_t rounds_for_spread = 8;
 
 struct Comparison {
   Verdict verdict = Verdict::unknown;
-  std::optional<double> change{};  ///< of the medians, after / before - 1
-  double noise = 0;                ///< of both together, relative
+  std::optional<double> change{};  ///< change of the medians: after / before - 1
+  double noise = 0;                ///< noise of both together, relative
   std::string reason{};            ///< why the verdict is unknown
 };
 

@@ -47,8 +47,8 @@ struct Processors {
   bool accelerator = false;
   std::int64_t count = 0;                    ///< streaming multiprocessors, or cores
   std::map<DataType, std::int64_t> lanes{};  ///< multiply-adds of one of them in a clock
-  std::string isa{};                         ///< of cores
-  std::optional<SmLimits> limits{};          ///< of multiprocessors
+  std::string isa{};                         ///< instruction set of cores
+  std::optional<SmLimits> limits{};          ///< limits of multiprocessors
   std::string source{};
 };
 
@@ -63,7 +63,7 @@ struct DeviceRecord {
   std::vector<std::string> names{};  ///< as the device names itself in results
   std::optional<Processors> processors{};
   std::map<ClockKind, SourcedFigure> clocks{};
-  SourcedFigure bandwidth{};                           ///< of the memory, in bytes/s, in theory
+  SourcedFigure bandwidth{};                           ///< theoretical memory bandwidth, in bytes/s
   std::optional<SourcedFigure> measured_bandwidth{};   ///< bytes/s
   std::map<DataType, SourcedFigure> measured_peaks{};  ///< FLOP/s
   Ceilings ceilings{};                                 ///< for floors

@@ -23,7 +23,7 @@ struct LaunchSize {
 /// What was computed in one type. A multiply-add counts as two.
 struct KernelFlops {
   std::string
-      type{};  ///< of the operands: f64, f32, tf32, bf16, f16, f8, i8 ...; `f4_f6_f8`: the device counts them as one
+      type{};  ///< operand type: f64, f32, tf32, bf16, f16, f8, i8 ...; `f4_f6_f8`: the device counts them as one
   bool tensor_cores = false;
   double flops = 0;  ///< operations, for integers too
   bool operator==(const KernelFlops&) const = default;
@@ -33,7 +33,7 @@ struct KernelLaunch {
   std::string name{};  ///< demangled
   LaunchSize grid{}, block{};
   std::int64_t registers_per_thread = 0;
-  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< of one block
+  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< both per block
   Seconds time{};  ///< from its start to its end, by the device's own record; an empty kernel takes a microsecond
 
   // Hardware counters, from a replay of the kernel by itself. Each is absent where it was not asked for or not

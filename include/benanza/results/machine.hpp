@@ -17,7 +17,7 @@ namespace benanza {
 /// One cache level over the cores that may be used.
 struct CacheLevel {
   int level = 1;
-  Bytes total{};  ///< of all instances that the usable cores reach
+  Bytes total{};  ///< sum over all instances that the usable cores reach
   bool operator==(const CacheLevel&) const = default;
 };
 
@@ -30,15 +30,15 @@ struct Machine {
   std::vector<CacheLevel> caches{};  ///< innermost first
   Bytes memory{};
   std::string system{};  ///< operating system, hypervisor if known
-  std::string driver{};  ///< of an accelerator, with its version of CUDA; empty: the processor itself
+  std::string driver{};  ///< accelerator driver, with its version of CUDA; empty: the processor itself
   std::map<std::string, std::string>
-      state{};  ///< of an accelerator, recorded, but not part of the identity: clocks, power, modes ...
+      state{};  ///< clocks, power, modes ... of an accelerator; recorded, but not part of the identity
 
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// Canonical text of the identity; rows of different ids never share a total. Of the memory only between which powers
-  /// of two it lies, in GiB: what a virtual machine has of it may change while it runs.
+  /// Canonical text of the identity; rows of different ids never share a total. It has the memory rounded up to a power
+  /// of two, in GiB: how much of it a virtual machine has may change while it runs.
   [[nodiscard]] std::string id() const {
     std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
     for (const auto& cache : caches)
@@ -62,7 +62,7 @@ struct BandwidthLevel {
 /// The ceilings at one thread count: running maxima, measured on the machine.
 struct Ceilings {
   std::map<DataType, FlopsPerSecond> peaks{};
-  std::map<DataType, std::string> reached_by{};  ///< of each peak, as `CeilingRow::algorithm`
+  std::map<DataType, std::string> reached_by{};  ///< what reached each peak, as `CeilingRow::algorithm`
   std::vector<BandwidthLevel> levels{};
   Seconds timer_floor{};
 

@@ -34,7 +34,7 @@ struct Measurement {
   int threads = 1;
   std::int64_t samples = 0;               ///< visits that count
   std::int64_t calls_per_sample = 1;      ///< N: fixed so that a window is at least 100 timer floors
-  Seconds min{}, p10{}, median{}, p90{};  ///< of one call, over samples
+  Seconds min{}, p10{}, median{}, p90{};  ///< one call, over samples
   double cv = 0;                          ///< coefficient of variation over samples
   Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
   std::int64_t workspace_bytes = 0;
@@ -47,17 +47,17 @@ struct Measurement {
   Seconds launch{};                    ///< part of the times: as many empty kernels in a chain; not part of a bound
   Seconds other{},
       other_launch{};       ///< the median by the other of these methods, and the launches in it; 0: it has none
-  double disagreement = 0;  ///< of the two methods' medians, relative to the lower one
-  Seconds kernels{};        ///< of one call's kernels by the device's own records, as a check; 0: not known
-  Seconds empty_kernels{};  ///< of `kernels`, what as many empty ones take by such records
-  std::vector<KernelLaunch> kernel_launches{};  ///< of one call, in order; empty: not asked for, or not known
-  double clock_hz = 0;                          ///< of the device's processors while it was measured; 0: not known
+  double disagreement = 0;  ///< difference of the two methods' medians, relative to the lower one
+  Seconds kernels{};        ///< one call's kernels by the device's own records, as a check; 0: not known
+  Seconds empty_kernels{};  ///< part of `kernels`: what as many empty ones take by such records
+  std::vector<KernelLaunch> kernel_launches{};  ///< launches of one call, in order; empty: not asked for, or not known
+  double clock_hz = 0;                          ///< the device's processor clock while it was measured; 0: not known
   bool throttled = false;                       ///< that was over `throttling` under the session's highest
   std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
                                    ///< contended; empty for a plan that was not chosen
-  std::vector<double> visits_s{};  ///< of a chosen plan, what its selection saw of it before: the median of each visit
+  std::vector<double> visits_s{};  ///< what selection saw of a chosen plan before: the median of each visit
                                    ///< behind the first one; NaN where contended. They are spread over the run.
-  double wander = 0;               ///< of a chosen plan: half the range of the processor's speed over the
+  double wander = 0;               ///< chosen plans: half the range of the processor's speed over the
                                    ///< session, relative, by the sentinel's readings second by second
   RowStatus status = RowStatus::measured;
   std::string reason{};  ///< why no time of it counts, as `reason_text` has it; empty for a measured row

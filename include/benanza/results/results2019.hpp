@@ -133,7 +133,7 @@ struct Results2019 {
   std::map<std::string, std::vector<Call2019>> calls{};  ///< by key; fastest first
   std::map<std::string, std::string> advised{};          ///< by key, the algorithm that cuDNN's heuristic chose
   std::map<std::string, std::string> failed{};           ///< keys of which no algorithm has a time, and why
-  std::vector<PrintedRow2019> printed{};                 ///< of tables, in order
+  std::vector<PrintedRow2019> printed{};                 ///< rows of tables, in order
   std::optional<Seconds> printed_total{};                ///< the last row of a table of one model
   std::vector<std::string> warnings{};
 };

@@ -40,9 +40,9 @@ struct Analysis2019 {
 
 /// A convolution that an engine ran by a slower algorithm than the best of a database.
 struct SlowerAlgorithm {
-  std::string signature{};  ///< of the call
+  std::string signature{};  ///< signature of the call
   std::string chosen{}, best{};
-  Seconds chosen_time{}, best_time{};  ///< of one call, by the database
+  Seconds chosen_time{}, best_time{};  ///< one call, by the database
   std::int64_t count = 0;              ///< calls in a pass
   bool padded_before = false;          ///< the engine padded the input itself, by a kernel of its own
   [[nodiscard]] double ratio() const { return chosen_time / best_time; }
@@ -52,7 +52,7 @@ struct SlowerAlgorithm {
 struct AlgorithmFindings2019 {
   std::vector<SlowerAlgorithm> slower{};    ///< largest gain first
   std::int64_t compared = 0;                ///< calls in a pass that the database knows
-  Seconds compared_time{};                  ///< of these, by the database, with the algorithms that the engine chose
+  Seconds compared_time{};                  ///< their time by the database, with the algorithms that the engine chose
   std::vector<std::string> not_compared{};  ///< signatures of calls that it does not know, or not with that algorithm
 
   /// What the engine's choices cost: chosen over best; nothing where no call was compared.

@@ -25,7 +25,7 @@ struct ComputeStep {
 
 /// A parameter's gradient.
 struct GradientReady {
-  std::string name{};      ///< of the parameter
+  std::string name{};      ///< name of the parameter
   std::size_t made = 0;    ///< index into `backward`: the step that completes it
   std::size_t needed = 0;  ///< index into `forward`: the first step of the next iteration that reads the parameter
   Bytes bytes{};
@@ -33,14 +33,14 @@ struct GradientReady {
 
 struct Iteration {
   std::string model{}, file{};
-  std::int64_t batch = 1;                  ///< of each worker
-  DataType type = DataType::f32;           ///< of the gradients
+  std::int64_t batch = 1;                  ///< batch of each worker
+  DataType type = DataType::f32;           ///< type of the gradients
   std::vector<ComputeStep> forward{};      ///< and the loss
   std::vector<ComputeStep> backward{};     ///< not empty where there are gradients
   Seconds update{};                        ///< the optimizer's step over all parameters
   std::vector<GradientReady> gradients{};  ///< in the order in which backward completes them
-  double uncertainty = 0;                  ///< of `time()`, relative: it lies between 1 - and 1 + this; 0: not known
-  std::optional<UnitShares> units{};       ///< of `time()`
+  double uncertainty = 0;                  ///< relative, for `time()`: it lies between 1 - and 1 + this; 0: not known
+  std::optional<UnitShares> units{};       ///< shares of `time()`
 
   [[nodiscard]] static Seconds sum(const std::vector<ComputeStep>& steps) {
     Seconds total{};

@@ -42,10 +42,10 @@ struct Interval {
 /// So many workers at one bandwidth.
 struct ScalingPoint {
   std::int64_t workers = 2;
-  BytesPerSecond bandwidth{};  ///< of a measured network: that at which an analytic one takes as long
-  Seconds length{};            ///< of an iteration: Tn
-  Seconds communication{};     ///< of it, in which the network is used
-  Seconds exposed{};           ///< of it, in which computation waits for the network
+  BytesPerSecond bandwidth{};  ///< measured network: the bandwidth at which an analytic one takes as long
+  Seconds length{};            ///< iteration time: Tn
+  Seconds communication{};     ///< part of it in which the network is used
+  Seconds exposed{};           ///< part of it in which computation waits for the network
   double speed_up = 0, efficiency = 0;
   std::optional<Interval<double>> speed_up_interval{};  ///< where an uncertainty is known
 };
@@ -63,7 +63,7 @@ struct LeastBandwidths {
 struct ExposedGradient {
   std::string name{};
   Bytes bytes{};
-  Seconds exposed{};  ///< of its bucket's, its share by bytes
+  Seconds exposed{};  ///< share by bytes of its bucket's exposed time
 };
 
 /// N workers at one bandwidth, in detail.
@@ -89,8 +89,8 @@ struct Scaling {
   std::vector<Bucket> buckets{};
   std::vector<ScalingPoint> points{};       ///< by bandwidth, then by workers: 2..N, as far as they were measured
   std::vector<LeastBandwidths> least{};     ///< 2..N
-  std::vector<ScalingDetail> details{};     ///< of N workers, by bandwidth
-  std::vector<ScalingPoint> other_order{};  ///< of N workers in the other order, by bandwidth
+  std::vector<ScalingDetail> details{};     ///< N workers, by bandwidth
+  std::vector<ScalingPoint> other_order{};  ///< N workers in the other order, by bandwidth
   std::vector<ScalingCurve> curves{};
 };
 

@@ -28,7 +28,7 @@ struct MeasuredTime {
 class MeasuredNetwork {
  public:
   std::string backend{};          ///< that ran the collectives
-  DataType type = DataType::f32;  ///< of their elements
+  DataType type = DataType::f32;  ///< type of their elements
 
   /// A later time of the same size counts if it is shorter.
   void add(std::int64_t ranks, Bytes bytes, const MeasuredTime& time) {

@@ -69,8 +69,8 @@ struct ComputedStep {
 struct Timeline {
   std::vector<ComputedStep> computed{};
   std::vector<SentBucket> sent{};  ///< in the order in which they are sent
-  Seconds length{};                ///< of the iteration: Tn
-  Seconds overhead{};              ///< of the exchange, in the worker's computation
+  Seconds length{};                ///< iteration time: Tn
+  Seconds overhead{};              ///< cost of the exchange in the worker's computation
   Seconds exposed{};               ///< in which computation waits: Tn - T1 - overhead
   [[nodiscard]] Seconds communication() const {
     Seconds total{};

@@ -39,7 +39,7 @@ struct SessionOptions {
   int threads = 0;  ///< the most threads an engine would use; 0: one for each physical core of one NUMA node
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   std::filesystem::path database = default_database();
-  std::vector<KernelMetric> metrics{};  ///< of the kernels of chosen plans; on an accelerator (docs/gpu.md)
+  std::vector<KernelMetric> metrics{};  ///< collected for the kernels of chosen plans; on an accelerator (docs/gpu.md)
   /// Receives one line for each thing that makes the results doubtful; empty: the lines are dropped.
   std::function<void(const std::string& text)> warn{};
   /// Where `backends` is empty, the names of the backends to measure with (`usable_backends`).

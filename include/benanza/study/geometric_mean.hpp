@@ -12,7 +12,7 @@
 namespace benanza {
 
 /// `low` to `high` holds the mean of the distribution that the ratios are drawn from with 95 % confidence, their
-/// logarithms being normally distributed: Student's t of the logarithms. Of a single ratio the interval is not known.
+/// logarithms being normally distributed: Student's t of the logarithms. For a single ratio the interval is not known.
 struct GeometricMean {
   std::size_t count = 0;
   double mean = 0;

@@ -24,7 +24,7 @@ struct ProfiledRun {
 };
 
 struct ProfileFolder {
-  std::vector<ProfiledRun> runs{};    ///< of an engine
+  std::vector<ProfiledRun> runs{};    ///< runs of an engine
   std::vector<ProfiledRun> tables{};  ///< what the original of 2019 printed, one file each
   std::vector<std::string> notes{};   ///< files that are of no model, a line each
 };

@@ -71,7 +71,7 @@ struct StudyRow {
   std::string framework{};  ///< empty: no latency is known
   std::int64_t batch = 1;
   std::optional<Seconds> latency{}, lowest{}, highest{};
-  std::string source{};  ///< of the rungs; of several accounts the first
+  std::string source{};  ///< source of the rungs; of several accounts the first
   Rungs rungs{};
   std::optional<Seconds> advised{};
   std::int64_t missing = 0;  ///< layers that the rungs lack; not 0: partial
@@ -79,7 +79,7 @@ struct StudyRow {
   std::string doubt{};       ///< not empty: why the latency cannot be one of this model, and has no ratios
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
-  std::optional<DataType> type{};    ///< of latency and rungs, where it is not the model's own
+  std::optional<DataType> type{};    ///< type of latency and rungs, where it is not the model's own
   std::optional<DataType> narrow{};  ///< the type of Optimization::tensor_cores
   std::optional<double> chosen_over_best{};
 
@@ -112,7 +112,7 @@ struct Study {
   std::vector<StudyRow> rows{};  ///< by device, batch size, model, framework
   std::vector<StudyMean> means{};
   std::vector<StudyAccount> accounts{};  ///< all that rows were chosen from
-  std::vector<StudyClaim> claims{};      ///< of the paper; empty but for data of 2019
+  std::vector<StudyClaim> claims{};      ///< claims of the paper; empty but for data of 2019
   std::vector<std::string> notes{};      ///< where accounts differ, and what was left out
 };
 

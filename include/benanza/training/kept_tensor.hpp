@@ -22,7 +22,7 @@ enum class Saved : std::uint8_t {
 /// Memory that is kept from forward to backward.
 struct KeptTensor {
   std::optional<ValueId> storage{};  ///< the value that the memory was made for; none: something besides the values
-  std::string name{};                ///< of that value
+  std::string name{};                ///< name of that value
   std::string node{};                ///< that made it; empty: an input of the model
   std::string reader{};              ///< the first node whose gradient reads it
   std::size_t last = 0;              ///< the last node that reads it: index into the graph's nodes

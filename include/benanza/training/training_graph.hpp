@@ -50,7 +50,7 @@ struct Parameter {
   ValueId value = 0, gradient = 0;
   std::size_t node = 0;  ///< that completes the gradient: index into the graph's nodes
   std::int64_t elements = 0;
-  double bytes = 0;  ///< of the parameter, and of its gradient
+  double bytes = 0;  ///< size of the parameter, and of its gradient
 };
 
 struct TrainingGraph {
@@ -60,7 +60,7 @@ struct TrainingGraph {
   std::vector<Parameter> parameters{};                 ///< in the order in which backward completes their gradients
   std::vector<ValueId> buffers{};                      ///< running statistics: they are kept, and have no gradient
   std::vector<ValueId> optimizer_state{};              ///< also the weights that mixed precision keeps in f32
-  std::vector<std::pair<ValueId, Literal>> numbers{};  ///< of parameters that are short; no layer may know them
+  std::vector<std::pair<ValueId, Literal>> numbers{};  ///< numbers of short parameters; no layer may know them
   std::size_t kept_from = 0;                           ///< nodes of forward before this one are computed again
   ValueId loss = 0;
 };

@@ -23,7 +23,7 @@ struct Arithmetic {
   /// 8 bits: only cuBLASLt multiplies them, and only where both operands lie along what is summed.
   bool narrow = false;
   cudaDataType_t result = stored;
-  cudaDataType_t addend = result;  ///< of c
+  cudaDataType_t addend = result;  ///< type of c
   cudaDataType_t bias = stored;
 };
 /// f32 is strict, tf32 is CUBLAS_COMPUTE_32F_FAST_TF32; f16, bf16 and f8e4m3 are summed in f32, i8 in 32 bits, with a
@@ -44,15 +44,15 @@ struct Turned {
 
 struct Problem {
   Arithmetic arithmetic{};
-  int m = 0, n = 0, k = 0;        ///< of y = a b, row-major
+  int m = 0, n = 0, k = 0;        ///< sizes of y = a b, row-major
   int lda = 0, ldb = 0, ldy = 0;  ///< from one stored row to the next, in elements
   bool trans_a = false, trans_b = false;
-  std::int64_t stride_a = 0, stride_b = 0, stride_y = 0;  ///< of a strided batch, in elements
+  std::int64_t stride_a = 0, stride_b = 0, stride_y = 0;  ///< steps between matrices of a strided batch, in elements
   int batch = 1;
   std::vector<Offsets> offsets{};  ///< where strides cannot tell: one product each
   std::size_t input_a = 0, input_b = 1;
   Turned turned_a{}, turned_b{}, turned_y{};  ///< c lies as y does
-  double factor = 1;                          ///< of the result
+  double factor = 1;                          ///< multiplies the result
 };
 
 /// A size as cuBLAS counts it; nothing for one that it cannot count.

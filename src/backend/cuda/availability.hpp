@@ -10,11 +10,11 @@
 namespace benanza::cuda {
 
 struct Answers {
-  int driver = 0;                     ///< of cudaDriverGetVersion; 0: there is none
-  cudaError_t counted = cudaSuccess;  ///< of cudaGetDeviceCount
+  int driver = 0;                     ///< answer of cudaDriverGetVersion; 0: there is no driver
+  cudaError_t counted = cudaSuccess;  ///< answer of cudaGetDeviceCount
   int count = 0;                      ///< likewise
   std::string device{};               ///< the name of the first
-  int capability = 0;                 ///< of the first; 90 is 9.0
+  int capability = 0;                 ///< compute capability of the first; 90 is 9.0
 };
 
 /// Nothing if there is a device that programs built with this runtime (13000 is 13.0) can use.

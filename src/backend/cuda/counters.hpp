@@ -18,7 +18,7 @@ struct Counter {
 
   Kind kind = Kind::flops;
   std::string metric{};  ///< with its roll-up: `dram__bytes_read.sum`
-  KernelFlops each{};    ///< of `flops`: the type, and the operations that a count of 1 stands for
+  KernelFlops each{};    ///< used by `flops`: the type, and the operations that a count of 1 stands for
 };
 
 /// The counters of the wanted metrics, of those that the chip offers (names without roll-up).
@@ -35,7 +35,7 @@ void add_counters(KernelLaunch& kernel, std::span<const Counter> counters, std::
 /// What was counted.
 struct CountedKernels {
   std::vector<Counter> counters{};
-  std::vector<std::vector<double>> values{};  ///< of each kernel in the order of launches, one for each counter
+  std::vector<std::vector<double>> values{};  ///< rows: kernels in the order of launches; columns: counters
 };
 
 /// Adds what was counted to records of the same calls. One line if they are not of the same kernels, in which case

@@ -212,7 +212,7 @@ double launch_walk(Traffic traffic, const void* a, const void* b, void* result, 
   const auto* x = static_cast<const float4*>(a);
   const auto* y = static_cast<const float4*>(b);
   auto* z = static_cast<float4*>(result);
-  const std::size_t whole = static_cast<std::size_t>(blocks) * threads * unroll;  // of which every thread walks as much
+  const std::size_t whole = static_cast<std::size_t>(blocks) * threads * unroll;  // every thread walks an equal part
   const std::size_t count = bytes / sizeof(float4) / whole * whole;
   switch (traffic) {
     case Traffic::read: walk_kernel<Traffic::read><<<blocks, threads, 0, stream>>>(x, y, z, count); break;

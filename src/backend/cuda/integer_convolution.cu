@@ -9,7 +9,7 @@ namespace {
 
 inline constexpr int tile = 64, step = 8;              // pixels and results of a block; words of their sums at a time
 inline constexpr int side = 16, each = tile / side;    // threads along a tile, and what each has along it
-inline constexpr int rows = threads_per_block / step;  // of a tile that are loaded at once
+inline constexpr int rows = threads_per_block / step;  // rows of a tile that are loaded at once
 static_assert(side * side == threads_per_block && tile % rows == 0);
 
 /// The same byte four times.

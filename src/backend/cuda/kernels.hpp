@@ -46,7 +46,7 @@ void part_pieces(const PieceShape& shape, std::size_t cell_bytes, const PieceBuf
 /// One element-wise step on a running value; numbers as ElementwiseFn has them.
 struct ChainStep {
   std::int32_t fn = 0;
-  std::int32_t operand = -1;  ///< of a function of two
+  std::int32_t operand = -1;  ///< other operand of a function of two
   bool swapped = false;
   float alpha = 0, beta = 0;
 };
@@ -57,8 +57,8 @@ inline constexpr std::int32_t step_rsqrt = 1000, step_select = 1001, step_scale 
 inline constexpr int most_operands = 12, most_steps = 12;
 struct Chain {
   int rank = 1, operands = 1, steps = 0;
-  std::int64_t sizes[most_dims]{}, elements = 0;     ///< of y, folded
-  std::int64_t strides[most_operands][most_dims]{};  ///< of each operand, 0 where it broadcasts
+  std::int64_t sizes[most_dims]{}, elements = 0;     ///< dimensions and size of y, folded
+  std::int64_t strides[most_operands][most_dims]{};  ///< strides of each operand, 0 where it broadcasts
   bool flat[most_operands]{};                        ///< lies as y does
   bool truth[most_operands]{};                       ///< one byte an element, 0 or 1
   ChainStep step[most_steps]{};
@@ -82,7 +82,7 @@ struct RowShape {
 constexpr bool along_rows(const RowShape& shape) {
   return shape.scale_length == 1 && shape.scale_count == shape.length;
 }
-/// Null for what there is not. Of a norm, a row is x + residual + x_bias, and `sum` takes that.
+/// Null for what there is not. For a norm, a row is x + residual + x_bias, and `sum` takes that.
 struct RowBuffers {
   const void *x = nullptr, *residual = nullptr, *x_bias = nullptr, *scale = nullptr, *bias = nullptr;
   void *y = nullptr, *sum = nullptr;
@@ -100,7 +100,7 @@ void attention_weights(const WeightShape& shape, Element element, const void* ma
 /// Rows of `depth` contiguous elements, whose pairs are turned by an angle each. Angles are read where the row's
 /// leading coordinates say; one for each pair, or one for each element.
 struct RotaryShape {
-  int rank = 1;  ///< of the leading dimensions
+  int rank = 1;  ///< number of leading dimensions
   std::int64_t sizes[most_dims]{}, strides[most_dims]{};
   std::int64_t rows = 1, depth = 2;
   bool each_element = true;  ///< has an angle of its own
@@ -191,8 +191,8 @@ struct IntegerWindows {
 enum class IntegerResult : std::uint8_t { i8, u8, i32, f32 };
 /// Each channel by itself.
 struct DepthwiseShape {
-  std::int64_t channels = 1, outputs_of_channel = 1;  ///< of y; of one channel of x
-  std::int64_t elements = 1;                          ///< of y
+  std::int64_t channels = 1, outputs_of_channel = 1;  ///< channels of y; channels of y for one channel of x
+  std::int64_t elements = 1;                          ///< elements of y
   IntegerWindows windows{};
 };
 void depthwise(const DepthwiseShape& shape, Element x_element, Element w_element, IntegerResult result, const void* x,

@@ -122,7 +122,7 @@ Result plans(const op::Reduce& op, const Context& context) {
     (reduced ? shape.length : shape.outputs) *= op.x[k];
     before = reduced;
   }
-  shape.kept_rank = std::max(shape.kept_rank, 1);  // of one element, where all have one
+  shape.kept_rank = std::max(shape.kept_rank, 1);  // a dimension of one element, where all have one
   shape.reduced_rank = std::max(shape.reduced_rank, 1);
   return one_plan(
       context, op.operands(), "reduce",

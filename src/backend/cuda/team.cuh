@@ -20,7 +20,7 @@ inline constexpr int warp = 32;
 
 /// A warp a row, as many rows a block as it has warps.
 struct Warp {
-  static constexpr int most_threads = 4 * warp;  ///< of a launch, which kernels are compiled for
+  static constexpr int most_threads = 4 * warp;  ///< limit for a launch, which kernels are compiled for
   static __device__ std::int64_t first_row() { return first_item() / warp; }
   static __device__ std::int64_t row_step() { return item_step() / warp; }
   static __device__ unsigned rank() { return threadIdx.x % warp; }

@@ -19,7 +19,7 @@ using Relayout = std::function<void(const void* from, void* to)>;
 /// An operand that does not lie row-major.
 struct OtherLayout {
   Layout layout{};
-  Relayout relayout{};  ///< of an input: packs; of an output: unpacks
+  Relayout relayout{};  ///< packs an input, unpacks an output
   /// For an output: where the element of a row-major index lies. Empty: not known.
   std::function<std::int64_t(std::int64_t)> position{};
 };

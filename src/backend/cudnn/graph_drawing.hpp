@@ -27,8 +27,8 @@ namespace fe = cudnn_frontend;
 struct Subject {
   DataType type = DataType::f32;
   Operands operands{};
-  double rescale = 1;           ///< of a quantised product
-  std::int32_t capability = 0;  ///< of the device, 90 is 9.0; 0: of the one that is here
+  double rescale = 1;           ///< factor of a quantised product
+  std::int32_t capability = 0;  ///< the device's compute capability, 90 is 9.0; 0: that of the local device
 
   explicit Subject(const Layer& layer, std::int32_t of_device = 0)
       : type(benanza::type(layer)),

@@ -177,7 +177,7 @@ void add_graph_plans(const Layer& layer, Candidates& candidates) {
           bool first = true;
           for (const auto& one : std::get<std::vector<Listed>>(listed)) {
             Draft draft = draft_of(drawn, one, candidates.handle());
-            draft.advised = std::exchange(first, false);  // of heuristic mode A, in this order of the operands
+            draft.advised = std::exchange(first, false);  // first in heuristic mode A, in this order of the operands
             candidates.add(std::move(draft));
           }
         } catch (const Error&) {

@@ -74,7 +74,7 @@ class World {
   MPI_Comm control_ = MPI_COMM_NULL;
   std::map<std::pair<op::CollectiveKind, std::int64_t>, MPI_Comm> communicators_{};
   std::pair<const void*, std::int64_t> held_{};  // on rank 0: the input that the others have, and its bits
-  std::vector<std::byte> input_{}, output_{};    // of a rank that follows
+  std::vector<std::byte> input_{}, output_{};    // buffers of a rank that follows
 };
 
 /// Throws EnvironmentError where the status of a call is not success.

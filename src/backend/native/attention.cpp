@@ -71,7 +71,7 @@ Result plans(const op::Attention& op, const Context& context) {
         const Range mine = share(tasks, threads, thread);
         Index in_pack = -1;
         for (Index task = mine.begin; task < mine.end; ++task) {
-          const Index head = task / blocks, first = task % blocks * rows_of_task;  // of all batches
+          const Index head = task / blocks, first = task % blocks * rows_of_task;  // head counts over all batches
           const Index batch = head / kv_heads, first_head = head % kv_heads * group;
           const Index kv_head = head % kv_heads;
           AttentionArguments a{.q = input<float>(arguments, 0) + batch * q.batch + first_head * q.head,

@@ -67,7 +67,7 @@ class Chain {
   /// Where an operand's current row begins.
   struct Cursor {
     const std::byte* row = nullptr;
-    Index bytes = 0;  ///< of one element
+    Index bytes = 0;  ///< size of one element
   };
 
   void run_rows(std::span<Cursor> cursors, std::span<View> views, std::byte* y, Index begin, Index end, bool stream,
@@ -80,11 +80,11 @@ class Chain {
   void apply(const Step& step, View value, std::span<const View> views, void* y, Index n) const;
 
   const Kernels& kernels_;
-  DataType type_;  ///< of the running value
+  DataType type_;  ///< type of the running value
   TensorShape y_;
   std::vector<Input> inputs_{};
   std::vector<Step> steps_{};
-  TensorShape dims_{};  ///< of y, folded; the inputs' strides go with them
+  TensorShape dims_{};  ///< dimensions of y, folded; the inputs' strides go with them
   bool by_rows_ =
       true;  ///< rows are long enough for a kernel call each; otherwise operands are written out block by block
   bool direct_ = true;  ///< one step, nothing to convert: no block is needed

@@ -36,7 +36,7 @@ struct TileShape {
 struct Cut {
   bool in_place = false;                    ///< x is read where it lies
   Index panel = 1;                          ///< vectors of y that a panel of weights serves; channels of `lines`
-  Index panels = 1, rows = 1, columns = 1;  ///< of a task
+  Index panels = 1, rows = 1, columns = 1;  ///< extent of a task
   Index blocks = 1;                         ///< that a strip holds; sums of more pass through y
   Index slots = 1;                          ///< rows of x in a strip
   Index reach = 0;                          ///< columns of a phase behind those of y

@@ -72,7 +72,7 @@ std::optional<ConvolutionShape> ConvolutionShape::make(const op::Conv& op, TileK
 
 void ConvolutionShape::pack_weights(Index panel, const float* w, float* packed) const {
   const bool by_vector = kind == TileKind::depthwise || kind == TileKind::grouped;
-  const Index depth = by_vector ? inner : x_channels;  // of w
+  const Index depth = by_vector ? inner : x_channels;  // input channels of w
   const Index channels = y_channels, unit = y_unit();
   for (Index part = 0; part < parts; ++part)
     for (Index first = 0; first < vectors; first += panel) {

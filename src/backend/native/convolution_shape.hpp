@@ -17,11 +17,11 @@ struct ConvolutionShape {
   TileKind kind = TileKind::blocked;
   Index lanes = 1;
   Index images = 1, parts = 1;
-  Index blocks = 1;                      ///< of a part of x: vectors of channels, or channels where x is plain
-  Index vectors = 1;                     ///< of a part of y: vectors of channels; channels of `lines`, where y is plain
+  Index blocks = 1;                      ///< vectors of channels in a part of x, or channels where x is plain
+  Index vectors = 1;                     ///< vectors of channels in a part of y; channels of `lines`, where y is plain
   Index inner = 1;                       ///< input channels of a tap
-  Index x_channels = 1, y_channels = 1;  ///< of a part
-  Index all_channels = 1;                ///< of y
+  Index x_channels = 1, y_channels = 1;  ///< channels of a part
+  Index all_channels = 1;                ///< channels of y
   detail::Window rows{}, columns{};
 
   /// Nothing where the channels do not suit the kind.

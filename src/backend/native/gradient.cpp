@@ -12,7 +12,7 @@ namespace benanza::native {
 namespace {
 
 struct GradientSums {
-  double dy = 0, product = 0;  // of dy, and of dy (x - mean)
+  double dy = 0, product = 0;  // sums of dy and of dy (x - mean)
 };
 
 /// What dx is made by.

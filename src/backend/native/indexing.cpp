@@ -154,7 +154,7 @@ Result plans(const op::GatherNd& op, const Context& context) {
   const Index batches = product(op.indices, 0, batch_dims),
               tuples = element_count(op.indices) / std::max<Index>(tuple, 1);
   const std::size_t slice = static_cast<std::size_t>(element_count(op.slice())) * bytes_of(op.type);
-  const Index slices = product(op.x, batch_dims, batch_dims + static_cast<std::size_t>(tuple));  // of one batch
+  const Index slices = product(op.x, batch_dims, batch_dims + static_cast<std::size_t>(tuple));  // slices of one batch
   return one_plan(
       context, op.operands(), "gather:slices",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {

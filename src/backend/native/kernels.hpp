@@ -52,17 +52,17 @@ inline constexpr std::size_t folds = 6;
 /// Query heads that share a key head are rows one behind the other: row r is query (first_row + r) % queries of head
 /// (first_row + r) / queries.
 struct AttentionArguments {
-  const float* q = nullptr;            ///< of the first head and query
+  const float* q = nullptr;            ///< starts at the first head and query
   const float* k = nullptr;            ///< keys x depth, or depth x keys
   const float* v = nullptr;            ///< keys x value_depth
   float* y = nullptr;                  ///< as q
-  const float* mask = nullptr;         ///< of the first head and query, or none
+  const float* mask = nullptr;         ///< starts at the first head and query; null: none
   const std::uint8_t* seen = nullptr;  ///< a mask that says which keys are seen, or none
   Index rows = 0, keys = 0, depth = 0, value_depth = 0;
   Index queries = 0;
   Index first_row = 0;
   Index q_head_stride = 0, q_query_stride = 0, k_stride = 0, v_stride = 0, y_head_stride = 0, y_query_stride = 0;
-  Index mask_head_stride = 0, mask_query_stride = 0, mask_key_stride = 0;  ///< of either mask
+  Index mask_head_stride = 0, mask_query_stride = 0, mask_key_stride = 0;  ///< strides of either mask
   Index past = 0, before = -1, after = -1;                                 ///< as of op::Attention; causal: none after
   bool k_transposed = false;
   float scale = 1;
@@ -147,7 +147,7 @@ struct IntegerColumns {
   Index depth = 0;
   bool has_sign = false;
   std::int32_t subtract = 0;
-  std::int32_t other_zero = 0;     ///< of the rows
+  std::int32_t other_zero = 0;     ///< zero point of the rows
   std::int32_t* packed = nullptr;  ///< (units + 1) x columns
 };
 /// Products of packed rows with a panel, terms included. All sums are exact modulo 2^32.
@@ -158,8 +158,8 @@ struct IntegerTile {
   Index y_stride = 0;
 };
 struct IntegerProduct {
-  Index elements = 0;  ///< of a unit: 4 bytes or 2 words; 0: not on this processor
-  Index columns = 0;   ///< of a panel
+  Index elements = 0;  ///< number in a unit: 4 bytes or 2 words; 0: not on this processor
+  Index columns = 0;   ///< number in a panel
   void (*pack_rows)(const IntegerRows& a) = nullptr;
   void (*pack_columns)(const IntegerColumns& a) = nullptr;
   void (*multiply)(const IntegerTile& a) = nullptr;
@@ -273,10 +273,10 @@ struct Kernels {
   /// By op::OptimizerRule; `a` and `b` are the states.
   void (*optimizer[4])(float* w, const float* dw, float* a, float* b, Index n, const OptimizerNumbers& by){};
 
-  double (*fold[folds])(const float* x, Index n){};  ///< of a run
+  double (*fold[folds])(const float* x, Index n){};  ///< folds a run
   /// accumulator[i] = fold of it and of x[r * stride + i], for `rows` rows.
   void (*fold_rows[folds])(float* accumulator, const float* x, Index stride, Index rows, Index n){};
-  double (*sum_of_exp)(const float* x, Index n, float shift) = nullptr;  ///< of exp(x - shift)
+  double (*sum_of_exp)(const float* x, Index n, float shift) = nullptr;  ///< sums exp(x - shift)
   void (*add_exp)(float* accumulator, const float* x, const float* shift, Index n) = nullptr;
   Index (*find)(const float* x, Index n, float value) = nullptr;        ///< first position that holds value; n if none
   Index (*find_above)(const float* x, Index n, float limit) = nullptr;  ///< first position above limit; n if none

@@ -12,7 +12,7 @@ namespace benanza::native {
 namespace {
 
 constexpr Index block_rows = 96, block_depth = 512;
-constexpr Index line_floats = 16;  // of a line of the caches
+constexpr Index line_floats = 16;  // floats in a cache line
 
 constexpr Index parts_of_product(Index n, Index most) { return (n + most - 1) / most; }
 /// The size of equal parts, none above `most`.

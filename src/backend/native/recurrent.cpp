@@ -109,7 +109,7 @@ class RecurrentPlan final : public Plan {
   /// x in f32: as it is given, or written to `to`.
   const float* x(const Arguments& arguments, float* to) const {
     if (!op_.weight_type) return input<float>(arguments, 0);
-    const auto* const given = input<std::byte>(arguments, 0);  // of 8 bits
+    const auto* const given = input<std::byte>(arguments, 0);  // 8-bit values
     const auto zero = static_cast<float>(numbers_.x_zero);
     pool_->split(sizes_.steps * sizes_.batch * sizes_.units, threads(), 64, [&](Index begin, Index end) {
       kernels_.to_f32[static_cast<std::size_t>(*stored(op_.type))](given + begin, to + begin, end - begin);

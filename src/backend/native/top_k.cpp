@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: the best k so far in a heap whose worst is the threshold; a vectorised search skips everything that does not
-// pass it. Of equal values the one with the lower index comes first.
+// pass it. Among equal values the one with the lower index comes first.
 #include "context.hpp"
 
 #include <algorithm>

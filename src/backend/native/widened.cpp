@@ -24,7 +24,7 @@ struct Narrowing {
 struct WideOperand {
   std::size_t operand = 0, offset = 0;  // offset of the f32 copy in the workspace
   Index elements = 0;
-  std::size_t bytes = 4;  // of an element as it is given
+  std::size_t bytes = 4;  // size of an element as it is given
   ConvertKernel widen = nullptr;
   Narrowing narrow{};
 };

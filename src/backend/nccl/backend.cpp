@@ -94,7 +94,7 @@ class CollectivePlan final : public AccompaniedPlan {
   ncclDataType_t type_;
   bool in_place_;
   std::shared_ptr<const Group> group_;
-  std::vector<Buffer> inputs_{}, outputs_{};  // of the GPUs behind the first one
+  std::vector<Buffer> inputs_{}, outputs_{};  // buffers of the GPUs behind the first one
   mutable const void* held_ = nullptr;        // the input that they have
 };
 

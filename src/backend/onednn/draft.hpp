@@ -57,10 +57,10 @@ struct Draft {
   std::string algorithm{};  ///< without layouts and threads
   std::vector<Step> steps{};
   std::vector<std::vector<std::byte>> held{};
-  std::size_t workspace_bytes = 0;  ///< of intermediate results; scratchpads come on top
+  std::size_t workspace_bytes = 0;  ///< intermediate results; scratchpads come on top
   bool saves_multiplications = false;
   double tolerance = 1e-4;
-  std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< of operands that are not row-major
+  std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< layouts of the operands that are not row-major
 
   /// Appends a primitive; its scratchpad is taken care of.
   void step(const dnnl::primitive_desc_base& descriptor, std::vector<Use> uses);

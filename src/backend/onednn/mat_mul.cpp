@@ -76,7 +76,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
-  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // of w, which has the columns of b as its rows
+  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // scaling of w, which has the columns of b as its rows
   attributes = post_ops.attributes();
   by_row.set(attributes);
   for (const bool chosen : {true, false}) {

@@ -24,7 +24,7 @@ struct Eltwise {
 struct PostOps {
   dnnl::post_ops ops{};
   std::vector<Use> uses{};  ///< the operands that they read
-  Type type = Type::f32;    ///< of the operands
+  Type type = Type::f32;    ///< type of the operands
 
   /// Appends a function of one operand; false when oneDNN lacks it.
   bool append(ElementwiseFn fn, double alpha, double beta);

@@ -14,7 +14,7 @@ double original(const op::Resize& op, std::int64_t in, std::int64_t out, std::in
   switch (op.coordinates) {
     using enum op::ResizeCoordinates;
     case align_corners: return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
-    case tf_crop_and_resize:  // of the whole tensor
+    case tf_crop_and_resize:  // the region is the whole tensor
       return out == 1 ? static_cast<double>(in - 1) / 2
                       : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
     case asymmetric: return at / scale;

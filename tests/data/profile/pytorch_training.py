@@ -5,7 +5,7 @@
   tests/data/profile/pytorch_training.py NAME FILE.json.gz [--compile] [--steps 6]
   tests/data/profile/pytorch_training.py --sum FILE.json.gz
 
-The first form needs a Python with torch and torchvision. NAME is a model of torchvision, at batch 2 with cross-entropy and SGD, on two threads. Of what
+The first form needs a Python with torch and torchvision. NAME is a model of torchvision, at batch 2 with cross-entropy and SGD, on two threads. From what
 torch.profiler wrote it keeps the complete events of operators and annotations, with their shapes: nothing of the machine, and no time of the day.
 
 Both forms print, of the last step in microseconds, the outermost events of its thread by phase: what autograd's engine runs, what the optimizer's annotations

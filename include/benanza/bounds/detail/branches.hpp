@@ -74,7 +74,7 @@ inline std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
   return result;
 }
 
-/// The least of what `value` says of the executions, by `less`. Of too many executions, what lies in branches does not
+/// The least of what `value` says of the executions, by `less`. If there are too many, what lies in branches does not
 /// run.
 template <class Value, class Less>
 auto least_execution(const LayerGraph& graph, Value value, Less less) {

@@ -18,7 +18,7 @@ struct ResidentCall {
   double fresh = 1;       ///< share of the weights that no call before touched; the rest is in the caches
 };
 
-/// The least total when `caches` bytes of weights may be resident before the request. Of a call with w bytes of
+/// The least total when `caches` bytes of weights may be resident before the request. For a call with w bytes of
 /// weights, f resident ones save at most min(cold - hot, cold x f / w); bytes go where they save most, so that no
 /// other choice saves more (fractional knapsack).
 [[nodiscard]] Seconds resident_total(std::span<const ResidentCall> calls, Bytes caches);

@@ -104,7 +104,7 @@ class RowTimes {
   struct Together {
     std::map<std::string, BestRows> best{};
     std::vector<std::size_t> rounds{};
-    Seconds p10{};  ///< of the best rows, summed
+    Seconds p10{};  ///< sum over the best rows
   };
 
   void note_quiet(const Measurement& row);

@@ -42,7 +42,7 @@ struct SizedNode {
   const Node& node;
   const Graph& graph;
   const Layer& layer;
-  std::span<const KnownElements> known{};  ///< of all values; empty: nothing
+  std::span<const KnownElements> known{};  ///< what is known of each value; empty: nothing
   [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
   [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
   [[nodiscard]] KnownElements known_x(std::size_t k) const {

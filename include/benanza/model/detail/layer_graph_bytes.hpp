@@ -116,7 +116,7 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       const bool known = !doubtful.contains(id) && !tensor.stored;
       result_.model_reads += known ? std::max(bytes, tensor.bytes() * tensor.needed) : bytes;
     }
-  DistinctBytes writes(result_);  // of two outputs one may be a view of the other
+  DistinctBytes writes(result_);  // one of two outputs may be a view of the other
   for (ValueId output : graph.outputs)
     writes.add(tensor(graph, scope, output), result_.tensors[tensor(graph, scope, output)].bytes());
   for (const auto& [id, bytes] : writes.by_base())

@@ -82,7 +82,7 @@ namespace benanza::detail {
                                                                                const Box& y) -> std::vector<Box> {
     if (k > 0) return {whole_box(at.x(k))};
     const Dims &x = at.x(0), &indices = at.x(1);
-    std::set<Dims> taken;  // of the first axes of x
+    std::set<Dims> taken;  // positions along the first axes of x
     Dims at_y(outer, 0);
     const std::int64_t count = element_count(std::span(indices).first(outer));
     for (std::int64_t flat = 0; flat < count; ++flat) {

@@ -64,7 +64,7 @@ class ProductZeros {
   std::size_t b_;
   std::int64_t depth_ = 0;
   std::optional<Band> bands_[2]{};
-  std::size_t axis_[2]{};  ///< of the result
+  std::size_t axis_[2]{};  ///< the result's
   bool picks_[2]{};
 };
 

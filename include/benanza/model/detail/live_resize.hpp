@@ -18,7 +18,7 @@ namespace benanza::detail {
 struct ResizedAxis {
   std::int64_t x = 1, y = 1;
   double scale = 1;           ///< y / x, unless the node gives it
-  double begin = 0, end = 1;  ///< of the region that is cut out, as shares of the axis
+  double begin = 0, end = 1;  ///< the region that is cut out, as shares of the axis
 
   /// Where a result lies among the cells of x (ONNX Resize, coordinate_transformation_mode).
   [[nodiscard]] double place(std::int64_t at, op::ResizeCoordinates mode) const {

@@ -175,7 +175,7 @@ template <class IsWhole>
   }
   if (next != at.y().size()) return std::nullopt;
   static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
-  double some = 1;  // of the elements that are summed up, those that are not known to be 0
+  double some = 1;  // share of the summed elements that are not known to be 0
   if (const auto filled = at.known_x(0).filled; filled && sums.contains(node.op_type))
     for (std::size_t i = 0; i < rank; ++i)
       if (reduced[i] && at.x(0)[i] > 0)

@@ -163,7 +163,7 @@ template <class Weight>
 /// What a convolution knows of its input.
 struct KnownInput {
   std::vector<Window> windows{};     ///< over the part that is not 0
-  std::vector<FirstEqual> copies{};  ///< of each window's axis
+  std::vector<FirstEqual> copies{};  ///< one for each window's axis
   Positions channels{};              ///< that are not all 0
 };
 [[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows) {

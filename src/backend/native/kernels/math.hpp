@@ -114,7 +114,7 @@ inline F erf(F x) {
 
 /// Relative error below 5e-7 above -87.3.
 inline F sigmoid(F x) {
-  const F e = exp_bounded(-abs(x));  // of the smaller side, so that nothing overflows
+  const F e = exp_bounded(-abs(x));  // exponential of the smaller side, so that nothing overflows
   const F large = 1.0F / (e + 1.0F);
   return select(x < 0.0F, e * large, large);
 }
