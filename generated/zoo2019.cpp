@@ -310,6 +310,18 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x4 part: conv_8
     {.x = {1, 64, 28, 28}, .w = {96, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // Inception-v2 x4 fused: conv_8
+    {.x = {1, 64, 28, 28}, .w = {256, 64, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x2 part: resnetv17_stage1_conv9_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage1_conv9_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage1_conv9_fwd
+    {.x = {1, 64, 28, 28}, .w = {256, 64, 1, 1}, .post = {bias, add}},
+        // ResNet050-v1 x1 part: resnetv17_stage1_conv9_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage1_conv9_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage1_conv9_fwd
+    {.x = {1, 64, 28, 28}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage1_conv9_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage1_conv9_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage1_conv9_fwd
     {.x = {1, 64, 28, 28}, .w = {384, 64, 1, 1}},
         // MobileNet-v2 x4 single: mobilenetv20_features_linearbottleneck7_conv0_fwd
     {.x = {1, 64, 28, 28}, .w = {384, 64, 1, 1}, .post = {bias}},
@@ -389,11 +401,11 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x2 part: resnetv22_stage1_conv0_fwd
         // ResNet034-v1 x6 part: resnetv16_stage1_conv0_fwd
         // ResNet034-v2 x3 part: resnetv23_stage1_conv0_fwd
-        // ResNet050-v1 x3 part: resnetv17_stage1_conv1_fwd
+        // ResNet050-v1 x2 part: resnetv17_stage1_conv1_fwd
         // ResNet050-v2 x3 part: resnetv24_stage1_conv1_fwd
-        // ResNet101-v1 x3 part: resnetv18_stage1_conv1_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage1_conv1_fwd
         // ResNet101-v2 x3 part: resnetv25_stage1_conv1_fwd
-        // ResNet152-v1 x3 part: resnetv19_stage1_conv1_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage1_conv1_fwd
         // ResNet152-v2 x3 part: resnetv27_stage1_conv1_fwd
     {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
         // ArcFace x2 fused: stage1_unit2_conv2
@@ -409,12 +421,24 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x2 fused: resnetv22_stage1_conv0_fwd
         // ResNet034-v1 x3 fused: resnetv16_stage1_conv0_fwd
         // ResNet034-v2 x3 fused: resnetv23_stage1_conv0_fwd
-        // ResNet050-v1 x3 fused: resnetv17_stage1_conv1_fwd
+        // ResNet050-v1 x2 fused: resnetv17_stage1_conv1_fwd
         // ResNet050-v2 x3 fused: resnetv24_stage1_conv1_fwd
-        // ResNet101-v1 x3 fused: resnetv18_stage1_conv1_fwd
+        // ResNet101-v1 x2 fused: resnetv18_stage1_conv1_fwd
         // ResNet101-v2 x3 fused: resnetv25_stage1_conv1_fwd
-        // ResNet152-v1 x3 fused: resnetv19_stage1_conv1_fwd
+        // ResNet152-v1 x2 fused: resnetv19_stage1_conv1_fwd
         // ResNet152-v2 x3 fused: resnetv27_stage1_conv1_fwd
+    {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+        // ResNet050-v1 x1 part: resnetv17_stage1_conv8_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage1_conv8_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage1_conv8_fwd
+    {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
+        // ResNet050-v1 x1 part: resnetv17_stage1_conv8_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage1_conv8_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage1_conv8_fwd
+    {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage1_conv8_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage1_conv8_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage1_conv8_fwd
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}},
         // DenseNet-121 x1 single: conv_2
     {.x = {1, 64, 56, 56}, .w = {128, 64, 1, 1}, .post = {bias}},
@@ -491,19 +515,27 @@ constexpr op::Conv conv[] = {
         // ResNet101-v1 x3 single, x1 fused: resnetv18_stage1_conv2_fwd
         // ResNet152-v1 x3 single, x1 fused: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {bias, add}},
-        // ResNet050-v1 x3 part: resnetv17_stage1_conv2_fwd
-        // ResNet101-v1 x3 part: resnetv18_stage1_conv2_fwd
-        // ResNet152-v1 x3 part: resnetv19_stage1_conv2_fwd
+        // ResNet050-v1 x2 part: resnetv17_stage1_conv2_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage1_conv2_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 56, 56}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
-        // ResNet050-v1 x3 fused: resnetv17_stage1_conv2_fwd
-        // ResNet101-v1 x3 fused: resnetv18_stage1_conv2_fwd
-        // ResNet152-v1 x3 fused: resnetv19_stage1_conv2_fwd
+        // ResNet050-v1 x2 fused: resnetv17_stage1_conv2_fwd
+        // ResNet101-v1 x2 fused: resnetv18_stage1_conv2_fwd
+        // ResNet152-v1 x2 fused: resnetv19_stage1_conv2_fwd
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
         // Emotion-FerPlus x1 single: Convolution380
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // Emotion-FerPlus x1 part: Convolution380
     {.x = {1, 64, 64, 64}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
         // Emotion-FerPlus x1 fused: Convolution380
+    {.x = {1, 64, 100, 100}, .w = {256, 64, 1, 1}},
+        // DUC x1 part: conv2_3_1x1_increase
+    {.x = {1, 64, 100, 100}, .w = {256, 64, 1, 1}, .post = {bias}},
+        // DUC x1 part: conv2_3_1x1_increase
+    {.x = {1, 64, 100, 100}, .w = {256, 64, 1, 1}, .post = {bias, add}},
+        // DUC x1 part: conv2_3_1x1_increase
+    {.x = {1, 64, 100, 100}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
+        // DUC x1 fused: conv2_3_1x1_increase
     {.x = {1, 64, 112, 112}, .w = {64, 64, 1, 1}, .strides = {2, 2}},
         // ArcFace x1 single: stage1_unit1_conv1sc
     {.x = {1, 64, 112, 112}, .w = {64, 64, 1, 1}, .strides = {2, 2}, .post = {bias}},
@@ -533,17 +565,23 @@ constexpr op::Conv conv[] = {
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}},
         // DUC x3 single: conv2_1_3x3
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
-        // DUC x3 part: conv2_1_3x3
+        // DUC x2 part: conv2_1_3x3
     {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
-        // DUC x3 fused: conv2_1_3x3
+        // DUC x2 fused: conv2_1_3x3
+    {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+        // DUC x1 part: conv2_3_3x3
+    {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
+        // DUC x1 part: conv2_3_3x3
+    {.x = {1, 64, 199, 199}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
+        // DUC x1 fused: conv2_3_3x3
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}},
         // DUC x3 single: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias}},
-        // DUC x3 part: conv2_1_1x1_increase
+        // DUC x2 part: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias, add}},
-        // DUC x3 part: conv2_1_1x1_increase
+        // DUC x2 part: conv2_1_1x1_increase
     {.x = {1, 64, 199, 199}, .w = {256, 64, 1, 1}, .post = {bias, add, relu}},
-        // DUC x3 fused: conv2_1_1x1_increase
+        // DUC x2 fused: conv2_1_1x1_increase
     {.x = {1, 64, 224, 224}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x1 single: vgg0_conv1_fwd
         // VGG16 x1 single: vgg0_conv1_fwd
@@ -720,6 +758,18 @@ constexpr op::Conv conv[] = {
         // BVLC_GoogleNet x1 single: conv_30
     {.x = {1, 128, 14, 14}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_30
+    {.x = {1, 128, 14, 14}, .w = {512, 128, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x2 part: resnetv17_stage2_conv12_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage2_conv12_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage2_conv24_fwd
+    {.x = {1, 128, 14, 14}, .w = {512, 128, 1, 1}, .post = {bias, add}},
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv12_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv12_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv24_fwd
+    {.x = {1, 128, 14, 14}, .w = {512, 128, 1, 1}, .post = {bias, add, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv12_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv12_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv24_fwd
     {.x = {1, 128, 16, 16}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}},
         // Emotion-FerPlus x1 single: Convolution474
     {.x = {1, 128, 16, 16}, .w = {256, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
@@ -773,11 +823,11 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x1 part: resnetv22_stage2_conv3_fwd
         // ResNet034-v1 x1 fused: resnetv16_stage2_conv1_fwd
         // ResNet034-v2 x3 part: resnetv23_stage2_conv3_fwd
-        // ResNet050-v1 x4 part: resnetv17_stage2_conv1_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage2_conv1_fwd
         // ResNet050-v2 x3 part: resnetv24_stage2_conv5_fwd
-        // ResNet101-v1 x4 part: resnetv18_stage2_conv1_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage2_conv1_fwd
         // ResNet101-v2 x3 part: resnetv25_stage2_conv5_fwd
-        // ResNet152-v1 x8 part: resnetv19_stage2_conv1_fwd
+        // ResNet152-v1 x7 part: resnetv19_stage2_conv1_fwd
         // ResNet152-v2 x7 part: resnetv27_stage2_conv5_fwd
     {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
         // ArcFace x12 fused: stage2_unit2_conv2
@@ -793,12 +843,24 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x1 fused: resnetv22_stage2_conv3_fwd
         // ResNet034-v1 x3 fused: resnetv16_stage2_conv3_fwd
         // ResNet034-v2 x3 fused: resnetv23_stage2_conv3_fwd
-        // ResNet050-v1 x4 fused: resnetv17_stage2_conv1_fwd
+        // ResNet050-v1 x3 fused: resnetv17_stage2_conv1_fwd
         // ResNet050-v2 x3 fused: resnetv24_stage2_conv5_fwd
-        // ResNet101-v1 x4 fused: resnetv18_stage2_conv1_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage2_conv1_fwd
         // ResNet101-v2 x3 fused: resnetv25_stage2_conv5_fwd
-        // ResNet152-v1 x8 fused: resnetv19_stage2_conv1_fwd
+        // ResNet152-v1 x7 fused: resnetv19_stage2_conv1_fwd
         // ResNet152-v2 x7 fused: resnetv27_stage2_conv5_fwd
+    {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv11_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv11_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv23_fwd
+    {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv11_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv11_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv23_fwd
+    {.x = {1, 128, 28, 28}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv11_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv11_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv23_fwd
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // Inception-v2 x1 single: conv_19
     {.x = {1, 128, 28, 28}, .w = {160, 128, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
@@ -863,13 +925,13 @@ constexpr op::Conv conv[] = {
         // ResNet101-v1 x4 single: resnetv18_stage2_conv2_fwd
         // ResNet152-v1 x8 single: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {bias, add}},
-        // ResNet050-v1 x4 part: resnetv17_stage2_conv2_fwd
-        // ResNet101-v1 x4 part: resnetv18_stage2_conv2_fwd
-        // ResNet152-v1 x8 part: resnetv19_stage2_conv2_fwd
+        // ResNet050-v1 x3 part: resnetv17_stage2_conv2_fwd
+        // ResNet101-v1 x3 part: resnetv18_stage2_conv2_fwd
+        // ResNet152-v1 x7 part: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 28, 28}, .w = {512, 128, 1, 1}, .post = {bias, add, relu}},
-        // ResNet050-v1 x4 fused: resnetv17_stage2_conv2_fwd
-        // ResNet101-v1 x4 fused: resnetv18_stage2_conv2_fwd
-        // ResNet152-v1 x8 fused: resnetv19_stage2_conv2_fwd
+        // ResNet050-v1 x3 fused: resnetv17_stage2_conv2_fwd
+        // ResNet101-v1 x3 fused: resnetv18_stage2_conv2_fwd
+        // ResNet152-v1 x7 fused: resnetv19_stage2_conv2_fwd
     {.x = {1, 128, 32, 32}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}},
         // Emotion-FerPlus x1 single: Convolution436
     {.x = {1, 128, 32, 32}, .w = {128, 128, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
@@ -1241,6 +1303,18 @@ constexpr op::Conv conv[] = {
         // DenseNet-121 x1 part: conv_12
     {.x = {1, 224, 56, 56}, .w = {128, 224, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // DenseNet-121 x1 fused: conv_12
+    {.x = {1, 256, 7, 7}, .w = {1024, 256, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x2 part: resnetv17_stage3_conv18_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage3_conv69_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage3_conv108_fwd
+    {.x = {1, 256, 7, 7}, .w = {1024, 256, 1, 1}, .post = {bias, add}},
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv18_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv69_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv108_fwd
+    {.x = {1, 256, 7, 7}, .w = {1024, 256, 1, 1}, .post = {bias, add, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv18_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv69_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv108_fwd
     {.x = {1, 256, 8, 8}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
         // Emotion-FerPlus x3 single: Convolution548
     {.x = {1, 256, 8, 8}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
@@ -1302,11 +1376,11 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x1 part: resnetv22_stage3_conv3_fwd
         // ResNet034-v1 x1 fused: resnetv16_stage3_conv1_fwd
         // ResNet034-v2 x5 part: resnetv23_stage3_conv3_fwd
-        // ResNet050-v1 x6 part: resnetv17_stage3_conv1_fwd
+        // ResNet050-v1 x5 part: resnetv17_stage3_conv1_fwd
         // ResNet050-v2 x5 part: resnetv24_stage3_conv5_fwd
-        // ResNet101-v1 x23 part: resnetv18_stage3_conv1_fwd
+        // ResNet101-v1 x22 part: resnetv18_stage3_conv1_fwd
         // ResNet101-v2 x22 part: resnetv25_stage3_conv5_fwd
-        // ResNet152-v1 x36 part: resnetv19_stage3_conv1_fwd
+        // ResNet152-v1 x35 part: resnetv19_stage3_conv1_fwd
         // ResNet152-v2 x35 part: resnetv27_stage3_conv5_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, add}},
         // ArcFace x29 fused: stage3_unit2_conv2
@@ -1322,22 +1396,32 @@ constexpr op::Conv conv[] = {
         // ResNet018-v2 x1 fused: resnetv22_stage3_conv3_fwd
         // ResNet034-v1 x5 fused: resnetv16_stage3_conv3_fwd
         // ResNet034-v2 x5 fused: resnetv23_stage3_conv3_fwd
-        // ResNet050-v1 x6 fused: resnetv17_stage3_conv1_fwd
+        // ResNet050-v1 x5 fused: resnetv17_stage3_conv1_fwd
         // ResNet050-v2 x5 fused: resnetv24_stage3_conv5_fwd
-        // ResNet101-v1 x23 fused: resnetv18_stage3_conv1_fwd
+        // ResNet101-v1 x22 fused: resnetv18_stage3_conv1_fwd
         // ResNet101-v2 x22 fused: resnetv25_stage3_conv5_fwd
-        // ResNet152-v1 x36 fused: resnetv19_stage3_conv1_fwd
+        // ResNet152-v1 x35 fused: resnetv19_stage3_conv1_fwd
         // ResNet152-v2 x35 fused: resnetv27_stage3_conv5_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // Inception-v2 x1 single: conv_55
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv17_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv68_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv107_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias}},
         // Inception-v2 x1 part: conv_55
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv17_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv68_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv107_fwd
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul)}},
         // Inception-v2 x1 part: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias}},
         // Inception-v2 x1 part: conv_55
     {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, per_channel(mul), bias, relu}},
         // Inception-v2 x1 fused: conv_55
+    {.x = {1, 256, 14, 14}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv17_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv68_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv107_fwd
     {.x = {1, 256, 14, 14}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
         // ArcFace x1 single: stage4_unit1_conv1sc
         // ResNet018-v1 x1 single: resnetv15_stage4_conv2_fwd
@@ -1388,13 +1472,13 @@ constexpr op::Conv conv[] = {
         // ResNet101-v1 x23 single: resnetv18_stage3_conv2_fwd
         // ResNet152-v1 x36 single: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {bias, add}},
-        // ResNet050-v1 x6 part: resnetv17_stage3_conv2_fwd
-        // ResNet101-v1 x23 part: resnetv18_stage3_conv2_fwd
-        // ResNet152-v1 x36 part: resnetv19_stage3_conv2_fwd
+        // ResNet050-v1 x5 part: resnetv17_stage3_conv2_fwd
+        // ResNet101-v1 x22 part: resnetv18_stage3_conv2_fwd
+        // ResNet152-v1 x35 part: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 14, 14}, .w = {1024, 256, 1, 1}, .post = {bias, add, relu}},
-        // ResNet050-v1 x6 fused: resnetv17_stage3_conv2_fwd
-        // ResNet101-v1 x23 fused: resnetv18_stage3_conv2_fwd
-        // ResNet152-v1 x36 fused: resnetv19_stage3_conv2_fwd
+        // ResNet050-v1 x5 fused: resnetv17_stage3_conv2_fwd
+        // ResNet101-v1 x22 fused: resnetv18_stage3_conv2_fwd
+        // ResNet152-v1 x35 fused: resnetv19_stage3_conv2_fwd
     {.x = {1, 256, 16, 16}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
         // Emotion-FerPlus x2 single: Convolution492
     {.x = {1, 256, 16, 16}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
@@ -1439,6 +1523,9 @@ constexpr op::Conv conv[] = {
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias}},
         // BVLC_GoogleNet x2 single: conv_10
         // DenseNet-121 x1 part: conv_23
+        // ResNet050-v1 x2 part: resnetv17_stage2_conv0_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage2_conv0_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage2_conv0_fwd
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul)}},
         // DenseNet-121 x1 part: conv_23
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, per_channel(mul), bias}},
@@ -1448,6 +1535,9 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x1 fused: conv_12
     {.x = {1, 256, 28, 28}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_10
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv0_fwd
     {.x = {1, 256, 28, 28}, .w = {160, 256, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_11
     {.x = {1, 256, 28, 28}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
@@ -1466,6 +1556,14 @@ constexpr op::Conv conv[] = {
         // ResNet050-v2 x1 fused: resnetv24_stage3_conv1_fwd
         // ResNet101-v2 x1 fused: resnetv25_stage3_conv1_fwd
         // ResNet152-v2 x1 fused: resnetv27_stage3_conv1_fwd
+    {.x = {1, 256, 28, 28}, .w = {512, 256, 1, 1}},
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv3_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv3_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv3_fwd
+    {.x = {1, 256, 28, 28}, .w = {512, 256, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x1 fused: resnetv17_stage2_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage2_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage2_conv3_fwd
     {.x = {1, 256, 28, 28}, .w = {512, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x1 single: vgg0_conv7_fwd
         // VGG16 x1 single: vgg0_conv7_fwd
@@ -1511,10 +1609,6 @@ constexpr op::Conv conv[] = {
         // ResNet050-v1 x1 single: resnetv17_stage2_conv0_fwd
         // ResNet101-v1 x1 single: resnetv18_stage2_conv0_fwd
         // ResNet152-v1 x1 single: resnetv19_stage2_conv0_fwd
-    {.x = {1, 256, 56, 56}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-        // ResNet050-v1 x1 fused: resnetv17_stage2_conv0_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage2_conv0_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage2_conv0_fwd
     {.x = {1, 256, 56, 56}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x2 single: vgg0_conv5_fwd
         // VGG16 x2 single: vgg0_conv5_fwd
@@ -1532,10 +1626,12 @@ constexpr op::Conv conv[] = {
         // ResNet101-v2 x1 single, x1 fused: resnetv25_stage2_conv3_fwd
         // ResNet152-v1 x1 single: resnetv19_stage2_conv3_fwd
         // ResNet152-v2 x1 single, x1 fused: resnetv27_stage2_conv3_fwd
-    {.x = {1, 256, 56, 56}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-        // ResNet050-v1 x1 fused: resnetv17_stage2_conv3_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage2_conv3_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage2_conv3_fwd
+    {.x = {1, 256, 100, 100}, .w = {128, 256, 1, 1}},
+        // DUC x1 part: conv3_1_1x1_reduce
+    {.x = {1, 256, 100, 100}, .w = {128, 256, 1, 1}, .post = {bias}},
+        // DUC x1 part: conv3_1_1x1_reduce
+    {.x = {1, 256, 100, 100}, .w = {128, 256, 1, 1}, .post = {bias, relu}},
+        // DUC x1 fused: conv3_1_1x1_reduce
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}},
         // DUC x5 single: conv4_5_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
@@ -1560,6 +1656,10 @@ constexpr op::Conv conv[] = {
         // DUC x5 part: conv4_4_3x3
     {.x = {1, 256, 100, 100}, .w = {256, 256, 3, 3}, .pads = {9, 9, 9, 9}, .dilations = {9, 9}, .post = {bias, relu}},
         // DUC x5 fused: conv4_4_3x3
+    {.x = {1, 256, 100, 100}, .w = {512, 256, 1, 1}},
+        // DUC x1 part: conv3_1_1x1_proj
+    {.x = {1, 256, 100, 100}, .w = {512, 256, 1, 1}, .post = {bias}},
+        // DUC x1 fused: conv3_1_1x1_proj
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}},
         // DUC x23 single: conv4_1_1x1_increase
     {.x = {1, 256, 100, 100}, .w = {1024, 256, 1, 1}, .post = {bias}},
@@ -1576,14 +1676,8 @@ constexpr op::Conv conv[] = {
         // DUC x2 fused: conv2_2_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}},
         // DUC x1 single: conv3_1_1x1_reduce
-    {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-        // DUC x1 part: conv3_1_1x1_reduce
-    {.x = {1, 256, 199, 199}, .w = {128, 256, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-        // DUC x1 fused: conv3_1_1x1_reduce
     {.x = {1, 256, 199, 199}, .w = {512, 256, 1, 1}, .strides = {2, 2}},
         // DUC x1 single: conv3_1_1x1_proj
-    {.x = {1, 256, 199, 199}, .w = {512, 256, 1, 1}, .strides = {2, 2}, .post = {bias}},
-        // DUC x1 fused: conv3_1_1x1_proj
     {.x = {1, 272, 7, 7}, .w = {272, 68, 1, 1}, .group = 4},
         // Shufflenet x1 single: conv40_4
     {.x = {1, 272, 7, 7}, .w = {272, 68, 1, 1}, .group = 4, .post = {bias}},
@@ -2025,6 +2119,14 @@ constexpr op::Conv conv[] = {
         // BVLC_GoogleNet x1 fused: conv_22
     {.x = {1, 512, 14, 14}, .w = {176, 512, 1, 1}, .post = {bias, relu}},
         // BVLC_GoogleNet x1 fused: conv_35
+    {.x = {1, 512, 14, 14}, .w = {256, 512, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x2 part: resnetv17_stage3_conv0_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage3_conv0_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage3_conv0_fwd
+    {.x = {1, 512, 14, 14}, .w = {256, 512, 1, 1}, .post = {bias, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv0_fwd
     {.x = {1, 512, 14, 14}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x3 single: vgg0_conv10_fwd
         // VGG16 x3 single: vgg0_conv10_fwd
@@ -2051,6 +2153,14 @@ constexpr op::Conv conv[] = {
         // ResNet050-v2 x1 fused: resnetv24_stage4_conv1_fwd
         // ResNet101-v2 x1 fused: resnetv25_stage4_conv1_fwd
         // ResNet152-v2 x1 fused: resnetv27_stage4_conv1_fwd
+    {.x = {1, 512, 14, 14}, .w = {1024, 512, 1, 1}},
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv3_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv3_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv3_fwd
+    {.x = {1, 512, 14, 14}, .w = {1024, 512, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x1 fused: resnetv17_stage3_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage3_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage3_conv3_fwd
     {.x = {1, 512, 28, 28}, .w = {128, 512, 1, 1}},
         // ResNet050-v2 x3 single: resnetv24_stage2_conv4_fwd
         // ResNet101-v2 x3 single: resnetv25_stage2_conv4_fwd
@@ -2086,10 +2196,6 @@ constexpr op::Conv conv[] = {
         // ResNet050-v1 x1 single: resnetv17_stage3_conv0_fwd
         // ResNet101-v1 x1 single: resnetv18_stage3_conv0_fwd
         // ResNet152-v1 x1 single: resnetv19_stage3_conv0_fwd
-    {.x = {1, 512, 28, 28}, .w = {256, 512, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-        // ResNet050-v1 x1 fused: resnetv17_stage3_conv0_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage3_conv0_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage3_conv0_fwd
     {.x = {1, 512, 28, 28}, .w = {512, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias}},
         // VGG16-BN x2 single: vgg0_conv8_fwd
         // VGG16 x2 single: vgg0_conv8_fwd
@@ -2107,10 +2213,6 @@ constexpr op::Conv conv[] = {
         // ResNet101-v2 x1 single, x1 fused: resnetv25_stage3_conv3_fwd
         // ResNet152-v1 x1 single: resnetv19_stage3_conv3_fwd
         // ResNet152-v2 x1 single, x1 fused: resnetv27_stage3_conv3_fwd
-    {.x = {1, 512, 28, 28}, .w = {1024, 512, 1, 1}, .strides = {2, 2}, .post = {bias}},
-        // ResNet050-v1 x1 fused: resnetv17_stage3_conv3_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage3_conv3_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage3_conv3_fwd
     {.x = {1, 512, 100, 100}, .w = {128, 512, 1, 1}},
         // DUC x3 single: conv3_2_1x1_reduce
     {.x = {1, 512, 100, 100}, .w = {128, 512, 1, 1}, .post = {bias}},
@@ -2703,6 +2805,22 @@ constexpr op::Conv conv[] = {
         // Inception-v2 x3 fused: conv_56
     {.x = {1, 1024, 7, 7}, .w = {384, 1024, 1, 1}, .post = {bias, per_channel(mul), bias, relu}},
         // Inception-v2 x1 fused: conv_64
+    {.x = {1, 1024, 7, 7}, .w = {512, 1024, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x2 part: resnetv17_stage4_conv0_fwd
+        // ResNet101-v1 x2 part: resnetv18_stage4_conv0_fwd
+        // ResNet152-v1 x2 part: resnetv19_stage4_conv0_fwd
+    {.x = {1, 1024, 7, 7}, .w = {512, 1024, 1, 1}, .post = {bias, relu}},
+        // ResNet050-v1 x1 fused: resnetv17_stage4_conv0_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage4_conv0_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage4_conv0_fwd
+    {.x = {1, 1024, 7, 7}, .w = {2048, 1024, 1, 1}},
+        // ResNet050-v1 x1 part: resnetv17_stage4_conv3_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage4_conv3_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage4_conv3_fwd
+    {.x = {1, 1024, 7, 7}, .w = {2048, 1024, 1, 1}, .post = {bias}},
+        // ResNet050-v1 x1 fused: resnetv17_stage4_conv3_fwd
+        // ResNet101-v1 x1 fused: resnetv18_stage4_conv3_fwd
+        // ResNet152-v1 x1 fused: resnetv19_stage4_conv3_fwd
     {.x = {1, 1024, 12, 12}, .w = {125, 1024, 1, 1}, .post = {bias}},
         // Tiny_YOLO-v2 x1 single, x1 fused: convolution8
     {.x = {1, 1024, 12, 12}, .w = {1024, 1024, 3, 3}, .pads = {1, 1, 1, 1}},
@@ -2746,10 +2864,6 @@ constexpr op::Conv conv[] = {
         // ResNet050-v1 x1 single: resnetv17_stage4_conv0_fwd
         // ResNet101-v1 x1 single: resnetv18_stage4_conv0_fwd
         // ResNet152-v1 x1 single: resnetv19_stage4_conv0_fwd
-    {.x = {1, 1024, 14, 14}, .w = {512, 1024, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
-        // ResNet050-v1 x1 fused: resnetv17_stage4_conv0_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage4_conv0_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage4_conv0_fwd
     {.x = {1, 1024, 14, 14}, .w = {2048, 1024, 1, 1}, .strides = {2, 2}},
         // ResNet050-v1 x1 single: resnetv17_stage4_conv3_fwd
         // ResNet050-v2 x1 single, x1 fused: resnetv24_stage4_conv3_fwd
@@ -2757,10 +2871,6 @@ constexpr op::Conv conv[] = {
         // ResNet101-v2 x1 single, x1 fused: resnetv25_stage4_conv3_fwd
         // ResNet152-v1 x1 single: resnetv19_stage4_conv3_fwd
         // ResNet152-v2 x1 single, x1 fused: resnetv27_stage4_conv3_fwd
-    {.x = {1, 1024, 14, 14}, .w = {2048, 1024, 1, 1}, .strides = {2, 2}, .post = {bias}},
-        // ResNet050-v1 x1 fused: resnetv17_stage4_conv3_fwd
-        // ResNet101-v1 x1 fused: resnetv18_stage4_conv3_fwd
-        // ResNet152-v1 x1 fused: resnetv19_stage4_conv3_fwd
     {.x = {1, 1024, 100, 100}, .w = {256, 1024, 1, 1}},
         // DUC x22 single: conv4_2_1x1_reduce
     {.x = {1, 1024, 100, 100}, .w = {256, 1024, 1, 1}, .post = {bias}},
@@ -3117,6 +3227,9 @@ constexpr op::BatchNorm batch_norm[] = {
     {.x = {1, 64, 784}},
         // Inception-v2 x9 single: batchnormalization_4
         // MobileNet-v2 x4 single: mobilenetv20_features_linearbottleneck6_batchnorm2_fwd
+        // ResNet050-v1 x1 part: resnetv17_stage1_conv8_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage1_conv8_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage1_conv8_fwd
     {.x = {1, 64, 3136}},
         // ArcFace x9 single, x3 fused: stage1_unit1_bn3
         // DenseNet-121 x1 single: batchnormalization_2
@@ -3143,6 +3256,8 @@ constexpr op::BatchNorm batch_norm[] = {
         // ResNet050-v2 x1 fused: resnetv24_stage1_batchnorm0_fwd
         // ResNet101-v2 x1 fused: resnetv25_stage1_batchnorm0_fwd
         // ResNet152-v2 x1 fused: resnetv27_stage1_batchnorm0_fwd
+    {.x = {1, 64, 10000}},
+        // DUC x1 part: conv2_3_3x3
     {.x = {1, 64, 10816}},
         // Tiny_YOLO-v2 x1 single: batchnorm2
     {.x = {1, 64, 12544}},
@@ -3192,6 +3307,9 @@ constexpr op::BatchNorm batch_norm[] = {
     {.x = {1, 128, 196}},
         // DenseNet-121 x24 single: batchnormalization_41
         // Inception-v2 x11 single: batchnormalization_27
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv11_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv11_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv23_fwd
     {.x = {1, 128, 784}},
         // ArcFace x39 single, x13 fused: stage2_unit1_bn3
         // DenseNet-121 x13 single: batchnormalization_15
@@ -3309,6 +3427,9 @@ constexpr op::BatchNorm batch_norm[] = {
         // DenseNet-121 x1 fused: batchnormalization_12
     {.x = {1, 256, 49}},
         // Inception-v2 x1 single: batchnormalization_55
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv17_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv68_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv107_fwd
     {.x = {1, 256, 196}},
         // ArcFace x90 single, x30 fused: stage3_unit1_bn3
         // DenseNet-121 x1 single: batchnormalization_40
@@ -3337,8 +3458,11 @@ constexpr op::BatchNorm batch_norm[] = {
     {.x = {1, 256, 784}},
         // ArcFace x1 single: stage3_unit1_bn2
         // DenseNet-121 x1 single: batchnormalization_23
+        // ResNet050-v1 x1 part: resnetv17_stage1_conv9_fwd
         // ResNet050-v2 x1 single: resnetv24_stage3_batchnorm1_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage1_conv9_fwd
         // ResNet101-v2 x1 single: resnetv25_stage3_batchnorm1_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage1_conv9_fwd
         // ResNet152-v2 x1 single: resnetv27_stage3_batchnorm1_fwd
     {.x = {1, 256, 784}, .post = {per_channel(mul)}},
         // DenseNet-121 x1 part: batchnormalization_23
@@ -3522,8 +3646,11 @@ constexpr op::BatchNorm batch_norm[] = {
     {.x = {1, 512, 196}},
         // ArcFace x1 single: stage4_unit1_bn2
         // DenseNet-121 x1 single: batchnormalization_56
+        // ResNet050-v1 x1 part: resnetv17_stage2_conv12_fwd
         // ResNet050-v2 x1 single: resnetv24_stage4_batchnorm1_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage2_conv12_fwd
         // ResNet101-v2 x1 single: resnetv25_stage4_batchnorm1_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage2_conv24_fwd
         // ResNet152-v2 x1 single: resnetv27_stage4_batchnorm1_fwd
         // VGG16-BN x3 single: vgg0_batchnorm10_fwd
         // VGG19-BN x4 single: vgg0_batchnorm12_fwd
@@ -3801,6 +3928,9 @@ constexpr op::BatchNorm batch_norm[] = {
         // DenseNet-121 x1 fused: batchnormalization_86
     {.x = {1, 1024, 49}},
         // DenseNet-121 x1 single: batchnormalization_121
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv18_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv69_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv108_fwd
     {.x = {1, 1024, 49}, .post = {per_channel(mul)}},
         // DenseNet-121 x1 part: batchnormalization_121
     {.x = {1, 1024, 49}, .post = {per_channel(mul), bias}},
@@ -3961,6 +4091,9 @@ constexpr op::Unary unary[] = {
     {.x = {12544}},
         // BVLC_GoogleNet x9 single: relu_7
         // Inception-v2 x2 single: relu_24
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv17_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv68_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv107_fwd
     {.x = {13824}},
         // Inception-v1 x2 single: relu_52
     {.x = {15680}},
@@ -4243,6 +4376,8 @@ constexpr op::Unary unary[] = {
         // BVLC_GoogleNet x1 single: relu_3
         // DenseNet-121 x1 single: relu_10
         // Inception-v2 x1 single: relu_3
+    {.x = {640000}},
+        // DUC x1 part: conv2_3_3x3
     {.x = {702464}},
         // DenseNet-121 x1 single: relu_12
     {.x = {788544}},
@@ -4499,6 +4634,9 @@ constexpr op::Binary binary[] = {
         // ResNet018-v2 x2 single: resnetv22_stage3__plus0
         // ResNet034-v1 x6 single: resnetv16_stage3__plus0
         // ResNet034-v2 x6 single: resnetv23_stage3__plus0
+        // ResNet050-v1 x1 part: resnetv17_stage3_conv18_fwd
+        // ResNet101-v1 x1 part: resnetv18_stage3_conv69_fwd
+        // ResNet152-v1 x1 part: resnetv19_stage3_conv108_fwd
     {.a = {53312}, .b = {53312}},
         // Shufflenet x7 single: sum_4
     {.a = {75264}, .b = {75264}},
@@ -4543,6 +4681,8 @@ constexpr op::Binary binary[] = {
         // ResNet101-v2 x3 single: resnetv25_stage1__plus0
         // ResNet152-v1 x3 single: resnetv19_stage1__plus0
         // ResNet152-v2 x3 single: resnetv27_stage1__plus0
+    {.a = {2560000}, .b = {2560000}},
+        // DUC x1 part: conv2_3_1x1_increase
     {.a = {5120000}, .b = {5120000}},
         // DUC x4 single: conv3_1
     {.a = {10137856}, .b = {10137856}},
@@ -4947,6 +5087,22 @@ constexpr op::Concat concat[] = {
     {.sizes = {992, 32}, .inner = 196},
         // DenseNet-121 x1 single: concat_42
 };
+constexpr op::Slice slice[] = {
+    {.x = {256, 56, 56}, .starts = {0, 0, 0}, .y = {256, 28, 28}, .steps = {1, 2, 2}},
+        // ResNet050-v1 x1 fused: resnetv17_stage1_activation1/slice
+        // ResNet101-v1 x1 fused: resnetv18_stage1_activation1/slice
+        // ResNet152-v1 x1 fused: resnetv19_stage1_activation1/slice
+    {.x = {256, 199, 199}, .starts = {0, 0, 0}, .y = {256, 100, 100}, .steps = {1, 2, 2}},
+        // DUC x1 fused: conv2_2_relu/slice
+    {.x = {512, 28, 28}, .starts = {0, 0, 0}, .y = {512, 14, 14}, .steps = {1, 2, 2}},
+        // ResNet050-v1 x1 fused: resnetv17_stage2_activation2/slice
+        // ResNet101-v1 x1 fused: resnetv18_stage2_activation2/slice
+        // ResNet152-v1 x1 fused: resnetv19_stage2_activation6/slice
+    {.x = {1024, 14, 14}, .starts = {0, 0, 0}, .y = {1024, 7, 7}, .steps = {1, 2, 2}},
+        // ResNet050-v1 x1 fused: resnetv17_stage3_activation4/slice
+        // ResNet101-v1 x1 fused: resnetv18_stage3_activation21/slice
+        // ResNet152-v1 x1 fused: resnetv19_stage3_activation34/slice
+};
 // clang-format on
 }  // namespace
 
@@ -4964,6 +5120,7 @@ int main(int argc, char** argv) {
                                nary,
                                transpose,
                                concat,
+                               slice,
                            },
                            .backends = {onednn::backend(), openblas::backend(), native::backend()}},
                           argc, argv);
