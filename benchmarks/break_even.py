@@ -6,19 +6,22 @@
 
 Needs Linux, iproute2, and a Python with torch and torchvision (versions in engines/gap.py). Workers are processes, each with one thread, in a network namespace
 of their own: `unshare -n` as root, else `unshare -Urn`. Its loopback interface has a rate limit (tc tbf) of the workers' number times the bandwidth,
-since what all of them send goes through it. Nothing leaves that namespace. Some eight minutes, and at most 60 GB through the loopback.
+since what all of them send goes through it. Nothing leaves that namespace. Some ten minutes, and at most 100 GB through the loopback.
 
-  1. T1: iterations of all workers at once without exchange: the interval of the workers' means, and of one worker alone.
-  2. The network: all-reduces of the model's gradients at two rates: which share of the bandwidth they reach.
-  3. The overhead: by how much longer iterations are that pack and unpack their gradients and exchange one number, so that each waits for the slowest worker.
-     DistributedDataParallel exchanges beside the computation. By how much an exchange that goes on all the time slows that is measured, too, and is part of
-     the interval: from none of it to all.
-  4. Tn over a sweep of bandwidths around the prediction, T1 between them: gradients exchanged after backward (nothing overlaps), and by
-     DistributedDataParallel.
-  5. The break-even is where Tn is the workers' number times T1, between two bandwidths of the sweep on a line. It has an interval as T1 has one.
+  1. T1: iterations of all workers at once without exchange, and of one worker alone. What forward, backward and the optimizer take of them.
+  2. The overhead of gradients that are exchanged after backward: an iteration with its exchange, less an iteration, less an exchange, without a rate limit.
+     DistributedDataParallel exchanges beside the computation. Its overhead is by how much longer iterations are that pack and unpack their gradients and
+     exchange one number, so that each waits for the slowest worker. By how much an exchange that goes on all the time slows the computation is measured, too,
+     and is part of the interval: from none of it to all.
+  3. The network: all-reduces of the model's gradients at rates around the break-even that 1 and 2 give: which share of the bandwidth they reach.
+  4. The prediction, from 1 to 3 alone. It is printed before anything below is measured. The intervals of T1 and of the overhead that it is made of are those
+     of means (95 %, bootstrap over rounds), not the ranges of single rounds.
+  5. Tn over several sweeps of bandwidths around the prediction, in random order, T1 before each: gradients exchanged after backward (nothing overlaps), and
+     by DistributedDataParallel.
+  6. The measured break-even is where the line of Tn / T1 over 1 / bandwidth (least squares over all sweeps) is the workers' number. Its interval is a
+     bootstrap over the points (95 %).
 
-Prints the predicted interval and the measured one of both ways; exit code 1 if one measured break-even lies outside of its prediction. `--json FILE` has
-all times.
+Prints both for both ways; exit code 1 if one measured break-even lies outside of its prediction. `--json FILE` has all times.
 """
 import argparse
 import copy
@@ -26,6 +29,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -33,9 +37,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUCKET = 25 << 20  # DistributedDataParallel's
-SWEEP = (0.7, 0.85, 1.0, 1.2, 1.45)  # of the bandwidth that is predicted
-ROUNDS = 4
-LEAST_ITERATIONS, LEAST_SECONDS = 4, 1.0  # of which a mean is taken
+SWEEP = (0.8, 0.9, 1.0, 1.12, 1.25)  # times the bandwidth that is predicted
+SWEEPS, ROUNDS = 4, 8
+LEAST_ITERATIONS, LEAST_SECONDS = 4, 2.0  # for one mean
+NAMES = {"after": "after backward", "overlap": "by DistributedDataParallel"}
 
 
 def shell(*command):
@@ -50,7 +55,8 @@ def limit(bytes_a_second):
 
 
 def worker(rank, arguments, orders, answers):
-    """Does what the first process orders, and answers with the seconds that one iteration takes; `beside`: its computation, while gradients are exchanged."""
+    """Does what the first process orders, and answers with the seconds that one iteration takes; `beside`: its computation, while gradients are exchanged;
+    `phases`: what forward, backward and the optimizer take of it."""
     import torch
     import torch.distributed as dist
     import torchvision
@@ -73,7 +79,7 @@ def worker(rank, arguments, orders, answers):
     steps = {network: torch.optim.SGD(network.parameters(), lr=1e-6) for network in (module, packed)}
     parameters = [p for p in module.parameters() if p.requires_grad]
     flat = torch.zeros(sum(p.numel() for p in parameters))
-    one, computed = torch.zeros(1), []
+    one, computed, phases = torch.zeros(1), [], []
 
     def iteration(how):
         if how == "exchange":
@@ -84,10 +90,13 @@ def worker(rank, arguments, orders, answers):
         optimizer = steps[packed if how == "overlap packed" else module]
         optimizer.zero_grad(set_to_none=True)
         network = {"overlap": shared, "overlap packed": packed}.get(how, module)
-        torch.nn.functional.cross_entropy(network(pictures), target).backward()
-        if how in ("after", "after packed"):
+        loss = torch.nn.functional.cross_entropy(network(pictures), target)
+        forward = time.perf_counter()
+        loss.backward()
+        backward = time.perf_counter()
+        if how == "after":
             flat.copy_(torch.cat([p.grad.reshape(-1) for p in parameters]))
-            dist.all_reduce(flat if how == "after" else one)
+            dist.all_reduce(flat)
             at = 0
             for p in parameters:
                 p.grad.copy_(flat[at : at + p.numel()].view_as(p.grad))
@@ -95,18 +104,21 @@ def worker(rank, arguments, orders, answers):
         if how == "overlap packed":
             dist.all_reduce(one)
         optimizer.step()
-        computed.append(time.perf_counter() - begin)
+        end = time.perf_counter()
+        computed.append(end - begin)
+        phases.append((forward - begin, backward - forward, end - backward))
         if exchange is not None:
             exchange.wait()
 
     for how, count in iter(orders.get, None):
         if how != "alone":
             dist.barrier()
-        computed.clear()
+        computed.clear(), phases.clear()
         begin = time.perf_counter()
         for _ in range(count):
             iteration(how)
-        answers.put((rank, statistics.mean(computed) if how == "beside" else (time.perf_counter() - begin) / count))
+        taken = {"beside": statistics.mean(computed), "phases": [statistics.mean(each) for each in zip(*phases)]} if computed else {}
+        answers.put((rank, taken.get(how, (time.perf_counter() - begin) / count)))
     dist.destroy_process_group()
 
 
@@ -139,40 +151,44 @@ class Workers:
             process.join(20)
 
 
-def predicted(arguments, t1, overhead, reached, bucket):
-    """What `benanza scale` says, in bytes a second: the middle and the interval. The other arguments are intervals in seconds, and of a share."""
-    def times(interval):
-        return ",".join(f"{seconds * 1e3:.6g}ms" for seconds in interval)
+def predicted(arguments, t1, phases, overhead, reached, bucket):
+    """What `benanza scale` says, in bytes a second: the middle and the interval. `phases` are three times in seconds, the others intervals of seconds and of
+    a share."""
+    def times(several):
+        return ",".join(f"{seconds * 1e3:.6g}ms" for seconds in several)
 
     said = subprocess.run([arguments.program, "scale", ROOT / "examples" / "models" / "training" / f"{arguments.model}.onnx", *(["--results", arguments.results] if arguments.results else ["--machine", arguments.machine]), "--workers", str(arguments.workers),
-                           "--iteration", times(t1), "--overhead", times(overhead), "--reached", f"{reached[0]:.6g},{reached[1]:.6g}", "--bucket", bucket, "--json", "-"],
+                           "--iteration", times(t1), "--phases", times(phases), "--overhead", times(overhead), "--reached", f"{reached[0]:.6g},{reached[1]:.6g}", "--bucket", bucket, "--json", "-"],
                           check=True, capture_output=True, text=True)  # fmt: skip
     one = json.loads(said.stdout)["models"][0]["least"][-1]
     return one["break_even_gbps"] * 1e9 / 8, [gbps * 1e9 / 8 for gbps in one["break_even_interval_gbps"]]
 
 
-def crossing(sweep, wanted):
-    """The bandwidth at which Tn / T1 is `wanted`, on lines through (1 / bandwidth, Tn / T1); nothing outside of the sweep."""
-    points = sorted((1 / bandwidth, ratio) for bandwidth, ratio in sweep)
-    for (x0, y0), (x1, y1) in zip(points, points[1:]):
-        if y0 <= wanted <= y1:
-            return 1 / (x0 + (x1 - x0) * (wanted - y0) / (y1 - y0))
-    return None
+def interval(samples, figure):
+    """95 % of a figure of samples, by resampling."""
+    chance = random.Random(2020)
+    figures = sorted(figure(chance.choices(samples, k=len(samples))) for _ in range(2000))
+    return [figures[int(len(figures) * share)] for share in (0.025, 0.975)]
 
 
-def gigabits(rate):
-    return "outside" if rate is None else f"{rate * 8e-9:.3f}"
+def crossing(points, wanted):
+    """The bandwidth at which the line through (1 / bandwidth, Tn / T1) is `wanted`."""
+    slope, begin = statistics.linear_regression([1 / bandwidth for bandwidth, _ in points], [ratio for _, ratio in points])
+    return slope / (wanted - begin)
 
 
-def sweep_of(workers, how, bandwidths, t1):
-    """Bandwidths with Tn / T1. T1 is measured beside each, and is added to `t1`."""
+def gigabits(rates):
+    return " to ".join(f"{rate * 8e-9:.3f}" for rate in rates)
+
+
+def sweep_of(workers, how, bandwidths):
+    """Bandwidths with Tn / T1; T1 is measured before each Tn."""
     sweep = []
     for bandwidth in bandwidths:
         limit(0)
-        beside = workers.run("compute")
-        t1 += beside
+        one = workers.mean("compute")
         limit(bandwidth * len(workers.orders))
-        sweep.append((bandwidth, workers.mean(how) / statistics.mean(beside)))
+        sweep.append((bandwidth, workers.mean(how) / one))
     limit(0)
     return sweep
 
@@ -180,51 +196,59 @@ def sweep_of(workers, how, bandwidths, t1):
 def measure(arguments):
     shell("ip", "link", "set", "lo", "up")
     n, workers, ok, report = arguments.workers, Workers(arguments), True, {}
-    ways = {"after": "1TB", "overlap": "25MB"}  # with the size of buckets
+    ways = {"after": "1TB", "overlap": f"{BUCKET >> 20}MiB"}  # with the size of buckets
     try:
-        for how in ("compute", *ways, *(f"{how} packed" for how in ways)):
+        for how in ("compute", "overlap packed", *ways):
             workers.run(how, 2)  # the first backward settles the order of buckets
         workers.iterations = max(LEAST_ITERATIONS, math.ceil(LEAST_SECONDS / workers.mean("compute")))
-        t1 = [seconds for _ in range(ROUNDS) for seconds in workers.run("compute")]
+        t1 = [workers.mean("compute") for _ in range(ROUNDS)]
         alone = [seconds for _ in range(2) for seconds in workers.run("alone")]
         one, size = statistics.mean(t1), arguments.gradient_bytes
-        print(f"T1 {one:.4f} s, between {min(t1):.4f} and {max(t1):.4f}; of one worker alone {min(alone):.4f} s")
+        print(f"T1 {one:.4f} s; that of one worker alone {min(alone):.4f} s")
         plain = 2 * size / (n * one)
-        reached = []
-        for rate in (plain * 0.8, plain * 1.25):
-            limit(rate * n)
-            reached.append(2 * size * (n - 1) / n / statistics.mean(workers.run("exchange", 2)) / rate)
-        reached.sort()
+        phases = [statistics.mean(each) for each in zip(*(times for _ in range(ROUNDS) for times in workers.run("phases")))]
         packing, slowed = {how: [] for how in ways}, []
         for _ in range(ROUNDS):
             limit(0)
-            beside = workers.run("compute")
-            t1 += beside
-            for how in ways:
-                packing[how].append(max(0.0, workers.mean(f"{how} packed") - statistics.mean(beside)))
+            beside = workers.mean("compute")
+            t1.append(beside)
+            with_exchange, exchange = workers.mean("after"), workers.mean("exchange")
+            packing["after"].append(with_exchange - exchange - beside)
+            packing["overlap"].append(workers.mean("overlap packed") - beside)
             limit(plain * n)  # at which an exchange takes n - 1 iterations
-            slowed.append(max(0.0, workers.mean("beside") - statistics.mean(beside)))
-        limit(0)
-        print(f"all-reduces reach {reached[0]:.3f} to {reached[1]:.3f} of the bandwidth, and slow an iteration beside them by {min(slowed) * 1e3:.1f} to {max(slowed) * 1e3:.1f} ms")
+            slowed.append(workers.mean("beside") - beside)
+        t1_interval, slowed_most = interval(t1, statistics.mean), interval(slowed, statistics.mean)[1]
+        print(f"an exchange slows an iteration beside it by {slowed_most * 1e3:.1f} ms at most")
         for how, bucket in ways.items():
-            overhead = [min(packing[how]), max(packing[how]) + (max(slowed) if how == "overlap" else 0)]
-            middle, _ = predicted(arguments, (min(t1), max(t1)), overhead, reached, bucket)
-            sweep = sweep_of(workers, how, [middle * factor for factor in SWEEP], t1)
-            one = statistics.mean(t1)
-            middle, (low, high) = predicted(arguments, (min(t1), max(t1)), overhead, reached, bucket)
-            found = [crossing(sweep, n * t / one) for t in (max(t1), one, min(t1))]
-            inside = found[1] is not None and low <= found[1] <= high
+            least, most = interval(packing[how], statistics.mean)
+            overhead = [max(0.0, least), max(0.0, most + (slowed_most if how == "overlap" else 0))]
+            expected, _ = predicted(arguments, t1_interval, phases, overhead, (1, 1), bucket)
+            reached = []
+            for factor in SWEEP[::2] * 2:
+                limit(expected * factor * n)
+                reached.append(2 * size * (n - 1) / n / workers.mean("exchange") / (expected * factor))
+            middle, (low, high) = predicted(arguments, t1_interval, phases, overhead, (min(reached), max(reached)), bucket)
+            report[how] = {"predicted": [low, middle, high], "overhead": overhead, "reached": reached, "sweeps": []}
+            print(f"{NAMES[how]}: T1 {t1_interval[0]:.4f} to {t1_interval[1]:.4f} s, overhead {overhead[0] * 1e3:.1f} to {overhead[1] * 1e3:.1f} ms, "
+                  f"{min(reached):.3f} to {max(reached):.3f} of the bandwidth reached; predicted {gigabits((low, high))} Gbit/s", flush=True)  # fmt: skip
+        for _ in range(SWEEPS):
+            for how in ways:
+                report[how]["sweeps"].append(sweep_of(workers, how, [report[how]["predicted"][1] * factor for factor in random.sample(SWEEP, len(SWEEP))]))
+        for how in ways:
+            points = [point for sweep in report[how]["sweeps"] for point in sweep]
+            low, _, high = report[how]["predicted"]
+            measured, around = crossing(points, n), interval(points, lambda some: crossing(some, n))
+            inside = low <= measured <= high
             ok = ok and inside
-            name = "after backward" if how == "after" else "by DistributedDataParallel"
-            print(f"{name}: T1 {min(t1):.4f} to {max(t1):.4f} s, overhead {overhead[0] * 1e3:.1f} to {overhead[1] * 1e3:.1f} ms; predicted {gigabits(low)} to {gigabits(high)} Gbit/s, "
-                  f"measured {gigabits(found[1])} ({gigabits(found[0])} to {gigabits(found[2])}): {'inside' if inside else 'outside'}")  # fmt: skip
-            print("  Gbit/s " + " ".join(f"{rate * 8e-9:.3f}" for rate, _ in sweep) + "\n  Tn/T1  " + " ".join(f"{ratio:.3f}" for _, ratio in sweep))
-            report[how] = {"predicted": [low, middle, high], "overhead": overhead, "measured": found, "sweep": sweep}
+            report[how] |= {"measured": measured, "interval": around, "inside": inside}
+            print(f"{NAMES[how]}: measured {gigabits([measured])} ({gigabits(around)}) Gbit/s: {'inside' if inside else 'outside'}")
+            for sweep in report[how]["sweeps"]:
+                print("  " + ", ".join(f"{gigabits([bandwidth])}: {ratio:.3f}" for bandwidth, ratio in sorted(sweep)))
     finally:
         limit(0)
         workers.end()
     if arguments.json:
-        report |= {"t1": [min(t1), one, max(t1)], "packing": packing, "slowed": slowed, "alone": alone, "reached": reached}
+        report |= {"t1": t1, "phases": phases, "packing": packing, "slowed": slowed, "alone": alone}
         arguments.json.write_text(json.dumps(report, indent=1))
     return 0 if ok else 1
 

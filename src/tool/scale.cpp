@@ -39,7 +39,7 @@ struct ScaleCommand {
   std::string order = "fifo", algorithm = "ring";
   double efficiency = 0.9;
   std::vector<std::string> results{};
-  std::string machine{}, iteration{}, overhead{}, backend{}, reached{};
+  std::string machine{}, iteration{}, phases{}, overhead{}, backend{}, reached{};
 };
 
 /// Where the times of layers come from.
@@ -73,6 +73,7 @@ TimesOf times_of(const ScaleCommand& options) {
     result.warnings = std::move(stored.report.warnings);
     result.results = std::move(stored.results);
   }
+  if (!options.phases.empty()) result.text += "; scaled so that forward, backward and optimizer take " + options.phases;
   if (!options.iteration.empty()) result.text += "; all of them scaled so that an iteration takes " + options.iteration;
   return result;
 }
@@ -119,6 +120,20 @@ std::optional<GivenTime> given_time(const std::string& option, const std::string
   if (!((from_zero ? most : least).value > 0) || most < least)
     throw UsageError(option + ": '" + text + "', expected a time above 0, or two, the shorter one first");
   return GivenTime{(least + most) / 2, (most - least) / (most + least)};
+}
+
+/// `40ms,75ms,3ms`. Throws UsageError.
+std::optional<PhaseTimes> given_phases(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto first = text.find(','), second = text.find(',', first + 1);
+  if (first == std::string::npos || second == std::string::npos)
+    throw UsageError("--phases: '" + text + "', expected three times: forward, backward, optimizer");
+  const PhaseTimes result{.forward = detail::parse_duration(text.substr(0, first)),
+                          .backward = detail::parse_duration(text.substr(first + 1, second - first - 1)),
+                          .update = detail::parse_duration(text.substr(second + 1))};
+  if (!(result.forward.value > 0 && result.backward.value > 0))
+    throw UsageError("--phases: '" + text + "', expected times above 0 for forward and backward");
+  return result;
 }
 
 /// `0.9,0.97`. Throws UsageError.
@@ -174,6 +189,7 @@ int run(const ScaleCommand& options) {
     wanted.overhead_uncertainty = overhead->uncertainty;
   }
   const std::optional<GivenTime> measured = given_time("--iteration", options.iteration);
+  const std::optional<PhaseTimes> phases = given_phases(options.phases);
   ModelOptions plain = options.models;  // the graph of the file: training is derived here
   plain.training = {};
   plain.tells_weights = true;
@@ -184,6 +200,11 @@ int run(const ScaleCommand& options) {
   ScaleReport report{.times_of = times.text, .warnings = times.warnings};
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
     Iteration iteration = iteration_of(graph, training, times);
+    if (phases) {
+      iteration = with_phases(std::move(iteration), *phases);
+      iteration.uncertainty = 0;
+      if (times.analysis.analytic) iteration.units.reset();  // they belong to another machine
+    }
     if (measured) {
       iteration = scaled_to(std::move(iteration), measured->time);
       iteration.uncertainty = measured->uncertainty;
@@ -252,6 +273,10 @@ void add_scale(CLI::App& app, int& exit_code) {
       ->add_option("--iteration", options->iteration,
                    "what an iteration takes on one worker: the layers' times are scaled to it; two: its interval")
       ->type_name("118ms,124ms");
+  command
+      ->add_option("--phases", options->phases,
+                   "what forward, backward and the optimizer take: the layers' times are scaled to it, phase by phase")
+      ->type_name("40ms,75ms,3ms");
   command
       ->add_option("--overhead", options->overhead,
                    "what packing and unpacking all gradients takes of each worker's computation; two: its interval")

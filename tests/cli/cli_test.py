@@ -452,6 +452,10 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(packed["least"][0]["break_even_gbps"], packed["gradient_bytes"] * 8e-9 / 0.038, places=4)
         for end, left in zip(packed["least"][0]["break_even_interval_gbps"], (0.039, 0.037)):
             self.assertAlmostEqual(end, packed["gradient_bytes"] * 8e-9 / left, places=4)
+        # Phases in any proportion; an iteration scales them together.
+        phases = json.loads(run(*asked, "--phases", "10ms,30ms,5ms", "--iteration", "90ms", "--json", "-").stdout)["models"][0]
+        for name, taken in (("forward_ms", 20), ("backward_ms", 60), ("update_ms", 10), ("iteration_ms", 90)):
+            self.assertAlmostEqual(phases[name], taken, places=6)
         halved = json.loads(run(*asked, "--precision", "mixed", "--json", "-").stdout)["models"][0]
         self.assertEqual((halved["type"], halved["gradient_bytes"]), ("bf16", 2 * 25557032))
 
@@ -466,6 +470,8 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--order: 'lifo'", "fifo, priority"], *asked, "--order", "lifo")
         self.fails(2, ["--algorithm: 'star'", "ring, tree"], *asked, "--algorithm", "star")
         self.fails(2, ["--bucket: 'big'"], *asked, "--bucket", "big")
+        self.fails(2, ["--phases: '1s,2s'", "forward, backward, optimizer"], *asked, "--phases", "1s,2s")
+        self.fails(2, ["--phases: '0s,2s,1s'", "above 0"], *asked, "--phases", "0s,2s,1s")
         self.fails(2, ["--workers", "from 2"], *asked, "--workers", "1")
         self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
         self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")

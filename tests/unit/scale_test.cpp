@@ -227,6 +227,12 @@ TEST_CASE("properties of timelines") {
 }
 
 TEST_CASE("an iteration scaled to a measured time keeps its proportions") {
+  // Forward 3 -> 6, backward 7 -> 3.5, the optimizer 2 -> 1: 10.5 instead of 12.
+  const Iteration by_phase = with_phases(two_layers(), {.forward = {6}, .backward = {3.5}, .update = {1}});
+  CHECK(by_phase.time().value == Approx(10.5));
+  CHECK(by_phase.forward[1].time.value == Approx(4));
+  CHECK(by_phase.backward[0].time.value == Approx(1.5));
+  CHECK(by_phase.update.value == Approx(1));
   const Iteration scaled = scaled_to(two_layers(), {6});
   CHECK(scaled.time() == Seconds{6});
   CHECK(scaled.backward[1].time == Seconds{2});

@@ -57,6 +57,12 @@ struct Iteration {
   }
 };
 
+/// What the phases of an iteration take.
+struct PhaseTimes {
+  Seconds forward{};  ///< and the loss
+  Seconds backward{}, update{};
+};
+
 /// The same with all times changed by one factor, so that an iteration takes `time`. An iteration of no time stays.
 [[nodiscard]] inline Iteration scaled_to(Iteration iteration, Seconds time) {
   if (iteration.time().value <= 0) return iteration;
@@ -66,6 +72,25 @@ struct Iteration {
   for (auto* steps : {&iteration.forward, &iteration.backward})
     for (auto& step : *steps) step.time = step.time * factor;
   iteration.update = iteration.update * factor;
+  return iteration;
+}
+
+/// The same with the times of each phase changed by one factor, so that it takes what `phases` says. A phase of no time
+/// stays.
+[[nodiscard]] inline Iteration with_phases(Iteration iteration, const PhaseTimes& phases) {
+  const Seconds before = iteration.time();
+  const auto scale = [](std::vector<ComputeStep>& steps, Seconds time) {
+    const Seconds now = Iteration::sum(steps);
+    for (auto& step : steps)
+      if (now.value > 0) step.time = step.time * (time / now);
+  };
+  scale(iteration.forward, phases.forward);
+  scale(iteration.backward, phases.backward);
+  if (iteration.update.value > 0) iteration.update = phases.update;
+  if (iteration.units && before.value > 0) {
+    const double factor = iteration.time() / before;
+    iteration.units = UnitShares{iteration.units->arithmetic / factor, iteration.units->memory / factor};
+  }
   return iteration;
 }
 
