@@ -18,7 +18,7 @@ since what all of them send goes through it. Nothing leaves that namespace. Some
      of means (95 %, bootstrap over rounds), not the ranges of single rounds.
   5. Tn over several sweeps of bandwidths around the prediction, in random order, T1 before each: gradients exchanged after backward (nothing overlaps), and
      by DistributedDataParallel.
-  6. The measured break-even is where the line of Tn / T1 over 1 / bandwidth (least squares over all sweeps) is the workers' number. Its interval is a
+  6. The measured break-even is where the line of Tn / T1 over 1 / bandwidth (least squares over all sweeps) reaches the number of workers. Its interval is a
      bootstrap over the points (95 %).
 
 Prints both for both ways; exit code 1 if one measured break-even lies outside of its prediction. `--json FILE` has all times.

@@ -136,9 +136,12 @@ class Splitter {
     }
     for (std::size_t i = layers_.layers.size(); i-- > 0;) {  // what covers no node serves the layer that reads it
       if (!layers_.layers[i].members.empty()) continue;
-      const std::size_t reader = layers_.tensors[layers_.layers[i].outputs[0]].consumers.front();
-      sets.join(reader, i);
-      if (served.contains(reader)) served.insert(i);
+      const auto& readers = layers_.tensors[layers_.layers[i].outputs[0]].consumers;
+      const auto reader =
+          std::find_if(readers.begin(), readers.end(), [&](auto each) { return served.contains(each); });
+      if (reader == readers.end()) continue;
+      sets.join(*reader, i);
+      served.insert(i);
     }
     std::map<std::size_t, std::size_t> group_of;  // root -> group
     for (const auto layer : served) {
@@ -154,7 +157,7 @@ class Splitter {
     for (std::size_t i = 0; i < layers_.layers.size(); ++i)
       if (!served.contains(i) && !timed_.layers[i].calls.empty() && timed_.layers[i].runs) missed_.push_back(i);
     for (const auto layer : missed_) {
-      gap_.not_found.push_back(timed_.layers[layer].name);
+      if (!layers_.layers[layer].members.empty()) gap_.not_found.push_back(timed_.layers[layer].name);
       gap_.incomplete = gap_.incomplete || (gap_.latency_of_records && time_of(timed_.layers[layer]).value > 0);
     }
   }
@@ -201,7 +204,8 @@ class Splitter {
       apart += time;
     }
     const Seconds together = time_of(timed_.layers[layer]);
-    return records.size() < 2 ? together : std::max(together, apart);
+    // Where strides moved, the nodes are other layers apart: the difference is not what fusion gains.
+    return records.size() < 2 || layers_.layers[layer].replaces_any() ? together : std::max(together, apart);
   }
 
   void settle(GapGroup& group) {

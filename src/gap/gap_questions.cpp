@@ -75,7 +75,7 @@ std::vector<FusionGain> fusion_gains(const Analysis& analysis, const ModelLayers
         records.insert(found->second.begin(), found->second.end());
     }
     const Seconds gain = apart - time_of(fused->layers[i]);
-    if (with_time < 2 || fused->layers[i].calls.size() >= with_time) continue;
+    if (with_time < 2 || fused->layers[i].calls.size() >= with_time || model.fused.layers[i].replaces_any()) continue;
     FusionGain& entry = by_pattern[pattern_of(model.single, members)];
     ++entry.count;
     entry.gain += gain;

@@ -251,7 +251,8 @@ class Matcher {
       // A layer with what follows it is that layer: what no record serves of the rest is absorbed later.
       const auto is_of_kind = [&](std::size_t member) { return kinds_[member] == kind(group.layer); };
       if (std::count_if(group.members.begin(), group.members.end(), is_of_kind) == 1) continue;
-      if (!same_shape(r, single_.layers[group.members.front()], group)) continue;
+      const Occurrence& last = single_.layers[group.members.back()];
+      if (!same_shape(r, single_.layers[group.members.front()], group.outputs.size() > 1 ? group : last)) continue;
       if (!std::all_of(group.members.begin(), group.members.end(), is_free)) continue;
       for (const auto member : group.members) claim(r, MatchedBy::shape, member);
       return;

@@ -81,7 +81,7 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
   CHECK(std::none_of(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return c.plan == "reference"; }));
 }
 
-TEST_CASE("a witness of moved strides computes what the model as it is computes") {
+TEST_CASE("a witness with moved strides computes what the unchanged model computes") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(R"(m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {
     s3 = Constant<value = int64[4] {16, 16, 3, 3}>()

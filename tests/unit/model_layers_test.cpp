@@ -51,6 +51,8 @@ TEST_CASE("The groups of a model cover each of its layers once", "[models]") {
       // Moved strides change single layers, and slice what others read whole.
       if (group.members.empty()) CHECK(std::holds_alternative<op::Slice>(group.layer));
       if (group.members.size() > 1) CHECK_FALSE(group.pieces.empty());
+      for (const auto& piece : group.pieces)
+        if (piece.count == 1) CHECK(piece.layer != model.single.layers[group.members[piece.first]].layer);
       if (group.members.size() == 1 && !group.pieces.empty())
         CHECK(group.layer != model.single.layers[group.members[0]].layer);
     }

@@ -5,6 +5,7 @@
 #include <benanza/model/cost.hpp>
 #include <benanza/onnx.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace {
@@ -114,6 +115,29 @@ TEST_CASE("strides move through axes of their own, and through padding that depe
     CHECK(signatures(fused(g)).back() == named(is_moved ? "Conv/f32/x=1x8x4x4/w=3x8x1x1/w_constant=1"
                                                         : "Conv/f32/x=1x8x8x8/w=3x8x1x1/strides=2x2/w_constant=1"));
   }
+}
+
+TEST_CASE("slices of one tensor with different steps have names of their own") {
+  GraphBuilder g;
+  const auto x = g.map("Relu", {g.input({1, 4, 9, 9})});
+  for (const std::int64_t stride : {2, 4}) g.output(pointwise(g, g.map("Add", {g.conv(x, 4), x}), 3, stride));
+  const auto moved = move_strides(g.graph());
+  REQUIRE(moved);
+  CHECK(moved->slices.size() == 2);
+  const auto models = make_model_layers(g.graph());
+  std::vector<std::size_t> members;
+  for (const auto& at : models.fused.layers) members.insert(members.end(), at.members.begin(), at.members.end());
+  std::sort(members.begin(), members.end());
+  CHECK(members == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a batch norm with a scale for each place stops strides") {
+  GraphBuilder g("model", 7);
+  const auto y = g.conv(g.input({1, 4, 9, 9}), 8);
+  const auto scale = g.weight({8, 9, 9});
+  const auto n = g.map("BatchNormalization", {y, scale, scale, scale, scale}, {{"spatial", std::int64_t{0}}});
+  g.output(pointwise(g, n, 3, 2));
+  CHECK_FALSE(move_strides(g.graph()));
 }
 
 TEST_CASE("strides move in four of the 44 models: ResNets whose 1x1 convolutions have them") {

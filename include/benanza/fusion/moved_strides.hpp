@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // move_strides: strides moved towards the inputs of a model. Where every reader of a tensor skips elements of it, as
 // 1x1 convolutions of stride 2 do, the convolution or pooling that makes the tensor can skip them. Element-wise nodes
-// between them work on what is left. An operand that others read whole is taken with a strided Slice.
+// between them work on what is left. An operand that is computed whole is taken with a strided Slice.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -21,7 +21,7 @@
 
 namespace benanza {
 
-/// A graph with the outputs of another one, which computes fewer elements on the way.
+/// A graph that has the outputs of another one and computes fewer elements on the way.
 struct MovedStrides {
   Graph graph{};                   ///< values that both have keep their ids, and nodes their names
   std::set<std::string> slices{};  ///< names of the nodes that were added
@@ -35,6 +35,7 @@ namespace detail {
 class StrideMover {
  public:
   explicit StrideMover(const Graph& graph) : graph_(&graph), wanted_(graph.values.size()) {
+    collect_names(graph);
     for (const ValueId output : graph.outputs) want(output, {});
     for (std::size_t n = graph.nodes.size(); n-- > 0;) find_wanted(graph.nodes[n]);
   }
@@ -54,7 +55,7 @@ class StrideMover {
   }
 
  private:
-  /// Along each spatial axis, every which element; empty: all elements along all axes.
+  /// For each spatial axis the n of "every n-th element"; empty: all elements.
   using Steps = Dims;
 
   [[nodiscard]] static bool skips(const Steps& steps) {
@@ -62,11 +63,24 @@ class StrideMover {
   }
   [[nodiscard]] static std::int64_t step(const Steps& steps, std::size_t i) { return steps.empty() ? 1 : steps[i]; }
 
-  /// The step of which all readers need multiples.
+  /// The largest step that divides what every reader takes.
   [[nodiscard]] Steps wanted_of(ValueId id) const { return wanted_[id].value_or(Steps{}); }
   [[nodiscard]] Steps made_of(ValueId id) const {
     const auto found = made_.find(id);
     return found != made_.end() ? found->second : Steps{};
+  }
+
+  void collect_names(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      names_.insert(node.name);
+      for (const Body& body : node.bodies) collect_names(body.graph);
+    }
+  }
+  /// A name that no node has.
+  [[nodiscard]] std::string new_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (int i = 2; !names_.insert(name).second; ++i) name = wanted + "." + std::to_string(i);
+    return name;
   }
 
   void want(ValueId id, Steps steps) {
@@ -134,14 +148,15 @@ class StrideMover {
     return node.has_input(k) && graph_->input(node, k).dims == graph_->output(node, 0).dims;
   }
 
-  /// Whether each element of the one result follows from the elements of operands at its place, or from such that all
-  /// places of a channel have in common.
+  /// Whether each element of the one result follows from the elements of operands at its place, or from elements that
+  /// all places of a channel share.
   [[nodiscard]] bool is_elementwise(const Node& node) const {
     if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0)) return false;
     const Dims& y = graph_->output(node, 0).dims;
     if (y.size() < 3) return false;
     const Layer layer = make_layer(node, *graph_);
-    if (std::holds_alternative<op::BatchNorm>(layer)) return has_all_elements(node, 0);
+    if (const auto* norm = std::get_if<op::BatchNorm>(&layer))  // before operator set 9 each place may have a scale
+      return norm->x[1] == y[1] && has_all_elements(node, 0);
     if (!std::holds_alternative<op::Unary>(layer) && !std::holds_alternative<op::Binary>(layer) &&
         !std::holds_alternative<op::Nary>(layer))
       return false;
@@ -194,7 +209,7 @@ class StrideMover {
     if (!skips(steps)) return id;
     const auto [found, is_new] = sliced_.try_emplace({id, steps}, 0);
     if (!is_new) return found->second;
-    Value slice{.name = graph_->value(id).name + "/slice",
+    Value slice{.name = new_name(graph_->value(id).name + "/slice"),
                 .type = graph_->value(id).type,
                 .dims = result_.graph.value(id).dims};
     Dims ends(slice.dims.begin() + 2, slice.dims.end()), axes(steps.size());
@@ -223,6 +238,7 @@ class StrideMover {
   const Graph* graph_;
   std::vector<std::optional<Steps>> wanted_;  // by value of the old graph; nothing where it is not read
   std::map<ValueId, Steps> made_{};
+  std::set<std::string> names_{};
   std::map<std::pair<ValueId, Steps>, ValueId> sliced_{};
   MovedStrides result_{};
 };

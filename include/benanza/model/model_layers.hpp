@@ -9,6 +9,7 @@
 #include <benanza/model/units.hpp>
 #include <benanza/op/ops.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -95,6 +96,15 @@ struct Occurrence {
   Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
   LiveShare live{};
   Work needed{};  ///< what is left without what no output needs
+
+  /// Whether member `k` is another layer here than in the single form.
+  [[nodiscard]] bool replaces(std::size_t k) const {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const Piece& piece) { return piece.first == k && piece.count == 1; });
+  }
+  [[nodiscard]] bool replaces_any() const {
+    return std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.count == 1; });
+  }
 };
 
 struct LayerGraph {

@@ -163,10 +163,6 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       plan_call(plan, at, times, ceilings);
       continue;
     }
-    const auto is_replaced = [&](std::size_t member) {
-      return std::any_of(at.pieces.begin(), at.pieces.end(),
-                         [&](const Piece& piece) { return piece.first == member && piece.count == 1; });
-    };
     std::vector<Prefix> done(at.members.size() + 1);
     done[0].reachable = true;
     Seconds whole{}, floor{}, floor_without{};
@@ -204,7 +200,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) part.node = node;
         if (is_free(at.layer)) alone.clear();  // movement that the layers around it do
-        if (!is_replaced(i)) {
+        if (!at.replaces(i)) {
           const Prefix next = extend(done[i], alone, time_of_part);
           if (better(next, done[i + 1])) done[i + 1] = next;
         }
