@@ -15,17 +15,21 @@ namespace {
 
 constexpr std::uint64_t seed = 7;
 
-const std::string block = R"(m (float[1,16,10,10] x) => (float[1,5] y) {
-  s = Constant<value = int64[4] {16, 16, 3, 3}>()
+/// Constants of a batch normalisation with 16 channels.
+const std::string norm_constants = R"(
   c = Constant<value = int64[1] {16}>()
-  g = Constant<value = int64[2] {800, 5}>()
-  one = Constant<value = float[1] {1.0}>()
-  w = ConstantOfShape<value = float[1] {1.0}>(s)
-  v = ConstantOfShape<value = float[1] {2.0}>(s)
   scale = ConstantOfShape<value = float[1] {1.5}>(c)
   shift = ConstantOfShape<value = float[1] {0.5}>(c)
   mean = ConstantOfShape<value = float[1] {0.25}>(c)
   var = ConstantOfShape<value = float[1] {3.0}>(c)
+)";
+
+const std::string block = "m (float[1,16,10,10] x) => (float[1,5] y) {" + norm_constants + R"(
+  s = Constant<value = int64[4] {16, 16, 3, 3}>()
+  g = Constant<value = int64[2] {800, 5}>()
+  one = Constant<value = float[1] {1.0}>()
+  w = ConstantOfShape<value = float[1] {1.0}>(s)
+  v = ConstantOfShape<value = float[1] {2.0}>(s)
   f = ConstantOfShape<value = float[1] {1.0}>(g)
   a = Conv<pads = [1, 1, 1, 1]>(x, w)
   n = BatchNormalization(a, scale, shift, mean, var)
@@ -83,18 +87,14 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
 
 TEST_CASE("a witness with moved strides computes what the unchanged model computes") {
   const auto backends = usable_backends();
-  const Graph graph = testing::import_text(R"(m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {
+  const Graph graph =
+      testing::import_text("m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {" + norm_constants + R"(
     s3 = Constant<value = int64[4] {16, 16, 3, 3}>()
     s1 = Constant<value = int64[4] {8, 16, 1, 1}>()
     s4 = Constant<value = int64[4] {4, 16, 1, 1}>()
-    c = Constant<value = int64[1] {16}>()
     w = ConstantOfShape<value = float[1] {1.0}>(s3)
     v = ConstantOfShape<value = float[1] {1.0}>(s1)
     u = ConstantOfShape<value = float[1] {1.0}>(s4)
-    scale = ConstantOfShape<value = float[1] {1.5}>(c)
-    shift = ConstantOfShape<value = float[1] {0.5}>(c)
-    mean = ConstantOfShape<value = float[1] {0.25}>(c)
-    var = ConstantOfShape<value = float[1] {3.0}>(c)
     r = Relu(x)
     a = Conv<pads = [1, 1, 1, 1]>(r, w)
     b = Conv<auto_pad = "SAME_UPPER">(a, w)
@@ -105,7 +105,7 @@ TEST_CASE("a witness with moved strides computes what the unchanged model comput
     y = Conv<strides = [2, 2]>(t, v)
     z = Conv<strides = [4, 4]>(t, u)
   })",
-                                           {.executable = true});
+                           {.executable = true});
   const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
                                        {.backends = backends, .budget = {0.01}, .weight_seed = seed});
   CAPTURE(witness.refused);

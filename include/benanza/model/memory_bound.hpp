@@ -80,9 +80,9 @@ template <class... Ops>
 
 }  // namespace detail
 
-/// Whether its bytes say what an operator costs, also where no kind describes it: it moves elements, or is a form of
-/// what does a few operations on each. The arithmetic of all others is unknown, so that their bytes are only a part
-/// of the cost. `onnx_type` has the domain before it, unless that is ai.onnx.
+/// Whether the bytes of an operator determine its cost, even if no kind describes it: it moves elements, or does a few
+/// operations on each. The arithmetic of other operators is unknown, and their bytes are only a part of the cost.
+/// `onnx_type` includes the domain, except ai.onnx.
 [[nodiscard]] constexpr bool is_memory_bound(std::string_view onnx_type) {
   return std::find(detail::moving_operators.begin(), detail::moving_operators.end(), onnx_type) !=
              detail::moving_operators.end() ||

@@ -37,8 +37,8 @@ struct Machine {
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// Canonical text of the identity; rows of different ids never share a total. It has the memory rounded up to a power
-  /// of two, in GiB: how much of it a virtual machine has may change while it runs.
+  /// Canonical text of the identity; rows of different ids never share a total. The memory size is
+  /// rounded up to a power of two, in GiB, because that of a virtual machine may change while it runs.
   [[nodiscard]] std::string id() const {
     std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
     for (const auto& cache : caches)
