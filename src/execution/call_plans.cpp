@@ -84,4 +84,15 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters&
   return plans;
 }
 
+std::vector<CallPlan> CallPlans::offered(const Layer& layer, bool on_one_thread) const {
+  std::vector<CallPlan> result;
+  for (const auto& backend : backends_) {
+    auto made = backend->drafts(layer, on_one_thread ? 1 : threads_);
+    auto* list = std::get_if<PlanDrafts>(&made);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+      if (auto plan = build(*backend, layer, (*list)[i])) result.push_back(std::move(*plan));
+  }
+  return result;
+}
+
 }  // namespace benanza::execution

@@ -40,6 +40,8 @@ class CallPlans {
   /// The plans of the fastest rows, the fastest first; the first that a backend offers where no row has a time. All
   /// compute with `numbers`; none where no backend does. Built once for each layer and its numbers.
   [[nodiscard]] const std::vector<CallPlan>& of(const Layer& layer, const Parameters& numbers);
+  /// Every plan that a backend offers, without times: on one thread, or on as many as calls may have.
+  [[nodiscard]] std::vector<CallPlan> offered(const Layer& layer, bool on_one_thread) const;
 
  private:
   [[nodiscard]] std::vector<const Measurement*> fastest(const Layer& layer) const;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <vector>
 
 namespace benanza::execution {
 
@@ -33,23 +35,37 @@ Seconds time_of(const Plan& plan, Device* device) {
 
 }  // namespace
 
-std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t elements, const Arrangement& from,
-                                                   const Arrangement& to) const {
+std::optional<Layer> layout_change_layer(DataType type, std::int64_t elements, const Arrangement& from,
+                                         const Arrangement& to) {
   if (!from.order || !to.order) return std::nullopt;
-  const auto dimensions = order_change(*from.order, *to.order, elements);
-  if (!dimensions) return std::nullopt;
+  auto dimensions = order_change(*from.order, *to.order, elements);
+  if (!dimensions || dimensions->size() < 2 || dimensions->size() > TensorShape::capacity) return std::nullopt;
+  std::sort(dimensions->begin(), dimensions->end(),
+            [](const auto& a, const auto& b) { return a.x_stride > b.x_stride; });
+  std::vector<std::size_t> order(dimensions->size());  // of the result, the slowest first
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return (*dimensions)[a].y_stride > (*dimensions)[b].y_stride; });
+  op::Transpose transpose{.type = type};
+  for (const auto& dimension : *dimensions) transpose.x.push_back(dimension.size);
+  for (const auto axis : order) transpose.perm.push_back(static_cast<std::int64_t>(axis));
+  return transpose;
+}
+
+std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t elements, const Arrangement& from,
+                                                   const Arrangement& to) {
+  const auto layer = layout_change_layer(type, elements, from, to);
+  if (!layer) return std::nullopt;
+  if (plans_.best_time(*layer))
+    if (const auto& of_rows = plans_.of(*layer, parameters_of(*layer));
+        !of_rows.empty() && of_rows.front().alone.value > 0)
+      return LayoutChange{.layer = *layer, .call = of_rows.front()};
   constexpr std::int64_t of_one_thread = 1 << 15;  // bytes: waking another thread takes longer than to copy them
-  const int threads = elements * bits(type) / 8 <= of_one_thread ? 1 : threads_;  // a device's plans have one
   std::optional<LayoutChange> best;
-  for (const auto& backend : backends_)
-    for (auto& plan : backend->copies(type, *dimensions, threads)) {
-      const Seconds time = time_of(*plan, device_);
-      if (best && best->alone <= time) continue;
-      best = {.plan = std::move(plan),
-              .backend = std::string(backend->name()),
-              .uses_openmp = backend->uses_openmp(),
-              .alone = time};
-    }
+  for (auto& call : plans_.offered(*layer, elements * bits(type) / 8 <= of_one_thread)) {
+    call.alone = time_of(*call.plan, device_);
+    if (!best || call.alone < best->call.alone) best = {.layer = *layer, .call = std::move(call)};
+  }
   return best;
 }
 
@@ -60,6 +76,12 @@ const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, co
   const auto [found, added] = known_.try_emplace(key);
   if (added) found->second = fastest(type, elements, from, to);
   return found->second ? &*found->second : nullptr;
+}
+
+std::optional<Seconds> LayoutChanges::row_time(DataType type, std::int64_t elements, const Arrangement& from,
+                                               const Arrangement& to) const {
+  const auto layer = layout_change_layer(type, elements, from, to);
+  return layer ? plans_.best_time(*layer) : std::nullopt;
 }
 
 }  // namespace benanza::execution

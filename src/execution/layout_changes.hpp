@@ -1,42 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayoutChanges: the fastest plan that brings a tensor from one form into another, of all that backends have. Each is
-// timed once, when it is first asked for.
+// LayoutChanges: the fastest plan that brings a tensor from one form into another. A change of layout is a layer, the
+// transposition of a tensor's digits (plan/element_order.hpp), so that it has rows like any other.
 #pragma once
 
 #include "arrangement.hpp"
+#include "call_plans.hpp"
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace benanza::execution {
 
 struct LayoutChange {
-  std::shared_ptr<const Plan> plan{};
-  std::string backend{};
-  bool uses_openmp = false;
-  Seconds alone{};  ///< repeated by itself, everything in the caches
+  Layer layer{};
+  /// `alone` is the time in its row; where it has none, that of a call repeated by itself, everything in the caches.
+  CallPlan call{};
 };
+
+/// The layer that brings `elements` elements from one form into another. Nothing where one of the forms has no order,
+/// where both are the same memory, or where a layer has too few dimensions for it.
+[[nodiscard]] std::optional<Layer> layout_change_layer(DataType type, std::int64_t elements, const Arrangement& from,
+                                                       const Arrangement& to);
 
 class LayoutChanges {
  public:
-  /// `device`: the one that backends work on; null: the processor.
-  LayoutChanges(std::vector<std::shared_ptr<const Backend>> backends, int threads, Device* device = nullptr)
-      : backends_(std::move(backends)), threads_(threads), device_(device) {}
+  /// Both outlive it. `device`: the one that plans work on; null: the processor.
+  explicit LayoutChanges(CallPlans& plans, Device* device = nullptr) : plans_(plans), device_(device) {}
 
-  /// The change of `elements` elements. Null where one of the forms has no order, or no backend copies from one to the
-  /// other.
+  /// The plan of the fastest row; where the database has none, all plans are timed, once. Null where no layer or no
+  /// plan does it.
   [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from,
                                          const Arrangement& to);
+  /// What the fastest row of the database says; nothing where it has none.
+  [[nodiscard]] std::optional<Seconds> row_time(DataType type, std::int64_t elements, const Arrangement& from,
+                                                const Arrangement& to) const;
 
  private:
   [[nodiscard]] std::optional<LayoutChange> fastest(DataType type, std::int64_t elements, const Arrangement& from,
-                                                    const Arrangement& to) const;
+                                                    const Arrangement& to);
 
-  std::vector<std::shared_ptr<const Backend>> backends_;
-  int threads_;
+  CallPlans& plans_;
   Device* device_;
   std::map<std::string, std::optional<LayoutChange>> known_{};
 };

@@ -201,7 +201,7 @@ class Maker {
                    .weight_seed = options.weight_seed},
         program_(graph_, weights_, resources_),
         plans_(rows.newest_rows(), backends_, options.threads),
-        changes_(backends_, options.threads, device_.get()),
+        changes_(plans_, device_.get()),
         packed_(device_.get()) {}
 
   [[nodiscard]] Witness make() {

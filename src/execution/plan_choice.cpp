@@ -111,13 +111,14 @@ Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
   const Arrangement &before = tensor.forms[from], &after = tensor.forms[to];
   const Value& value = *tensor.value;
   if (before.order && after.order) {
+    if (const auto row = changes_.row_time(value.type, value.elements(), before, after)) return known = *row;
     // One of about this size stands for all: models have hundreds of sizes, and each would be timed.
     const auto size = static_cast<double>(value.elements());
     const auto [rate_of, added] = seconds_of_element_.try_emplace(
         {value.type, kind_of(before), kind_of(after), std::ilogb(std::max(size, 1.0))}, unknown);
     if (added)
       if (const auto* how = changes_.find(value.type, value.elements(), before, after))
-        rate_of->second = how->alone * (1 / size);
+        rate_of->second = how->call.alone * (1 / size);
     if (rate_of->second.value >= 0) return known = rate_of->second * size;
   }
   const double bytes = static_cast<double>(value.elements()) * bits(value.type) / 8;

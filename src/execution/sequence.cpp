@@ -3,6 +3,7 @@
 
 #include "time_of_calls.hpp"
 #include <benanza/detail/quantile.hpp>
+#include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -113,12 +114,12 @@ std::byte* Sequence::at(std::size_t region) const {
 }
 
 std::size_t Sequence::change(StepOwner::Change what, const LayoutChange& how, std::size_t from) {
-  const std::size_t to = write(what.root, what.to, how.plan->outputs()[0].bytes);
-  const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, how.plan->workspace_bytes());
+  const std::size_t to = write(what.root, what.to, how.call.plan->outputs()[0].bytes);
+  const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, how.call.plan->workspace_bytes());
   use(from);
   auto buffers = std::make_shared<Buffers>(Buffers{.inputs = {nullptr}, .outputs = {nullptr}});
   push({.execute =
-            [held = how.plan, buffers] {
+            [held = how.call.plan, buffers] {
               held->execute({.inputs = buffers->inputs, .outputs = buffers->outputs, .workspace = buffers->workspace});
             },
         .bind =
@@ -127,9 +128,13 @@ std::size_t Sequence::change(StepOwner::Change what, const LayoutChange& how, st
               buffers->outputs[0] = at(to);
               buffers->workspace = at(workspace);
             },
-        .openmp = team_of(*how.plan, how.uses_openmp),
+        .openmp = team_of(*how.call.plan, how.call.uses_openmp),
         .repeatable = true},
-       {.nodes = {model_.graph.value(what.root).name}, .plan = "layout", .alone = how.alone}, what);
+       {.nodes = {model_.graph.value(what.root).name},
+        .plan = "layout",
+        .layer = LayerSignature(how.layer).text(),
+        .alone = how.call.alone},
+       what);
   return to;
 }
 

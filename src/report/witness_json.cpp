@@ -11,6 +11,7 @@ Json calls_json(const Witness& witness) {
   for (const auto& call : witness.calls)
     calls.push_back({{"nodes", call.nodes},
                      {"plan", call.plan},
+                     {"layer", call.layer.empty() ? Json() : Json(call.layer)},
                      {"alone_ms", known(call.alone)},
                      {"fastest_ms", known(call.fastest)},
                      {"in_place_ms", ms(call.in_place)},

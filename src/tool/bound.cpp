@@ -120,8 +120,11 @@ int run(const BoundCommand& options) {
                      .warnings = warnings_of(session.database()),
                      .runs = summarise_runs(session.database()),
                      .training = options.models.training.training};
-  if (options.witness.witness && measured.interrupted == 0)
-    report.witnesses = make_witnesses(options.witness, options.models, session);
+  if (options.witness.witness && measured.interrupted == 0) {
+    Executed executed = make_witnesses(options.witness, options.models, session, options.output.quiet);
+    report.witnesses = std::move(executed.witnesses);
+    measured.interrupted = executed.interrupted;
+  }
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);

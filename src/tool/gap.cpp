@@ -234,8 +234,12 @@ int run(const GapCommand& options, const CLI::App& command) {
     report.proofs = std::move(proved.proofs);
     bounds.measured.interrupted = proved.interrupted;
   }
-  if (options.witness.witness && bounds.session && bounds.measured.interrupted == 0)
-    report.bound.witnesses = make_witnesses(options.witness, sized_by(options, report.profile), *bounds.session);
+  if (options.witness.witness && bounds.session && bounds.measured.interrupted == 0) {
+    Executed executed =
+        make_witnesses(options.witness, sized_by(options, report.profile), *bounds.session, options.output.quiet);
+    report.bound.witnesses = std::move(executed.witnesses);
+    bounds.measured.interrupted = executed.interrupted;
+  }
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);
   if (bounds.measured.interrupted != 0) return bounds.measured.interrupted;

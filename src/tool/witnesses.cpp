@@ -5,9 +5,14 @@
 #include "models.hpp"
 #include "run_inputs.hpp"
 #include <benanza/execution/make_witness.hpp>
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/predict/make_prediction.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
+
+#include <map>
+#include <utility>
 
 namespace benanza::tool {
 
@@ -28,7 +33,43 @@ void WitnessFlags::check() const {
   static_cast<void>(parse_budget(time));
 }
 
-std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOptions& models, const Session& session) {
+namespace {
+
+/// Sets the times of changes of layout to those of their rows. Returns the changes that have none.
+std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Session& session) {
+  const FastestRows rows = fastest_rows(session.database(), session.analysis_options().threads);
+  std::map<std::string, bench::Wanted> missing;
+  for (auto& witness : witnesses)
+    for (auto& call : witness.calls) {
+      if (call.layer.empty()) continue;
+      if (const auto row = rows.find(call.layer); row != rows.end()) {
+        call.alone = row->second.p10;
+        continue;
+      }
+      const auto [at, added] = missing.try_emplace(call.layer, bench::Wanted{.layer = parse_layer(call.layer)});
+      if (!added) ++at->second.weight;
+    }
+  std::vector<bench::Wanted> result;
+  for (auto& [signature, wanted] : missing) result.push_back(std::move(wanted));
+  return result;
+}
+
+int measure_layout_changes(std::vector<Witness>& witnesses, Session& session, bool quiet) {
+  constexpr Seconds for_each{1};
+  const auto missing = read_rows(witnesses, session);
+  if (missing.empty()) return 0;
+  const BoundOptions options{.budget = for_each * static_cast<double>(missing.size())};
+  const Outcome measured = watched(session, quiet, options, [&](const BoundOptions& bound) {
+    return session.measure_layers(missing, "layout_changes", bound);
+  });
+  if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
+  static_cast<void>(read_rows(witnesses, session));
+  return measured.interrupted;
+}
+
+}  // namespace
+
+Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, Session& session, bool quiet) {
   ModelOptions executable = models;
   executable.executable = true;
   const bool on_device = session.machine().is_device();
@@ -39,16 +80,17 @@ std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOption
       .threads = session.analysis_options().threads,
       .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
       .weight_seed = weight_seed(flags.weights)};
-  std::vector<Witness> result;
+  Executed result;
   for (const auto& model : wanted_models(executable)) {
     try {
-      result.push_back(make_witness(load_graph(model), session.database(), wanted));
+      result.witnesses.push_back(make_witness(load_graph(model), session.database(), wanted));
     } catch (const InputError& error) {
-      result.push_back({.refused = error.what()});
+      result.witnesses.push_back({.refused = error.what()});
     } catch (const EnvironmentError& error) {  // for example, the device was lost
-      result.push_back({.refused = error.what()});
+      result.witnesses.push_back({.refused = error.what()});
     }
   }
+  result.interrupted = measure_layout_changes(result.witnesses, session, quiet);
   return result;
 }
 

@@ -19,9 +19,14 @@ struct WitnessFlags {
   void check() const;
 };
 
-/// Executes every model from the plans that the session has measured. What cannot be executed costs no bound: its
-/// witness says why.
-[[nodiscard]] std::vector<Witness> make_witnesses(const WitnessFlags& flags, const ModelOptions& models,
-                                                  const Session& session);
+struct Executed {
+  std::vector<Witness> witnesses{};  ///< one for each model
+  int interrupted = 0;               ///< the exit code that a signal asks for; 0: none came
+};
+
+/// Executes every model from the plans that the session has measured. Then measures the changes of layout that have no
+/// rows yet, so that `library chained` is a sum of rows. Where a model cannot be executed, its witness gives the cause.
+[[nodiscard]] Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, Session& session,
+                                      bool quiet);
 
 }  // namespace benanza::tool

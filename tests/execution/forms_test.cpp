@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../src/execution/layout_changes.hpp"
 #include "support/catch.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/cpu_set.hpp>
@@ -20,6 +21,7 @@
 #include <vector>
 
 using namespace benanza;
+using execution::layout_change_layer;
 
 namespace {
 
@@ -54,24 +56,32 @@ TEST_CASE("orders are equal where memory is, whatever the dimensions") {
   CHECK(ElementOrder().of_part(7)->is_row_major());
 }
 
-TEST_CASE("backends copy elements from one order into another") {
+TEST_CASE("a change of layout is a transposition, which backends compute") {
   const ElementOrder row_major;
-  const auto name = [](const ElementOrder& order) {
-    return order.is_row_major() ? std::string("row-major") : order.text();
+  struct Change {
+    ElementOrder from, to;
+    std::string layer;  // by hand: sizes as they lie in `from`
   };
-  for (const auto& [from, to] : {std::pair{row_major, blocked}, std::pair{blocked, row_major},
-                                 std::pair{row_major, channels_last}, std::pair{channels_last, blocked}}) {
-    CAPTURE(name(from), name(to));
-    const auto dimensions = order_change(from, to, elements);
-    REQUIRE(dimensions);
+  // 32 channels of 30 pixels; 2 blocks of 30 pixels of 16 channels; 30 pixels of 32 channels.
+  for (const auto& [from, to, layer] : {Change{row_major, blocked, "Transpose/f32/x=2x16x30/perm=0x2x1"},
+                                        Change{blocked, row_major, "Transpose/f32/x=2x30x16/perm=0x2x1"},
+                                        Change{row_major, channels_last, "Transpose/f32/x=32x30/perm=1x0"},
+                                        Change{channels_last, blocked, "Transpose/f32/x=30x2x16/perm=1x0x2"}}) {
+    CAPTURE(layer);
+    const auto change =
+        layout_change_layer(DataType::f32, elements, execution::arrangement_of(from), execution::arrangement_of(to));
+    REQUIRE(change);
+    REQUIRE(LayerSignature(*change).text() == layer);
     // Where each order has element (channel c, pixel p), by hand.
     const auto place = [](const ElementOrder& order, std::int64_t c, std::int64_t p) {
       if (order == blocked) return c / 16 * 480 + p * 16 + c % 16;
       return order == channels_last ? p * 32 + c : c * 30 + p;
     };
     int copied = 0;
-    for (const auto& backend : usable_backends())
-      for (const auto& plan : backend->copies(DataType::f32, *dimensions, 2)) {
+    for (const auto& backend : usable_backends()) {
+      const auto made = backend->plans(*change, 2);
+      if (!std::holds_alternative<Plans>(made)) continue;
+      for (const auto& plan : std::get<Plans>(made)) {
         CAPTURE(backend->name(), plan->algorithm());
         const Aligned x(elements * sizeof(float)), y(elements * sizeof(float)), workspace(plan->workspace_bytes());
         std::iota(static_cast<float*>(x.data), static_cast<float*>(x.data) + elements, 0.0F);
@@ -85,8 +95,11 @@ TEST_CASE("backends copy elements from one order into another") {
         CHECK(wrong == 0);
         ++copied;
       }
+    }
     CHECK(copied >= 1);
   }
+  CHECK_FALSE(layout_change_layer(DataType::f32, elements, execution::arrangement_of(blocked),
+                                  execution::arrangement_of(blocked)));
   // 30 rows of 32 and 15 rows of 64 cut the tensor at places that do not divide each other.
   CHECK_FALSE(order_change(ElementOrder(std::vector<OrderDigit>{{3, 1}, {320, 3}}),
                            ElementOrder(std::vector<OrderDigit>{{2, 1}, {480, 2}}), elements));

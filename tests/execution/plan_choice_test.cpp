@@ -4,7 +4,10 @@
 
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
+#include <benanza/model/layer_signature.hpp>
+#include <benanza/session/backends.hpp>
 
+#include <variant>
 #include <vector>
 
 using namespace benanza;
@@ -37,7 +40,8 @@ TEST_CASE("a plan that takes longer in its place than another's row lets expect 
   })");
   ModelCalls model;
   model.calls = {call_of(graph, 0, {{1e-3}, {1.2e-3}}), call_of(graph, 1, {{10e-3}})};
-  LayoutChanges changes({}, 1);
+  CallPlans plans({}, {}, 1);
+  LayoutChanges changes(plans);
   PlanSearch search(graph, model, changes);
   const PlanChoice by_rows = search.run([](const CallPlan&) { return true; });
   CHECK(by_rows == PlanChoice{0, 0});
@@ -56,6 +60,33 @@ TEST_CASE("a plan that takes longer in its place than another's row lets expect 
   CHECK(search.cost(by_rows).value == Approx(13e-3));  // the lesser of two times of the second call
 }
 
+TEST_CASE("a change of layout takes the plan and the time of the fastest row, where it has rows") {
+  const auto backends = usable_backends({"native"});
+  const execution::Arrangement blocked =
+      arrangement_of(ElementOrder(std::vector<OrderDigit>{{2, 480}, {30, 1}, {16, 30}}));
+  const Layer layer = parse_layer("Transpose/f32/x=2x16x30/perm=0x2x1");
+  const auto plan = std::get<Plans>(backends.front()->plans(layer, 1)).front()->algorithm();
+  const auto row = [&](const std::string& algorithm, double time) {
+    return Measurement{.backend = "native", .algorithm = algorithm, .samples = 1, .p10 = {time}};
+  };
+  CallPlans with_rows({{LayerSignature(layer).text(), {row(plan, 5e-3), row("of_another_build,threads=1", 4e-3)}}},
+                      backends, 1);
+  LayoutChanges changes(with_rows);
+  CHECK(changes.row_time(DataType::f32, 960, {}, blocked)->value == Approx(4e-3));
+  const LayoutChange* const change = changes.find(DataType::f32, 960, {}, blocked);
+  REQUIRE(change);
+  CHECK(change->layer == layer);
+  CHECK(change->call.plan->algorithm() == plan);
+  CHECK(change->call.alone.value == Approx(5e-3));
+
+  CallPlans without({}, backends, 1);
+  LayoutChanges timed(without);
+  CHECK_FALSE(timed.row_time(DataType::f32, 960, {}, blocked));
+  REQUIRE(timed.find(DataType::f32, 960, {}, blocked));
+  CHECK(timed.find(DataType::f32, 960, {}, blocked)->call.alone.value > 0);
+  CHECK(timed.find(DataType::f32, 960, {}, {.key = "hidden", .order = std::nullopt}) == nullptr);
+}
+
 TEST_CASE("what a change of layout took in its place counts") {
   const Graph graph = testing::import_text(R"(m (float[64] x) => (float[64] z) {
     y = Relu(x)
@@ -65,7 +96,8 @@ TEST_CASE("what a change of layout took in its place counts") {
   ModelCalls model;
   model.calls = {call_of(graph, 0, {{10e-3}, {11e-3}}), call_of(graph, 1, {{10e-3}})};
   model.calls[0].plans[0].outputs[0] = other;
-  LayoutChanges changes({}, 1);
+  CallPlans plans({}, {}, 1);
+  LayoutChanges changes(plans);
   PlanSearch search(graph, model, changes);
   const PlanChoice choice{0, 0};
   CHECK(search.run([](const CallPlan&) { return true; }) == choice);  // a change of 64 numbers is expected to be short
