@@ -47,15 +47,12 @@ std::optional<Seconds> CallPlans::best_time(const Layer& layer) const {
   return rows.empty() ? std::nullopt : std::optional(rows.front()->p10);
 }
 
-const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters& numbers) {
-  auto& built = built_[LayerSignature(layer).text()];
-  for (const auto& one : built)
-    if (one.numbers == numbers) return one.plans;
-  std::vector<CallPlan>& plans = built.emplace_back(Built{.numbers = numbers}).plans;
+std::vector<CallPlan> CallPlans::of_rows(const Layer& layer, const Parameters& numbers, std::size_t most) const {
+  std::vector<CallPlan> plans;
   const auto rows = fastest(layer);
   std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // key: a backend and a number of threads
   for (const auto* row : rows) {
-    if (plans.size() == most_plans || row->p10 > rows.front()->p10 * slowest) break;
+    if (plans.size() == most || row->p10 > rows.front()->p10 * slowest) break;
     for (const auto& backend : backends_) {
       if (backend->name() != row->backend) continue;
       const auto [list, first] = drafts.try_emplace({backend.get(), row->threads});
@@ -74,6 +71,15 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters&
       }
     }
   }
+  return plans;
+}
+
+const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters& numbers) {
+  auto& built = built_[LayerSignature(layer).text()];
+  for (const auto& one : built)
+    if (one.numbers == numbers) return one.plans;
+  std::vector<CallPlan>& plans = built.emplace_back(Built{.numbers = numbers}).plans;
+  plans = of_rows(layer, numbers, most_plans);
   for (const auto& backend : backends_) {
     if (!plans.empty()) break;
     auto made = backend->drafts_with(layer, threads_, numbers);
@@ -82,6 +88,11 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters&
       if (auto plan = build(*backend, layer, (*list)[i])) plans.push_back(std::move(*plan));
   }
   return plans;
+}
+
+std::optional<CallPlan> CallPlans::fastest_plan(const Layer& layer) const {
+  auto plans = of_rows(layer, parameters_of(layer), 1);
+  return plans.empty() ? std::nullopt : std::optional(std::move(plans.front()));
 }
 
 std::vector<CallPlan> CallPlans::offered(const Layer& layer, bool on_one_thread) const {

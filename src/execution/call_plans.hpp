@@ -40,11 +40,15 @@ class CallPlans {
   /// The plans of the fastest rows, the fastest first; the first that a backend offers where no row has a time. All
   /// compute with `numbers`; none where no backend does. Built once for each layer and its numbers.
   [[nodiscard]] const std::vector<CallPlan>& of(const Layer& layer, const Parameters& numbers);
+  /// The plan of the fastest row; nothing where the layer has no row whose plan a backend builds.
+  [[nodiscard]] std::optional<CallPlan> fastest_plan(const Layer& layer) const;
   /// Every plan that a backend offers, without times: on one thread, or on as many as calls may have.
   [[nodiscard]] std::vector<CallPlan> offered(const Layer& layer, bool on_one_thread) const;
 
  private:
   [[nodiscard]] std::vector<const Measurement*> fastest(const Layer& layer) const;
+  /// At most so many plans, those of the fastest rows.
+  [[nodiscard]] std::vector<CallPlan> of_rows(const Layer& layer, const Parameters& numbers, std::size_t most) const;
 
   std::map<std::string, std::vector<Measurement>> rows_;
   std::vector<std::shared_ptr<const Backend>> backends_;

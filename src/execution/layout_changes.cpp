@@ -53,13 +53,10 @@ std::optional<Layer> layout_change_layer(DataType type, std::int64_t elements, c
 }
 
 std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t elements, const Arrangement& from,
-                                                   const Arrangement& to) {
+                                                   const Arrangement& to) const {
   const auto layer = layout_change_layer(type, elements, from, to);
   if (!layer) return std::nullopt;
-  if (plans_.best_time(*layer))
-    if (const auto& of_rows = plans_.of(*layer, parameters_of(*layer));
-        !of_rows.empty() && of_rows.front().alone.value > 0)
-      return LayoutChange{.layer = *layer, .call = of_rows.front()};
+  if (auto call = plans_.fastest_plan(*layer)) return LayoutChange{.layer = *layer, .call = *std::move(call)};
   constexpr std::int64_t of_one_thread = 1 << 15;  // bytes: waking another thread takes longer than to copy them
   std::optional<LayoutChange> best;
   for (auto& call : plans_.offered(*layer, elements * bits(type) / 8 <= of_one_thread)) {
@@ -79,9 +76,11 @@ const LayoutChange* LayoutChanges::find(DataType type, std::int64_t elements, co
 }
 
 std::optional<Seconds> LayoutChanges::row_time(DataType type, std::int64_t elements, const Arrangement& from,
-                                               const Arrangement& to) const {
+                                               const Arrangement& to) {
   const auto layer = layout_change_layer(type, elements, from, to);
-  return layer ? plans_.best_time(*layer) : std::nullopt;
+  if (!layer || !plans_.best_time(*layer)) return std::nullopt;
+  const LayoutChange* const change = find(type, elements, from, to);
+  return change ? std::optional(change->call.alone) : std::nullopt;
 }
 
 }  // namespace benanza::execution

@@ -26,21 +26,21 @@ struct LayoutChange {
 class LayoutChanges {
  public:
   /// Both outlive it. `device`: the one that plans work on; null: the processor.
-  explicit LayoutChanges(CallPlans& plans, Device* device = nullptr) : plans_(plans), device_(device) {}
+  explicit LayoutChanges(const CallPlans& plans, Device* device = nullptr) : plans_(plans), device_(device) {}
 
-  /// The plan of the fastest row; where the database has none, all plans are timed, once. Null where no layer or no
-  /// plan does it.
+  /// The plan of the fastest row. Where no plan of a row can be built, all plans are timed, once. Null where no layer
+  /// or no plan does it.
   [[nodiscard]] const LayoutChange* find(DataType type, std::int64_t elements, const Arrangement& from,
                                          const Arrangement& to);
-  /// What the fastest row of the database says; nothing where it has none.
+  /// The time of that plan; nothing where the layer has no rows, so that nothing is timed.
   [[nodiscard]] std::optional<Seconds> row_time(DataType type, std::int64_t elements, const Arrangement& from,
-                                                const Arrangement& to) const;
+                                                const Arrangement& to);
 
  private:
   [[nodiscard]] std::optional<LayoutChange> fastest(DataType type, std::int64_t elements, const Arrangement& from,
-                                                    const Arrangement& to);
+                                                    const Arrangement& to) const;
 
-  CallPlans& plans_;
+  const CallPlans& plans_;
   Device* device_;
   std::map<std::string, std::optional<LayoutChange>> known_{};
 };

@@ -133,6 +133,7 @@ std::size_t Sequence::change(StepOwner::Change what, const LayoutChange& how, st
        {.nodes = {model_.graph.value(what.root).name},
         .plan = "layout",
         .layer = LayerSignature(how.layer).text(),
+        .layout_plan = how.call.name(),
         .alone = how.call.alone},
        what);
   return to;

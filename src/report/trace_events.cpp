@@ -52,6 +52,7 @@ void add_witness_events(Json& events, std::size_t process, const std::string& mo
     const double start = whole_nanoseconds(at), end = whole_nanoseconds(at + call.once);
     Json arguments{{"plan", call.plan}, {"nodes", call.nodes}};
     if (call.alone.value > 0) arguments["alone_ms"] = ms(call.alone);
+    if (!call.layer.empty()) arguments.update({{"layer", call.layer}, {"layout_plan", call.layout_plan}});
     events.push_back({{"name", call.nodes.front()},
                       {"cat", call.plan == "layout" ? "layout" : "call"},
                       {"ph", "X"},

@@ -7,11 +7,13 @@ namespace {
 
 Json calls_json(const Witness& witness) {
   const auto known = [](Seconds time) { return time.value > 0 ? ms(time) : Json(); };
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json calls = Json::array();
   for (const auto& call : witness.calls)
     calls.push_back({{"nodes", call.nodes},
                      {"plan", call.plan},
-                     {"layer", call.layer.empty() ? Json() : Json(call.layer)},
+                     {"layer", text_or_null(call.layer)},
+                     {"layout_plan", text_or_null(call.layout_plan)},
                      {"alone_ms", known(call.alone)},
                      {"fastest_ms", known(call.fastest)},
                      {"in_place_ms", ms(call.in_place)},

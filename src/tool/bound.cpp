@@ -113,18 +113,20 @@ int run(const BoundCommand& options) {
   if (options.repeat && options.plans) show_candidates(analyses, session.database());
   const bool partial =
       std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
+  Executed executed;
+  if (options.witness.witness && measured.interrupted == 0) {
+    executed = make_witnesses(options.witness, options.models, session, options.output.quiet);
+    measured.interrupted = executed.measured.interrupted;
+    if (measured.not_kept.empty()) measured.not_kept = executed.measured.not_kept;
+  }
   BoundReport report{.machine = session.machine(),
                      .backends = session.versions(),
                      .models = std::move(analyses),
+                     .witnesses = std::move(executed.witnesses),
                      .footer = how_measured(measured, session),
                      .warnings = warnings_of(session.database()),
                      .runs = summarise_runs(session.database()),
                      .training = options.models.training.training};
-  if (options.witness.witness && measured.interrupted == 0) {
-    Executed executed = make_witnesses(options.witness, options.models, session, options.output.quiet);
-    report.witnesses = std::move(executed.witnesses);
-    measured.interrupted = executed.interrupted;
-  }
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);

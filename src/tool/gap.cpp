@@ -238,7 +238,8 @@ int run(const GapCommand& options, const CLI::App& command) {
     Executed executed =
         make_witnesses(options.witness, sized_by(options, report.profile), *bounds.session, options.output.quiet);
     report.bound.witnesses = std::move(executed.witnesses);
-    bounds.measured.interrupted = executed.interrupted;
+    bounds.measured.interrupted = executed.measured.interrupted;
+    if (bounds.measured.not_kept.empty()) bounds.measured.not_kept = executed.measured.not_kept;
   }
   emit(report, options.output);
   if (!bounds.measured.not_kept.empty()) throw EnvironmentError(bounds.measured.not_kept);

@@ -153,6 +153,8 @@ void read_reached(const std::string& text, ScalingOptions& wanted) {
 /// Throws InputError where an all-reduce lacks that a bucket needs, and says how to measure it.
 void check_measured(const Iteration& iteration, const ScalingOptions& wanted) {
   if (!wanted.measured) return;
+  if (wanted.measured->backend == "mpi" && bits(iteration.type) == 16)
+    throw UsageError(fmt::format("--backend mpi: MPI adds up no {}; give --bandwidth", name(iteration.type)));
   std::set<double> sizes;
   for (const auto& bucket : make_buckets(iteration, wanted.exchange.bucket)) sizes.insert(bucket.bytes.value);
   if (std::all_of(sizes.begin(), sizes.end(),

@@ -6,11 +6,11 @@
 #include "run_inputs.hpp"
 #include <benanza/execution/make_witness.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/predict/make_prediction.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -35,36 +35,41 @@ void WitnessFlags::check() const {
 
 namespace {
 
-/// Sets the times of changes of layout to those of their rows. Returns the changes that have none.
+/// Sets the times of changes of layout to those of their rows. Returns the changes that nobody has tried to measure.
 std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Session& session) {
-  const FastestRows rows = fastest_rows(session.database(), session.analysis_options().threads);
+  const auto rows = session.database().newest_rows();
   std::map<std::string, bench::Wanted> missing;
-  for (auto& witness : witnesses)
+  for (auto& witness : witnesses) {
+    if (!witness.given()) continue;
     for (auto& call : witness.calls) {
       if (call.layer.empty()) continue;
-      if (const auto row = rows.find(call.layer); row != rows.end()) {
-        call.alone = row->second.p10;
+      const auto found = rows.find(call.layer);
+      if (found == rows.end()) {
+        const auto [at, added] = missing.try_emplace(call.layer, bench::Wanted{.layer = parse_layer(call.layer)});
+        if (!added) ++at->second.weight;
         continue;
       }
-      const auto [at, added] = missing.try_emplace(call.layer, bench::Wanted{.layer = parse_layer(call.layer)});
-      if (!added) ++at->second.weight;
+      for (const auto& row : found->second)
+        if (row.measured() && row.cache == CacheState::hot && row.backend + " " + row.algorithm == call.layout_plan)
+          call.alone = row.p10;
     }
+  }
   std::vector<bench::Wanted> result;
   for (auto& [signature, wanted] : missing) result.push_back(std::move(wanted));
   return result;
 }
 
-int measure_layout_changes(std::vector<Witness>& witnesses, Session& session, bool quiet) {
-  constexpr Seconds for_each{1};
+Outcome measure_layout_changes(std::vector<Witness>& witnesses, Session& session, bool quiet) {
+  constexpr Seconds for_each{0.5};
   const auto missing = read_rows(witnesses, session);
-  if (missing.empty()) return 0;
+  const auto& caches = session.options().caches;
+  if (missing.empty() || std::find(caches.begin(), caches.end(), CacheState::hot) == caches.end()) return {};
   const BoundOptions options{.budget = for_each * static_cast<double>(missing.size())};
-  const Outcome measured = watched(session, quiet, options, [&](const BoundOptions& bound) {
+  Outcome measured = watched(session, quiet, options, [&](const BoundOptions& bound) {
     return session.measure_layers(missing, "layout_changes", bound);
   });
-  if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   static_cast<void>(read_rows(witnesses, session));
-  return measured.interrupted;
+  return measured;
 }
 
 }  // namespace
@@ -90,7 +95,7 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
       result.witnesses.push_back({.refused = error.what()});
     }
   }
-  result.interrupted = measure_layout_changes(result.witnesses, session, quiet);
+  result.measured = measure_layout_changes(result.witnesses, session, quiet);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // Witnesses of the program's models: options, and models executed from the plans that a session has measured.
 #pragma once
 
+#include "measuring.hpp"
 #include "options.hpp"
 #include <benanza/bounds/witness.hpp>
 #include <benanza/session/session.hpp>
@@ -21,7 +22,7 @@ struct WitnessFlags {
 
 struct Executed {
   std::vector<Witness> witnesses{};  ///< one for each model
-  int interrupted = 0;               ///< the exit code that a signal asks for; 0: none came
+  Outcome measured{};                ///< of changes of layout that had no rows
 };
 
 /// Executes every model from the plans that the session has measured. Then measures the changes of layout that have no

@@ -18,9 +18,9 @@ struct WitnessCall {
   /// `onednn brgconv:avx2,threads=2`; `layout`; `reference`; `in place`: tensors are where they belong, and nothing is
   /// called; empty: no layer does it.
   std::string plan{};
-  /// Of a change of layout: the signature of the layer that it is. Empty where no plan but the library's own packing
-  /// does it, and for all other calls.
-  std::string layer{};
+  /// A change of layout that is a layer (docs/witness.md): its signature, and the plan that computes it. Empty for all
+  /// other calls.
+  std::string layer{}, layout_plan{};
   Seconds alone{};    ///< the plan's row, everything in the caches; without a row, a layout repeated by itself; 0: none
   Seconds fastest{};  ///< the row of the fastest plan that the call could have; 0: none, or the bound counts none
   Seconds in_place{};  ///< least decile of executions in which each call was timed

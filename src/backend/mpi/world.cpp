@@ -42,11 +42,11 @@ std::optional<Variable> find_variable(const char* name) {
 }
 
 /// Whether an algorithm is one on so many ranks. The library takes another one in its place where it is none.
-bool runs_on(const std::string& name, int ranks) {
+bool runs_on(op::CollectiveKind kind, const std::string& name, int ranks) {
   if (name == "ignore") return false;
   if (name == "two_proc") return ranks == 2;
   if (name == "neighbor") return ranks % 2 == 0;
-  if (name == "recursive_doubling" || name == "recursive_halving" || name == "rabenseifner")
+  if (kind == op::CollectiveKind::all_gather && name == "recursive_doubling")
     return std::has_single_bit(static_cast<unsigned>(ranks));
   return true;
 }
@@ -121,7 +121,7 @@ std::vector<NamedAlgorithm> World::algorithms(op::CollectiveKind kind) const {
     int number = 0;
     length = sizeof name;
     if (MPI_T_enum_get_item(variable->names, i, &number, name, &length) != MPI_SUCCESS) continue;
-    if (number > 0 && runs_on(name, ranks_)) result.push_back({.number = number, .name = name});
+    if (number > 0 && runs_on(kind, name, ranks_)) result.push_back({.number = number, .name = name});
   }
   return result;
 }
