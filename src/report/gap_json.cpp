@@ -294,6 +294,7 @@ Json gap_json(const GapReport& report) {
   result["between_library_calls"] = between_json(report.profile);
   result["questions"] = questions_json(gap);
   result["advice"] = advice_json(report);
+  if (report.bound.training) result["answers"] = bound_answers(report.bound.models.front());
   if (!report.bound.witnesses.empty()) {
     Json model{{"bounds_ms", Json::object()}};
     add_witness(model, report.bound.witnesses.front(), report.bound.models.front());

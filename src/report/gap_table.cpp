@@ -85,6 +85,8 @@ class Table {
     if (options_.all) details();
     else if (!gap_.gap) algorithms();  // else they are among the advice
     for (const auto& text : gap_.deviations) prose("deviates: " + text);
+    if (report_.bound.training)
+      for (const auto& answer : bound_answers(report_.bound.models.front())) prose("at the bound: " + answer);
     for (const auto& text : gap_.warnings) prose("warning: " + text);
     if (!report_.bound.footer.empty()) out_ << report_.bound.footer << '\n';
   }

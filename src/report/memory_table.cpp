@@ -161,9 +161,10 @@ std::vector<std::string> memory_answers(const MemoryReport::Model& model, const 
           fmt::format("--saved eager keeps {} less than least: PyTorch's attention keeps no weights and "
                       "computes them again in backward, while least computes nothing again",
                       bytes_text(profile.kept_bytes() - one.kept_bytes)));
-  if (!model.what_ifs.empty()) {
-    const auto best = std::min_element(model.what_ifs.begin(), model.what_ifs.end(),
-                                       [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });
+  const MemoryWhatIf* best = nullptr;
+  for (const auto& one : model.what_ifs)
+    if (!one.only_counts && (best == nullptr || one.peak_bytes < best->peak_bytes)) best = &one;
+  if (best != nullptr) {
     if (best->peak_bytes < profile.peak_bytes())
       answers.push_back(fmt::format("the best opportunity is {}: {:.0f} % of the peak, for {:.0f} % more products",
                                     best->options, share_of(best->peak_bytes, profile.peak_bytes()),

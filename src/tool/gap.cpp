@@ -219,6 +219,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   BoundedModel bounds = bounds_of(options, model, threads);
   report.bound = std::move(bounds.report);
+  report.bound.training = training.has_value();
   gap_options.commands =
       commands_of(command, options.measuring, threads, !bounds.session && report.bound.machine.is_device());
   const Analysis& analysis = report.bound.models.front();

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unistd.h>
@@ -76,6 +77,24 @@ double products(const Graph& graph) {
   return macs;
 }
 
+/// Elements of the constants of the file that nodes read, without running statistics and lists of integers.
+std::int64_t parameters_of(const Graph& graph) {
+  std::set<ValueId> constants;
+  for (const Node& node : graph.nodes)
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      constexpr std::size_t first_statistic = 3;
+      if (node.op_type == "BatchNormalization" && i >= first_statistic) continue;
+      if (!node.inputs[i] || !graph.value(*node.inputs[i]).constant) continue;
+      const Value& value = graph.value(*node.inputs[i]);
+      if (value.literal && !is_float(value.type)) continue;
+      if (value.origins.empty()) constants.insert(*node.inputs[i]);
+      constants.insert(value.origins.begin(), value.origins.end());
+    }
+  std::int64_t sum = 0;
+  for (const ValueId id : constants) sum += graph.value(id).elements();
+  return sum;
+}
+
 struct Counted {
   MemoryProfile profile{};
   std::int64_t parameters = 0;
@@ -100,8 +119,7 @@ Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces)
   }
   counted.macs = products(graph);
   counted.profile = make_memory_profile(graph, options);
-  for (const auto& block : counted.profile.blocks)
-    if (block.category == MemoryCategory::weights) counted.parameters += static_cast<std::int64_t>(block.bytes / 4);
+  counted.parameters = parameters_of(graph);
   return counted;
 }
 
@@ -131,6 +149,7 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
   };
   if (asked.saved == Saved::least) try_one("--saved eager", [](Setting& s) { s.saved = Saved::eager; });
   else try_one("--saved least", [](Setting& s) { s.saved = Saved::least; });
+  result.back().only_counts = true;
   const auto with_recomputation = [&](Setting other, const std::string& prefix) {
     std::optional<std::pair<Setting, Counted>> best;
     for (std::int64_t every = 2; every <= 64; every *= 2) {

@@ -31,7 +31,7 @@ struct RunCommand {
   int threads = 1;
   std::string output{}, weights{};
   std::uint64_t seed = default_input_seed;
-  bool check = false, quiet = false;
+  bool allow_nan = false, check = false, quiet = false;
 };
 
 /// The one model at the one size that is to be run.
@@ -159,7 +159,7 @@ int run_model(RunCommand options) {
       load_one(options),
       {.backends = usable_backends(options.backends, terminal::warn), .threads = options.threads, .weight_seed = seed});
   const Seconds loading = since(begin);
-  auto inputs = read_inputs(files, executor.inputs(), options.seed);
+  auto inputs = read_inputs(files, executor.inputs(), options.seed, options.allow_nan);
   if (options.models.training.training) clear_states(inputs, files);
   const Execution execution = executor.run(inputs, {.check = options.check});
   if (!execution.not_computed.empty())
@@ -195,6 +195,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--weights", options->weights, "random numbers for weights that a ConstantOfShape fills")
       ->type_name("random:SEED");
   command->add_option("--seed", options->seed, "of random inputs")->type_name("N")->capture_default_str();
+  command->add_flag("--allow-nan", options->allow_nan, "accepts files of inputs that hold NaNs");
   command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
       ->type_name("NAME,...")
       ->delimiter(',')

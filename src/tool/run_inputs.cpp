@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace benanza::tool {
 
@@ -26,7 +27,7 @@ std::map<std::string, std::filesystem::path> take_input_files(ModelOptions& opti
 }
 
 std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,
-                                          std::span<const TensorInfo> inputs, std::uint64_t seed) {
+                                          std::span<const TensorInfo> inputs, std::uint64_t seed, bool allow_nan) {
   std::string names;
   for (const auto& info : inputs) names += (names.empty() ? "'" : ", '") + info.name + "'";
   for (const auto& [name, file] : files) {
@@ -45,6 +46,11 @@ std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::files
     if (tensor.type() != info.type || tensor.dims() != info.dims)
       throw InputError(found->second.string() + ": " + described(tensor.type(), tensor.dims()) + ", expected " +
                        described(info.type, info.dims) + " of input '" + info.name + "'");
+    if (!allow_nan)
+      for (std::int64_t i = 0; i < tensor.elements(); ++i)
+        if (std::isnan(tensor[i]))
+          throw InputError(found->second.string() + ": element " + std::to_string(i) + " of input '" + info.name +
+                           "' is NaN; --allow-nan runs the model anyway");
     result[info.name] = std::move(tensor);
   }
   return result;

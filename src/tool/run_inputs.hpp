@@ -18,9 +18,11 @@ namespace benanza::tool {
 /// the model leaves open. Input name -> file. Throws UsageError and InputError.
 [[nodiscard]] std::map<std::string, std::filesystem::path> take_input_files(ModelOptions& options);
 
-/// All inputs of the model. Throws InputError for a file of an unknown input, or with an array that is not the input's.
+/// All inputs of the model. Throws InputError for a file of an unknown input, for an array that is not the input's, and
+/// for one with a NaN, unless `allow_nan`.
 [[nodiscard]] std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,
-                                                        std::span<const TensorInfo> inputs, std::uint64_t seed);
+                                                        std::span<const TensorInfo> inputs, std::uint64_t seed,
+                                                        bool allow_nan);
 
 /// The seed of `--weights random:SEED`; nothing for an empty text. Throws UsageError.
 [[nodiscard]] std::optional<std::uint64_t> weight_seed(const std::string& text);

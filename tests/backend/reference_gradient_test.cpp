@@ -107,3 +107,56 @@ TEST_CASE("derivatives are the limits of finite differences") {
     }
   }
 }
+
+TEST_CASE("gradients of windows, softmax and resizing are the limits of finite differences") {
+  struct Pair {
+    std::string forward{}, backward{};
+    std::size_t operand = 0;          ///< of forward, that the gradient is of
+    std::vector<std::size_t> kept{};  ///< operands of forward that backward reads too
+    bool reads_result = false;
+    bool dy_first = true;
+  };
+  const std::string strided = "x=1x4x7x6/w=6x2x3x2/pads=1x1x1x1/strides=2x2/group=2";
+  const std::string dilated = "x=2x4x6x6/w=4x1x3x3/pads=2x2x2x2/dilations=2x2/group=4";
+  const std::string average = "mode=average/x=1x2x7x6/kernel=3x3/pads=1x1x1x1/strides=2x2/include_pad=1";
+  const double step = 1e-5;
+  for (const Pair& pair :
+       {Pair{"Conv/f64/" + strided, "ConvGradient/f64/" + strided, 0, {1}},
+        Pair{"Conv/f64/" + strided, "ConvGradient/f64/of=weights/" + strided, 1, {0}, false, false},
+        Pair{"Conv/f64/" + dilated, "ConvGradient/f64/" + dilated, 0, {1}},
+        Pair{"Conv/f64/" + dilated, "ConvGradient/f64/of=weights/" + dilated, 1, {0}, false, false},
+        Pair{"Pool/f64/" + average, "PoolGradient/f64/" + average, 0},
+        Pair{"Softmax/f64/x=2x5x3", "SoftmaxGradient/f64/x=2x5x3", 0, {}, true},
+        Pair{"Resize/f64/mode=linear/x=1x2x4x5/y=1x2x7x9", "ResizeGradient/f64/mode=linear/x=1x2x4x5/y=1x2x7x9", 0}}) {
+    CAPTURE(pair.backward);
+    const Layer forward = parse_layer(pair.forward), backward = parse_layer(pair.backward);
+    std::vector<Values> inputs;
+    std::uint64_t state = 7;  // numbers from -1 to 1, by the generator of Numerical Recipes
+    const auto random = [&](std::int64_t count) {
+      Values values;
+      for (std::int64_t i = 0; i < count; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        values.push_back(static_cast<double>(state >> 11) / static_cast<double>(std::uint64_t{1} << 52) - 1);
+      }
+      return values;
+    };
+    for (const auto& operand : operands(forward).inputs) inputs.push_back(random(operand.elements()));
+    const Values y = run(forward, inputs), dy = random(static_cast<std::int64_t>(y.size()));
+    std::vector<Values> given;
+    for (const std::size_t i : pair.kept) given.push_back(inputs[i]);
+    if (pair.reads_result) given.push_back(y);
+    given.insert(pair.dy_first ? given.begin() : given.end(), dy);
+    const Values got = run(backward, given);
+    REQUIRE(got.size() == inputs[pair.operand].size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      auto above = inputs, below = inputs;
+      above[pair.operand][i] += step;
+      below[pair.operand][i] -= step;
+      const Values high = run(forward, above), low = run(forward, below);
+      double expected = 0;
+      for (std::size_t k = 0; k < y.size(); ++k) expected += dy[k] * (high[k] - low[k]) / (2 * step);
+      CAPTURE(i);
+      CHECK(got[i] == Approx(expected).epsilon(1e-6).margin(1e-8));
+    }
+  }
+}

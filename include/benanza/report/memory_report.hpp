@@ -21,6 +21,7 @@ struct MemoryWhatIf {
   double kept_bytes = 0;  ///< from forward to backward
   double work = 1;  ///< multiply-adds of convolutions and products, relative to those of the iteration as asked for
   std::optional<std::int64_t> largest_batch{};
+  bool only_counts = false;  ///< another way of counting what is kept: nothing that a user could change
 };
 
 struct MemoryReport {
