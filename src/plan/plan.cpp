@@ -56,6 +56,4 @@ std::variant<PlanDrafts, Unsupported> Backend::drafts_with(const Layer& layer, i
                      std::string(name())};
 }
 
-Plans Backend::copies(DataType, std::span<const StridedDimension>, int) const { return {}; }
-
 }  // namespace benanza

@@ -156,6 +156,25 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--weights", "random:SEED"], "bound", MNIST, "--witness", "--weights", "zeros")
         self.fails(2, ["--witness"], "bound", MNIST, "--weights", "random:1")
 
+    def test_changes_of_layout_are_measured_once_and_kept(self):
+        model, document = MODELS / "zoo2019" / "Shufflenet.onnx", self.at / "bound.json"
+        asked = ("bound", model, "--witness", "--weights", "random:1", "--threads", "1", "--budget", "4s", "--witness-time", "1s", "--database", self.at / "db", "--json", document, "--quiet")
+        runs = lambda: sorted(file.name for file in (self.at / "db").glob("*layout_changes*"))
+        result = run(*asked)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        witness = json.loads(document.read_text())["models"][0]["witness"]
+        changes = [call for call in witness["calls"] if call["layer"]]
+        self.assertTrue(changes, "the shuffle of channels changes layouts")
+        self.assertEqual(len(runs()), 1)
+        rows = {row["name"]: row for file in runs() for row in json.loads((self.at / "db" / file).read_text())["benchmarks"]}
+        for call in changes:
+            self.assertTrue(call["layer"].startswith("Transpose/f32/"), call)
+            backend, algorithm = call["layout_plan"].split(" ")
+            row = rows.get(f"{backend}/{algorithm}/hot/{call['layer']}")
+            if row and "excluded" not in row:
+                self.assertAlmostEqual(call["alone_ms"], row["p10_ns"] * 1e-6, places=9)
+        self.assertTrue(any(f"/hot/{call['layer']}" in name for call in changes for name in rows))
+
     def test_bad_inputs_of_a_run_are_1_and_named(self):
         whole = struct.pack("<784f", *[0.5] * 784)
         good = self.npy("good.npy", "<f4", "(1, 1, 28, 28)", whole)

@@ -170,9 +170,6 @@ class Backend {
   /// are what plans are measured with, `parameters_of(layer)`; otherwise why there is none.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
                                                                           const Parameters& numbers) const;
-  /// Plans of one input and one output that copy elements from one order into another: y[sum of i_k * y_stride_k] =
-  /// x[sum of i_k * x_stride_k], both dense. Default: none.
-  [[nodiscard]] virtual Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const;
 };
 
 }  // namespace benanza

@@ -21,9 +21,6 @@ class CudaBackend final : public Backend {
     const Context context{.device = device_.get()};
     return std::visit([&](const auto& op) { return cuda::plans(op, context); }, layer);
   }
-  [[nodiscard]] Plans copies(DataType type, std::span<const StridedDimension> dimensions, int) const override {
-    return copy_plans(type, dimensions, {.device = device_.get()});
-  }
 
  private:
   DeviceShare device_{};

@@ -71,9 +71,6 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
 
-/// A copy, as Backend::copies has it.
-[[nodiscard]] Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context);
-
 /// Layers that libraries do well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {

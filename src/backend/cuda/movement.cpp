@@ -154,20 +154,6 @@ Tables tables_of(const Context& context, const TensorShape& x, const TensorShape
 
 }  // namespace
 
-Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context) {
-  const auto bytes = movable_bytes(type);
-  if (!bytes) return {};
-  std::int64_t elements = 1;
-  for (const auto& dimension : dimensions) elements *= dimension.size;
-  const TensorShape shape{elements};
-  auto made = copies({{.dimensions = {dimensions.begin(), dimensions.end()}}}, *bytes,
-                     {.inputs = {{.name = "x", .type = type, .shape = shape}},
-                      .outputs = {{.name = "y", .type = type, .shape = shape}}},
-                     context);
-  auto* const plans = std::get_if<Plans>(&made);
-  return plans == nullptr ? Plans{} : std::move(*plans);
-}
-
 Result plans(const op::Transpose& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Slice& op, const Context& context) { return copies(op, context); }
 Result plans(const op::Concat& op, const Context& context) {

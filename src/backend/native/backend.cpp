@@ -68,9 +68,6 @@ class NativeBackend final : public Backend {
     if (!takes_numbers(layer, numbers)) return Backend::drafts_with(layer, threads, numbers);
     return drafts_of(plans_with(layer, threads, numbers));
   }
-  [[nodiscard]] Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const override {
-    return copy_plans(type, dimensions, {.kernels = kernels_, .pool = pool(threads), .threads = threads});
-  }
 
  private:
   [[nodiscard]] std::variant<Plans, Unsupported> plans_with(const Layer& layer, int threads,

@@ -146,9 +146,6 @@ template <class T>
 [[nodiscard]] Result plans(const op::ConvGradient& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 
-/// A copy, as Backend::copies has it.
-[[nodiscard]] Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context);
-
 // Plans of 8-bit integers, in a file of their own.
 [[nodiscard]] Result integer_plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result integer_plans(const op::MatMul& op, const Context& context);

@@ -38,22 +38,6 @@ Result plans_of(std::vector<Move> moves, const Context& context, const Operands&
   return plans;
 }
 
-}  // namespace
-
-Plans copy_plans(DataType type, std::span<const StridedDimension> dimensions, const Context& context) {
-  const std::size_t bytes = bytes_of(type);
-  if (bits(type) < 8 || type == DataType::string || !size_class(bytes)) return {};
-  Index elements = 1;
-  for (const auto& dimension : dimensions) elements *= dimension.size;
-  const TensorShape shape{elements};
-  const Operands operands{.inputs = {{.name = "x", .type = type, .shape = shape}},
-                          .outputs = {{.name = "y", .type = type, .shape = shape}}};
-  Move move{.copy = StridedCopy({dimensions.begin(), dimensions.end()}, bytes)};
-  return std::get<Plans>(plans_of({std::move(move)}, context, operands, "copy", type));
-}
-
-namespace {
-
 bool movable(DataType type) { return bits(type) >= 8 && type != DataType::string; }
 
 template <class Op>

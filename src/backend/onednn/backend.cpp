@@ -44,9 +44,6 @@ class OneDnn final : public Backend {
     if (!takes_numbers(layer, numbers)) return Backend::drafts_with(layer, threads, numbers);
     return with_numbers(layer, threads, numbers);
   }
-  [[nodiscard]] Plans copies(DataType type, std::span<const StridedDimension> dimensions, int threads) const override {
-    return copy_plans(library_, type, dimensions, threads);
-  }
 
  private:
   [[nodiscard]] std::variant<PlanDrafts, Unsupported> with_numbers(const Layer& layer, int threads,

@@ -35,10 +35,6 @@ void add_plans(const op::Slice& op, Candidates& candidates);
 void add_plans(const op::Cast& op, Candidates& candidates);
 void add_plans(const op::Resize& op, Candidates& candidates);
 
-/// A copy, as Backend::copies has it.
-[[nodiscard]] Plans copy_plans(std::shared_ptr<const Library> library, DataType type,
-                               std::span<const StridedDimension> dimensions, int threads);
-
 /// Operators whose plans have not been written for other types than f32.
 template <class Op>
 inline constexpr bool f32_only = std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::NormGradient> ||

@@ -129,36 +129,4 @@ void add_plans(const op::Cast& op, Candidates& candidates) {
   add_reorder(row_major(x, *from), 0, row_major(x, *to), candidates);
 }
 
-Plans copy_plans(std::shared_ptr<const Library> library, DataType type, std::span<const StridedDimension> dimensions,
-                 int threads) {
-  const auto element = element_type(type);
-  Dims sizes, x, y;
-  std::int64_t elements = 1;
-  for (const auto& dimension : dimensions) {
-    sizes.push_back(dimension.size);
-    x.push_back(dimension.x_stride);
-    y.push_back(dimension.y_stride);
-    elements *= dimension.size;
-  }
-  Plans plans;
-  if (!element || sizes.size() > DNNL_MAX_NDIMS) return plans;
-  Library::use_threads(threads);
-  dnnl_primitive_desc_t raw = nullptr;
-  const auto attr = common_attributes();
-  if (dnnl_reorder_primitive_desc_create(&raw, strided(sizes, x, *element).get(), library->engine.get(),
-                                         strided(sizes, y, *element).get(), library->engine.get(),
-                                         attr.get()) != dnnl_success)
-    return plans;
-  const auto descriptor = owned<dnnl::reorder::primitive_desc>(raw);
-  const std::string implementation = descriptor.impl_info_str();
-  if (is_reference(implementation)) return plans;
-  Draft draft{.algorithm = "reorder:" + implementation};
-  draft.step(descriptor, {{DNNL_ARG_FROM, input(0)}, {DNNL_ARG_TO, output()}});
-  const Operand operand{.type = type, .shape = TensorShape{elements}};
-  plans.push_back(std::make_unique<PrimitivePlan>(std::move(library), std::move(draft),
-                                                  "reorder:" + implementation + ",threads=" + std::to_string(threads),
-                                                  Operands{.inputs = {operand}, .outputs = {operand}}, threads));
-  return plans;
-}
-
 }  // namespace benanza::onednn
