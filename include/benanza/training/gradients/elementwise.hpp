@@ -106,6 +106,16 @@ inline void mul_gradient(const Node& node, GradientBuilder& at) {
     at.give_input(
         node, i, [&] { return at.sum_to(at.multiply(dy, *node.inputs[1 - i], dims), at.value(*node.inputs[i]).dims); });
 }
+/// SwiGLU: Swish of the first operand, times the second.
+inline void swiglu_gradient(const Node& node, GradientBuilder& at) {
+  const ValueId dy = *at.gradient(node), a = *node.inputs[0], b = *node.inputs[1];
+  const Value of = at.value(a);
+  at.give_input(node, 1,
+                [&] { return at.binary("Mul", dy, at.emit({"Swish"}, {a}, of.type, of.dims, node.attributes), dy); });
+  at.give_input(node, 0, [&] {
+    return at.emit(gradient_op("SwishGrad"), {at.binary("Mul", dy, b, dy), a}, of.type, of.dims, node.attributes);
+  });
+}
 /// d(a / b) = da / b - y / b db.
 inline void div_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node), b = *node.inputs[1];

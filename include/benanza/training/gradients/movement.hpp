@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/op/pad.hpp>
 #include <benanza/op/slice.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
@@ -124,6 +125,19 @@ inline void pad_gradient(const Node& node, GradientBuilder& at) {
     std::iota(axes.begin(), axes.end(), std::int64_t{0});
     const ValueId dy = *at.gradient(node);
     return at.emit({"Slice"}, {dy, at.integers(starts), at.integers(ends), at.integers(axes)}, at.value(dy).type, dims);
+  });
+}
+/// CenterCropPad: what was cut off gets 0, what was put around x is cut off. Fewer than 0 cells are cut.
+inline void center_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const Dims dims = at.value(*node.inputs[0]).dims;
+    const auto cells = op::Pad::padding(node, at.graph());
+    if (!cells) throw InputError("training: node '" + node.name + "' (CenterCropPad): its sizes are not known");
+    Dims pads;
+    for (const auto* list : {&cells->before, &cells->behind})
+      for (const std::int64_t count : *list) pads.push_back(-count);
+    const ValueId dy = *at.gradient(node);
+    return at.emit({"Pad"}, {dy, at.integers(pads)}, at.value(dy).type, dims);
   });
 }
 inline void expand_gradient(const Node& node, GradientBuilder& at) {

@@ -7,6 +7,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace benanza::training {
 
@@ -39,7 +45,46 @@ inline void sum_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// Those whose derivative reads the operand, and all but two of them the result too.
+/// 1 where two tensors are equal, else 0.
+inline ValueId equal_ones(GradientBuilder& at, ValueId a, ValueId b, DataType type, Dims dims) {
+  const ValueId equal = at.emit({"Equal"}, {a, b}, DataType::boolean, dims);
+  return at.emit({"Where"}, {equal, at.scalar(type, 1), at.scalar(type, 0)}, type, std::move(dims));
+}
+/// The sum over the axes where `kept` has 1.
+inline ValueId sum_kept(GradientBuilder& at, ValueId id, Dims kept) {
+  const Dims from = at.value(id).dims;
+  Dims axes;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] != kept[i]) axes.push_back(static_cast<std::int64_t>(i));
+  return at.sum_over(id, axes, std::move(kept));
+}
+/// x with 1 where it is 0.
+inline ValueId without_zeros(GradientBuilder& at, ValueId x) {
+  const Value of = at.value(x);
+  const ValueId is_zero = at.emit({"Equal"}, {x, at.scalar(of.type, 0)}, DataType::boolean, of.dims);
+  return at.emit({"Where"}, {is_zero, at.scalar(of.type, 1), x}, of.type, of.dims);
+}
+
+/// ReduceProd: dy times the product of the other elements. That is the product of all elements but zeros, divided by
+/// the element itself unless it is 0, and 0 where another element is 0. No element is divided by 0.
+inline ValueId product_gradient(GradientBuilder& at, ValueId x, ValueId dy, const Dims& kept) {
+  const Value of = at.value(x);
+  const ValueId zero = at.scalar(of.type, 0);
+  Dims axes;
+  for (std::size_t i = 0; i < of.dims.size(); ++i)
+    if (of.dims[i] != kept[i]) axes.push_back(static_cast<std::int64_t>(i));
+  if (axes.empty()) return at.reshape(dy, of.dims);
+  const ValueId others = without_zeros(at, x);
+  const ValueId product = at.emit({"ReduceProd"}, {others, at.integers(axes)}, of.type, kept);
+  const ValueId slope = at.binary("Div", at.binary("Mul", dy, product, dy), others, x);
+  const ValueId zeros = equal_ones(at, x, zero, of.type, of.dims);
+  const ValueId other_zeros = at.binary("Sub", sum_kept(at, zeros, kept), zeros, x);
+  const ValueId none = at.emit({"Equal"}, {other_zeros, zero}, DataType::boolean, of.dims);
+  return at.emit({"Where"}, {none, slope, zero}, of.type, of.dims);
+}
+
+/// Those whose derivative reads the operand, and most of them the result too. The largest and the smallest elements
+/// share the gradient evenly, as PyTorch's amax and amin do. A norm that is 0 gives the gradient 0.
 inline void reduce_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId x = *node.inputs[0];
@@ -49,29 +94,33 @@ inline void reduce_gradient(const Node& node, GradientBuilder& at) {
     const std::string_view fn = std::string_view(node.op_type).substr(6);  // behind "Reduce"
     if (fn == "L1") return at.binary("Mul", at.unary("Sign", x), dy, x);
     if (fn == "SumSquare") return at.binary("Mul", x, at.binary("Mul", dy, at.scalar(type, 2), dy), x);
+    if (fn == "Prod") return product_gradient(at, x, dy, kept);
     const ValueId y = at.reshape(*node.outputs[0], kept);
     if (fn == "Max" || fn == "Min") {
-      const ValueId is_result = at.emit({"Equal"}, {x, y}, DataType::boolean, at.value(x).dims);
-      return at.emit({"Where"}, {is_result, dy, at.scalar(type, 0)}, type, at.value(x).dims);
+      const ValueId ones = equal_ones(at, x, y, type, at.value(x).dims);
+      return at.binary("Mul", ones, at.binary("Div", dy, sum_kept(at, ones, kept), dy), x);
     }
-    if (fn == "Prod") return at.binary("Div", at.binary("Mul", dy, y, dy), x, x);
-    if (fn == "L2") return at.binary("Mul", x, at.binary("Div", dy, y, dy), x);
+    if (fn == "L2") return at.binary("Mul", x, at.binary("Div", dy, without_zeros(at, y), dy), x);
     if (fn == "LogSum") return at.expand(at.binary("Div", dy, at.unary("Exp", y), dy), at.value(x).dims);
     return at.binary("Mul", at.unary("Exp", at.binary("Sub", x, y, x)), dy, x);  // LogSumExp
   });
 }
 
-/// The operand that is the result gets the gradient.
+/// The operands that are the result share the gradient evenly, as those of PyTorch's maximum and minimum do.
 inline void extremum_gradient(const Node& node, GradientBuilder& at) {
-  const ValueId dy = *at.gradient(node);
-  const Dims dims = at.value(dy).dims;
+  bool any = false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) any = any || at.wants(node, i);
+  if (!any) return;
+  const Value dy = at.value(*at.gradient(node));
+  if (node.inputs.size() == 1) return at.give_input(node, 0, [&] { return *at.gradient(node); });
+  std::vector<ValueId> ones;
+  for (const auto& input : node.inputs) ones.push_back(equal_ones(at, *input, *node.outputs[0], dy.type, dy.dims));
+  const std::vector<std::optional<ValueId>> summands(ones.begin(), ones.end());
+  const ValueId share =
+      at.emit({"Div"}, {*at.gradient(node), at.emit({"Sum"}, summands, dy.type, dy.dims)}, dy.type, dy.dims);
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    at.give_input(node, i, [&] {
-      const ValueId is_result = at.emit({"Equal"}, {node.inputs[i], node.outputs[0]}, DataType::boolean, dims);
-      const DataType type = at.value(dy).type;
-      const ValueId taken = at.emit({"Where"}, {is_result, dy, at.scalar(type, 0)}, type, dims);
-      return at.sum_to(taken, at.value(*node.inputs[i]).dims);
-    });
+    at.give_input(node, i,
+                  [&] { return at.sum_to(at.multiply(share, ones[i], dy.dims), at.value(*node.inputs[i]).dims); });
 }
 
 /// The mean of several operands.
@@ -91,6 +140,37 @@ inline void cumulative_sum_gradient(const Node& node, GradientBuilder& at) {
     Attributes attributes = node.attributes;
     attributes["reverse"] = std::int64_t{node.attribute<std::int64_t>("reverse", 0) == 0};
     return at.emit({"CumSum"}, {*at.gradient(node), node.inputs[1]}, x.type, x.dims, attributes);
+  });
+}
+
+/// CumProd: each element gets the running sum of dy y from the other end, divided by itself. Elements behind the first
+/// 0 get 0. The first 0 itself gets the same sum of the products that have 1 in its place.
+inline void cumulative_product_gradient(const Node& node, GradientBuilder& at) {
+  at.give_input(node, 0, [&] {
+    const ValueId dy = *at.gradient(node), x = *node.inputs[0];
+    const Value of = at.value(x);
+    const ValueId one = at.scalar(of.type, 1), zero = at.scalar(of.type, 0);
+    const std::int64_t reverse = node.attribute<std::int64_t>("reverse", 0);
+    const auto sum_back = [&](ValueId id) {
+      Attributes attributes = node.attributes;
+      attributes["reverse"] = std::int64_t{reverse == 0};
+      return at.emit({"CumSum"}, {id, node.inputs[1]}, of.type, of.dims, attributes);
+    };
+    const auto is = [&](ValueId id, ValueId number) {
+      return at.emit({"Equal"}, {id, number}, DataType::boolean, of.dims);
+    };
+    const auto where = [&](ValueId condition, ValueId yes, ValueId no) {
+      return at.emit({"Where"}, {condition, yes, no}, of.type, of.dims);
+    };
+    const ValueId is_zero = is(x, zero);
+    const ValueId zeros =
+        at.emit({"CumSum"}, {where(is_zero, one, zero), node.inputs[1]}, of.type, of.dims, {{"reverse", reverse}});
+    const ValueId first = at.emit({"And"}, {is_zero, is(zeros, one)}, DataType::boolean, of.dims);
+    const ValueId replaced =
+        at.emit({"CumProd"}, {where(first, one, x), node.inputs[1]}, of.type, of.dims, node.attributes);
+    const ValueId others = sum_back(at.binary("Mul", dy, *node.outputs[0], x));
+    return where(first, sum_back(at.binary("Mul", dy, replaced, x)),
+                 at.binary("Div", others, where(is_zero, one, x), x));
   });
 }
 

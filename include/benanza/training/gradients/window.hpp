@@ -47,14 +47,15 @@ inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// The rotation back: by the negated sines.
+/// The rotation back: by the negated sines, which ONNX Runtime's operator has behind the positions.
 inline void rotary_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
-    const Value x = at.value(*node.inputs[0]), sines = at.value(*node.inputs[2]);
+    const std::size_t k = node.domain.empty() ? 2 : 3;
+    const Value x = at.value(*node.inputs[0]), sines = at.value(*node.inputs.at(k));
     std::vector<std::optional<ValueId>> inputs = node.inputs;
     inputs[0] = *at.gradient(node);
-    inputs[2] = at.emit({"Neg"}, {node.inputs[2]}, sines.type, sines.dims);
-    return at.emit({"RotaryEmbedding"}, inputs, x.type, x.dims, node.attributes);
+    inputs[k] = at.emit({"Neg"}, {node.inputs[k]}, sines.type, sines.dims);
+    return at.emit({"RotaryEmbedding", node.domain}, inputs, x.type, x.dims, node.attributes);
   });
 }
 
