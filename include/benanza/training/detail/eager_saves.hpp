@@ -102,6 +102,8 @@ inline constexpr std::array eager_rows{
     EagerRow{"ReduceLogSum", EagerRule::operand},
     EagerRow{"ReduceLogSumExp", EagerRule::both},
     EagerRow{"ReduceSumSquare", EagerRule::operand},
+    EagerRow{"CumProd", EagerRule::both},
+    EagerRow{"SwiGLU", EagerRule::all_operands},
     EagerRow{"Max", EagerRule::all_operands},
     EagerRow{"Min", EagerRule::all_operands},
     EagerRow{"Conv", EagerRule::factors},
