@@ -35,7 +35,6 @@ void refuse_extensions(const Node& node) {
       std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
     refuse("an operator of domain " + node.domain);
   const auto has = [&](std::string_view key) { return node.attribute<std::int64_t>(key, 0) != 0; };
-  if (node.op_type == "FusedMatMul" && node.attribute("alpha", 1.0) != 1) refuse("a factor of the product");
   if (node.op_type == "MultiHeadAttention" && node.has_input(3)) refuse("a bias of queries, keys and values");
   if (node.op_type == "MultiHeadAttention" && node.has_input(4)) refuse("a mask of padding");
   if (node.op_type == "GroupQueryAttention" && (has("do_rotary") || has("smooth_softmax")))
@@ -154,7 +153,8 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
         sources.push_back(std::move(*other));
         continue;
       }
-    double factor = 1;  // Gemm: alpha A B + beta C
+    double factor = 1;  // Gemm: alpha A B + beta C; FusedMatMul: alpha A B
+    if (node.op_type == "FusedMatMul" && i == 0) factor = node.attribute("alpha", 1.0);
     if (node.op_type == "Gemm" && i != 1) factor = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
     const bool exchanged = is_transposed(node, bound.layer, i);
     if ((factor != 1 || exchanged) && !source.inputs.empty())

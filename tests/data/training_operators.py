@@ -124,6 +124,17 @@ def normalizations():
     return net
 
 
+def products():
+    """Products with factors."""
+    net, randn = Network(), torch.randn
+    net.part("Gemm", "Gemm", lambda a, b, c: 0.5 * a @ b.T + 2 * c, randn(3, 4), randn(5, 4), randn(5), transB=1, alpha=0.5, beta=2.0)
+    net.part("Gemm.turned", "Gemm", lambda a, b, c: 3 * a.T @ b - c, randn(4, 2), randn(4, 3), randn(2, 1), transA=1, alpha=3.0, beta=-1.0)
+    net.part("Gemm.no_bias", "Gemm", lambda a, b: 0.25 * a @ b, randn(2, 4), randn(4, 3), alpha=0.25)
+    net.part("MatMul", "MatMul", torch.matmul, randn(2, 1, 3, 4), randn(2, 4, 2))
+    net.part("MatMul.vector", "MatMul", torch.matmul, randn(2, 3, 4), randn(4))
+    return net
+
+
 def places():
     net, randn = Network(), torch.randn
     index = torch.tensor([[0, 2, 1], [3, 0, 0]])
@@ -169,7 +180,7 @@ def line(*words, tensor):
 
 
 def main():
-    for name in sys.argv[1:] or ("reductions", "elementwise", "normalizations", "places", "losses"):
+    for name in sys.argv[1:] or ("reductions", "elementwise", "normalizations", "products", "places", "losses"):
         torch.manual_seed(11)
         made = globals()[name]()
         if isinstance(made, Network):

@@ -6,16 +6,19 @@
 
 namespace benanza::training {
 
-/// op(a) op(b), where op exchanges the last two dimensions or nothing.
-inline ValueId fused_product(GradientBuilder& at, ValueId a, bool trans_a, ValueId b, bool trans_b, Dims dims) {
+/// alpha op(a) op(b), where op exchanges the last two dimensions or nothing.
+inline ValueId fused_product(GradientBuilder& at, ValueId a, bool trans_a, ValueId b, bool trans_b, Dims dims,
+                             double alpha) {
   Attributes attributes;
+  if (alpha != 1) attributes.emplace("alpha", alpha);
   if (trans_a) attributes.emplace("transA", std::int64_t{1});
   if (trans_b) attributes.emplace("transB", std::int64_t{1});
   return at.emit({"FusedMatMul", microsoft_domain}, {a, b}, at.value(a).type, std::move(dims), std::move(attributes));
 }
 
-/// y = op(a) op(b): da = dy op(b)^T, db = op(a)^T dy, or the transposed of these.
+/// y = alpha op(a) op(b): da = alpha dy op(b)^T, db = alpha op(a)^T dy, or the transposed of these.
 inline void product_gradients(const Node& node, GradientBuilder& at, ValueId dy, bool trans_a, bool trans_b) {
+  const double alpha = node.attribute("alpha", 1.0);
   const ValueId a = *node.inputs[0], b = *node.inputs[1];
   const Dims a_dims = at.value(a).dims, b_dims = at.value(b).dims, y_dims = at.value(dy).dims;
   const auto batched = [](const Dims& dims, std::int64_t rows, std::int64_t columns) {
@@ -29,25 +32,25 @@ inline void product_gradients(const Node& node, GradientBuilder& at, ValueId dy,
     const std::int64_t all = depth > 0 ? element_count(a_dims) / depth : 0;
     const ValueId dy_rows = at.reshape(dy, {all, columns});
     at.give_input(node, 1, [&] {
-      if (trans_b) return fused_product(at, dy_rows, true, at.reshape(a, {all, depth}), false, b_dims);
-      return fused_product(at, at.reshape(a, {all, depth}), true, dy_rows, false, b_dims);
+      if (trans_b) return fused_product(at, dy_rows, true, at.reshape(a, {all, depth}), false, b_dims, alpha);
+      return fused_product(at, at.reshape(a, {all, depth}), true, dy_rows, false, b_dims, alpha);
     });
     at.give_input(node, 0, [&] {
-      return at.reshape(fused_product(at, dy_rows, false, b, !trans_b, {all, depth}), a_dims);
+      return at.reshape(fused_product(at, dy_rows, false, b, !trans_b, {all, depth}, alpha), a_dims);
     });
     return;
   }
   at.give_input(node, 1, [&] {
     const Dims dims = batched(y_dims, rows(b_dims), b_dims.back());
-    return at.sum_to(
-        trans_b ? fused_product(at, dy, true, a, trans_a, dims) : fused_product(at, a, !trans_a, dy, false, dims),
-        b_dims);
+    return at.sum_to(trans_b ? fused_product(at, dy, true, a, trans_a, dims, alpha)
+                             : fused_product(at, a, !trans_a, dy, false, dims, alpha),
+                     b_dims);
   });
   at.give_input(node, 0, [&] {
     const Dims dims = batched(y_dims, rows(a_dims), a_dims.back());
-    return at.sum_to(
-        trans_a ? fused_product(at, b, trans_b, dy, true, dims) : fused_product(at, dy, false, b, !trans_b, dims),
-        a_dims);
+    return at.sum_to(trans_a ? fused_product(at, b, trans_b, dy, true, dims, alpha)
+                             : fused_product(at, dy, false, b, !trans_b, dims, alpha),
+                     a_dims);
   });
 }
 
@@ -62,26 +65,31 @@ inline void mat_mul_gradient(const Node& node, GradientBuilder& at) {
   Dims y(a.size() > b.size() ? a_matrix : b_matrix);
   y[y.size() - 2] = a_matrix[a_matrix.size() - 2];
   y.back() = b_matrix.back();
+  const double alpha = node.attribute("alpha", 1.0);
   const ValueId whole = at.reshape(dy, y);
   at.give_input(node, 1, [&] {
     const Dims dims{b_matrix[b_matrix.size() - 2], b_matrix.back()};
     Dims all(y.begin(), y.end() - 2);
     all.insert(all.end(), dims.begin(), dims.end());
-    const ValueId made = fused_product(at, at.reshape(*node.inputs[0], a_matrix), true, whole, false, all);
+    const ValueId made = fused_product(at, at.reshape(*node.inputs[0], a_matrix), true, whole, false, all, alpha);
     return at.reshape(at.sum_to(made, b_matrix), b);
   });
   at.give_input(node, 0, [&] {
     Dims all(y.begin(), y.end() - 2);
     all.insert(all.end(), {a_matrix[a_matrix.size() - 2], a_matrix.back()});
-    const ValueId made = fused_product(at, whole, false, at.reshape(*node.inputs[1], b_matrix), true, all);
+    const ValueId made = fused_product(at, whole, false, at.reshape(*node.inputs[1], b_matrix), true, all, alpha);
     return at.reshape(at.sum_to(made, a_matrix), a);
   });
 }
 
-/// Factors other than 1 do not change the work: a product takes one with it.
+/// y = alpha op(a) op(b) + beta c.
 inline void gemm_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node);
-  at.give_input(node, 2, [&] { return at.sum_to(dy, at.value(*node.inputs[2]).dims); });
+  at.give_input(node, 2, [&] {
+    const ValueId sum = at.sum_to(dy, at.value(*node.inputs[2]).dims);
+    const double beta = node.attribute("beta", 1.0);
+    return beta == 1 ? sum : at.multiply(sum, at.scalar(at.value(sum).type, beta), at.value(sum).dims);
+  });
   product_gradients(node, at, dy, node.attribute<std::int64_t>("transA", 0) != 0,
                     node.attribute<std::int64_t>("transB", 0) != 0);
 }
