@@ -263,10 +263,10 @@ bool Builder::visit_constant(Step& step) {
 
 /// Shape arithmetic: Shape and Size from the dimensions, the rest from the numbers.
 bool Builder::visit_folded(Step& step) {
-  if (!step.node.domain.empty()) return false;
+  if (!step.node.domain.empty() && step.node.domain != "com.microsoft") return false;
   auto& values = step.scope.frame.graph.values;
   std::vector<Tensor> results;
-  const std::string& op = step.node.op_type;
+  const std::string op = detail::onnx_type(step.node);
   if ((op == "Shape" || op == "Size") && !step.inputs.empty() && step.inputs[0]) {
     if (!step.scope.frame.facts[*step.inputs[0]].type.has_tensor_type()) return false;
     if (binding_.executable && step.data_dependent) return false;

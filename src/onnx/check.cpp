@@ -158,12 +158,13 @@ class FunctionSizes {
 };
 
 /// Nodes of ONNX's domain that its operator set does not have and for which there is a rule here: ONNX Runtime's
-/// optimisations write LayerNormalization into files of any operator set, old exporters wrote operators that are gone.
+/// optimisations write LayerNormalization into files of any operator set, its training graphs have MaxPoolGrad in
+/// ONNX's domain, old exporters wrote operators that are gone.
 void find_added(onnx::GraphProto& graph, int opset, std::vector<onnx::NodeProto*>& added) {
   for (auto& node : *graph.mutable_node()) {
     const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
     if (standard && onnx::OpSchemaRegistry::Schema(node.op_type(), opset, "") == nullptr &&
-        find_gap_rule("", node.op_type()) != nullptr)
+        (find_gap_rule("", node.op_type()) != nullptr || find_rule("", node.op_type()) != nullptr))
       added.push_back(&node);
     for_each_body(node, [&](onnx::GraphProto& body) { find_added(body, opset, added); });
   }

@@ -74,6 +74,8 @@ const std::vector<Renamed>& renamed() {
       {"SparseSoftmaxCrossEntropyGrad", own_domain, "SoftmaxCrossEntropyLossGrad", {0, 1, 2, 3}},
       {"SoftmaxCrossEntropyLossInternal", "", "SoftmaxCrossEntropyLoss", {0, 1, 2}},
       {"InPlaceAccumulator", "", "Add", {0, 1}},
+      {"ReduceSumTraining", "", "ReduceSum", {0, 1}},
+      {"SplitTraining", "", "Split", {0, 1}},
   };
   return rows;
 }
@@ -85,6 +87,12 @@ Node rename(const Node& node, const Renamed& row) {
   Node made = part_of(node, "", row.domain, row.to, std::move(inputs), node.outputs);
   if (row.flattens) made.attributes["flattens"] = std::int64_t{1};
   return made;
+}
+
+/// A flag says whether a step was done, what the step changes is changed in place. In the graph's outputs what it
+/// changes takes the flag's place, or nothing would be left of the step.
+void give_for_flag(Graph& graph, const std::optional<ValueId>& flag, ValueId changed) {
+  if (flag) std::replace(graph.outputs.begin(), graph.outputs.end(), *flag, changed);
 }
 
 /// dY, X, W: gradients of X, of W and of the bias.
@@ -161,6 +169,67 @@ bool append_optimizer(Graph& graph, const Node& node, std::vector<Node>& nodes) 
   return append_step(graph, node, "adam", {in(6), in(3), in(2), in(4), in(5)}, {out(5), out(3), out(1), out(2)}, nodes);
 }
 
+/// The sum so far, what is added, a signal: a flag, the sum.
+bool append_accumulator(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto sum = input_of(node, 0), added = input_of(node, 1);
+  if (!sum || !added) return false;
+  const DataType type = graph.value(*sum).type;
+  const detail::Dims dims = graph.value(*sum).dims;
+  const auto given = output_of(node, 1);
+  const ValueId changed = given ? *given : new_value(graph, node, "/sum", type, dims);
+  nodes.push_back(part_of(node, "", "", "Add", {sum, added}, {changed}));
+  give_for_flag(graph, output_of(node, 0), changed);
+  return true;
+}
+
+/// X, a number by which it is multiplied or divided; the number may have another type.
+bool append_scale(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto x = input_of(node, 0);
+  auto scale = input_of(node, 1);
+  if (!x || !scale || !node.has_output(0)) return false;
+  const DataType type = graph.value(*x).type;
+  if (graph.value(*scale).type != type) {
+    const detail::Dims dims = graph.value(*scale).dims;
+    const ValueId cast = new_value(graph, node, "/scale", type, dims);
+    if (const auto number = detail::scalar(graph.value(*scale))) {
+      graph.values[cast].constant = true;
+      graph.values[cast].literal = Literal{.ints = {}, .floats = {*number}};
+    } else {
+      nodes.push_back(part_of(node, "/scale", "", "Cast", {scale}, {cast}));
+    }
+    scale = cast;
+  }
+  const bool down = node.attribute<std::int64_t>("scale_down", 0) != 0;
+  nodes.push_back(part_of(node, "", "", down ? "Div" : "Mul", {x, scale}, node.outputs));
+  return true;
+}
+
+/// dY, X, regions, scales.
+bool append_resize(const Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  if (!node.has_input(0) || !node.has_output(0)) return false;
+  Node made = part_of(node, "", own_domain, "ResizeGrad", {node.inputs[0]}, node.outputs);
+  if (const auto scales = input_of(node, 3))
+    if (const auto& literal = graph.value(*scales).literal;
+        literal && literal->floats.size() == graph.output(node, 0).dims.size())
+      made.attributes["resize_scales"] = literal->floats;
+  nodes.push_back(std::move(made));
+  return true;
+}
+
+/// dY, logarithms of the probabilities, the probabilities that are wanted.
+bool append_soft_loss(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  const auto dy = input_of(node, 0), log_prob = input_of(node, 1), label = input_of(node, 2);
+  if (!dy || !log_prob || !label || !node.has_output(0)) return false;
+  const DataType type = graph.value(*log_prob).type;
+  const detail::Dims dims = graph.value(*log_prob).dims;
+  const ValueId prob = new_value(graph, node, "/prob", type, dims),
+                error = new_value(graph, node, "/error", type, dims);
+  nodes.push_back(part_of(node, "/prob", "", "Exp", {log_prob}, {prob}));
+  nodes.push_back(part_of(node, "/error", "", "Sub", {prob, label}, {error}));
+  nodes.push_back(part_of(node, "", "", "Mul", {error, dy}, node.outputs));
+  return true;
+}
+
 /// Constant integers.
 ValueId integers(Graph& graph, const Node& node, std::string_view suffix, const detail::Dims& numbers) {
   const ValueId id = new_value(graph, node, suffix, DataType::i64, {static_cast<std::int64_t>(numbers.size())});
@@ -169,16 +238,38 @@ ValueId integers(Graph& graph, const Node& node, std::string_view suffix, const 
   return id;
 }
 
+/// Appends zeros like `made`.
+void append_zeros(Graph& graph, const Node& node, ValueId made, std::vector<Node>& nodes) {
+  const DataType type = graph.value(made).type;
+  const detail::Dims dims = graph.value(made).dims;
+  const ValueId zero = new_value(graph, node, "/zero", type, {});
+  graph.values[zero].constant = true;
+  graph.values[zero].literal = Literal{.ints = {}, .floats = {0}};
+  nodes.push_back(part_of(node, "/zeros", "", "Expand", {zero, integers(graph, node, "/shape", dims)}, {made}));
+}
+
+/// The tensors along an axis, and how large each of them is there.
+void append_concatenation(Graph& graph, const Node& node, std::vector<Node>& nodes) {
+  if (node.has_output(1)) {
+    Value& sizes = graph.values[*node.outputs[1]];
+    sizes.constant = true;
+    sizes.literal = Literal{};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const detail::Dims& dims = graph.input(node, i).dims;
+      const auto axis = node.attribute<std::int64_t>("axis", 0);
+      sizes.literal->ints.push_back(dims[static_cast<std::size_t>(axis < 0 ? axis + std::ssize(dims) : axis)]);
+    }
+  }
+  nodes.push_back(part_of(node, "", "", "Concat", node.inputs, {output_of(node, 0)}));
+}
+
 /// Zeros of the result's shape, to which gradients are added at their places.
 bool append_scatter(Graph& graph, const Node& node, std::string_view type, std::size_t indices, std::size_t updates,
                     std::vector<Node>& nodes) {
   if (!node.has_output(0) || !node.has_input(indices) || !node.has_input(updates)) return false;
   const Value dx = graph.output(node, 0);
-  const ValueId zero = new_value(graph, node, "/zero", dx.type, {}),
-                zeros = new_value(graph, node, "/zeros", dx.type, dx.dims);
-  graph.values[zero].constant = true;
-  graph.values[zero].literal = Literal{.ints = {}, .floats = {0}};
-  nodes.push_back(part_of(node, "/zeros", "", "Expand", {zero, integers(graph, node, "/shape", dx.dims)}, {zeros}));
+  const ValueId zeros = new_value(graph, node, "/zeros", dx.type, dx.dims);
+  append_zeros(graph, node, zeros, nodes);
   Node added = part_of(node, "", "", type, {zeros, node.inputs[indices], node.inputs[updates]}, node.outputs);
   added.attributes["reduction"] = std::string("add");
   nodes.push_back(std::move(added));
@@ -249,6 +340,7 @@ bool append_steps(Graph& graph, const Node& node, std::string_view rule, std::si
   Node step = part_of(node, "", own_domain, "OptimizerStep", std::move(inputs), std::move(outputs));
   step.attributes = {{"optimizer", std::string(rule)}};
   nodes.push_back(std::move(step));
+  if (!updated[0].empty()) give_for_flag(graph, output_of(node, 0), *updated[0].front());
   std::size_t out = 1;  // behind the flag
   for (std::size_t i = 0; i < sequences; ++i) {
     if (i == 1) continue;
@@ -278,8 +370,16 @@ bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& no
   if (type == "SGDOptimizerV2") return append_steps(graph, node, "sgd", 1, 2, nodes);
   if (type == "AdamWOptimizer") return append_steps(graph, node, "adamw", 2, 4, nodes);
   if (type == "SGDOptimizer" || type == "AdamOptimizer") return append_optimizer(graph, node, nodes);
-  if (type == "InPlaceAccumulatorV2" && node.has_output(1)) {
-    nodes.push_back(part_of(node, "", "", "Add", {input_of(node, 0), input_of(node, 1)}, {node.outputs[1]}));
+  if (type == "InPlaceAccumulatorV2") return append_accumulator(graph, node, nodes);
+  if (type == "Scale") return append_scale(graph, node, nodes);
+  if (type == "ResizeGrad") return append_resize(graph, node, nodes);
+  if (type == "SoftmaxCrossEntropyGrad") return append_soft_loss(graph, node, nodes);
+  if (type == "ZeroGradient" && node.has_output(0)) {
+    append_zeros(graph, node, *node.outputs[0], nodes);
+    return true;
+  }
+  if (type == "ConcatTraining") {
+    append_concatenation(graph, node, nodes);
     return true;
   }
   if (type == "BatchNormInternal") {

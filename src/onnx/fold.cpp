@@ -235,6 +235,17 @@ FoldResult clip(const FoldArguments& a) {
 // ONNX Round: half to even.
 double round_even(double x) { return std::nearbyint(x); }
 
+/// X, a number by which it is multiplied or divided, of any type.
+FoldResult scale(const FoldArguments& a) {
+  const Tensor &x = a.in(0), &by = a.in(1);
+  if (!x.floating() || by.data.floats.size() + by.data.ints.size() != 1) return std::nullopt;
+  const double number = by.floating() ? by.data.floats[0] : static_cast<double>(by.data.ints[0]);
+  const bool down = a.node.attribute<std::int64_t>("scale_down", 0) != 0;
+  Tensor result = x;
+  for (double& v : result.data.floats) v = rounded(x.type, down ? v / number : v * number);
+  return std::vector{std::move(result)};
+}
+
 constexpr FoldEntry elementwise_table[] = {
     {"Abs", unary<[](std::int64_t x) { return x < 0 ? as_signed(0 - as_unsigned(x)) : x; },
                   [](double x) { return std::abs(x); }>},
@@ -278,6 +289,7 @@ constexpr FoldEntry elementwise_table[] = {
     {"Where", where},
     {"Xor", comparison<[](std::int64_t x, std::int64_t y) { return std::optional<std::int64_t>((x != 0) != (y != 0)); },
                        nullptr>},
+    {"com.microsoft.Scale", scale},
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ struct FoldArguments {
 using FoldResult = std::optional<std::vector<Tensor>>;
 using Fold = FoldResult (*)(const FoldArguments&);
 
-/// The function that evaluates `op_type` of ai.onnx; nullptr when there is none.
+/// The function that evaluates `op_type`, with its domain before it where that is not ai.onnx; nullptr when there is
+/// none.
 [[nodiscard]] Fold find_fold(std::string_view op_type);
 
 struct FoldEntry {

@@ -426,6 +426,23 @@ FoldResult scatter_nd(const FoldArguments& a) {
   return one(std::move(x));
 }
 
+/// Two shapes that are broadcast to one: the axes over which the gradient of each is summed.
+FoldResult broadcast_gradient_args(const FoldArguments& a) {
+  const Ints &x = a.in(0).data.ints, &y = a.in(1).data.ints;
+  const std::size_t rank = std::max(x.size(), y.size());
+  const auto axes = [&](const Ints& own, const Ints& other) {
+    const std::size_t behind = rank - own.size();  // axes that only the other shape has
+    Ints found;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t size = i < rank - other.size() ? 1 : other[i + other.size() - rank];
+      if (i < behind || (own[i - behind] == 1 && size != 1)) found.push_back(static_cast<std::int64_t>(i));
+    }
+    const auto count = static_cast<std::int64_t>(found.size());
+    return Tensor{.type = DataType::i64, .dims = {count}, .data = {.ints = std::move(found), .floats = {}}};
+  };
+  return std::vector{axes(x, y), axes(y, x)};
+}
+
 std::int64_t wrapping(std::uint64_t v) { return static_cast<std::int64_t>(v); }
 
 constexpr FoldEntry movement_table[] = {
@@ -453,6 +470,7 @@ constexpr FoldEntry movement_table[] = {
     {"Tile", tile},
     {"Transpose", transpose},
     {"Unsqueeze", unsqueeze},
+    {"com.microsoft.BroadcastGradientArgs", broadcast_gradient_args},
 };
 
 }  // namespace

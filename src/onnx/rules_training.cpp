@@ -40,15 +40,57 @@ RuleResult loss_with_log_prob(const RuleArguments& a) {
 RuleResult batch_norm_internal(const RuleArguments& a) {
   return {same(a, 0), same(a, 3), same(a, 4), same(a, 3), same(a, 4)};
 }
+// data, axes
+RuleResult sum_over_axes(const RuleArguments& a) {
+  const auto axes = known_ints(a, 1);
+  if (!axes) return {std::nullopt};
+  const auto flag = [&](std::string_view key, bool otherwise) {
+    return a.node.attribute<std::int64_t>(key, otherwise ? 1 : 0) != 0;
+  };
+  const Ints& dims = a.in(0).dims;
+  std::vector<bool> reduced(dims.size(), axes->empty() && !flag("noop_with_empty_axes", false));
+  for (const auto axis : *axes) reduced[normal_axis(axis, dims.size())] = true;
+  Ints left;
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!reduced[i] || flag("keepdims", true)) left.push_back(reduced[i] ? 1 : dims[i]);
+  return {TypedShape{a.in(0).type, left}};
+}
+// Any number of tensors: one, and their sizes along the axis
+RuleResult concatenation(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 0), dims.size());
+  for (std::size_t i = 1; i < a.inputs.size(); ++i) {
+    const std::int64_t more = of_rank(a, i, dims.size())[axis];
+    dims[axis] = dims[axis] < 0 || more < 0 ? unknown_dim : dims[axis] + more;
+  }
+  return {TypedShape{a.in(0).type, dims}, TypedShape{DataType::i64, {static_cast<std::int64_t>(a.inputs.size())}}};
+}
+// data, sizes along the axis
+RuleResult parts_along_axis(const RuleArguments& a) {
+  const auto sizes = known_ints(a, 1);
+  if (!sizes) return {std::nullopt};
+  Ints dims = a.in(0).dims;
+  const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 0), dims.size());
+  RuleResult result;
+  for (const auto size : *sizes) {
+    dims[axis] = size;
+    result.emplace_back(TypedShape{a.in(0).type, dims});
+  }
+  return result;
+}
+// How many axes there are is known where the shapes are; then the node is folded.
+RuleResult axes_of_broadcast(const RuleArguments&) {
+  return {TypedShape{DataType::i64, {unknown_dim}}, TypedShape{DataType::i64, {unknown_dim}}};
+}
 RuleResult accumulator(const RuleArguments& a) { return {TypedShape{DataType::boolean, {1}}, same(a, 0)}; }
 // ETA, W, G
 RuleResult sgd(const RuleArguments& a) { return {same(a, 1), same(a, 2)}; }
 TypedShape sequence(const RuleArguments& a, std::size_t i) { return {a.in(i).type, {}, true}; }
 // learning rate, weights, gradients: whether it was done, weights
 RuleResult sgd_of_sequences(const RuleArguments& a) { return {TypedShape{DataType::boolean, {1}}, sequence(a, 1)}; }
-// learning rate, step, weights, gradients, two moments: step, weights, two moments
+// learning rate, step, weights, gradients, two moments: whether it was done, weights, two moments
 RuleResult adamw_of_sequences(const RuleArguments& a) {
-  return {same(a, 1), sequence(a, 2), sequence(a, 4), sequence(a, 5)};
+  return {TypedShape{DataType::boolean, {1}}, sequence(a, 2), sequence(a, 4), sequence(a, 5)};
 }
 // R, T, W, G, two moments, W of 16 bits
 RuleResult adam(const RuleArguments& a) {
@@ -68,6 +110,8 @@ constexpr std::array training_table{
     RuleEntry{"com.microsoft.BatchNormalizationGrad", norm_gradient},
     RuleEntry{"com.microsoft.BiasFastGeluGrad_dX", like<0>},
     RuleEntry{"com.microsoft.BiasGeluGrad_dX", like<0>},
+    RuleEntry{"com.microsoft.BroadcastGradientArgs", axes_of_broadcast},
+    RuleEntry{"com.microsoft.ConcatTraining", concatenation},
     RuleEntry{"com.microsoft.ConvGrad", convolution_gradient},
     RuleEntry{"com.microsoft.DropoutGrad", like<0>},
     RuleEntry{"com.microsoft.EluGrad", like<0>},
@@ -84,9 +128,12 @@ constexpr std::array training_table{
     RuleEntry{"com.microsoft.LogSoftmaxGrad_13", like<0>},
     RuleEntry{"com.microsoft.MaxPoolGrad", pool_gradient},
     RuleEntry{"com.microsoft.QuickGeluGrad", like<0>},
+    RuleEntry{"com.microsoft.ReduceSumTraining", sum_over_axes},
     RuleEntry{"com.microsoft.ReluGrad", like<0>},
+    RuleEntry{"com.microsoft.ResizeGrad", like<1>},
     RuleEntry{"com.microsoft.SGDOptimizer", sgd},
     RuleEntry{"com.microsoft.SGDOptimizerV2", sgd_of_sequences},
+    RuleEntry{"com.microsoft.Scale", like<0>},
     RuleEntry{"com.microsoft.SigmoidGrad", like<0>},
     RuleEntry{"com.microsoft.SimplifiedLayerNormalizationGrad", norm_gradient},
     RuleEntry{"com.microsoft.SliceGrad", picked_gradient},
@@ -97,6 +144,7 @@ constexpr std::array training_table{
     RuleEntry{"com.microsoft.SoftmaxGrad", like<0>},
     RuleEntry{"com.microsoft.SoftmaxGrad_13", like<0>},
     RuleEntry{"com.microsoft.SparseSoftmaxCrossEntropyGrad", like<1>},
+    RuleEntry{"com.microsoft.SplitTraining", parts_along_axis},
     RuleEntry{"com.microsoft.TanhGrad", like<0>},
     RuleEntry{"com.microsoft.ZeroGradient", like<0>},
 };

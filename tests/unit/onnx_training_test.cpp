@@ -3,10 +3,15 @@
 // orttraining/core/graph/training_op_defs.cc.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
+#include <benanza/model/cost.hpp>
+#include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/training/derive_training.hpp>
 
+#include <cstdint>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +32,28 @@ Texts layers_of_body(const std::string& arguments, const std::string& results, c
 /// The layers of a model of one node.
 Texts layers_of(const std::string& arguments, const std::string& results, const std::string& node) {
   return layers_of_body(arguments, results, "{ " + node + " }");
+}
+
+/// What is in a file that ONNX Runtime wrote (tests/data/training_ort.py).
+struct Written {
+  std::set<std::string> gradients{};  ///< signatures
+  std::int64_t macs = 0;
+  double convolution_gradient_flops = 0;
+  Texts opaque{};  ///< operators that are known by their bytes alone
+};
+Written written(const std::string& name, const ImportOptions& options = {}) {
+  const Graph graph =
+      import_onnx(std::filesystem::path(BENANZA_TEST_DATA) / "training_ort" / (name + ".onnx"), options);
+  Written result;
+  for (const Node& one : graph.nodes) {
+    const Layer layer = make_layer(one, graph);
+    const std::string text = LayerSignature(layer).text(), kind = text.substr(0, text.find('/'));
+    if (kind.ends_with("Gradient")) result.gradients.insert(text);
+    if (kind == "ConvGradient") result.convolution_gradient_flops += cost(layer).flops.value;
+    if (is_opaque(layer)) result.opaque.push_back(one.op_type);
+    result.macs += cost(layer).macs;
+  }
+  return result;
 }
 
 }  // namespace
@@ -104,16 +131,89 @@ TEST_CASE("optimizers of com.microsoft are the steps that training here has", "[
                        "done, nws = com.microsoft.SGDOptimizerV2(eta, ws, gs) nb = SequenceAt(nws, one) }")
             .front() == "OptimizerStep/f32/x=47");
   CHECK(layers_of_body("float eta, int64[1] t, float[4,10] w, float[4,10] g, float[4,10] m, float[4,10] v",
-                       "int64[1] nt, seq(float) nw, seq(float) nm, seq(float) nv",
+                       "bool[1] done, seq(float) nw, seq(float) nm, seq(float) nv",
                        "{ ws = SequenceConstruct(w) gs = SequenceConstruct(g) ms = SequenceConstruct(m) "
                        "vs = SequenceConstruct(v) "
-                       "nt, nw, nm, nv = com.microsoft.AdamWOptimizer(eta, t, ws, gs, ms, vs) }")
+                       "done, nw, nm, nv = com.microsoft.AdamWOptimizer(eta, t, ws, gs, ms, vs) }")
             .front() == "OptimizerStep/f32/rule=adamw/x=40");
   CHECK_THROWS_WITH(layers_of_body("float eta, seq(float) ws, seq(float) gs", "seq(float) nws",
                                    "{ done, nws = com.microsoft.SGDOptimizerV2(eta, ws, gs) }"),
                     Catch::Contains("(SGDOptimizerV2): the sizes of the tensors in its sequence 1 are not known"));
   CHECK(layers_of("float[4,10] sum, float[4,10] value, bool signal", "float[4,10] y",
                   "y = com.microsoft.InPlaceAccumulator(sum, value, signal)") == Texts{"Binary/f32/a=40/b=40"});
+}
+
+TEST_CASE("a step of which ONNX Runtime asks only whether it was done is a layer", "[onnx]") {
+  CHECK(layers_of("float[4,10] sum, float[4,10] value, bool[1] reset", "bool[1] done",
+                  "done = com.microsoft.InPlaceAccumulatorV2(sum, value, reset)") == Texts{"Binary/f32/a=40/b=40"});
+  CHECK(layers_of_body("float eta, float[4,10] w, float[7] b, float[4,10] gw, float[7] gb", "bool[1] done",
+                       "{ ws = SequenceConstruct(w, b) gs = SequenceConstruct(gw, gb) "
+                       "done = com.microsoft.SGDOptimizerV2(eta, ws, gs) }")
+            .front() == "OptimizerStep/f32/x=47");
+}
+
+TEST_CASE("sums, movements and factors of ONNX Runtime's training graphs are ONNX's own", "[onnx]") {
+  CHECK(layers_of("float[4,10] x, float scale", "float[4,10] y", "y = com.microsoft.Scale(x, scale)") ==
+        Texts{"Binary/f32/fn=mul/a=40/b=1"});
+  CHECK(layers_of("float[4,10] x, int64 scale", "float[4,10] y", "y = com.microsoft.Scale<scale_down = 1>(x, scale)")
+            .back() == "Binary/f32/fn=div/a=40/b=1");
+  CHECK(layers_of_body("float[4,10] x", "float[10] y",
+                       "<int64[1] axes = {0}> { y = com.microsoft.ReduceSumTraining<keepdims = 0>(x, axes) }") ==
+        Texts{"Reduce/f32/fn=sum/x=4x10/axes=0"});
+  CHECK(layers_of_body("float[4,10] x", "float[4,4] y, float[4,6] z",
+                       "<int64[2] sizes = {4, 6}> { y, z = com.microsoft.SplitTraining<axis = 1>(x, sizes) }") ==
+        Texts{"Split/f32/outer=4/sizes=4x6"});
+  CHECK(layers_of("float[4,10] gradient, bool reset", "float[4,10] y",
+                  "y = com.microsoft.ZeroGradient(gradient, reset)") == Texts{"Expand/f32/x=1/y=40"});
+  CHECK(layers_of("float dy, float[4,10] log_prob, float[4,10] label", "float[4,10] dx",
+                  "dx = com.microsoft.SoftmaxCrossEntropyGrad(dy, log_prob, label)") ==
+        Texts{"Unary/f32/fn=exp/x=40", "Binary/f32/fn=sub/a=40/b=40", "Binary/f32/fn=mul/a=40/b=1"});
+  // A bias that was repeated for 4 rows.
+  CHECK(layers_of_body("float[4,10] x, float[10] b, float[4,10] dy", "float[10] db",
+                       "{ sx = Shape(x) sb = Shape(b) ax, ab = com.microsoft.BroadcastGradientArgs(sx, sb) "
+                       "db = ReduceSum<keepdims = 0>(dy, ab) }") == Texts{"Reduce/f32/fn=sum/x=4x10/axes=0"});
+}
+
+TEST_CASE("a convolutional network's training graph that ONNX Runtime wrote", "[onnx]") {
+  const Written made = written("convolutions_cross_entropy");
+  CHECK(made.opaque.empty());
+  CHECK(made.gradients ==
+        std::set<std::string>{"ConvGradient/f32/of=weights/x=2x3x16x16/w=8x3x3x3/pads=1x1x1x1",
+                              "ConvGradient/f32/of=weights/x=2x8x8x8/w=16x8x3x3/pads=1x1x1x1/strides=2x2",
+                              "ConvGradient/f32/x=2x8x8x8/w=16x8x3x3/pads=1x1x1x1/strides=2x2",
+                              "LossGradient/f32/x=2x10x1/softmax=1", "NormGradient/f32/x=2x8x256",
+                              "PoolGradient/f32/x=2x8x16x16/kernel=2x2/strides=2x2", "UnaryGradient/f32/x=4096"});
+  // The first convolution has 2 * 8 * 16 * 16 results of 3 * 3 * 3 products, forward and for its weights; the second
+  // 2 * 16 * 4 * 4 of 8 * 3 * 3, and also for its data; the classes 2 * 16 * 10, three times.
+  CHECK(made.macs == 2 * 4096 * 27 + 3 * 512 * 72 + 3 * 320);
+  // 2 of the 16 * 3 places along a side of the first are outside, 1 of the 4 * 3 of the second.
+  CHECK(made.convolution_gradient_flops == 2.0 * (2 * 8 * 3 * 46 * 46 + 2 * (2 * 16 * 8 * 11 * 11)));
+}
+
+TEST_CASE("a transformer's training graph that ONNX Runtime wrote for any batch and length", "[onnx]") {
+  const Written made = written("transformer_mse", {.batch = 2, .dims = {{"length", 6}, {"rows_of_all", 12}}});
+  CHECK(made.opaque.empty());
+  CHECK(made.gradients == std::set<std::string>{"GatherGradient/f32/x=1x20x8/indices=12",
+                                                "NormGradient/f32/of=layer/x=12x8", "SoftmaxGradient/f32/x=24x6x1",
+                                                "UnaryGradient/f32/fn=gelu/x=384"});
+  // 12 rows times the weights, and two products for each of 2 * 2 heads: forward, for the data and for the weights.
+  CHECK(made.macs == 3 * (12 * (8 * 24 + 8 * 8 + 8 * 32 + 32 * 8 + 8 * 20) + 2 * 4 * 6 * 6 * 4));
+}
+
+TEST_CASE("a training graph with resized and joined feature maps that ONNX Runtime wrote", "[onnx]") {
+  const Written made = written("pyramid_mse");
+  CHECK(made.opaque.empty());
+  CHECK(made.gradients ==
+        std::set<std::string>{"ConvGradient/f32/of=weights/x=2x3x8x8/w=4x3x1x1",
+                              "ConvGradient/f32/of=weights/x=2x3x8x8/w=6x3x1x1",
+                              "ResizeGradient/f32/x=2x10x8x8/y=2x10x16x16/mode=linear/coordinates=asymmetric",
+                              "UnaryGradient/f32/fn=sigmoid/x=512", "UnaryGradient/f32/fn=tanh/x=768"});
+  CHECK(made.macs == 2 * (2 * 64 * 3 * 4 + 2 * 64 * 3 * 6));  // forward and for the weights
+}
+
+TEST_CASE("optimizer graphs that ONNX Runtime wrote do not say what they update", "[onnx]") {
+  CHECK_THROWS_WITH(written("sgd"), Catch::Contains("the sizes of the tensors in its sequence 1 are not known"));
+  CHECK_THROWS_WITH(written("adamw"), Catch::Contains("the sizes of the tensors in its sequence 2 are not known"));
 }
 
 TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
