@@ -106,7 +106,8 @@ void decompose(Graph& graph) {
                                   [&, type = detail::onnx_type(node)](const auto& r) { return r.onnx_type == type; });
     const bool split = row != rows.end()
                            ? append_parts(graph, node, *row, nodes)
-                           : append_ml_parts(graph, node, nodes) || append_training_parts(graph, node, nodes);
+                           : append_ml_parts(graph, node, nodes) || append_nary_parts(graph, node, nodes) ||
+                                 append_training_parts(graph, node, nodes);
     if (!split) nodes.push_back(std::move(node));
   }
   graph.nodes = std::move(nodes);

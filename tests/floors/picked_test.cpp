@@ -195,6 +195,15 @@ TEST_CASE("some channels of a group normalisation need their groups", "[floors]"
               {5 * 8 * 256, 8 * 256 * 4 + 2 * 8 * 4, 8 * 256 * 4});
 }
 
+TEST_CASE("a sum of tensors that are broadcast reads each as it is", "[floors]") {
+  // 100 sums of a and b, one for each element of x.
+  check_least(
+      least_layers("(float[1000, 100] x, float[100] a, float[1] b) => (float[1000, 100] y) { y = Sum(x, a, b) }"),
+      {100 + 100'000, 4 * (100'000 + 100 + 1), 400'000});
+  check_least(least_layers("(float[1000, 100] x, float[100] a) => (float[1000, 100] y) { y = Mean(a, x) }"),
+              {2 * 100'000, 4 * (100'000 + 100), 400'000});
+}
+
 TEST_CASE("a choice by a constant needs each operand where it is chosen", "[floors]") {
   // The file's condition is false for all rows: nothing of the first product.
   const auto model = least_layers(R"((float[64, 64] x, float[64, 64] z, float[64, 64] w) => (float[64, 64] y) {
