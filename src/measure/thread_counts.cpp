@@ -27,13 +27,16 @@ std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int
   int level = 0;
   for (const auto& cache : caches)
     if (cache.cpus.size() > 1 && cache.cpus.size() < cpus.size()) level = std::max(level, cache.level);
-  std::set<int> ends;
+  std::set<int> counts;
+  int held = 0;  // by the groups so far, however their processors are numbered
   for (const auto& cache : caches) {
-    if (level == 0 || cache.level != level || cache.cpus.empty()) continue;
-    const auto last = std::find(cpus.begin(), cpus.end(), cache.cpus.back());
-    ends.insert(static_cast<int>(last - cpus.begin()) + 1);
+    if (level == 0 || cache.level != level) continue;
+    held += static_cast<int>(std::count_if(cpus.begin(), cpus.end(), [&](int cpu) {
+      return std::find(cache.cpus.begin(), cache.cpus.end(), cpu) != cache.cpus.end();
+    }));
+    if (held > 0) counts.insert(held);
   }
-  return {ends.begin(), ends.end()};
+  return {counts.begin(), counts.end()};
 }
 
 }  // namespace benanza::bench

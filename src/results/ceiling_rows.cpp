@@ -43,23 +43,28 @@ Seconds least_counted(const Measurement& row) {
   return std::isfinite(low) ? std::min(row.p10, Seconds{low}) : row.p10;
 }
 
-/// Whether it is what a model's layer reached. Loops have no cache state in their names; the square products that
-/// stand in for loops (`product_peaks`) are layers, but nobody counts their FLOPs wrongly.
-bool is_of_layer(const CeilingRow& row) {
+/// The layer whose row it is; nothing for a loop, which has no cache state in its name.
+std::optional<std::string> layer_of(const CeilingRow& row) {
   constexpr auto states = enum_names(CacheState{});
   for (const auto state : states) {
     const std::string part = "/" + std::string(state) + "/";
-    const auto at = row.algorithm.find(part);
-    if (at == std::string::npos) continue;
-    try {
-      const Layer layer = parse_layer(row.algorithm.substr(at + part.size()));
-      const auto* product = std::get_if<op::MatMul>(&layer);
-      return product == nullptr || product->a != product->b || product->a.size() != 2 || product->a[0] != product->a[1];
-    } catch (const InputError&) {
-      return true;
-    }
+    if (const auto at = row.algorithm.find(part); at != std::string::npos)
+      return row.algorithm.substr(at + part.size());
   }
-  return false;
+  return std::nullopt;
+}
+
+/// The side of a square product (`product_peaks`); 0 for other layers.
+std::int64_t square_side(const std::string& signature) {
+  try {
+    const Layer layer = parse_layer(signature);
+    const auto* product = std::get_if<op::MatMul>(&layer);
+    const bool square =
+        product != nullptr && product->a == product->b && product->a.size() == 2 && product->a[0] == product->a[1];
+    return square ? product->a[0] : 0;
+  } catch (const InputError&) {
+    return 0;
+  }
 }
 
 void take(Ceilings& ceilings, const CeilingRow& row) {
@@ -99,11 +104,19 @@ std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
   return result;
 }
 
-/// What loops and products reached.
+/// What loops reached, and square products of types that have no loop. On a device these count beside loops, whose
+/// instructions are not the fastest of every device.
 std::vector<CeilingRow> reached_by_loops(std::span<const CeilingRow> rows) {
+  constexpr std::int64_t side_on_device = 8192;
+  std::set<CeilingQuantity> of_loops;
+  for (const auto& row : rows)
+    if (!layer_of(row)) of_loops.insert(row.quantity);
   std::vector<CeilingRow> reached;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(reached),
-               [](const CeilingRow& row) { return !is_of_layer(row); });
+  for (const auto& row : rows) {
+    const auto layer = layer_of(row);
+    const std::int64_t side = layer ? square_side(*layer) : 0;
+    if (!layer || side == side_on_device || (side > 0 && !of_loops.contains(row.quantity))) reached.push_back(row);
+  }
   return best_of(reached);
 }
 
@@ -120,7 +133,7 @@ std::vector<CeilingRow> credible(std::span<const CeilingRow> rows) {
   const auto reached = reached_by_loops(rows);
   std::vector<CeilingRow> result;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
-               [&](const CeilingRow& row) { return !is_of_layer(row) || row.value <= limit(reached, row); });
+               [&](const CeilingRow& row) { return !layer_of(row) || row.value <= limit(reached, row); });
   return result;
 }
 
@@ -147,7 +160,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
 
 struct CeilingCheck::State {
   std::vector<CeilingRow> rows{};
-  std::vector<CeilingRow> reached{};  ///< rows that loops and products reached
+  std::vector<CeilingRow> reached{};  ///< `reached_by_loops`
   std::map<int, Ceilings> at{};       ///< by threads
   std::unordered_map<std::string, std::optional<Demand>> demands{};
 

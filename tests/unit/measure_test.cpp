@@ -208,6 +208,11 @@ TEST_CASE("groups are the processors behind the outermost cache that some of the
   CHECK(group_counts(joined(caches(2, {2, 2, 2, 2, 2}), caches(3, {10})), processors(10)) ==
         std::vector{2, 4, 6, 8, 10});
   CHECK(group_counts(joined(caches(2, {2, 2, 2, 2}), caches(3, {4, 4})), processors(8)) == std::vector{4, 8});
+  // Two complexes whose processors are numbered in turns; two threads of each core, of which one is used.
+  const std::vector<Cache> in_turns{{.level = 3, .cpus = {0, 2, 4}}, {.level = 3, .cpus = {1, 3, 5}}};
+  CHECK(group_counts(in_turns, processors(6)) == std::vector{3, 6});
+  const std::vector<Cache> threads{{.level = 3, .cpus = {0, 1, 4, 5}}, {.level = 3, .cpus = {2, 3, 6, 7}}};
+  CHECK(group_counts(threads, processors(4)) == std::vector{2, 4});
   // The system tells no caches.
   CHECK(group_counts({}, processors(16)) == none);
 }
