@@ -46,7 +46,7 @@ inline constexpr double confidence_level = 0.95;
 /// second is the delete-a-group jackknife (Shao and Wu, Annals of Statistics 17, 1989). For few groups that differ by
 /// more than their values do, intervals of 95 % by either alone hold the truth in 90 % and 79 % of simulated cases; by
 /// both together they hold it in 93 % to 98 %. Groups less one are the degrees of freedom of Student's t.
-/// Infinite where a part has no finite value.
+/// Values that are not finite do not count, nor do parts without others. Infinite for fewer than two parts.
 [[nodiscard]] inline double half_interval(std::span<const double> values, double p, std::size_t groups,
                                           std::span<const double> further = {}) {
   const double all = quantile(values, p);
@@ -55,15 +55,16 @@ inline constexpr double confidence_level = 0.95;
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t begin = values.size() * g / groups, end = values.size() * (g + 1) / groups;
     const double of_group = quantile(values.subspan(begin, end - begin), p);
-    if (!std::isfinite(of_group)) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(of_group)) continue;
     squares += (of_group - all) * (of_group - all);
     std::vector<double> others(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
     others.insert(others.end(), values.begin() + static_cast<std::ptrdiff_t>(end), values.end());
     without.push_back(quantile(others, p));
   }
+  if (without.size() < 2) return std::numeric_limits<double>::infinity();
   for (const double value : further) squares += (value - all) * (value - all);
-  const auto count = static_cast<double>(groups);
-  const std::size_t degrees = groups + further.size() - 1;
+  const auto count = static_cast<double>(without.size());
+  const std::size_t degrees = without.size() + further.size() - 1;
   double mean = 0, jackknife = 0;
   for (const double value : without) mean += value / count;
   for (const double value : without) jackknife += (value - mean) * (value - mean);

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -191,12 +192,13 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
     rung.uncertainty = rung.bound->value > 0 ? (most - *rung.bound) / *rung.bound : 0;
     return rung;
   }
-  std::vector<double> totals, expected_totals;
+  // One for each round that was taken, so that the groups are those of the session.
+  std::vector<double> totals(times_.taken_rounds(), std::numeric_limits<double>::quiet_NaN()), expected_totals;
   for (std::size_t round : rounds) {
     const auto in_round = [this, round](const Measurement& row) { return times_.in_round(row, round); };
     const auto for_bound = [&](const Measurement& row) { return without_launch(row, in_round(row)); };
-    totals.push_back(bound_by(for_bound).value);
-    expected_totals.push_back(device_ ? expected_by(in_round).value : totals.back());
+    totals[round] = bound_by(for_bound).value;
+    expected_totals.push_back(device_ ? expected_by(in_round).value : totals[round]);
   }
   rung.bound = Seconds{detail::quantile(totals, 0.1)};
   rung.median = Seconds{detail::quantile(expected_totals, 0.5)};

@@ -74,6 +74,8 @@ class RowTimes {
   static constexpr std::size_t least_rounds = 4;
   /// Indices of the rounds that count: `least_rounds` or more, or none.
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
+  /// How many rounds their run took, those that do not count included.
+  [[nodiscard]] std::size_t taken_rounds() const { return taken_rounds_; }
   /// Time of a row in a common round; the row's median where that one sample was contended.
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
   /// The most common rounds that some run has; those that count in it.
@@ -104,7 +106,8 @@ class RowTimes {
   struct Together {
     std::map<std::string, BestRows> best{};
     std::vector<std::size_t> rounds{};
-    Seconds p10{};  ///< sum over the best rows
+    std::size_t taken = 0;  ///< rounds, those that do not count included
+    Seconds p10{};          ///< sum over the best rows
   };
 
   void note_quiet(const Measurement& row);
@@ -117,7 +120,7 @@ class RowTimes {
   std::map<std::string, int> most_threads_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
-  std::size_t most_rounds_ = 0;
+  std::size_t most_rounds_ = 0, taken_rounds_ = 0;
   bool of_sessions_ = false;
   std::map<Place, Quiet> quiet_{};
   double wander_ = 0;
@@ -229,6 +232,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
       for (const auto* row : best.all())
         if (row) count = std::min(count, row->rounds_s.size());
     }
+    together.taken = count;
     for (std::size_t r = 0; r < count; ++r)
       if (counts(together.best, r)) together.rounds.push_back(r);
     most_rounds_ = std::max(most_rounds_, together.rounds.size());
@@ -241,6 +245,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
                                      [&](const Together& each) { return each.p10 <= least * (1 + default_tolerance); });
     best_ = std::move(latest->best);
     rounds_ = std::move(latest->rounds);
+    taken_rounds_ = latest->taken;
     count_visits();
     return;
   }
