@@ -24,16 +24,20 @@ std::vector<int> thread_counts(int most, std::span<const int> groups) {
 }
 
 std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int> cpus) {
-  int level = 0;
-  for (const auto& cache : caches)
-    if (cache.cpus.size() > 1 && cache.cpus.size() < cpus.size()) level = std::max(level, cache.level);
-  std::set<int> counts;
-  int held = 0;  // by the groups so far, however their processors are numbered
-  for (const auto& cache : caches) {
-    if (level == 0 || cache.level != level) continue;
-    held += static_cast<int>(std::count_if(cpus.begin(), cpus.end(), [&](int cpu) {
+  // Counts processors in use, however they are numbered.
+  const auto held_by = [&](const Cache& cache) {
+    return static_cast<int>(std::count_if(cpus.begin(), cpus.end(), [&](int cpu) {
       return std::find(cache.cpus.begin(), cache.cpus.end(), cpu) != cache.cpus.end();
     }));
+  };
+  int level = 0;
+  for (const auto& cache : caches)
+    if (const int held = held_by(cache); held > 1 && held < std::ssize(cpus)) level = std::max(level, cache.level);
+  std::set<int> counts;
+  int held = 0;  // by the groups so far
+  for (const auto& cache : caches) {
+    if (level == 0 || cache.level != level) continue;
+    held += held_by(cache);
     if (held > 0) counts.insert(held);
   }
   return {counts.begin(), counts.end()};

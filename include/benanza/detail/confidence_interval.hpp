@@ -38,6 +38,20 @@ inline constexpr double confidence_level = 0.95;
   return std::clamp(rounds / each, least, most);
 }
 
+/// Group `g` of values that are in `groups` consecutive parts.
+[[nodiscard]] inline std::span<const double> group_of(std::span<const double> values, std::size_t g,
+                                                      std::size_t groups) {
+  const std::size_t begin = values.size() * g / groups, end = values.size() * (g + 1) / groups;
+  return values.subspan(begin, end - begin);
+}
+
+/// Whether each group has a finite value.
+[[nodiscard]] inline bool all_groups_count(std::span<const double> values, std::size_t groups) {
+  for (std::size_t g = 0; g < groups; ++g)
+    if (!std::isfinite(quantile(group_of(values, g, groups), 0.5))) return false;
+  return true;
+}
+
 /// Half of the confidence interval around quantile `p` of all values, which are in `groups` consecutive parts.
 /// `further`: the quantile as it was seen in other groups, whose values are not among these.
 ///
@@ -53,12 +67,12 @@ inline constexpr double confidence_level = 0.95;
   std::vector<double> without;  // the quantile of all values but those of one group
   double squares = 0;
   for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t begin = values.size() * g / groups, end = values.size() * (g + 1) / groups;
-    const double of_group = quantile(values.subspan(begin, end - begin), p);
+    const std::span<const double> group = group_of(values, g, groups);
+    const double of_group = quantile(group, p);
     if (!std::isfinite(of_group)) continue;
     squares += (of_group - all) * (of_group - all);
-    std::vector<double> others(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
-    others.insert(others.end(), values.begin() + static_cast<std::ptrdiff_t>(end), values.end());
+    std::vector<double> others(values.begin(), group.begin());
+    others.insert(others.end(), group.end(), values.end());
     without.push_back(quantile(others, p));
   }
   if (without.size() < 2) return std::numeric_limits<double>::infinity();

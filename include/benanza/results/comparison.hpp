@@ -47,7 +47,7 @@ inline constexpr std::size_t rounds_for_spread = 8;
     const std::size_t groups = detail::round_groups(row.rounds_s.size());
     result.noise = std::max(detail::half_interval(row.rounds_s, 0.1, groups) / result.p10.value,
                             detail::half_interval(row.rounds_s, 0.5, groups) / result.median.value);
-    if (!std::isfinite(*result.noise)) {
+    if (!detail::all_groups_count(row.rounds_s, groups)) {
       result.noise.reset();
       result.doubt = "the machine was contended during a part of the rounds";
     }
