@@ -42,7 +42,7 @@ std::optional<Layer> layout_change_layer(DataType type, std::int64_t elements, c
   if (!dimensions || dimensions->size() < 2 || dimensions->size() > TensorShape::capacity) return std::nullopt;
   std::sort(dimensions->begin(), dimensions->end(),
             [](const auto& a, const auto& b) { return a.x_stride > b.x_stride; });
-  std::vector<std::size_t> order(dimensions->size());  // of the result, the slowest first
+  std::vector<std::size_t> order(dimensions->size());  // axes of the result, the slowest first
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return (*dimensions)[a].y_stride > (*dimensions)[b].y_stride; });

@@ -21,7 +21,7 @@ bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes)
   const auto is_whole = [&](const auto& id) { return graph.value(*id).dims == result.dims; };
   if (std::all_of(node.inputs.begin(), node.inputs.end(), is_whole)) return false;
 
-  std::vector<std::size_t> order(node.inputs.size());  // the smallest first: few large results
+  std::vector<std::size_t> order(node.inputs.size());  // the smallest first, so that few results are large
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return graph.input(node, a).elements() < graph.input(node, b).elements();

@@ -74,7 +74,8 @@ TEST_CASE("a change of layout takes the plan and the time of the fastest row, wh
   CallPlans with_rows({{LayerSignature(layer).text(), {row(plan, 5e-3), row("of_another_build,threads=1", 4e-3)}}},
                       backends, 1);
   LayoutChanges changes(with_rows);
-  CHECK(changes.row_time(DataType::f32, 960, {}, blocked)->value == Approx(5e-3));  // of a plan that exists
+  CHECK(changes.row_time(DataType::f32, 960, {}, blocked)->value ==
+        Approx(5e-3));  // the 4 ms row names an unknown plan
   const LayoutChange* const change = changes.find(DataType::f32, 960, {}, blocked);
   REQUIRE(change);
   CHECK(change->layer == layer);

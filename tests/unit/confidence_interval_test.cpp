@@ -86,7 +86,7 @@ TEST_CASE("the half interval is that of sections and of the jackknife together")
   CHECK(detail::half_interval(values, 0.5, 4, std::vector<double>{2.5}) ==
         Approx(2.776 * std::sqrt(15.0 / 16 + 0.75)).epsilon(0.0015));
   CHECK(detail::half_interval(std::vector<double>(8, 5.0), 0.1, 4) == 0);
-  // A group whose values do not count is no group; one group alone has no interval.
+  // A group without finite values is left out; a single group has no interval.
   CHECK(detail::half_interval(std::vector<double>{1, std::nan(""), 3, 6}, 0.5, 4) ==
         detail::half_interval(std::vector<double>{1, 3, 6}, 0.5, 3));
   CHECK(std::isinf(detail::half_interval(std::vector<double>{1, std::nan(""), std::nan(""), std::nan("")}, 0.5, 4)));
