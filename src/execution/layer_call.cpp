@@ -160,7 +160,8 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
                           ? Tensor(output.type, {output.shape.begin(), output.shape.end()})
                           : bytes_of_size(plan.outputs()[i].bytes));
     writes.push_back(results.back().writable());
-    if (output.starts_as) std::memcpy(writes.back(), reads[*output.starts_as], results.back().bytes());
+    if (const auto input = starts_as(plan, output, i))
+      std::memcpy(writes.back(), reads[*input], results.back().bytes());
   }
   constexpr std::size_t workspace_alignment = 256;  // plan/backend.hpp
   Tensor workspace = bytes_of_size(plan.workspace_bytes() + workspace_alignment);

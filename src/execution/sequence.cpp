@@ -43,6 +43,7 @@ std::optional<bool> team_of(const Plan& plan, bool uses_openmp) {
 
 Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model) {
   const Graph& graph = model.graph;
+  find_last_readers();
   for (const auto& [id, tensor] : model.inputs) regions_[write(id, {}, tensor.bytes())].may_move = false;
   for (std::size_t i = 0; i < model.calls.calls.size(); ++i) {
     const ModelCall& call = model.calls.calls[i];
@@ -78,6 +79,27 @@ void Sequence::copy(void* to, const void* from, std::size_t bytes) const {
 }
 
 void Sequence::use(std::size_t region) { regions_[region].last = std::max(regions_[region].last, steps_.size()); }
+
+void Sequence::find_last_readers() {
+  const auto& calls = model_.calls.calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (const auto& operand : calls[i].group.operands)
+      if (!operand.constant) last_readers_[model_.calls.root(operand.value)] = i;
+    for (const auto node : calls[i].group.nodes)  // by itself, or with inputs that the layer has no operand for
+      for (const auto& id : model_.graph.nodes[node].inputs)
+        if (id) last_readers_[model_.calls.root(*id)] = i;
+  }
+  for (const auto id : model_.graph.outputs) last_readers_[model_.calls.root(id)] = calls.size();
+}
+
+bool Sequence::may_overwrite(std::size_t i, const BoundGroup& group,
+                             const std::vector<std::optional<std::size_t>>& regions) const {
+  const auto& region = regions[i];
+  if (!region || regions_[*region].whole || !regions_[*region].may_move) return false;
+  if (last_readers_.at(model_.calls.root(group.operands[i].value)) != call_) return false;
+  if (std::count(regions.begin(), regions.end(), region) > 1) return false;
+  return std::none_of(regions_.begin(), regions_.end(), [&](const Region& part) { return part.whole == region; });
+}
 
 void Sequence::push(Step step, WitnessCall said, std::optional<StepOwner::Change> change) {
   owners_.push_back({.call = call_, .change = std::move(change)});
@@ -207,17 +229,22 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (const auto& region : reads)
     if (region) use(*region);  // a change of layout may have come between
   std::vector<std::size_t> writes;
+  std::vector<std::pair<std::size_t, std::size_t>> copies;  // into a result, from the operand that it starts as
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i) {
     const bool is_value = group.outputs[i].has_value();
     const ValueId id = is_value ? *group.outputs[i] : model_.graph.values.size() + inner_++;
-    writes.push_back(write(id, plan.outputs[i], plan.plan->outputs()[i].bytes));
+    const auto start = starts_as(*plan.plan, group.shapes.outputs[i], i);
+    if (start && may_overwrite(*start, group, reads)) {
+      places_[{id, plan.outputs[i]}] = *reads[*start];
+      writes.push_back(*reads[*start]);
+    } else {
+      writes.push_back(write(id, plan.outputs[i], plan.plan->outputs()[i].bytes));
+      if (start) copies.emplace_back(i, *start);
+    }
     if (is_value) makers_[id] = {.plan = &plan, .output = i, .form = plan.outputs[i]};
   }
   buffers->outputs.resize(writes.size());
   const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, plan.plan->workspace_bytes());
-  std::vector<std::pair<std::size_t, std::size_t>> copies;  // what a result starts as is copied into it
-  for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i)
-    if (const auto from = group.shapes.outputs[i].starts_as) copies.emplace_back(i, *from);
   push({.execute =
             [this, held = plan.plan, buffers, copies] {
               for (const auto& [to, from] : copies)

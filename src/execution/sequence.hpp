@@ -105,6 +105,12 @@ class Sequence {
   void pack(StepOwner::Change what, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
   std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
+  /// Which call of the model reads a value last, by its root; outputs of the graph are read behind all calls.
+  void find_last_readers();
+  /// Whether the call that steps are made for may write over operand `i`, which lies in `regions[i]`: nothing else
+  /// reads these bytes in the same call or later, and no other value shares them.
+  [[nodiscard]] bool may_overwrite(std::size_t i, const BoundGroup& group,
+                                   const std::vector<std::optional<std::size_t>>& regions) const;
   void push(Step step, WitnessCall said, std::optional<StepOwner::Change> change = {});
   void copy(void* to, const void* from, std::size_t bytes) const;
   void place();
@@ -120,7 +126,8 @@ class Sequence {
   std::vector<Region> regions_{};
   std::map<Place, std::size_t> places_{};
   std::map<ValueId, Maker> makers_{};
-  std::size_t inner_ = 0;  ///< results that no value stands for
+  std::map<ValueId, std::size_t> last_readers_{};  ///< root -> call
+  std::size_t inner_ = 0;                          ///< results that no value stands for
   std::optional<Arena> arena_{};
   std::vector<std::size_t> blocks_{};  ///< blocks in the arena, for regions that are no part of another
 };

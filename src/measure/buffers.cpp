@@ -65,10 +65,15 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   const auto rounded = [this](std::size_t bytes) { return rounded_up(bytes, memory_ != nullptr ? 256 : 64); };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
+  const auto is_read = [&](std::size_t input) {  // what a plan adds to in place is an output, and rotates with those
+    for (std::size_t i = 0; i < work.plan->outputs().size(); ++i)
+      if (work.plan->sums_into(i) == input) return false;
+    return true;
+  };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Region key = region_of(inputs[i]);
     still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
-    if (!inputs[i].is_weight() && !(everything && !inputs[i].constant)) continue;
+    if (!is_read(i) || (!inputs[i].is_weight() && !(everything && !inputs[i].constant))) continue;
     rotation.inputs.push_back(i);
     // If a call reads only some rows of a table, the next copy begins after as many bytes: it reads other rows. What a
     // call could do without is read as a whole.
@@ -115,8 +120,13 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
 void Buffers::spoil(const Operands& operands, const Plan& plan, const std::vector<void*>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::size_t bytes = plan.outputs()[i].bytes;
-    if (const auto& input = operands.outputs[i].starts_as) {
-      const void* const start = plain_inputs(operands.inputs)[*input];
+    if (const auto input = starts_as(plan, operands.outputs[i], i)) {
+      const void* start = plain_inputs(operands.inputs)[*input];
+      if (plan.inputs()[*input].name != "plain") {
+        std::byte* const packed = detail::grown(staging_, bytes + 256, nullptr);
+        plan.pack_input(*input, start, packed);
+        start = packed;
+      }
       if (memory_ != nullptr) memory_->upload(outputs[i], start, bytes);
       else std::memcpy(outputs[i], start, bytes);
     } else if (memory_ != nullptr) {

@@ -15,6 +15,10 @@ std::optional<std::int64_t> Plan::do_output_position(std::size_t i, std::int64_t
   return outputs_.at(i).name == "plain" ? std::optional(index) : std::nullopt;
 }
 
+std::optional<std::size_t> starts_as(const Plan& plan, const Operand& output, std::size_t i) {
+  return output.starts_as ? output.starts_as : plan.sums_into(i);
+}
+
 std::vector<Layout> plain_layouts(std::span<const Operand> operands) {
   std::vector<Layout> result;
   for (const auto& operand : operands) result.push_back({.bytes = static_cast<std::size_t>(operand.bytes())});

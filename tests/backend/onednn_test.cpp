@@ -58,6 +58,11 @@ const std::vector<Layer> convolutions{
                       .post = {bias, relu}},
     op::ConvTranspose{.x = {2, 12, 6, 6}, .w = {12, 4, 3, 3}, .dilations = {2, 2}, .group = 3},
     op::ConvTranspose{.x = {1, 4, 4, 4, 5}, .w = {4, 6, 2, 2, 2}, .strides = {2, 2, 2}},
+    op::Conv{.x = {1, 24, 15, 15}, .w = {24, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 24, .post = {bias, residual}},
+    op::Conv{.x = {1, 32, 10, 10}, .w = {24, 8, 3, 3}, .group = 4, .post = {bias, {swish, 1.0}, residual, relu}},
+    op::Conv{.x = {1, 13, 9, 9}, .w = {17, 13, 3, 3}, .post = {bias, residual, residual}},
+    op::Conv{.x = {1, 16, 9, 9}, .w = {16, 16, 1, 1}, .w_constant = false, .post = {residual}},
+    op::ConvTranspose{.x = {1, 16, 9, 9}, .w = {16, 8, 2, 2}, .strides = {2, 2}, .post = {bias, residual, relu}},
 };
 
 const std::vector<Layer> products{
@@ -72,6 +77,8 @@ const std::vector<Layer> products{
     op::MatMul{.a = {2, 4, 9, 16}, .b = {1, 4, 16, 9}},
     op::MatMul{.a = {1, 4, 9, 16}, .b = {2, 1, 16, 9}, .post = {tanh}},
     op::MatMul{.a = {5, 2, 3, 9, 16}, .b = {2, 1, 16, 9}},
+    op::MatMul{.a = {3, 17, 16}, .b = {3, 16, 19}, .post = {residual}},
+    op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {residual, gelu}},
     op::Attention{.q = {2, 3, 13, 16}, .k = {2, 3, 11, 16}, .v = {2, 3, 11, 24}},
     op::Attention{
         .q = {2, 4, 13, 16}, .k = {2, 4, 13, 16}, .v = {2, 4, 13, 16}, .mask = {2, 1, 1, 13}, .k_transposed = true},
@@ -286,6 +293,30 @@ TEST_CASE("no reference implementation of oneDNN is offered") {
       if (const auto* plans = std::get_if<Plans>(&result))
         for (const auto& plan : *plans) CHECK(plan->algorithm().find("ref:") == std::string::npos);
     }
+}
+
+// The plans that add in place are among those that agree with the reference above.
+TEST_CASE("oneDNN adds to a residual in place, and says so") {
+  const auto backend = onednn::backend();
+  const auto in_place = [&](const Layer& layer) {
+    std::size_t found = 0;
+    const auto result = backend->plans(layer, 1);
+    for (const auto& plan : std::get<Plans>(result)) {
+      const bool said = plan->algorithm().find(",sum=in_place") != std::string::npos;
+      CHECK(said == plan->sums_into(0).has_value());
+      if (!said) continue;
+      ++found;
+      const std::size_t last = plan->inputs().size() - 1;
+      CHECK(plan->sums_into(0) == last);
+      CHECK(plan->inputs()[last] == plan->outputs()[0]);
+    }
+    return found;
+  };
+  CHECK(in_place(op::Conv{.x = {1, 16, 12, 12}, .w = {32, 16, 3, 3}, .post = {bias, residual, relu}}) > 0);
+  CHECK(in_place(op::MatMul{.a = {37, 64}, .b = {64, 48}, .b_constant = true, .post = {bias, residual, relu}}) > 0);
+  CHECK(in_place(op::ConvTranspose{.x = {1, 16, 9, 9}, .w = {16, 8, 2, 2}, .strides = {2, 2}, .post = {residual}}) > 0);
+  // A row of biases, and a tensor with one column, are not of the result's shape.
+  CHECK(in_place(op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {bias, PostOp{add, TensorShape{37, 1}}}}) == 0);
 }
 
 // Element (channel 10, row 0, column 1) of 16 x 2 x 3 is number 10 * 6 + 1 of the row-major ones. Channels last it is

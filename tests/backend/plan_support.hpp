@@ -52,9 +52,12 @@ inline void check_positions(const Plan& plan, std::size_t i, const Operand& oper
   CHECK(wrong == 0);
 }
 
-/// What an output holds before a call that updates it in place; nothing for others.
-inline const void* start_of(const Operand& output, const std::vector<AlignedBuffer>& plain) {
-  return output.starts_as ? plain.at(*output.starts_as).data() : nullptr;
+/// What output `i` holds before a call that updates it in place, among the operands in the plan's layouts; nothing for
+/// others.
+inline const void* start_of(const Plan& plan, const Operand& output, std::size_t i,
+                            const std::vector<const void*>& inputs) {
+  const auto input = starts_as(plan, output, i);
+  return input ? inputs.at(*input) : nullptr;
 }
 
 /// Executes a plan on freshly packed buffers and gives its outputs, plain.
@@ -69,7 +72,7 @@ inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& o
     inputs.push_back(packed.back().data());
   }
   for (const auto& layout : plan.outputs()) {
-    const void* const start = start_of(operands.outputs.at(results.size()), plain);
+    const void* const start = start_of(plan, operands.outputs.at(results.size()), results.size(), inputs);
     results.emplace_back(layout.bytes);
     outputs.push_back(results.back().data());
     if (start != nullptr) std::memcpy(outputs.back(), start, layout.bytes);

@@ -85,6 +85,42 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
   CHECK(std::none_of(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return c.plan == "reference"; }));
 }
 
+// The sum s is read by two later sums, x is an input and z an output of the graph: only u may lie where s was. In the
+// first sum a convolution reads what it adds to. j holds u and z in one piece of memory.
+TEST_CASE("sums in place write over nothing that is read later") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(
+      "m (float[1,16,9,9] x) => (float[1,16,9,9] z, float[1,16,9,9] o, float[1,32,9,9] k) {"
+      R"(
+    d = Constant<value = int64[4] {16, 16, 3, 3}>()
+    w = ConstantOfShape<value = float[1] {1.0}>(d)
+    r = Sigmoid(x)
+    a = Conv<pads = [1, 1, 1, 1]>(r, w)
+    s = Add(a, r)
+    b = Conv<pads = [1, 1, 1, 1]>(s, w)
+    t = Add(b, s)
+    c = Conv<pads = [1, 1, 1, 1]>(t, w)
+    u = Add(c, s)
+    e = Conv<pads = [1, 1, 1, 1]>(u, w)
+    z = Add(e, x)
+    f = Conv<pads = [1, 1, 1, 1]>(z, w)
+    o = Add(f, z)
+    j = Concat<axis = 1>(u, z)
+    g = Conv<pads = [1, 1, 1, 1]>(u, w)
+    h = Add(g, u)
+    i = Concat<axis = 1>(h, u)
+    k = Add(i, j)
+  })",
+      {.executable = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends, true),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  const auto adds = [](const WitnessCall& call) { return call.plan.find(",sum=in_place") != std::string::npos; };
+  CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), adds) == 6);
+}
+
 TEST_CASE("a witness with moved strides computes what the unchanged model computes") {
   const auto backends = usable_backends();
   const Graph graph =

@@ -90,10 +90,10 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
       in.push_back(inputs.back().data());
     }
     for (const auto& layout : plan->outputs()) {
-      const void* const start = start_of(shapes.outputs.at(outputs.size()), plain);
+      const void* const start = start_of(*plan, shapes.outputs.at(outputs.size()), outputs.size(), in);
       outputs.emplace_back(device, layout.bytes, OnDevice::operand);
       out.push_back(outputs.back().data());
-      if (start != nullptr) device.upload(out.back(), start, layout.bytes);
+      if (start != nullptr) device.copy(out.back(), start, layout.bytes);
     }
     const OnDevice workspace(device, plan->workspace_bytes(), OnDevice::workspace);
     try {

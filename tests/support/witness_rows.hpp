@@ -8,6 +8,7 @@
 #include <benanza/plan/backend.hpp>
 #include <benanza/results/results.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,24 +18,31 @@
 
 namespace benanza::testing {
 
-inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends) {
+/// `only_in_place`: a layer that plans can add in place for has rows of those plans alone.
+inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends,
+                               bool only_in_place = false) {
   const ModelLayers layers = make_model_layers(graph);
   Run run;
   std::set<std::string> seen;
   const auto add = [&](const Layer& layer, double time) {
     const std::string signature = LayerSignature(layer).text();
     if (is_free(layer) || !seen.insert(signature).second) return;
+    std::vector<Measurement> rows;
     for (const auto& backend : backends) {
       auto drafts = backend->drafts(layer, 1);
       auto* list = std::get_if<PlanDrafts>(&drafts);
       for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
-        run.rows.push_back({.backend = std::string(backend->name()),
-                            .algorithm = (*list)[i].algorithm,
-                            .signature = signature,
-                            .samples = 1,
-                            .p10 = {time + static_cast<double>(i) * 1e-6},
-                            .median = {time}});
+        rows.push_back({.backend = std::string(backend->name()),
+                        .algorithm = (*list)[i].algorithm,
+                        .signature = signature,
+                        .samples = 1,
+                        .p10 = {time + static_cast<double>(i) * 1e-6},
+                        .median = {time}});
     }
+    const auto adds = [](const Measurement& row) { return row.algorithm.find(",sum=in_place") != std::string::npos; };
+    const bool some = only_in_place && std::any_of(rows.begin(), rows.end(), adds);
+    for (auto& row : rows)
+      if (!some || adds(row)) run.rows.push_back(std::move(row));
   };
   for (const auto& at : layers.fused.layers) {
     add(at.layer, 10e-6);

@@ -76,8 +76,14 @@ class Plan {
   [[nodiscard]] std::optional<std::int64_t> output_position(std::size_t i, std::int64_t index) const {
     return do_output_position(i, index);
   }
+  /// The input whose elements output `i` has before a call, in a layout that both have: the plan adds to them in place.
+  /// Nothing for an output that is only written. What a layer itself updates in place is not told here: `starts_as`
+  /// below tells both.
+  [[nodiscard]] std::optional<std::size_t> sums_into(std::size_t i) const {
+    return i < sums_into_.size() ? sums_into_[i] : std::nullopt;
+  }
   /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
-  /// workspace to 256; they have the layouts' sizes and do not overlap.
+  /// workspace to 256; they have the layouts' sizes and do not overlap, but for an input that an output starts as.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
 
  protected:
@@ -89,6 +95,7 @@ class Plan {
     bool saves_multiplications = false;
     bool advised = false;  ///< as PlanDraft has it, for a backend that lists plans
     double tolerance = 1e-4;
+    std::vector<std::optional<std::size_t>> sums_into{};  ///< by output; those that are missing have nothing
   };
   explicit Plan(Description d)
       : algorithm_(std::move(d.algorithm)),
@@ -98,7 +105,8 @@ class Plan {
         workspace_bytes_(d.workspace_bytes),
         saves_multiplications_(d.saves_multiplications),
         advised_(d.advised),
-        tolerance_(d.tolerance) {}
+        tolerance_(d.tolerance),
+        sums_into_(std::move(d.sums_into)) {}
 
  private:
   virtual void do_pack_input(std::size_t i, const void* plain,
@@ -115,7 +123,13 @@ class Plan {
   bool saves_multiplications_;
   bool advised_;
   double tolerance_;
+  std::vector<std::optional<std::size_t>> sums_into_;
 };
+
+/// The input whose elements output `i`, which the layer has as `output`, has before a call of the plan, in the layout
+/// that the plan gives both: the layer or the plan updates it in place, and the plan does not read that input. Nothing
+/// for an output that is only written.
+[[nodiscard]] std::optional<std::size_t> starts_as(const Plan& plan, const Operand& output, std::size_t i);
 
 using Plans = std::vector<std::unique_ptr<Plan>>;
 

@@ -63,33 +63,34 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
   for (const auto& [choice, w] : forms) {
     const auto x = described_x(problem.x, choice, problem.x_type);
     if (!x) continue;
-    PostOps none;
-    none.type = problem.y_type;
-    auto made = make_post_ops(post, has_bias ? 1 : 0, operands, 2, problem.y, choice, std::move(none));
+    auto made =
+        ways_of_epilogue(post, operands, problem.y, choice, problem.y_type, candidates.operands(), scaling.active());
     if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
-    const auto& post_ops = std::get<PostOps>(made);
-    auto attributes = post_ops.attributes();
-    scaling.set(attributes);
-    const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
-    typename Primitive::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x, w,
-                                             has_bias ? row_major(channels, bias_type) : Desc(),
-                                             described_y(problem.y, choice, problem.y_type), problem.strides,
-                                             problem.dilations, problem.pads_begin, problem.pads_end, attributes, true);
-    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      if (!settled(descriptor, post_ops)) return;
-      std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(problem.x, problem.x_type)},
-                            {DNNL_ARG_WEIGHTS, input(1), problem.plain_w},
-                            {DNNL_ARG_DST, output(), row_major(problem.y, problem.y_type)}};
-      if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
-      uses.insert(uses.end(), post_ops.uses.begin(), post_ops.uses.end());
-      Draft draft{.algorithm = implementation,
-                  .saves_multiplications = saves,
-                  .tolerance = saves ? 2e-3 : candidates.tolerance()};
-      scaling.add(draft, uses);
-      draft.step(descriptor, std::move(uses));
-      if (has_bias) scaling.add_bias(draft, 2, problem.y[1]);
-      candidates.add(std::move(draft));
-    });
+    for (const PostOps& post_ops : std::get<std::vector<PostOps>>(made)) {
+      auto attributes = post_ops.attributes();
+      scaling.set(attributes);
+      const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
+      typename Primitive::primitive_desc first(
+          candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x, w,
+          has_bias ? row_major(channels, bias_type) : Desc(), described_y(problem.y, choice, problem.y_type),
+          problem.strides, problem.dilations, problem.pads_begin, problem.pads_end, attributes, true);
+      for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+        if (!settled(descriptor, post_ops)) return;
+        std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(problem.x, problem.x_type)},
+                              {DNNL_ARG_WEIGHTS, input(1), problem.plain_w},
+                              {DNNL_ARG_DST, output(), row_major(problem.y, problem.y_type)}};
+        if (has_bias) uses.push_back({DNNL_ARG_BIAS, input(2)});
+        uses.insert(uses.end(), post_ops.uses.begin(), post_ops.uses.end());
+        Draft draft{.algorithm = implementation,
+                    .saves_multiplications = saves,
+                    .tolerance = saves ? 2e-3 : candidates.tolerance()};
+        scaling.add(draft, uses);
+        draft.step(descriptor, std::move(uses));
+        if (post_ops.sums_into) draft.sum_into(*post_ops.sums_into);
+        if (has_bias) scaling.add_bias(draft, 2, problem.y[1]);
+        candidates.add(std::move(draft));
+      });
+    }
   }
 }
 

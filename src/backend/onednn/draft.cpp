@@ -36,6 +36,12 @@ Slot Draft::reserve(std::size_t bytes) {
   return {Slot::Kind::workspace, 0, offset};
 }
 
+void Draft::sum_into(std::size_t i) {
+  sums_into = i;
+  algorithm += ",sum=in_place";
+  if (!outputs.empty() && outputs[0]) put(inputs, i, *outputs[0]);
+}
+
 void Draft::transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform) {
   put(inputs, i, {.plain = plain, .packed = packed, .transform = std::move(transform)});
 }

@@ -60,6 +60,7 @@ struct Draft {
   std::size_t workspace_bytes = 0;  ///< intermediate results; scratchpads come on top
   bool saves_multiplications = false;
   double tolerance = 1e-4;
+  std::optional<std::size_t> sums_into{};                         ///< the input that output 0 has before a call
   std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< layouts of the operands that are not row-major
 
   /// Appends a primitive; its scratchpad is taken care of.
@@ -73,6 +74,8 @@ struct Draft {
     held.emplace_back(bytes.begin(), bytes.end());
     return {Slot::Kind::held, held.size() - 1, 0};
   }
+  /// Adds to input `i` in place, in the layout of output 0. Called behind the steps.
+  void sum_into(std::size_t i);
   /// Takes input `i`, a constant, transformed. Called behind the steps that use it.
   void transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform);
 };

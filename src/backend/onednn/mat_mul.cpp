@@ -39,19 +39,14 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   fold_leading(together, 2);
   const Desc plain_a = op.trans_a ? transposed(a, a_type) : row_major(a, a_type),
              plain_b = op.trans_b ? transposed(b, b_type) : row_major(b, b_type), plain_y = row_major(y, y_type);
-  PostOps none;
-  none.type = y_type;
-  auto made = make_post_ops(op.post, has_bias ? 1 : 0, operands, 2, y, Form::plain, std::move(none));
-  if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
-  const auto& post_ops = std::get<PostOps>(made);
-
   const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0, candidates.numbers());
+  auto made = ways_of_epilogue(op.post, operands, y, Form::plain, y_type, candidates.operands(), scaling.active());
+  if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
+  const auto& ways = std::get<std::vector<PostOps>>(made);
   const Type bias_type = scaling.active() ? Type::f32 : y_type;
   Desc bias_desc;
   if (has_bias) bias_desc = row_major(operands[0], bias_type);
-  auto attributes = post_ops.attributes();
-  scaling.set(attributes);
-  const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w) {
+  const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w, const PostOps& post_ops) {
     Draft draft{.algorithm = name, .tolerance = candidates.tolerance()};
     Use weights{DNNL_ARG_WEIGHTS, input(1), w};
     if (shifts && !op.b_constant)
@@ -59,6 +54,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
     std::vector<Use> uses = all_uses(post_ops, plain_a, weights, plain_y, has_bias);
     scaling.add(draft, uses);
     draft.step(descriptor, std::move(uses));
+    if (post_ops.sums_into) draft.sum_into(*post_ops.sums_into);
     if (shifts && op.b_constant)
       Scaling::shift_constant(draft, 1, w, descriptor.query_md(dnnl::query::exec_arg_md, DNNL_ARG_WEIGHTS));
     if (has_bias) scaling.add_bias(draft, 2, op.n());
@@ -66,26 +62,32 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   };
   for (const bool chosen : {true, false}) {
     if (chosen && !op.b_constant) continue;
-    dnnl::matmul::primitive_desc first(candidates.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc,
-                                       plain_y, attributes, true);
-    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      add(descriptor, implementation, plain_b);
-    });
+    for (const PostOps& post_ops : ways) {
+      auto attributes = post_ops.attributes();
+      scaling.set(attributes);
+      dnnl::matmul::primitive_desc first(candidates.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc,
+                                         plain_y, attributes, true);
+      for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+        add(descriptor, implementation, plain_b, post_ops);
+      });
+    }
   }
 
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
   const Scaling by_row(op, op.n(), 1, candidates.numbers());  // scaling of w, which has the columns of b as its rows
-  attributes = post_ops.attributes();
-  by_row.set(attributes);
   for (const bool chosen : {true, false}) {
-    dnnl::inner_product_forward::primitive_desc first(
-        candidates.engine(), dnnl::prop_kind::forward_inference, plain_a, chosen ? any(w, b_type) : plain_w,
-        has_bias ? row_major({y[1]}, bias_type) : Desc(), plain_y, attributes, true);
-    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      add(descriptor, "inner_product:" + implementation, plain_w);
-    });
+    for (const PostOps& post_ops : ways) {
+      auto attributes = post_ops.attributes();
+      by_row.set(attributes);
+      dnnl::inner_product_forward::primitive_desc first(
+          candidates.engine(), dnnl::prop_kind::forward_inference, plain_a, chosen ? any(w, b_type) : plain_w,
+          has_bias ? row_major({y[1]}, bias_type) : Desc(), plain_y, attributes, true);
+      for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+        add(descriptor, "inner_product:" + implementation, plain_w, post_ops);
+      });
+    }
   }
 }
 

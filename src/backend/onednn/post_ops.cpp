@@ -81,6 +81,11 @@ bool PostOps::append(ElementwiseFn fn, double alpha, double beta) {
 bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dims& operand, const Dims& result,
                      std::optional<Form> form) {
   using enum ElementwiseFn;
+  if (in_place && !sums_into && fn == add && operand == result) {
+    ops.append_sum();
+    sums_into = slot.index;
+    return true;
+  }
   if (fn == prelu && !swapped) {
     int mask = 0;
     for (std::size_t i = 0; i < operand.size(); ++i)
@@ -150,6 +155,25 @@ std::variant<PostOps, Unsupported> make_post_ops(const Epilogue& post, std::size
     if (!appended) return Unsupported{"oneDNN " + Library::version() + " has no post-op " + std::string(name)};
   }
   return result;
+}
+
+std::variant<std::vector<PostOps>, Unsupported> ways_of_epilogue(const Epilogue& post,
+                                                                 const std::vector<Dims>& operands, const Dims& y,
+                                                                 std::optional<Form> form, Type type,
+                                                                 const Operands& layer, bool scaled) {
+  std::vector<PostOps> ways;
+  for (const bool in_place : {false, true}) {
+    PostOps none;
+    none.type = type;
+    none.in_place = in_place;
+    auto made = make_post_ops(post, starts_with_bias(post) ? 1 : 0, operands, 2, y, form, std::move(none));
+    if (auto* refused = std::get_if<Unsupported>(&made)) return std::move(*refused);
+    auto& way = std::get<PostOps>(made);
+    const auto& sum = way.sums_into;
+    if (in_place && (scaled || !sum || layer.inputs.at(*sum).constant)) continue;
+    ways.push_back(std::move(way));
+  }
+  return ways;
 }
 
 bool settled(const dnnl::primitive_desc_base& descriptor, const PostOps& post) {

@@ -23,8 +23,10 @@ struct Eltwise {
 
 struct PostOps {
   dnnl::post_ops ops{};
-  std::vector<Use> uses{};  ///< the operands that they read
-  Type type = Type::f32;    ///< type of the operands
+  std::vector<Use> uses{};                 ///< the operands that they read
+  Type type = Type::f32;                   ///< type of the operands
+  bool in_place = false;                   ///< the first sum with a tensor of the result's dimensions is done in place
+  std::optional<std::size_t> sums_into{};  ///< the input of that sum: the result holds it before a call
 
   /// Appends a function of one operand; false when oneDNN lacks it.
   bool append(ElementwiseFn fn, double alpha, double beta);
@@ -47,6 +49,16 @@ struct PostOps {
                                                                const std::vector<Dims>& operands,
                                                                std::size_t input_base, const Dims& y,
                                                                std::optional<Form> form, PostOps before = {});
+
+/// The epilogue of a layer with weights, whose binary steps have the inputs from 2 on, without a bias at its start. The
+/// second way, where there is one, adds in place to the tensor that the result's memory holds: not to a constant, which
+/// would have to be copied there before each call, and not where `scaled` results are rounded to 8 bits. `operands` are
+/// the dimensions of the operands of all steps. Returns the reason when oneDNN lacks a step.
+[[nodiscard]] std::variant<std::vector<PostOps>, Unsupported> ways_of_epilogue(const Epilogue& post,
+                                                                               const std::vector<Dims>& operands,
+                                                                               const Dims& y, std::optional<Form> form,
+                                                                               Type type, const Operands& layer,
+                                                                               bool scaled);
 
 /// Whether the implementation settled on a layout for every operand.
 [[nodiscard]] bool settled(const dnnl::primitive_desc_base& descriptor, const PostOps& post);
