@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 
 namespace benanza {
 
@@ -32,6 +33,8 @@ using namespace report;
 
 constexpr std::size_t rows_that_matter = 10;
 constexpr int bar_cells = 34;
+/// What measured rungs of a processor assume: docs/measuring.md, "What each rung assumes".
+constexpr std::string_view assumptions = "packed weights, huge pages, free layouts, one NUMA node, no SMT";
 
 std::string rung_label(RungName name) {
   std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
@@ -86,6 +89,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     }
     out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
   }
+  if (!a.analytic && !a.machine.is_device()) out << "  assumed: " << assumptions << '\n';
   for (std::size_t i = 0; i < rung_count; ++i)
     if (a.rungs[i].raised.value > 0)
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),

@@ -928,6 +928,28 @@ class Cli(unittest.TestCase):
         self.assertTrue(marked and all("16x8x5x5" in row["signature"] for row in marked))
         self.assertIn("(noisy)", run("analyze", MNIST, "--results", noisy, "--plans").stdout)
 
+    def test_rungs_with_a_plan_that_saves_multiplications_are_marked(self):
+        # The fastest plan of the second convolution with its bias: only the fused rungs have that layer.
+        results = json.loads(MNIST_RESULTS.read_text())
+        (fastest,) = [row for row in results["benchmarks"] if row["name"] == "example/direct,threads=1/hot/Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2/post=bias"]
+        fastest["saves_multiplications"] = 1
+        saving = self.at / "saving.json"
+        saving.write_text(json.dumps(results))
+        result = run("analyze", MNIST, "--results", saving, "--json", self.at / "bound.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        marked = re.findall(r"^  (library[a-z ]*?)  .* W$", result.stdout, re.MULTILINE)
+        self.assertEqual(marked, ["library fused parallel", "library fused", "library fused resident"])
+        self.assertIn("\n  W plans of it save multiplications (Winograd, FFT)", result.stdout)
+        (model,) = json.loads((self.at / "bound.json").read_text())["models"]
+        self.assertEqual(model["exempt_rungs"], ["library_fused_parallel", "library_fused", "library_fused_resident"])
+        self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, r" W$|\n  W ")
+
+    def test_the_ladder_names_what_it_assumes(self):
+        assumed = "\n  assumed: packed weights, huge pages, free layouts, one NUMA node, no SMT\n"
+        self.assertIn(assumed, run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
+        # Rungs of declared figures are analytic: no library call is in them.
+        self.assertNotIn("assumed:", run("analyze", MNIST, "--machine", MODELS.parent / "machines" / "t4.json").stdout)
+
     def test_csv_and_json_parse(self):
         result = run("layers", MNIST, "--csv", "-")
         rows = list(csv.DictReader(io.StringIO(result.stdout)))
