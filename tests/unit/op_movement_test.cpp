@@ -160,6 +160,23 @@ TEST_CASE("Gathers and scatters fold what lies around the indexed axes", "[op]")
   });
 }
 
+TEST_CASE("a lookup reads one row for certain, and as many as uniform indices are expected to hit", "[op]") {
+  // Distinct rows, averaged over all V^n lists of n indices by Python:
+  //   sum(len(set(i)) for i in itertools.product(range(V), repeat=n)) / V**n
+  // V, n = 4, 2: 7/4; 5, 3: 61/25; 3, 4: 65/27; 1, 7: 1. A row has 2 x 3 elements.
+  const op::Gather two{.x = {2, 4, 3}, .indices = 2};
+  CHECK(two.certain_bytes().value == 2 * 3 * 4);
+  CHECK(two.expected_bytes().value == Approx(24 * 7.0 / 4));
+  CHECK(op::Gather{.type = DataType::f16, .x = {2, 5, 3}, .indices = 3}.expected_bytes().value ==
+        Approx(12 * 61.0 / 25));
+  CHECK(op::Gather{.x = {2, 3, 3}, .indices = 4}.expected_bytes().value == Approx(24 * 65.0 / 27));
+  CHECK(op::Gather{.x = {2, 1, 3}, .indices = 7}.expected_bytes().value == Approx(24));
+  // 30522 * (1 - Fraction(30521, 30522)**512) = 507.73781... distinct rows of 768 floats.
+  const op::Gather embedding{.x = {1, 30522, 768}, .indices = 512, .constant = true};
+  CHECK(embedding.certain_bytes().value == 3072);
+  CHECK(embedding.expected_bytes().value == Approx(507.7378148614625 * 3072).epsilon(1e-9));
+}
+
 TEST_CASE("Resize and Upsample of every operator set name the same work", "[op]") {
   const auto resize = [](int opset) {
     return SingleNode("Resize", opset).in({1, 3, 8, 8}).none().none().ints({1, 3, 16, 16}).out({1, 3, 16, 16});

@@ -4,9 +4,11 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/model/units.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -53,6 +55,16 @@ struct Gather {
         .outputs = {{.name = "output", .type = type, .shape = {x[0], indices, x[2]}}}};
   }
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  /// Bytes of x that any indices make a call read: one row.
+  [[nodiscard]] Bytes certain_bytes() const { return {static_cast<double>(operands().inputs[0].touched_bytes())}; }
+  /// Bytes of x that a call is expected to read if its indices are independent and uniform over the axis: n of them hit
+  /// V (1 - (1 - 1/V)^n) of V rows, since each row is missed with probability (1 - 1/V)^n (the classical
+  /// occupancy problem: Feller, An Introduction to Probability Theory and Its Applications, volume 1).
+  [[nodiscard]] Bytes expected_bytes() const {
+    const auto rows = static_cast<double>(x[1]), count = static_cast<double>(indices);
+    return certain_bytes() * (-rows * std::expm1(count * std::log1p(-1 / rows)));
+  }
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && detail::is_size(indices); }
 };
