@@ -162,6 +162,11 @@ Json row_json(const LayerRow& row) {
   result["of_roofline"] = row.of_roofline() ? number(*row.of_roofline()) : Json(nullptr);
   result["flops"] = number(row.cost.flops.value);
   result["bytes"] = number(row.cost.bytes().value);
+  if (row.weights)
+    result["weights"] = {{"stored", number(row.weights->stored.value)}, {"read", number(row.weights->read.value)}};
+  if (row.lookup)
+    result["lookup"] = {{"certain", number(row.lookup->certain.value)},
+                        {"expected", number(row.lookup->expected.value)}};
   result["critical"] = row.critical;
   if (row.untried > 0) result["untried"] = row.untried;
   if (row.most_threads > 0) result["most_threads"] = row.most_threads;

@@ -191,6 +191,39 @@ std::string short_name(const std::string& algorithm) {
   return is_isa ? name.substr(0, colon) : name;
 }
 
+/// What layers read of compressed weights and of tables, summed over all their calls.
+void reading_lines(std::ostream& out, const std::vector<const LayerRow*>& layers) {
+  std::size_t expanding = 0, compressed = 0, looking_up = 0;
+  WeightBytes expanded{};
+  Bytes as_stored{};
+  LookupBytes lookup{};
+  for (const auto* row : layers) {
+    const auto calls = static_cast<double>(row->count);
+    if (row->weights && row->weights->expanded()) {
+      ++expanding;
+      expanded.stored += row->weights->stored * calls;
+      expanded.read += row->weights->read * calls;
+    } else if (row->weights) {
+      ++compressed;
+      as_stored += row->weights->read * calls;
+    }
+    if (row->lookup) {
+      ++looking_up;
+      lookup.certain += row->lookup->certain * calls;
+      lookup.expected += row->lookup->expected * calls;
+    }
+  }
+  if (expanding > 0)
+    out << fmt::format("  {} of {} layers: the file stores {}B of weights, the plans read {}B\n", expanding,
+                       layers.size(), scaled(expanded.stored.value), scaled(expanded.read.value));
+  if (compressed > 0)
+    out << fmt::format("  {} of {} layers: the plans read compressed weights, {}B\n", compressed, layers.size(),
+                       scaled(as_stored.value));
+  if (looking_up > 0)
+    out << fmt::format("  {} of {} layers look up rows: {}B are certain to be read, {}B expected\n", looking_up,
+                       layers.size(), scaled(lookup.certain.value), scaled(lookup.expected.value));
+}
+
 /// Nothing where no form with groups is known, as of the tables of 2019.
 void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
   Seconds total{};
@@ -245,6 +278,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_disagreeing(*row); });
   if (disagreeing > 0)
     out << fmt::format("  ! {} of {} layers: no two methods of timing agree\n", disagreeing, fused.size());
+  reading_lines(out, fused);
   if (!a.bound_rows.empty())
     out << "  the bound, without launches, is of other calls in some groups: bound_rows of --json\n";
   Seconds untried{};

@@ -41,6 +41,37 @@ def has_onednn():
         return run("measure", "Unary/f32/fn=relu/x=64", "--backend", "onednn", "--budget", "1ms", "--database", folder).returncode != 2
 
 
+def wire(number, value):
+    """A field of a protobuf message: a whole number, or bytes, a text or a message."""
+    def varint(n):
+        return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def embedding_of_f16():
+    """ids -> Gather(Cast(table)) -> MatMul(Cast(w)): an ONNX file whose weights, 1000 x 64 and 64 x 32 zeros, are stored as f16."""
+    f32, i64, f16 = 1, 7, 10
+
+    def value(name, element, dims):
+        shape = b"".join(wire(1, wire(1, size)) for size in dims)
+        return wire(1, name) + wire(2, wire(1, wire(1, element) + wire(2, shape)))
+
+    def node(op_type, inputs, output, attributes=b""):
+        return wire(1, b"".join(wire(1, name) for name in inputs) + wire(2, output) + wire(3, output) + wire(4, op_type) + attributes)
+
+    def tensor(name, rows, columns):
+        return wire(5, wire(1, rows) + wire(1, columns) + wire(2, f16) + wire(8, name) + wire(9, bytes(2 * rows * columns)))
+
+    to_f32 = wire(5, wire(1, "to") + wire(3, f32) + wire(20, 2))
+    graph = (node("Cast", ["table"], "wide_table", to_f32) + node("Cast", ["w"], "wide_w", to_f32) + node("Gather", ["wide_table", "ids"], "rows")
+             + node("MatMul", ["rows", "wide_w"], "y") + wire(2, "embedding") + tensor("table", 1000, 64) + tensor("w", 64, 32)
+             + wire(11, value("ids", i64, [512])) + wire(12, value("y", f32, [512, 32])))
+    return wire(1, 10) + wire(7, graph) + wire(8, wire(1, "") + wire(2, 20))
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -942,13 +973,35 @@ class Cli(unittest.TestCase):
         self.assertIn("\n  W plans of it save multiplications (Winograd, FFT)", result.stdout)
         (model,) = json.loads((self.at / "bound.json").read_text())["models"]
         self.assertEqual(model["exempt_rungs"], ["library_fused_parallel", "library_fused", "library_fused_resident"])
-        self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, r" W$|\n  W ")
+        self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, r"(?m) W$|^  W ")
 
     def test_the_ladder_names_what_it_assumes(self):
         assumed = "\n  assumed: packed weights, huge pages, free layouts, one NUMA node, no SMT\n"
         self.assertIn(assumed, run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
         # Rungs of declared figures are analytic: no library call is in them.
         self.assertNotIn("assumed:", run("analyze", MNIST, "--machine", MODELS.parent / "machines" / "t4.json").stdout)
+
+    def test_rows_say_what_is_read_of_compressed_weights_and_of_tables(self):
+        model = self.at / "embedding.onnx"
+        model.write_bytes(embedding_of_f16())
+        result = run("analyze", model, "--results", MNIST_RESULTS, "--json", self.at / "bound.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        # One row of the table, 64 numbers, is certain; all of w is read. f16 is stored, f32 is read.
+        self.assertIn("\n  2 of 2 layers: the file stores 4.22 kB of weights, the plans read 8.45 kB\n", result.stdout)
+        self.assertIn("\n  1 of 2 layers look up rows: 256 B are certain to be read, 103 kB expected\n", result.stdout)
+        rows = json.loads((self.at / "bound.json").read_text())["models"][0]["rows"]
+        self.assertEqual(sorted((row["signature"].split("/")[0], row["form"]) for row in rows), [("Gather", "fused"), ("Gather", "single"), ("MatMul", "fused"), ("MatMul", "single")])
+        for row in rows:
+            if row["signature"].startswith("Gather/"):
+                self.assertEqual(row["weights"], {"stored": 64 * 2, "read": 64 * 4})
+                self.assertEqual(row["lookup"]["certain"], 64 * 4)
+                self.assertAlmostEqual(row["lookup"]["expected"], 1000 * (1 - 0.999 ** 512) * 64 * 4, places=3)
+            else:
+                self.assertEqual(row["weights"], {"stored": 64 * 32 * 2, "read": 64 * 32 * 4})
+                self.assertNotIn("lookup", row)
+        quantized = run("analyze", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--results", MNIST_RESULTS).stdout
+        self.assertRegex(quantized, r"\n  \d+ of \d+ layers: the plans read compressed weights, [\d.]+ MB\n")
+        self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, "the plans read|look up rows")
 
     def test_csv_and_json_parse(self):
         result = run("layers", MNIST, "--csv", "-")

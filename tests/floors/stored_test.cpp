@@ -2,9 +2,14 @@
 // Constants that are computed from others before a request comes: who reads one may read what the file stores, as much
 // of it as is needed, or the computed one, whichever is less. A multiply-add is two operations.
 #include "least_work.hpp"
+#include <benanza/bounds/analyze.hpp>
+
+#include <algorithm>
 
 namespace stored_constants {
 
+using benanza::Form;
+using benanza::LayerRow;
 using benanza::testing::check_least;
 using benanza::testing::least_layers;
 
@@ -13,6 +18,61 @@ constexpr auto f16 = onnx::TensorProto::FLOAT16, f8 = onnx::TensorProto::FLOAT8E
 // One row of 512 floats by 512 x 256 weights.
 constexpr double macs = 512 * 256, x = 512 * 4, y = 256 * 4;
 const std::string product = "(float[1, 512] x) => (float[1, 256] y) ";
+
+/// The row of the one layer of a kind.
+LayerRow row_of(const benanza::ModelLayers& model, Form form, const std::string& kind) {
+  benanza::Run run;
+  run.machine = {.device = "declared", .isa = "none", .cores = 1};
+  benanza::ResultDatabase results;
+  results.add(run);
+  const benanza::Analysis analysis = benanza::analyze(model, results);
+  const auto row = std::find_if(analysis.rows.begin(), analysis.rows.end(), [&](const LayerRow& each) {
+    return each.form == form && each.signature.starts_with(kind + "/");
+  });
+  REQUIRE(row != analysis.rows.end());
+  return *row;
+}
+
+TEST_CASE("the row of a layer has what the file stores of its weights, and what plans read", "[floors]") {
+  for (const auto form : {Form::single, Form::fused}) {
+    SECTION("i4 in blocks of 32 with f16 scales, which plans read as f32: " + std::to_string(form == Form::fused)) {
+      const auto row = row_of(least_layers(product + R"({ a = DequantizeLinear<axis = 1, block_size = 32>(w, s)
+          b = Cast<to = 1>(a) c = Transpose<perm = [1, 0]>(b) y = MatMul(x, c) })",
+                                           {{"w", i4, {256, 512}, 0.5}, {"s", f16, {256, 16}, 2}}),
+                              form, "MatMul");
+      REQUIRE(row.weights);
+      CHECK(row.weights->stored.value == Approx(macs / 2 + 2 * 256 * 16));
+      CHECK(row.weights->read.value == Approx(4 * macs));
+      CHECK(row.weights->expanded());
+    }
+    SECTION("a quantised product, which reads them compressed: " + std::to_string(form == Form::fused)) {
+      const auto row = row_of(least_layers("(uint8[1, 512] x) => (int32[1, 256] y) { y = MatMulInteger(x, w) }",
+                                           {{"w", i8, {512, 256}, 1}}),
+                              form, "MatMul");
+      REQUIRE(row.weights);
+      CHECK(row.weights->stored.value == Approx(macs));
+      CHECK(row.weights->read.value == Approx(macs));
+      CHECK_FALSE(row.weights->expanded());
+    }
+    SECTION("f32, which is read as it is stored: " + std::to_string(form == Form::fused)) {
+      const auto row = row_of(least_layers(product + "{ y = MatMul(x, w) }", {{"w", f32, {512, 256}}}), form, "MatMul");
+      CHECK_FALSE(row.weights);
+      CHECK_FALSE(row.lookup);
+    }
+    SECTION("a table of f16 behind a Cast: " + std::to_string(form == Form::fused)) {
+      const auto row = row_of(least_layers(R"((int64[512] i) => (float[512, 64] y) {
+          c = Cast<to = 1>(w) y = Gather<axis = 0>(c, i) })",
+                                           {{"w", f16, {1000, 64}, 2}}),
+                              form, "Gather");
+      REQUIRE(row.weights);  // of the one row that is certain
+      CHECK(row.weights->stored.value == Approx(64 * 2));
+      CHECK(row.weights->read.value == Approx(64 * 4));
+      REQUIRE(row.lookup);
+      CHECK(row.lookup->certain.value == Approx(64 * 4));
+      CHECK(row.lookup->expected.value == Approx(400.8577145704786 * 64 * 4));  // 1000 * (1 - 0.999**512) rows
+    }
+  }
+}
 
 TEST_CASE("chains behind a weight read what the file stores", "[floors]") {
   SECTION("f16: Cast, Transpose, Reshape") {

@@ -46,6 +46,20 @@ struct Coverage {
   [[nodiscard]] std::int64_t operator[](Status status) const { return count[static_cast<std::size_t>(status)]; }
 };
 
+/// Weights that one call reads, for a layer whose weights the file stores compressed.
+struct WeightBytes {
+  Bytes stored{};  ///< in the file
+  Bytes read{};    ///< by a plan of the layer, in the types of its operands
+  /// Whether plans read the numbers in a wider type, or in more copies, than the file has them.
+  [[nodiscard]] bool expanded() const { return read > stored; }
+};
+
+/// What one call of a Gather reads of its table.
+struct LookupBytes {
+  Bytes certain{};   ///< whatever the indices are; floors count them
+  Bytes expected{};  ///< if the indices are uniform
+};
+
 /// A unique layer of the model in one form.
 struct LayerRow {
   std::string signature{};  ///< canonical text of the layer's; `parse_layer` reads it
@@ -63,7 +77,9 @@ struct LayerRow {
   Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor when modelled
   Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
-  bool critical = false;  ///< on the critical path of the form's parallel rung
+  std::optional<WeightBytes> weights{};  ///< if the file stores its weights compressed; not for modelled layers
+  std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
+  bool critical = false;                 ///< on the critical path of the form's parallel rung
   [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
   /// Share of the roofline reached; nothing when the floor is zero (all data may be in cache).
   [[nodiscard]] std::optional<double> of_roofline() const {

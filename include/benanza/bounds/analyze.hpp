@@ -8,6 +8,7 @@
 #include <benanza/bounds/detail/bounds.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
+#include <benanza/bounds/detail/stored_weights.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/model_layers.hpp>
@@ -23,8 +24,9 @@ namespace benanza {
 namespace detail {
 
 /// The rows of one form: unique layers with the plans that are expected to be the fastest, and what bounds them.
-inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times,
-                                       const Ceilings& ceilings, const CriticalPath& path) {
+/// Members of `graph` are occurrences of `single`.
+inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
+                                       const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {
   std::map<std::string, LayerRow> rows;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
@@ -41,6 +43,7 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& 
         row.p10 = row.median = part.floor;
         row.untried = times.untried(part.signature);
         row.most_threads = times.most_threads(part.signature);
+        row.lookup = lookup_bytes(part.layer);
         if (part.best) {
           const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;
           row.chosen = *expected.fastest;
@@ -50,6 +53,8 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const FormPlan& 
           row.p10 = p10(*bound.fastest);
         }
       }
+      const auto weights = part.status == Status::modelled ? std::nullopt : stored_weights(single, at, part);
+      if (weights && (!row.weights || weights->stored < row.weights->stored)) row.weights = weights;
       row.count += at.repeat;
       if (part.node < at.nodes.size()) row.nodes.push_back(at.nodes[part.node]);
       row.critical = row.critical || path.on_path[i];
@@ -169,7 +174,7 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
   for (const auto* form : {&model.single, &model.fused}) {
     const FormPlan& plan = form == &model.single ? plans.single : plans.fused;
     const CriticalPath path = bounds.path(*form, plan);
-    for (auto& row : make_rows(*form, plan, times, result.ceilings, path)) {
+    for (auto& row : make_rows(*form, model.single, plan, times, result.ceilings, path)) {
       if (row.status == Status::missing) add_missing(row.signature);
       for (const auto& measured : {row.chosen, row.bounding})
         if (measured && measured->saves_multiplications) result.exempt.push_back(measured->name());
@@ -178,8 +183,8 @@ inline void add_signatures(const LayerGraph& graph, std::set<std::string>& neede
     result.graphs.push_back(timed_graph(*form, plan, result.rows, path, bounds.floor_path(*form, plan)));
   }
   if (!same_calls(plans.fused, bound_plans.fused))
-    result.bound_rows =
-        make_rows(model.fused, bound_plans.fused, times, result.ceilings, bounds.path(model.fused, bound_plans.fused));
+    result.bound_rows = make_rows(model.fused, model.single, bound_plans.fused, times, result.ceilings,
+                                  bounds.path(model.fused, bound_plans.fused));
   if (options.candidates) {
     const auto all = results.newest_rows();
     for (auto& row : result.rows)

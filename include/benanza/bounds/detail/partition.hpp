@@ -26,6 +26,8 @@ struct Part {
   const BestRows* best = nullptr;  ///< when measured
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
+  std::size_t first = 0;           ///< likewise of its members
+  std::size_t count = 1;           ///< members that it covers
 
   [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }
   /// With its weights out of the caches, as far as it has any.
@@ -188,6 +190,8 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
           Part part = make_part(piece.layer, times, ceilings,
                                 piece.count == at.members.size() ? whole : layer_floor(piece.layer, ceilings));
           part.node = node;
+          part.first = i;
+          part.count = piece.count;
           if (part.status == Status::missing) {
             untried = true;
             plan.untried.push_back(part.signature);
@@ -198,7 +202,10 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }
         auto alone = single_plan.parts[at.members[i]];
-        for (auto& part : alone) part.node = node;
+        for (auto& part : alone) {
+          part.node = node;
+          part.first = i;
+        }
         if (is_free(at.layer)) alone.clear();  // movement that the layers around it do
         if (!at.replaces(i)) {
           const Prefix next = extend(done[i], alone, time_of_part);
