@@ -145,6 +145,34 @@ TEST_CASE("a Resize that shrinks reads the cells that its results are made of", 
   CHECK(reads(R"(mode = "linear", antialias = 1)") == 4 * 64 * 64 * 4);
 }
 
+TEST_CASE("pairs that is_causal hides are no arithmetic", "[floors]") {
+  // One head of depth 8, 2,048 tokens: a pair of a query and a key takes 2 * (8 + 8) operations and 6 of scale and
+  // softmax. Causal: 1 + 2 + ... + 2,048 pairs.
+  const double pair = 2 * (8 + 8) + 6, tensor = 2048 * 8 * 4;
+  const auto attention = [](const std::string& attributes) {
+    return layers_of(
+        "g (float[1, 1, 2048, 8] q, float[1, 1, 2048, 8] k, float[1, 1, 2048, 8] v) => (float[1, 1, 2048, 8] y) "
+        "{ y = Attention" +
+            attributes + "(q, k, v) }",
+        {}, 23);
+  };
+  const auto causal = attention("<is_causal = 1>");
+  CHECK(flops(causal) == 2048.0 * 2049 / 2 * pair);
+  CHECK(causal.single.model_reads.value == 3 * tensor);
+  CHECK(causal.single.model_writes.value == tensor);
+  CHECK(flops(attention("")) == 2048.0 * 2048 * pair);
+}
+
+TEST_CASE("an update in place costs what it writes", "[floors]") {
+  // One row of 64 floats in a cache of 4,096, and its place, an i64.
+  const auto model = layers_of(
+      "g (float[4096, 64] c, int64[1, 1] p, float[1, 64] r) => (float[4096, 64] y) { y = ScatterND(c, p, r) }", {});
+  CHECK(flops(model) == 0);
+  CHECK(model.single.model_reads.value == 64 * 4 + 8);
+  CHECK(model.single.model_writes.value == 64 * 4);
+  CHECK(model.single.layers[0].needed.written.value == 64 * 4);
+}
+
 TEST_CASE("of the two operands of a Where only the smaller one is certain to be read", "[floors]") {
   const auto model =
       layers_of("g (bool[1] c, float[1] x, float[64000] z) => (float[64000] y) { y = Where(c, x, z) }", {});
