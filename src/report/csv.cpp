@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <ostream>
+#include <string_view>
 
 namespace benanza {
 
@@ -16,10 +18,30 @@ using report::csv_field;
 
 namespace {
 
-/// The calls of a witness, in the columns of rows: the nodes in the place of a signature, times in the execution.
-void write_calls(std::ostream& out, const std::string& model, const Witness& witness) {
+/// A rung, in the columns of rows: its name in the place of a signature.
+void write_rung(std::ostream& out, const std::string& model, std::string_view name, Seconds bound,
+                std::optional<Seconds> median) {
+  out << fmt::format("{},rung,{},1,,,,,{},{},,,,,,\n", csv_field(model), name, bound.value * 1e3,
+                     median ? fmt::format("{}", median->value * 1e3) : "");
+}
+
+/// The rungs that the table has.
+void write_rungs(std::ostream& out, const Analysis& a) {
+  for (std::size_t i = 0; i < rung_count; ++i)
+    if (const auto name = static_cast<RungName>(i); name != RungName::roofline_memory && a[name].bound)
+      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median);
+}
+
+/// The two rungs of a witness, and its calls in the columns of rows: the nodes in the place of a signature, times in
+/// the execution.
+void write_witness(std::ostream& out, const Analysis& a, const Witness& witness) {
+  if (witness.given()) {
+    if (const auto& bound = a[RungName::library_fused_resident].bound)
+      write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt);
+    write_rung(out, a.model, "witness", witness.p10, witness.median);
+  }
   for (const auto& call : witness.calls)
-    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,\n", csv_field(model),
+    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,\n", csv_field(a.model),
                        csv_field(fmt::format("{}", fmt::join(call.nodes, " "))), csv_field(call.plan),
                        call.in_place.value * 1e3);
 }
@@ -30,7 +52,7 @@ void write_csv(std::ostream& out, const BoundReport& report) {
   if (!report.sweeps.empty()) return report::write_sweep_csv(out, report.sweeps);
   out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical,"
          "noisy,contended\n";
-  for (const auto& model : report.models)
+  for (const auto& model : report.models) {
     for (const auto& row : model.rows) {
       const bool measured = row.chosen.has_value();
       out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
@@ -43,8 +65,9 @@ void write_csv(std::ostream& out, const BoundReport& report) {
                          row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
                          measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0);
     }
-  for (std::size_t i = 0; i < report.witnesses.size(); ++i)
-    write_calls(out, report.models[i].model, report.witnesses[i]);
+    write_rungs(out, model);
+  }
+  for (std::size_t i = 0; i < report.witnesses.size(); ++i) write_witness(out, report.models[i], report.witnesses[i]);
 }
 
 void write_csv(std::ostream& out, const PlansReport& report) {

@@ -175,6 +175,10 @@ class Cli(unittest.TestCase):
         self.assertGreaterEqual(witness["slower_plans_ms"], 0)
         rows = [row for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "witness"]
         self.assertEqual([(row["signature"], float(row["p10_ms"])) for row in rows], [(" ".join(call["nodes"]), call["in_place_ms"]) for call in witness["calls"]])
+        rungs = {row["signature"]: float(row["p10_ms"]) for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "rung"}
+        self.assertIn("witness", rungs)
+        self.assertEqual("library_chained" in rungs, chained is not None)
+        self.assertEqual(rungs, {name: time for name, time in model["bounds_ms"].items() if time is not None and name != "roofline_memory"})
         events = json.loads((self.at / "bound.trace").read_text())["traceEvents"]
         process = [event["pid"] for event in events if event["name"] == "process_name" and "witness" in event["args"]["name"]]
         drawn = [event for event in events if event["ph"] == "X" and [event["pid"]] == process]
@@ -1016,8 +1020,9 @@ class Cli(unittest.TestCase):
         self.assertEqual(header, ["model", "form", "signature", "count", "status", "backend", "algorithm", "cache", "p10_ms", "median_ms", "floor_ms", "flops", "bytes", "critical", "noisy", "contended"])
         self.assertTrue(all(len(row) == len(header) for row in rows))
         forms = [row[1] for row in rows]
-        # 11 nodes less the Reshape; fused: two convolutions, the relu of the second by itself, two poolings, the product
-        self.assertEqual((forms.count("single"), forms.count("fused"), len(rows)), (10, 6, 16))
+        # 11 nodes less the Reshape; fused: two convolutions, the relu of the second by itself, two poolings, the product;
+        # the nine rungs of the table, none of a witness
+        self.assertEqual((forms.count("single"), forms.count("fused"), forms.count("rung"), len(rows)), (10, 6, 9, 25))
         times = {row[2]: row[8] for row in rows}
         self.assertAlmostEqual(float(times["Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"]), 0.01)      # 10000 ns
 
@@ -1226,7 +1231,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
         self.assertEqual(json.loads(second.stdout)["models"], document["models"])
         lines = csv.DictReader(io.StringIO(run("bound", MNIST, "--database", database, "--csv", "-").stdout))
-        self.assertEqual([(line["form"], line["signature"]) for line in lines], [(row["form"], row["signature"]) for row in model["rows"]])
+        self.assertEqual([(line["form"], line["signature"]) for line in lines if line["form"] != "rung"], [(row["form"], row["signature"]) for row in model["rows"]])
         stored = run("analyze", MNIST, "--results", database, "--json", "-")
         self.assertEqual(json.loads(stored.stdout)["models"][0]["bounds_ms"], model["bounds_ms"])
         needed = re.search(r"measured (\d+) of \1; took [\d.]+ s, kept in", first.stdout)[1]
