@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session measures of a model whose layers a database has in part, or with doubt: rows by hand.
+#include "../../src/session/missing_layers.hpp"
+
+#include "support/catch.hpp"
+#include "support/graph_builder.hpp"
+#include <benanza/model/layer_signature.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace benanza;
+
+/// Relu and Softmax: two unique layers, each by itself in the fused form too.
+ModelLayers two_layers() {
+  benanza::testing::GraphBuilder g;
+  g.output(g.map("Softmax", {g.map("Relu", {g.input({4, 64})})}));
+  return make_model_layers(g.graph());
+}
+
+/// 10 samples of one call and `rounds` rounds, each of 10 us.
+Measurement timed(const ModelLayers& model, std::size_t layer, std::size_t rounds) {
+  return {.backend = "lib",
+          .algorithm = "a,threads=1",
+          .signature = LayerSignature(model.single.layers[layer].layer).text(),
+          .samples = 10,
+          .p10 = {1e-5},
+          .median = {1e-5},
+          .rounds_s = std::vector<double>(rounds, 1e-5)};
+}
+
+MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement>& rows, Again again = Again::nothing) {
+  Run run;
+  run.machine = {.device = "fake", .isa = "none", .cores = 1};
+  run.backends = {{"lib", "1"}};
+  run.rows = rows;
+  ResultDatabase database;
+  database.add(std::move(run));
+  const bench::Question question{
+      .backends = {"lib"}, .caches = {CacheState::hot}, .threads = 1, .certain = again == Again::uncertain};
+  return missing_layers(database, std::vector{model}, question, again);
+}
+
+/// How many rows of a layer are known, so that it gets new rounds alone; 0: it is tuned.
+std::size_t known_rows(const MissingLayers& missing, const std::string& signature) {
+  const auto found = std::find_if(missing.layers.begin(), missing.layers.end(), [&](const bench::Wanted& entry) {
+    return LayerSignature(entry.layer).text() == signature;
+  });
+  REQUIRE(found != missing.layers.end());
+  return found->known.size();
+}
+
+constexpr std::size_t relu = 0, softmax = 1;
+
+}  // namespace
+
+TEST_CASE("nothing is missing of a model whose layers were all timed in rounds together") {
+  const ModelLayers model = two_layers();
+  const std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
+  const MissingLayers missing = missing_of(model, rows);
+  CHECK(missing.layers.empty());
+  CHECK(missing.earlier.empty());
+  CHECK(missing.name.empty());
+  CHECK(missing.needed == 2);
+  CHECK(missing.saved.value == Approx(2 * 18 * 1e-5));  // 10 samples and 8 rounds of 10 us each
+  // Unless new rounds are asked for, which tune nothing.
+  const MissingLayers again = missing_of(model, rows, Again::all);
+  REQUIRE(again.layers.size() == 2);
+  CHECK(known_rows(again, rows[relu].signature) == 1);
+  CHECK(known_rows(again, rows[softmax].signature) == 1);
+  CHECK(again.name == "model");
+  CHECK(again.saved.value == Approx(2 * 18 * 1e-5));
+}
+
+TEST_CASE("a model without totals gets rounds of all its layers, and those without rows are tuned") {
+  const ModelLayers model = two_layers();
+  SECTION("a layer without rows") {
+    const std::vector<Measurement> rows{timed(model, relu, 8)};
+    const MissingLayers missing = missing_of(model, rows);
+    REQUIRE(missing.layers.size() == 2);
+    CHECK(known_rows(missing, rows[0].signature) == 1);
+    CHECK(known_rows(missing, timed(model, softmax, 8).signature) == 0);
+    CHECK(missing.earlier.empty());
+    CHECK(missing.needed == 2);
+    CHECK(missing.saved.value == Approx(18 * 1e-5));
+  }
+  SECTION("three rounds, where a total takes four") {
+    const std::vector<Measurement> rows{timed(model, relu, 3), timed(model, softmax, 3)};
+    const MissingLayers missing = missing_of(model, rows);
+    REQUIRE(missing.layers.size() == 2);
+    for (const auto& row : rows) CHECK(known_rows(missing, row.signature) == 1);
+  }
+}
+
+TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once more") {
+  const ModelLayers model = two_layers();  // of which Softmax has no rows, so that the model is measured
+  Measurement row = timed(model, relu, 8);
+  row.noisy = true;
+  const std::string signature = row.signature;
+  SECTION("with the rows that it has as earlier ones") {
+    const MissingLayers missing = missing_of(model, {row});
+    CHECK(known_rows(missing, signature) == 0);
+    REQUIRE(missing.earlier.size() == 1);
+    CHECK(missing.earlier[0].signature == signature);
+    CHECK(missing.saved.value == 0);
+  }
+  SECTION("but not with those of more threads than are asked for") {
+    Measurement more = timed(model, relu, 0);
+    more.algorithm = "a,threads=2";
+    more.threads = 2;
+    const MissingLayers missing = missing_of(model, {row, more});
+    REQUIRE(missing.earlier.size() == 1);
+    CHECK(missing.earlier[0].threads == 1);
+  }
+  SECTION("seven rounds tell nothing of groups") {
+    row.rounds_s.resize(7);
+    CHECK(known_rows(missing_of(model, {row}), signature) == 1);
+  }
+  SECTION("contended rounds do not count") {
+    row.rounds_s[3] = std::numeric_limits<double>::quiet_NaN();
+    CHECK(known_rows(missing_of(model, {row}), signature) == 1);
+  }
+  SECTION("a plan that was not chosen may be noisy") {
+    Measurement other = timed(model, relu, 0);
+    other.algorithm = "b,threads=1";
+    other.noisy = true;
+    row.noisy = false;
+    CHECK(known_rows(missing_of(model, {row, other}), signature) == 2);
+  }
+  SECTION("a plan whose times do not count is no winner") {
+    row.exclude(RowStatus::failed);
+    const MissingLayers missing = missing_of(model, {row});
+    CHECK(known_rows(missing, signature) == 1);
+    CHECK(missing.earlier.empty());
+  }
+  SECTION("not where all layers get new rounds") {
+    CHECK(known_rows(missing_of(model, {row}, Again::all), signature) == 1);
+  }
+}
+
+TEST_CASE("a model that has totals is left as it is, noisy or not, unless more certainty is asked for") {
+  const ModelLayers model = two_layers();
+  std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
+  rows[relu].noisy = true;
+  CHECK(missing_of(model, rows).layers.empty());
+  const MissingLayers missing = missing_of(model, rows, Again::uncertain);
+  CHECK(known_rows(missing, rows[relu].signature) == 0);
+  CHECK(known_rows(missing, rows[softmax].signature) == 1);
+  REQUIRE(missing.earlier.size() == 1);
+  CHECK(missing.earlier[0].signature == rows[relu].signature);
+}
