@@ -75,6 +75,28 @@ macro(benanza_find_backend option package)
   endif()
 endmacro()
 
+# benanza_optional_backend(OPTION NEEDS [DEVICE] [COLLECTIVES]): the backend of BENANZA_<OPTION> may be left out. Where it is, the program says what
+# it needs, in a few words: a line of BENANZA_ABSENT_BACKENDS, from which absent_backends() is made. DEVICE: it is one of an accelerator;
+# COLLECTIVES: it runs nothing else.
+function(benanza_optional_backend option needs)
+  string(TOLOWER ${option} backend)
+  if(backend IN_LIST BENANZA_BACKENDS)
+    return()
+  endif()
+  if("${BENANZA_${option}}" STREQUAL "OFF")
+    set(needs "BENANZA_${option}=ON")
+  endif()
+  foreach(flag IN ITEMS DEVICE COLLECTIVES)
+    set(is_${flag} false)
+    if(flag IN_LIST ARGN)
+      set(is_${flag} true)
+    endif()
+  endforeach()
+  string(APPEND BENANZA_ABSENT_BACKENDS
+    "      {.name = \"${backend}\", .needs = \"${needs}\", .on_device = ${is_DEVICE}, .collectives = ${is_COLLECTIVES}},\n")
+  set(BENANZA_ABSENT_BACKENDS "${BENANZA_ABSENT_BACKENDS}" PARENT_SCOPE)
+endfunction()
+
 function(benanza_summary)
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()

@@ -273,6 +273,8 @@ void write_json(std::ostream& out, const BoundReport& report) {
   Json machine = machine_json(report.machine);
   if (!report.declared.empty()) machine["declared"] = report.declared;
   machine["backends"] = backends_json(report.backends);
+  for (const auto& backend : report.missing_backends)
+    machine["missing_backends"].push_back({{"name", backend.name}, {"needs", backend.needs}});
   machine["warnings"] = report.warnings;
   if (!report.models.empty()) {
     machine["peaks"] = peaks_json(report.models.front().ceilings);

@@ -381,6 +381,10 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     out << '\n';
   }
   if (!report.footer.empty()) out << report.footer << '\n';
+  std::string absent;
+  for (const auto& backend : report.missing_backends)
+    absent += fmt::format("{}{} (needs {})", absent.empty() ? "" : ", ", backend.name, backend.needs);
+  if (!absent.empty()) out << "not in this build: " << absent << '\n';
 }
 
 std::vector<std::string> warnings_of(const ResultDatabase& results) {

@@ -10,6 +10,8 @@
 #include "witnesses.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
+#include <benanza/plan/backends.hpp>
+#include <benanza/plan/choose_backends.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -86,6 +88,19 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
+/// Of the backends that are asked for, those that this program was built without; without names, of all that measure
+/// layers of a processor.
+std::vector<MissingBackend> missing_backends(const std::vector<std::string>& names) {
+  const std::vector<std::string> wanted = expand_backends(names);
+  std::vector<MissingBackend> result;
+  for (const auto& absent : bench::absent_backends()) {
+    const bool is_asked_for = names.empty() ? !absent.on_device && !absent.collectives
+                                            : std::find(wanted.begin(), wanted.end(), absent.name) != wanted.end();
+    if (is_asked_for) result.push_back({.name = absent.name, .needs = absent.needs});
+  }
+  return result;
+}
+
 int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
   const BoundReport report = declared_report(options.machine, options.models, options.output.quiet);
   emit(report, options.output);
@@ -121,6 +136,7 @@ int run(const BoundCommand& options) {
   }
   BoundReport report{.machine = session.machine(),
                      .backends = session.versions(),
+                     .missing_backends = missing_backends(options.measuring.backends),
                      .models = std::move(analyses),
                      .witnesses = std::move(executed.witnesses),
                      .footer = how_measured(measured, session),

@@ -49,6 +49,8 @@ int run(const MachineCommand& options) {
     versions.push_back({backend.name, backend.version});
     report.backends.push_back({.name = backend.name, .version = backend.version, .unavailable = backend.unavailable});
   }
+  for (const auto& backend : bench::absent_backends())
+    report.backends.push_back({.name = backend.name, .unavailable = "not in this build; needs " + backend.needs});
   ResultDatabase database = ResultDatabase::open(options.measuring.database).select(report.machine, versions);
   if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {

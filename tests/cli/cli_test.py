@@ -1026,6 +1026,12 @@ class Cli(unittest.TestCase):
         times = {row[2]: row[8] for row in rows}
         self.assertAlmostEqual(float(times["Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"]), 0.01)      # 10000 ns
 
+    def absent_backends(self, database):
+        """What `machine` says that this program was built without, as `bound` says it."""
+        told = run("machine", "--database", database, "--json", "-")
+        absent = "not in this build; needs "
+        return [{"name": backend["name"], "needs": backend["reason"].removeprefix(absent)} for backend in json.loads(told.stdout)["machine"]["backends"] if backend["reason"].startswith(absent)]
+
     def test_machine_tells_what_would_be_measured_on(self):
         database = self.at / "machine"
         told = run("machine", "--database", database, "--json", "-")
@@ -1050,6 +1056,11 @@ class Cli(unittest.TestCase):
         table = run("machine", "--database", database).stdout
         for text in (document["machine"]["device"], "backends", "ceiling", *quantities):
             self.assertIn(text, table)
+        names = [backend["name"] for backend in document["machine"]["backends"]]
+        self.assertEqual(sorted(names), ["cublas", "cuda", "cudnn", "mpi", "native", "nccl", "onednn", "openblas"])
+        for backend in self.absent_backends(database):
+            self.assertTrue(backend["needs"])
+            self.assertRegex(table, rf"\n  {backend['name']} +not available: not in this build; needs {re.escape(backend['needs'])}\n")
         self.assertEqual(sorted(database.iterdir()), files, "known ceilings were measured again")
 
     def test_the_environment_of_openmp_changes_nothing_and_a_real_restriction_is_named(self):
@@ -1238,6 +1249,11 @@ class Cli(unittest.TestCase):
         known = run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=10s")
         self.assertEqual(known.returncode, 0)
         self.assertRegex(known.stdout, rf"measured 0 of {needed}, the rest known: [\d.]+ (s|min) saved; took 0\.0 s, kept in")
+        # Those of the processor alone, less those for collectives, which no model needs.
+        absent = [backend for backend in self.absent_backends(database) if backend["name"] in ("onednn", "openblas")]
+        self.assertEqual(document["machine"].get("missing_backends", []), absent)
+        said = ", ".join(f"{backend['name']} (needs {backend['needs']})" for backend in absent)
+        self.assertEqual([line for line in known.stdout.splitlines() if line.startswith("not in this build")], [f"not in this build: {said}"] if absent else [])
         self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=1ns").returncode, 4)
         if has_onednn():  # one plan for each layer, thread count and cache state is the library's first answer
             names = [row["name"].split("/", 3) for file in files for row in json.loads(file.read_text())["benchmarks"] if row.get("advised")]

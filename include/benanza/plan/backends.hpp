@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends that this Benanza was built with.
+// The backends that this Benanza was built with, and those that it was built without.
 #pragma once
 
 #include <benanza/plan/backend.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace benanza::bench {
@@ -12,5 +13,16 @@ namespace benanza::bench {
 /// One of each, in the order of BENANZA_BACKENDS in CMakeLists.txt. The reference is not among them: it checks results
 /// and is never measured.
 [[nodiscard]] std::vector<std::shared_ptr<const Backend>> all_backends();
+
+/// A backend that this Benanza has, but was built without.
+struct AbsentBackend {
+  std::string name{};
+  std::string needs{};       ///< what a build with it takes: `the CUDA toolkit and cuDNN 9`, `BENANZA_CUDNN=ON`
+  bool on_device = false;    ///< it is one of an accelerator
+  bool collectives = false;  ///< it runs collectives alone, which no model has
+};
+
+/// Those of `benanza_optional_backend` in CMakeLists.txt that the build lacks, in its order.
+[[nodiscard]] std::vector<AbsentBackend> absent_backends();
 
 }  // namespace benanza::bench

@@ -28,10 +28,17 @@ struct RunSummary {
 /// The runs of a database, in its order.
 [[nodiscard]] std::vector<RunSummary> summarise_runs(const ResultDatabase& database);
 
+/// A backend that a program was built without.
+struct MissingBackend {
+  std::string name{};
+  std::string needs{};  ///< what a build with it takes
+};
+
 /// Report of `bound` and `analyze`.
 struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
+  std::vector<MissingBackend> missing_backends{};  ///< could have lowered the bound on this device
   std::vector<Analysis> models{};
   std::vector<Witness> witnesses{};     ///< one for each of `models`, in their order; empty: none was asked for
   std::string footer{};                 ///< how it was measured, one line; empty: none
