@@ -145,7 +145,7 @@ TEST_CASE("a Resize that shrinks reads the cells that its results are made of", 
   CHECK(reads(R"(mode = "linear", antialias = 1)") == 4 * 64 * 64 * 4);
 }
 
-TEST_CASE("pairs that is_causal hides are no arithmetic", "[floors]") {
+TEST_CASE("pairs that is_causal hides are not computed", "[floors]") {
   // One head of depth 8, 2,048 tokens: a pair of a query and a key takes 2 * (8 + 8) operations and 6 of scale and
   // softmax. Causal: 1 + 2 + ... + 2,048 pairs.
   const double pair = 2 * (8 + 8) + 6, tensor = 2048 * 8 * 4;

@@ -133,7 +133,7 @@ TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once 
     row.noisy = false;
     CHECK(known_rows(missing_of(model, {row, other}), signature) == 2);
   }
-  SECTION("a plan whose times do not count is no winner") {
+  SECTION("a plan whose times do not count does not win") {
     row.exclude(RowStatus::failed);
     const MissingLayers missing = missing_of(model, {row});
     CHECK(known_rows(missing, signature) == 1);
