@@ -154,8 +154,9 @@ TEST_CASE("what the selection saw long before the rounds is a part of the uncert
   r.add(softmax, 20 * us).visits_s = {24 * us, 23 * us};
   const Analysis a = analyzed(g, r.database());
   CHECK(ms(a[RungName::library]) == Approx(0.030));
-  // Four groups at 30 us, and 36 and 33: t of five degrees, 2.571, times sqrt((6^2 + 3^2) / (4 * 5)) = 1.5, in 30.
-  CHECK(a[RungName::library].uncertainty == Approx(2.571 * 1.5 / 30).epsilon(0.0015));
+  // Four groups of two rounds at 30 us, and 36 and 33: t of three degrees, 3.182, times sqrt((6^2 + 3^2) / (4 * 5)) =
+  // 1.5, in 30.
+  CHECK(a[RungName::library].uncertainty == Approx(3.182 * 1.5 / 30).epsilon(0.0015));
 }
 
 TEST_CASE("how far the processor's speed wandered in its session is a part of a bound's uncertainty") {
@@ -164,8 +165,9 @@ TEST_CASE("how far the processor's speed wandered in its session is a part of a 
   r.add(relu, 10 * us).wander = 0.02;
   r.add(softmax, 20 * us).wander = 0.02;
   CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.02));
-  r.run.rows.back().visits_s = {29 * us};  // 39 us: t of four degrees, 2.776, times sqrt(9^2 / (4 * 4)) = 2.25, in 30
-  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(2.776 * 2.25 / 30 + 0.02).epsilon(0.0015));
+  // 39 us: t of three degrees, 3.182, times sqrt(9^2 / (4 * 4)) = 2.25, in 30.
+  r.run.rows.back().visits_s = {29 * us};
+  CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(3.182 * 2.25 / 30 + 0.02).epsilon(0.0015));
 }
 
 TEST_CASE("bound and expected figure are p10 and median over rounds") {

@@ -59,8 +59,10 @@ inline constexpr double confidence_level = 0.95;
 /// 2007, III.5a): the mean squared distance of the groups' quantiles from that of all, over the number of groups. The
 /// second is the delete-a-group jackknife (Shao and Wu, Annals of Statistics 17, 1989). For few groups that differ by
 /// more than their values do, intervals of 95 % by either alone hold the truth in 90 % and 79 % of simulated cases; by
-/// both together they hold it in 93 % to 98 %. Groups less one are the degrees of freedom of Student's t.
-/// Values that are not finite do not count, nor do parts without others. Infinite for fewer than two parts.
+/// both together they hold it in 93 % to 98 %. Groups less one are the degrees of freedom of Student's t. Further
+/// groups add to them only where the others have at least five values each. The quantile of fewer values varies more
+/// than that of a further group, and with four values and two further groups an interval by all degrees held the truth
+/// in 92 %. Values that are not finite do not count, nor do parts without others. Infinite for fewer than two parts.
 [[nodiscard]] inline double half_interval(std::span<const double> values, double p, std::size_t groups,
                                           std::span<const double> further = {}) {
   const double all = quantile(values, p);
@@ -78,11 +80,13 @@ inline constexpr double confidence_level = 0.95;
   if (without.size() < 2) return std::numeric_limits<double>::infinity();
   for (const double value : further) squares += (value - all) * (value - all);
   const auto count = static_cast<double>(without.size());
-  const std::size_t degrees = without.size() + further.size() - 1;
+  constexpr std::size_t many = 5;  // values in a group
+  const std::size_t distances = without.size() + further.size() - 1;
+  const std::size_t degrees = sorted_finite(values).size() < many * without.size() ? without.size() - 1 : distances;
   double mean = 0, jackknife = 0;
   for (const double value : without) mean += value / count;
   for (const double value : without) jackknife += (value - mean) * (value - mean);
-  const double sectioning = squares / (count * static_cast<double>(degrees));
+  const double sectioning = squares / (count * static_cast<double>(distances));
   return student_t(degrees) * std::sqrt(sectioning + jackknife * (count - 1) / count);
 }
 
