@@ -6,11 +6,13 @@
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
+#include <benanza/measure/known.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,6 +138,46 @@ TEST_CASE("samples beside a process that streams through memory are measured aga
   CHECK(counted >= 8);
   CHECK(slow <= 1);
   CHECK(row.median.value == Approx(1e-3));
+}
+
+TEST_CASE("rounds beside a process that streams through memory until the session ends are measured by the next session",
+          "[memory]") {
+  FakeHost host;
+  Streamer streamer;
+  bool streaming = false;
+  host.memory_slowness = [&](double) { return streaming && streamer.pass() == streamer.process() ? 1.5 : 1.0; };
+  const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeBackend>(
+      host, std::vector<test::FakePlan>{{.name = "best", .seconds = 1e-3, .memory_bound = true},
+                                        {.name = "close", .seconds = 1.1e-3, .memory_bound = true}})};
+  const Layer layer = op::Unary{.fn = ElementwiseFn::relu, .x = {beyond_caches}};
+  const Question question{.backends = {"fake"}, .caches = {CacheState::hot}, .threads = 1, .certain = true};
+  // The process comes after the selection, which takes 21 quiet samples of each plan. Four rounds of five tries each
+  // follow: with many more, most readings would be slow, and slow ones the usual ones.
+  std::stop_source stop;
+  const auto progress = [&](const Progress& now) {
+    streaming = streaming || now.phase == "rounds";
+    if (now.phase == "rounds" && now.done == 4) stop.request_stop();
+  };
+  const std::vector<Wanted> wanted{{.layer = layer}};
+  const auto rows =
+      run_tuning_session(host, wanted, backends, {.budget = {10}, .progress = progress, .stop = stop.get_token()}, 1);
+  REQUIRE(rows.size() == 2);
+  const Measurement& contended = rows.front();
+  CHECK(contended.algorithm == "best,threads=1");
+  CHECK(contended.rounds_s.size() == 4);
+  CHECK(counted_and_slow(contended).first == 0);
+  CHECK(contended.noisy);
+  CHECK(contended.median.value == Approx(1e-3));  // as selected
+  CHECK_FALSE(is_known(layer, rows, question));
+
+  streaming = false;
+  const std::vector<Wanted> known{{.layer = layer, .known = rows}};
+  const auto again = run_tuning_session(host, known, backends, {.budget = {10}}, 1);
+  REQUIRE(again.size() == 1);
+  CHECK(counted_and_slow(again.front()) == std::pair(40, 0));
+  CHECK_FALSE(again.front().noisy);
+  CHECK(again.front().p10.value == Approx(1e-3));
+  CHECK(is_known(layer, again, question));
 }
 
 TEST_CASE("a quiet machine has no contended sample beyond the caches", "[memory]") {
