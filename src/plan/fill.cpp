@@ -54,6 +54,10 @@ double draw(Random& random, const Operand& operand) {
     case Contents::boolean: return static_cast<double>(random() & 1U);
     case Contents::indices: return static_cast<double>(random.below(std::max<std::int64_t>(operand.limit, 1)));
     case Contents::positive:
+      if (has_coarse_steps(type)) {
+        const auto exponent = static_cast<int>(random.below(4)) - 2;
+        return std::ldexp(1 + static_cast<double>(random.fraction()), exponent);
+      }
       if (is_float(type)) return 0.5 + static_cast<double>(random.fraction());
       return type == DataType::boolean ? 1 : small_integer(random, 3, false);
     case Contents::even: return 2 * small_integer(random, 3, integer_range(type).least < 0);

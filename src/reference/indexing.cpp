@@ -174,6 +174,22 @@ std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const vo
       result.push_back(flat_index(scatter->x, at));
     }
   }
+  if (const auto* recurrent = std::get_if<op::Recurrent>(&layer);
+      recurrent != nullptr && recurrent->initial_state && output == 0 && !result.empty()) {
+    // After many steps no result tells whether the initial state was read.
+    const TensorShape &y = all.outputs[0].shape, &state = all.outputs[1].shape;
+    const std::size_t ways = recurrent->batch_first ? 1 : 0;  // their axis in the states; that of the steps in y
+    for (const auto place : sample_indices(element_count(state), samples)) {
+      const TensorShape in_state = coordinates(state, place);
+      const bool from_end = recurrent->reverse || in_state[ways] == 1;
+      TensorShape at;
+      for (std::size_t axis = 0; axis < state.size(); ++axis) {
+        if (axis == ways) at.push_back(from_end ? recurrent->x[0] - 1 : 0);
+        at.push_back(in_state[axis]);
+      }
+      result.push_back(flat_index(y, at));
+    }
+  }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

@@ -81,6 +81,17 @@ TEST_CASE("of an update, what it writes is checked too") {
   CHECK(std::count(checked.begin(), checked.end(), 1'555'555) == 1);
 }
 
+TEST_CASE("of a recurrence with an initial state, the first step of each direction is checked too") {
+  // y has 1000 steps of 2 directions of 2 units: the backward direction begins at 999 * 4 + 2.
+  op::Recurrent layer{.x = {1000, 1, 1}, .hidden = 2, .directions = 2, .initial_state = true};
+  const auto checked = reference::checked_indices(layer, {}, 0, 20);
+  CHECK(checked.size() <= 24);
+  CHECK(std::is_sorted(checked.begin(), checked.end()));
+  for (const std::int64_t place : {0, 1, 3998, 3999}) CHECK(std::count(checked.begin(), checked.end(), place) == 1);
+  layer.initial_state = false;
+  CHECK(reference::checked_indices(layer, {}, 0, 20) == reference::sample_indices(4000, 20));
+}
+
 TEST_CASE("the reference refuses what does not match the layer") {
   const Layer relu = op::Unary{.x = {2}};
   const float x[]{1, 2};

@@ -113,8 +113,8 @@ TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in ever
 }
 
 TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in every type of a convolution") {
-  for (const auto type :
-       {DataType::f32, DataType::tf32, DataType::f16, DataType::bf16, DataType::f8e4m3, DataType::i8}) {
+  for (const auto type : {DataType::f64, DataType::f32, DataType::tf32, DataType::f16, DataType::bf16, DataType::f8e4m3,
+                          DataType::f8e5m2, DataType::i8, DataType::u8}) {
     for (const std::int64_t group : {1, 256}) {
       check_each(op::Conv{.type = type,
                           .x = {1, 256, 3, 3},
@@ -132,35 +132,87 @@ TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in ever
 }
 
 TEST_CASE("a plan of 8-bit operands that leaves out an addend is wrong in every type of its result") {
-  for (const auto result : {DataType::i32, DataType::f32, DataType::f16, DataType::bf16})
-    check_each(op::Conv{.type = DataType::i8,
-                        .x = {1, 512, 3, 3},
-                        .w = {16, 512, 3, 3},
-                        .y_type = result,
-                        .post = {bias, residual}},
-               {{2, 0}, {3, 0}});
+  for (const auto type : {DataType::i8, DataType::u8})
+    for (const auto result : {DataType::i32, DataType::f32, DataType::f16, DataType::bf16})
+      check_each(
+          op::Conv{.type = type, .x = {1, 512, 3, 3}, .w = {16, 512, 3, 3}, .y_type = result, .post = {bias, residual}},
+          {{2, 0}, {3, 0}});
+}
+
+// Neither operand has a sign, so that sums grow with their depth, less with zero points.
+TEST_CASE("a plan of u8 by u8 that leaves out a bias, a residual or a scale is wrong") {
+  for (const bool zero : {false, true})
+    for (const std::int64_t depth : {1, 64, 1000, 25088})
+      check_each(op::MatMul{.type = DataType::u8,
+                            .a = {3, depth},
+                            .b = {depth, 20},
+                            .b_constant = true,
+                            .a_zero = zero,
+                            .b_zero = zero,
+                            .post = {bias, ElementwiseFn::relu, residual, scale}},
+                 {{2, 0}, {3, 0}, {4, 1}});
 }
 
 TEST_CASE("a plan that leaves out an operand is wrong after an activation") {
-  for (const auto type : {DataType::f32, DataType::f16, DataType::bf16})
+  for (const auto type : {DataType::f64, DataType::f32, DataType::tf32, DataType::f16, DataType::bf16})
     for (const auto fn : {ElementwiseFn::sigmoid, ElementwiseFn::tanh, ElementwiseFn::gelu, ElementwiseFn::hard_swish})
       check_each(op::MatMul{.type = type, .a = {3, 4096}, .b = {4096, 20}, .post = {bias, fn, residual}},
                  {{2, 0}, {3, 0}});
 }
 
 TEST_CASE("a plan that leaves out a scale or a bias of a normalisation is wrong, and one without an attention's mask") {
-  for (const auto type : {DataType::f32, DataType::f16, DataType::bf16}) {
+  for (const auto type :
+       {DataType::f64, DataType::f32, DataType::f16, DataType::bf16, DataType::f8e4m3, DataType::f8e5m2}) {
     check_each(op::LayerNorm{.type = type, .x = {4, 768}, .bias = true}, {{1, 1}, {2, 0}});
     check_each(
         op::LayerNorm{.type = type, .x = {4, 768}, .bias = true, .residual = op::Residual::added, .x_bias = true},
         {{1, 0}, {2, 0}, {3, 1}, {4, 0}});
-    check_each(op::BatchNorm{.type = type, .x = {2, 64, 9}}, {{1, 1}, {2, 0}, {3, 0}, {4, 1}});
+    // One step of f8e5m2 may be more than what one of four operands adds.
+    if (type != DataType::f8e5m2)
+      check_each(op::BatchNorm{.type = type, .x = {2, 64, 9}}, {{1, 1}, {2, 0}, {3, 0}, {4, 1}});
     check_each(op::GroupNorm{.type = type, .x = {2, 64, 25}, .groups = 8}, {{1, 1}, {2, 0}});
     check_each(
         op::Attention{
             .type = type, .q = {1, 2, 64, 64}, .k = {1, 2, 64, 64}, .v = {1, 2, 64, 64}, .mask = {1, 1, 64, 64}},
         {{3, 0}});
   }
+}
+
+TEST_CASE("a recurrence that leaves out its biases, an initial state or its peepholes is wrong in every type") {
+  for (const auto type : {DataType::f64, DataType::f32, DataType::tf32, DataType::f16, DataType::bf16}) {
+    op::Recurrent layer{.type = type, .x = {5, 3, 16}, .hidden = 32, .directions = 2, .initial_state = true};
+    for (const bool batch_first : {false, true}) {
+      layer.batch_first = batch_first;
+      layer.cell = op::Cell::rnn;
+      check_each(layer, {{3, 0}, {4, 0}});
+      layer.cell = op::Cell::gru;
+      for (const bool linear : {false, true}) {
+        layer.linear_before_reset = linear;
+        check_each(layer, {{3, 0}, {4, 0}});
+      }
+      layer.linear_before_reset = false;
+      layer.cell = op::Cell::lstm;
+      layer.peepholes = true;
+      check_each(layer, {{3, 0}, {4, 0}, {5, 0}, {6, 0}});
+      layer.peepholes = false;
+    }
+  }
+  for (const auto weights : {DataType::i8, DataType::u8})
+    check_each(op::Recurrent{.type = DataType::u8,
+                             .x = {5, 3, 16},
+                             .hidden = 32,
+                             .directions = 2,
+                             .initial_state = true,
+                             .weight_type = weights},
+               {{3, 0}, {4, 0}, {5, 0}});
+}
+
+TEST_CASE("a recurrence that leaves out an initial state is wrong after many steps, from either end") {
+  for (const auto type : {DataType::f16, DataType::bf16})
+    for (const bool reverse : {false, true})
+      check_each(
+          op::Recurrent{.type = type, .x = {1000, 1, 16}, .hidden = 32, .reverse = reverse, .initial_state = true},
+          {{4, 0}, {5, 0}});
 }
 
 TEST_CASE("values of a product lie where activations bend") {

@@ -13,13 +13,25 @@
 
 namespace benanza::detail {
 
+/// The mean of a product of 8-bit operands. Those without a sign are 1 to 3, or 2, 4 and 6 (fill), those with one have
+/// a mean of 0; zero points are 1 and 2 (quantization).
+[[nodiscard]] constexpr double mean_product(DataType a, bool a_zero, DataType b, bool b_zero) {
+  const double of_a = (a == DataType::u8 ? 2.0 : 0.0) - (a_zero ? 1.0 : 0.0);
+  const double of_b = (b == DataType::u8 ? 4.0 : 0.0) - (b_zero ? 2.0 : 0.0);
+  return of_a * of_b;
+}
+
 /// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude
 /// (fill): a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at
-/// most 24 leaves five of them within 127.
-[[nodiscard]] inline int rescale_exponent(std::int64_t depth) {
-  const double deviation = 9.3 * std::sqrt(static_cast<double>(depth));
-  return static_cast<int>(std::ceil(std::log2(std::fmax(deviation / 24, 1))));
+/// most 24 leaves five of them within 127. So does a mean of at most 96: the deviation is smaller then.
+[[nodiscard]] inline int rescale_exponent(std::int64_t depth, double mean_product) {
+  const double count = static_cast<double>(depth), deviation = 9.3 * std::sqrt(count);
+  const double most = std::fmax(deviation / 24, std::fabs(mean_product) * count / 96);
+  return static_cast<int>(std::ceil(std::log2(std::fmax(most, 1))));
 }
+
+/// Exponent of two for what is added to a normalised and scaled value. Scales of coarse types are up to 4 (fill).
+[[nodiscard]] constexpr int norm_addend_exponent(DataType type) { return has_coarse_steps(type) ? 2 : 0; }
 
 /// Exponents of two for the operands of a sum of products and of its epilogue.
 struct Magnitudes {
@@ -27,12 +39,15 @@ struct Magnitudes {
   int bias = 0;    ///< a 32-bit bias, which is rescaled with the sum
   int addend = 0;  ///< whatever else is added to the sum or compared with it
 
-  /// For elements of `type` times elements of `factor_type`, `depth` products a sum.
-  [[nodiscard]] static Magnitudes of_sum(DataType type, DataType factor_type, DataType result, std::int64_t depth) {
+  /// For elements of `type` times elements of `factor_type`, `depth` products a sum. `zero`, `factor_zero`: whether
+  /// these have zero points.
+  [[nodiscard]] static Magnitudes of_sum(DataType type, DataType factor_type, DataType result, std::int64_t depth,
+                                         bool zero = false, bool factor_zero = false) {
     if (is_8_bit(type)) {
       if (result == DataType::i32) return {};  // not rescaled, and compared exactly
       // With a deviation of 12 to 24, the largest of some samples is about three times as much.
-      return {.bias = rescale_exponent(depth), .addend = is_float(result) ? 4 : 0};
+      return {.bias = rescale_exponent(depth, mean_product(type, zero, factor_type, factor_zero)),
+              .addend = is_float(result) ? 4 : 0};
     }
     // Uniform operands (fill) give sums whose deviation is sqrt(depth) / 3. Down to 2^-8 an f16 stays normal.
     const int growth = std::min(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(depth))) / 2, 8);

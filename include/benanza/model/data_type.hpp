@@ -99,6 +99,10 @@ inline constexpr std::array<DataTypeFacts, 29> data_type_facts{{
 
 /// The type of a tensor's elements in memory: tf32 is a way to multiply f32.
 [[nodiscard]] constexpr DataType stored_type(DataType type) { return type == DataType::tf32 ? DataType::f32 : type; }
+/// Floats of 8 bits with a sign: the last bit of a number is up to a quarter of it.
+[[nodiscard]] constexpr bool has_coarse_steps(DataType type) {
+  return is_float(type) && bits(type) == 8 && type != DataType::f8e8m0;
+}
 /// Integers of 8 bits, with and without sign: what quantised tensors hold.
 [[nodiscard]] constexpr bool is_8_bit(DataType type) { return type == DataType::i8 || type == DataType::u8; }
 

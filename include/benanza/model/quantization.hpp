@@ -24,14 +24,17 @@ struct Quantization {
   if (!is_8_bit(type(layer))) return {};
   Quantization result;
   std::int64_t depth = 0;
+  DataType factor = type(layer);
   if (const auto* conv = std::get_if<op::Conv>(&layer)) {
     result = {.x_zero = conv->x_zero ? 1.0 : 0.0, .w_zero = conv->w_zero ? 2.0 : 0.0};
     depth = conv->depth();
+    factor = conv->w_type.value_or(factor);
   } else if (const auto* conv_transpose = std::get_if<op::ConvTranspose>(&layer)) {
     depth = conv_transpose->depth();
   } else if (const auto* product = std::get_if<op::MatMul>(&layer)) {
     result = {.x_zero = product->a_zero ? 1.0 : 0.0, .w_zero = product->b_zero ? 2.0 : 0.0};
     depth = product->k();
+    factor = product->b_type.value_or(factor);
   } else if (const auto* recurrent = std::get_if<op::Recurrent>(&layer)) {
     result = {.x_zero = recurrent->type == DataType::u8 ? 2.0 : 0.0,
               .w_zero = recurrent->weight_type == DataType::u8 ? 2.0 : 0.0};
@@ -41,7 +44,8 @@ struct Quantization {
     return result;
   }
   if (operands(layer).outputs[0].type == DataType::i32) return result;
-  result.rescale = std::exp2(-detail::rescale_exponent(depth));
+  const double mean = detail::mean_product(type(layer), result.x_zero != 0, factor, result.w_zero != 0);
+  result.rescale = std::exp2(-detail::rescale_exponent(depth, mean));
   return result;
 }
 

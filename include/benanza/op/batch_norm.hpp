@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
+#include <benanza/detail/magnitudes.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/epilogue.hpp>
 
@@ -45,7 +46,11 @@ struct BatchNorm {
     Operands result{
         .inputs = {{.name = "x", .type = type, .shape = x},
                    {.name = "scale", .type = type, .shape = channels, .constant = true, .contents = Contents::positive},
-                   {.name = "b", .type = type, .shape = channels, .constant = true},
+                   {.name = "b",
+                    .type = type,
+                    .shape = channels,
+                    .constant = true,
+                    .exponent = detail::norm_addend_exponent(type)},
                    {.name = "mean", .type = type, .shape = channels, .constant = true},
                    {.name = "var", .type = type, .shape = channels, .constant = true, .contents = Contents::positive}},
         .outputs = {{.name = "y", .type = type, .shape = x}}};

@@ -118,7 +118,8 @@ struct Conv {
   [[nodiscard]] constexpr std::int64_t depth() const { return element_count(w) / w[0]; }
 
   [[nodiscard]] Operands operands() const {
-    const auto magnitudes = detail::Magnitudes::of_sum(type, w_type.value_or(type), y_type.value_or(type), depth());
+    const auto magnitudes =
+        detail::Magnitudes::of_sum(type, w_type.value_or(type), y_type.value_or(type), depth(), x_zero, w_zero);
     const auto touched = detail::touched_elements(x, std::span(w.begin() + 2, w.end()), pads, strides, dilations);
     Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched},
                                {.name = "w",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
+#include <benanza/detail/magnitudes.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
@@ -42,7 +43,11 @@ struct GroupNorm {
     return {
         .inputs = {{.name = "x", .type = type, .shape = x},
                    {.name = "scale", .type = type, .shape = channels, .constant = true, .contents = Contents::positive},
-                   {.name = "b", .type = type, .shape = channels, .constant = true}},
+                   {.name = "b",
+                    .type = type,
+                    .shape = channels,
+                    .constant = true,
+                    .exponent = detail::norm_addend_exponent(type)}},
         .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 

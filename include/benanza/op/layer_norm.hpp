@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
+#include <benanza/detail/magnitudes.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
@@ -83,7 +84,12 @@ struct LayerNorm {
     if (scale)
       result.inputs.push_back(
           {.name = "scale", .type = type, .shape = inner, .constant = true, .contents = Contents::positive});
-    if (bias) result.inputs.push_back({.name = "b", .type = type, .shape = inner, .constant = true});
+    if (bias)
+      result.inputs.push_back({.name = "b",
+                               .type = type,
+                               .shape = inner,
+                               .constant = true,
+                               .exponent = detail::norm_addend_exponent(type)});
     if (residual == Residual::kept) result.outputs.push_back({.name = "sum", .type = type, .shape = x});
     return result;
   }

@@ -125,7 +125,8 @@ struct MatMul {
       if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
       return shape;
     };
-    const auto magnitudes = detail::Magnitudes::of_sum(type, b_type.value_or(type), y_type.value_or(type), k());
+    const auto magnitudes =
+        detail::Magnitudes::of_sum(type, b_type.value_or(type), y_type.value_or(type), k(), a_zero, b_zero);
     Operands result{.inputs = {{.name = "a", .type = type, .shape = stored(a, trans_a), .constant = a_constant},
                                {.name = "b",
                                 .type = b_type.value_or(type),

@@ -43,7 +43,7 @@ enum class Family : std::uint8_t {
 /// What a tensor is filled with when it is measured or checked.
 enum class Contents : std::uint8_t {
   uniform,   ///< random, non-zero, scaled so that nothing overflows or becomes denormal
-  positive,  ///< random in [0.5, 1.5]: variances, scales, divisors
+  positive,  ///< random in [0.5, 1.5], in floats of 8 bits in [0.25, 4]: variances, scales, divisors
   indices,   ///< uniform in [0, limit)
   boolean,   ///< 0 or 1
   even,      ///< non-zero even integers: libraries that halve 8-bit weights to keep sums in range stay exact

@@ -40,8 +40,9 @@ using benanza::parameters_of;
 [[nodiscard]] std::vector<std::int64_t> sample_indices(std::int64_t elements, std::size_t samples,
                                                        std::uint64_t seed = 0);
 
-/// Where an output is to be checked: at most `samples` of all its elements and, of a layer that updates some of them,
-/// as many of these; ascending and distinct. `inputs` as of `evaluate`.
+/// Where an output is to be checked: at most `samples` of all its elements and as many of those that a scatter updates
+/// or that the first step of a recurrence with an initial state gives; ascending and distinct. `inputs` as of
+/// `evaluate`.
 [[nodiscard]] std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const void* const> inputs,
                                                         std::size_t output, std::size_t samples);
 
