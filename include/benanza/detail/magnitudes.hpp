@@ -23,10 +23,11 @@ namespace benanza::detail {
 
 /// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude
 /// (fill): a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at
-/// most 24 leaves five of them within 127. So does a mean of at most 96: the deviation is smaller then.
-[[nodiscard]] inline int rescale_exponent(std::int64_t depth, double mean_product) {
+/// most 24 leaves five of them within 127. So does a sum of at most 96 on average: its deviation is smaller. `mean`:
+/// that of one product.
+[[nodiscard]] inline int rescale_exponent(std::int64_t depth, double mean) {
   const double count = static_cast<double>(depth), deviation = 9.3 * std::sqrt(count);
-  const double most = std::fmax(deviation / 24, std::fabs(mean_product) * count / 96);
+  const double most = std::fmax(deviation / 24, std::fabs(mean) * count / 96);
   return static_cast<int>(std::ceil(std::log2(std::fmax(most, 1))));
 }
 
