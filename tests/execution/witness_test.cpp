@@ -106,7 +106,7 @@ TEST_CASE("sums in place write over nothing that is read later") {
     f = Conv<pads = [1, 1, 1, 1]>(z, w)
     o = Add(f, z)
     j = Concat<axis = 1>(u, z)
-    g = Conv<pads = [1, 1, 1, 1]>(u, w)
+    g = Conv<pads = [2, 2, 2, 2], dilations = [2, 2]>(u, w)
     h = Add(g, u)
     i = Concat<axis = 1>(h, u)
     k = Add(i, j)
