@@ -315,8 +315,10 @@ TEST_CASE("oneDNN adds to a residual in place, and says so") {
   CHECK(in_place(op::Conv{.x = {1, 16, 12, 12}, .w = {32, 16, 3, 3}, .post = {bias, residual, relu}}) > 0);
   CHECK(in_place(op::MatMul{.a = {37, 64}, .b = {64, 48}, .b_constant = true, .post = {bias, residual, relu}}) > 0);
   CHECK(in_place(op::ConvTranspose{.x = {1, 16, 9, 9}, .w = {16, 8, 2, 2}, .strides = {2, 2}, .post = {residual}}) > 0);
-  // A row of biases, and a tensor with one column, are not of the result's shape.
-  CHECK(in_place(op::MatMul{.a = {37, 64}, .b = {64, 48}, .post = {bias, PostOp{add, TensorShape{37, 1}}}}) == 0);
+  // A tensor that is broadcast does not have the result's shape; a constant would be copied before each call.
+  CHECK(in_place(op::MatMul{.a = {2, 4, 9, 16}, .b = {2, 4, 16, 9}, .post = {PostOp{add, TensorShape{2, 1, 1, 9}}}}) ==
+        0);
+  CHECK(in_place(op::MatMul{.a = {1, 70}, .b = {70, 33}, .post = {relu, per_channel(add)}}) == 0);
 }
 
 // Element (channel 10, row 0, column 1) of 16 x 2 x 3 is number 10 * 6 + 1 of the row-major ones. Channels last it is
