@@ -75,8 +75,8 @@ macro(benanza_find_backend option package)
   endif()
 endmacro()
 
-# benanza_optional_backend(OPTION NEEDS [DEVICE] [COLLECTIVES]): the backend of BENANZA_<OPTION> may be left out. Where it is, the program says what
-# it needs, in a few words: a line of BENANZA_ABSENT_BACKENDS, from which absent_backends() is made. DEVICE: it is one of an accelerator;
+# benanza_optional_backend(OPTION NEEDS [DEVICE] [COLLECTIVES]): the backend of BENANZA_<OPTION> may be left out. If it is left out, the program says
+# in a few words what it needs: a line of BENANZA_ABSENT_BACKENDS, from which absent_backends() is made. DEVICE: it runs on an accelerator.
 # COLLECTIVES: it runs nothing else.
 function(benanza_optional_backend option needs)
   string(TOLOWER ${option} backend)
@@ -85,6 +85,8 @@ function(benanza_optional_backend option needs)
   endif()
   if("${BENANZA_${option}}" STREQUAL "OFF")
     set(needs "BENANZA_${option}=ON")
+  elseif("DEVICE" IN_LIST ARGN AND "${BENANZA_CUDA}" STREQUAL "OFF")
+    set(needs "BENANZA_CUDA=ON")
   endif()
   foreach(flag IN ITEMS DEVICE COLLECTIVES)
     set(is_${flag} false)

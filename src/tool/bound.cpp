@@ -88,8 +88,8 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
   return before;
 }
 
-/// The backends that are asked for and that this program was built without. No names ask for all that measure layers of
-/// a processor.
+/// The backends that are asked for and that this program was built without. Without names, all that measure layers on a
+/// processor are asked for.
 std::vector<MissingBackend> missing_backends(const std::vector<std::string>& names) {
   const std::vector<std::string> wanted = expand_backends(names);
   std::vector<MissingBackend> result;

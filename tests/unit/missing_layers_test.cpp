@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session measures of a model whose layers a database has in part, or with doubt: rows by hand.
+// What a session measures of a model whose layers a database has in part, or with doubt. The rows are handwritten.
 #include "../../src/session/missing_layers.hpp"
 
 #include "support/catch.hpp"

@@ -74,7 +74,7 @@ struct Draft {
     held.emplace_back(bytes.begin(), bytes.end());
     return {Slot::Kind::held, held.size() - 1, 0};
   }
-  /// Adds to input `i` in place, in the layout of output 0. Called behind the steps.
+  /// Adds to input `i` in place, in the layout of output 0. To be called after the steps.
   void sum_into(std::size_t i);
   /// Takes input `i`, a constant, transformed. Called behind the steps that use it.
   void transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform);

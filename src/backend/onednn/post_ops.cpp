@@ -81,11 +81,6 @@ bool PostOps::append(ElementwiseFn fn, double alpha, double beta) {
 bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dims& operand, const Dims& result,
                      std::optional<Form> form) {
   using enum ElementwiseFn;
-  if (in_place && !sums_into && fn == add && operand == result) {
-    ops.append_sum();
-    sums_into = slot.index;
-    return true;
-  }
   if (fn == prelu && !swapped) {
     int mask = 0;
     for (std::size_t i = 0; i < operand.size(); ++i)
@@ -110,6 +105,12 @@ bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dim
     else if (fn == less) algorithm = dnnl::algorithm::binary_gt;
     else if (fn == greater_or_equal) algorithm = dnnl::algorithm::binary_le;
     else if (fn == less_or_equal) algorithm = dnnl::algorithm::binary_ge;
+  }
+  if (in_place != nullptr && !sums_into && algorithm == dnnl::algorithm::binary_add && operand == result &&
+      !in_place->inputs.at(slot.index).constant) {
+    ops.append_sum();
+    sums_into = slot.index;
+    return true;
   }
   const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1;
   const bool full = operand == result;
@@ -162,16 +163,15 @@ std::variant<std::vector<PostOps>, Unsupported> ways_of_epilogue(const Epilogue&
                                                                  std::optional<Form> form, Type type,
                                                                  const Operands& layer, bool scaled) {
   std::vector<PostOps> ways;
-  for (const bool in_place : {false, true}) {
+  for (const Operands* const in_place : {static_cast<const Operands*>(nullptr), &layer}) {
+    if (in_place != nullptr && scaled) break;
     PostOps none;
     none.type = type;
     none.in_place = in_place;
     auto made = make_post_ops(post, starts_with_bias(post) ? 1 : 0, operands, 2, y, form, std::move(none));
     if (auto* refused = std::get_if<Unsupported>(&made)) return std::move(*refused);
     auto& way = std::get<PostOps>(made);
-    const auto& sum = way.sums_into;
-    if (in_place && (scaled || !sum || layer.inputs.at(*sum).constant)) continue;
-    ways.push_back(std::move(way));
+    if (in_place == nullptr || way.sums_into) ways.push_back(std::move(way));
   }
   return ways;
 }

@@ -23,9 +23,11 @@ struct Eltwise {
 
 struct PostOps {
   dnnl::post_ops ops{};
-  std::vector<Use> uses{};                 ///< the operands that they read
-  Type type = Type::f32;                   ///< type of the operands
-  bool in_place = false;                   ///< the first sum with a tensor of the result's dimensions is done in place
+  std::vector<Use> uses{};  ///< the operands that they read
+  Type type = Type::f32;    ///< type of the operands
+  /// Operands of a layer whose first sum with a tensor of the result's dimensions is to be done in place. Constants do
+  /// not count. Null: no sum is.
+  const Operands* in_place = nullptr;
   std::optional<std::size_t> sums_into{};  ///< the input of that sum: the result holds it before a call
 
   /// Appends a function of one operand; false when oneDNN lacks it.
@@ -50,10 +52,11 @@ struct PostOps {
                                                                std::size_t input_base, const Dims& y,
                                                                std::optional<Form> form, PostOps before = {});
 
-/// The epilogue of a layer with weights, whose binary steps have the inputs from 2 on, without a bias at its start. The
-/// second way, where there is one, adds in place to the tensor that the result's memory holds: not to a constant, which
-/// would have to be copied there before each call, and not where `scaled` results are rounded to 8 bits. `operands` are
-/// the dimensions of the operands of all steps. Returns the reason when oneDNN lacks a step.
+/// Ways to run the epilogue of a layer with weights, without a bias at its start. Its binary steps have the inputs from
+/// 2 on. The first way writes a result of its own. The second one, where there is one, adds to an operand in place: the
+/// result's memory holds it before a call. A vector of one number for each channel is not such an operand, since it is
+/// constant and would be copied there before each call. `scaled` results are rounded to 8 bits and have no second way.
+/// `operands` are the dimensions of the operands of all steps. Returns the reason when oneDNN lacks a step.
 [[nodiscard]] std::variant<std::vector<PostOps>, Unsupported> ways_of_epilogue(const Epilogue& post,
                                                                                const std::vector<Dims>& operands,
                                                                                const Dims& y, std::optional<Form> form,
