@@ -105,7 +105,7 @@ class Sequence {
   void pack(StepOwner::Change what, std::size_t from, std::size_t to, std::function<void(const void*, void*)> how);
   std::size_t write(ValueId id, const Arrangement& form, std::size_t bytes);
   void use(std::size_t region);
-  /// Which call of the model reads a value last, by its root; outputs of the graph are read behind all calls.
+  /// Which call of the model reads a value last, by its root; outputs of the graph are read after all calls.
   void find_last_readers();
   /// Whether the call that steps are made for may write over operand `i`, which lies in `regions[i]`: nothing else
   /// reads these bytes in the same call or later, and no other value shares them.

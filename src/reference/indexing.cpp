@@ -178,7 +178,7 @@ std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const vo
       recurrent != nullptr && recurrent->initial_state && output == 0 && !result.empty()) {
     // After many steps no result tells whether the initial state was read.
     const TensorShape &y = all.outputs[0].shape, &state = all.outputs[1].shape;
-    const std::size_t ways = recurrent->batch_first ? 1 : 0;  // their axis in the states; that of the steps in y
+    const std::size_t ways = recurrent->batch_first ? 1 : 0;  // axis of directions in the states, of steps in y
     for (const auto place : sample_indices(element_count(state), samples)) {
       const TensorShape in_state = coordinates(state, place);
       const bool from_end = recurrent->reverse || in_state[ways] == 1;

@@ -64,7 +64,7 @@ TEST_CASE("the row of a layer has what the file stores of its weights, and what 
           c = Cast<to = 1>(w) y = Gather<axis = 0>(c, i) })",
                                            {{"w", f16, {1000, 64}, 2}}),
                               form, "Gather");
-      REQUIRE(row.weights);  // of the one row that is certain
+      REQUIRE(row.weights);  // they count one row, which is certain to be read
       CHECK(row.weights->stored.value == Approx(64 * 2));
       CHECK(row.weights->read.value == Approx(64 * 4));
       REQUIRE(row.lookup);

@@ -99,7 +99,7 @@ TEST_CASE("a model without totals gets rounds of all its layers, and those witho
 }
 
 TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once more") {
-  const ModelLayers model = two_layers();  // of which Softmax has no rows, so that the model is measured
+  const ModelLayers model = two_layers();  // Softmax has no rows, so that the model is measured
   Measurement row = timed(model, relu, 8);
   row.noisy = true;
   const std::string signature = row.signature;

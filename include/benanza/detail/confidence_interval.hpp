@@ -60,7 +60,7 @@ inline constexpr double confidence_level = 0.95;
 /// second is the delete-a-group jackknife (Shao and Wu, Annals of Statistics 17, 1989). For few groups that differ by
 /// more than their values do, intervals of 95 % by either alone hold the truth in 90 % and 79 % of simulated cases; by
 /// both together they hold it in 93 % to 98 %. Groups less one are the degrees of freedom of Student's t. Further
-/// groups add to them only where the others have at least five values each. The quantile of fewer values varies more
+/// groups add to them only if groups have at least five values on average. The quantile of fewer values varies more
 /// than that of a further group, and with four values and two further groups an interval by all degrees held the truth
 /// in 92 %. Values that are not finite do not count, nor do parts without others. Infinite for fewer than two parts.
 [[nodiscard]] inline double half_interval(std::span<const double> values, double p, std::size_t groups,

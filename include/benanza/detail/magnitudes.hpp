@@ -23,8 +23,8 @@ namespace benanza::detail {
 
 /// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude
 /// (fill): a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at
-/// most 24 leaves five of them within 127. So does a sum of at most 96 on average: its deviation is smaller. `mean`:
-/// that of one product.
+/// most 24 leaves five of them within 127. A sum of at most 96 on average, whose deviation is
+/// smaller, fits into u8 as well. `mean` is the mean of one product.
 [[nodiscard]] inline int rescale_exponent(std::int64_t depth, double mean) {
   const double count = static_cast<double>(depth), deviation = 9.3 * std::sqrt(count);
   const double most = std::fmax(deviation / 24, std::fabs(mean) * count / 96);

@@ -18,7 +18,7 @@ namespace benanza::bench {
 struct AbsentBackend {
   std::string name{};
   std::string needs{};       ///< what a build with it takes: `the CUDA toolkit and cuDNN 9`, `BENANZA_CUDNN=ON`
-  bool on_device = false;    ///< it is one of an accelerator
+  bool on_device = false;    ///< it runs on an accelerator
   bool collectives = false;  ///< it runs collectives alone, which no model has
 };
 

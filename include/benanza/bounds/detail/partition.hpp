@@ -26,7 +26,7 @@ struct Part {
   const BestRows* best = nullptr;  ///< when measured
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
-  std::size_t first = 0;           ///< likewise of its members
+  std::size_t first = 0;           ///< index of the first member that it covers
   std::size_t count = 1;           ///< members that it covers
 
   [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }

@@ -23,7 +23,7 @@ namespace benanza::detail {
 /// Whether reading a constant takes fewer bytes of the file than the constant has: it is computed from others, as by
 /// Cast, DequantizeLinear or Expand, or is sparse. False for what is computed from sizes alone.
 [[nodiscard]] inline bool is_expanded(const LayerTensor& constant) {
-  constexpr double rounding = 1e-6;  // of shares
+  constexpr double rounding = 1e-6;  // the sum of the shares is not exact
   Bytes stored{};
   for (const auto& share : constant.behind) stored += share.bytes;
   return stored.value > 0 && stored < constant.bytes() * (1 - rounding);
