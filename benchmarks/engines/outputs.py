@@ -7,7 +7,8 @@
 
 Installs ONNX and ONNX Runtime from PyPI into a user cache (once). Inputs are random, and so are weights that a ConstantOfShape fills, by the scheme
 of compare.py, which `benanza run --weights random:SEED` has too. Prints for each model the largest difference of an output, relative to its largest
-magnitude, and whether it is within what its type allows: 1e-3 in f32, 2e-2 in 16 bits, equal integers. Exit code 1 if one is not.
+magnitude, and whether it is within what its type allows: 1e-3 in f32, 2e-2 in 16 bits, equal integers; then the largest difference of each type.
+Exit code 1 if an output is wrong or a model fails.
 """
 import argparse
 import pathlib
@@ -81,7 +82,7 @@ def difference(expected, got):
 
 
 def compare_model(arguments, path):
-    """Prints the line of one model; whether all of its outputs are right."""
+    """Prints the line of one model. Returns whether all of its outputs are right, and the largest difference of each type."""
     name = pathlib.Path(path).stem[:30]
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -90,7 +91,7 @@ def compare_model(arguments, path):
             got, said = benanza_outputs(arguments, path, feed, expected, folder)
         except Exception as error:  # an engine that refuses the model: the next one may be fine
             print(f"{name:31}{str(error).strip().splitlines()[-1]}", flush=True)
-            return False
+            return False, {}
     right, worst = True, {}
     for output, array in expected.items():
         found = difference(array, got[output])
@@ -99,7 +100,21 @@ def compare_model(arguments, path):
         worst[dtype] = max(worst.get(dtype, 0), found)
     text = ", ".join(f"{dtype} {found:.1e}" for dtype, found in worst.items())
     print(f"{name:31}{'right' if right else 'WRONG':7}{text:34}{said}", flush=True)
-    return right
+    return right, worst
+
+
+def compare_models(arguments, models):
+    """Prints a line for each model and the totals. Returns whether all models are right. `models`: paths."""
+    right, count, worst = 0, 0, {}
+    for path in models:
+        is_right, found = compare_model(arguments, path)
+        right, count = right + is_right, count + 1
+        for dtype, value in found.items():
+            worst.setdefault(dtype, []).append(value)
+    print(f"{right} of {count} models are right")
+    for dtype, values in sorted(worst.items()):
+        print(f"{dtype}: in {len(values)} models, differs by {max(values):.1e} of the largest magnitude at most")
+    return right == count
 
 
 def write_expected(models, file):
@@ -133,9 +148,7 @@ def main():
     models = arguments.models or compare.all_models()
     if arguments.write:
         return write_expected(models, arguments.write)
-    right = sum([compare_model(arguments, path) for path in models])
-    print(f"{right} of {len(models)} models are right")
-    return sys.exit(0 if right == len(models) else 1)
+    return sys.exit(0 if compare_models(arguments, models) else 1)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <benanza/fusion/moved_strides.hpp>
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
+#include <benanza/plan/round_trip.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 
 namespace benanza {
 
@@ -97,6 +99,12 @@ Deviation deviation(const Tensor& expected, const Tensor& got) {
     result.absolute = std::max(result.absolute, std::abs(expected[i] - got[i]));
   }
   return result;
+}
+
+/// Returns when the threads are near each other, or after `most`.
+void wait_until_near(TeamSentinel& sentinel, Seconds most) {
+  constexpr std::chrono::milliseconds between{50};
+  for (const Seconds end = now() + most; !sentinel.near() && now() < end;) std::this_thread::sleep_for(between);
 }
 
 /// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine. Goes
@@ -202,7 +210,8 @@ class Maker {
         program_(graph_, weights_, resources_),
         plans_(rows.newest_rows(), backends_, options.threads),
         changes_(plans_, device_.get()),
-        packed_(device_.get()) {}
+        packed_(device_.get()),
+        usual_round_trip_(rows.ceilings(options.threads).round_trip) {}
 
   [[nodiscard]] Witness make() {
     std::optional<BoundTeam> team;
@@ -229,11 +238,18 @@ class Maker {
 
  private:
   [[nodiscard]] Witness on_processor(const Sequence::Model& model, const Expected& expected) {
-    TeamSentinel sentinel([threads = options_.threads] { return round_trip(threads); });
+    const OpenmpTeam openmp;
+    std::optional<ThreadPool> pool;
+    if (openmp.exists()) pool.emplace(openmp, options_.threads);
+    const auto read = [&] { return pool ? round_trip(*pool, options_.threads) : Seconds{}; };
+    TeamSentinel sentinel(read, usual_round_trip_);
+    wait_until_near(sentinel, options_.budget);
     const auto found = find_fastest_sequence(model, sentinel, options_.budget * search_share);
     Witness witness = witness_of(*found.sequence, expected, found.choice, found.tried);
     if (!witness.refused.empty()) return witness;
     time_runs(witness, *found.sequence, sentinel, options_.budget * (1 - search_share));
+    witness.round_trip = sentinel.least();
+    witness.usual_round_trip = usual_round_trip_;
     time_joints(witness, *found.sequence);
     return witness;
   }
@@ -325,6 +341,7 @@ class Maker {
   ModelCalls model_{};
   std::map<ValueId, Tensor> inputs_{};
   PackedConstants packed_;
+  Seconds usual_round_trip_;
 };
 
 }  // namespace

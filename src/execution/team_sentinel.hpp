@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TeamSentinel: tells whether the threads of OpenMP's team are far from each other. Two processors of a virtual machine
-// may share a cache at one time and not at another. When they do not, what one thread wrote takes two or three times as
-// long to reach the next, and so do calls that read it, while a loop in registers is as fast as ever. Executions in
-// such a phase do not count.
+// TeamSentinel: tells which executions count: those while the threads of OpenMP's team are as near to each other as
+// usual (results/round_trips.hpp).
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/results/round_trips.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -14,14 +13,10 @@
 
 namespace benanza::execution {
 
-/// The round trip of a cache line between the first thread of OpenMP's team and each other one, the longest of them;
-/// 0 without such a team, or with one thread.
-[[nodiscard]] Seconds round_trip(int threads);
-
 class TeamSentinel {
  public:
-  /// `read`: takes the round trip, as `round_trip` does.
-  explicit TeamSentinel(std::function<Seconds()> read) : read_(std::move(read)) {}
+  /// `read`: takes the round trip. `known`: what it usually takes on this machine; 0: nothing is known.
+  explicit TeamSentinel(std::function<Seconds()> read, Seconds known = {}) : read_(std::move(read)), trips_(known) {}
 
   /// Begins a turn of executions,
   void begin() { turns_.emplace_back(take(), Seconds{}); }
@@ -29,20 +24,21 @@ class TeamSentinel {
   void end() { turns_.back().second = take(); }
   /// Forgets the turns, not what the readings were.
   void restart() { turns_.clear(); }
+  /// Whether the threads are near by a reading taken now.
+  [[nodiscard]] bool near();
   /// Whether each turn counts: a reading before or after it is not slow. All do where none would.
   [[nodiscard]] std::vector<bool> counted() const;
   [[nodiscard]] std::size_t quiet_turns() const;
+  /// The shortest reading of the turns; 0 without turns.
+  [[nodiscard]] Seconds least() const;
 
  private:
-  /// A reading is slow if it is this many times the usual one, the 25th percentile: some are shorter than usual, where
-  /// two processors are threads of one core.
-  static constexpr double slow = 1.75;
-
   Seconds take();
   [[nodiscard]] bool quiet(const std::pair<Seconds, Seconds>& turn) const;
 
   std::function<Seconds()> read_;
-  std::vector<double> readings_{};
+  RoundTrips trips_;
+  bool alone_ = false;  ///< there are no two threads
   std::vector<std::pair<Seconds, Seconds>> turns_{};
 };
 

@@ -56,6 +56,8 @@ class Host {
   [[nodiscard]] virtual std::optional<Seconds> probe_at(FlopsPerSecond) const { return std::nullopt; }
   /// Times the memory from the calling thread, beyond caches of this size; nothing where there is no such probe.
   [[nodiscard]] virtual std::optional<MemoryTimes> probe_memory(Bytes) { return std::nullopt; }
+  /// The round trip of a cache line between this many threads (plan/round_trip.hpp); 0 where there is none.
+  [[nodiscard]] virtual Seconds round_trip(int) { return {}; }
   /// Begins to watch whether threads lose their processors to others.
   virtual void watch() = 0;
   /// Whether they did since `watch`, `window` ago, for so long or so often that a sample of that length is spoiled.

@@ -11,12 +11,15 @@
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/round_trip.hpp>
 #include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/round_trips.hpp>
 #include <benanza/version.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <iterator>
 #include <set>
@@ -161,6 +164,39 @@ MeasureOptions taking_up(Run& run, MeasureOptions options) {
   return options;
 }
 
+/// One reading of the round trip for each thread count.
+std::vector<CeilingRow> read_round_trips(ThisHost& host, std::span<const int> counts) {
+  host.dismiss();
+  std::vector<CeilingRow> rows;
+  for (const int threads : counts)
+    if (const Seconds trip = round_trip(host.pool(), threads); trip.value > 0)
+      rows.push_back({.quantity = CeilingQuantity::timer("round_trip"),
+                      .algorithm = "cache_line,threads=" + std::to_string(threads),
+                      .threads = threads,
+                      .value = trip.value});
+  return rows;
+}
+
+/// What doubts the times of a run whose threads were far from each other when it began and when it ended. Empty: they
+/// were not.
+std::string distance_warning(std::span<const CeilingRow> before, std::span<const CeilingRow> after,
+                             std::span<const CeilingRow> all) {
+  for (const auto& row : before) {
+    const auto same = [&](const CeilingRow& other) { return other.threads == row.threads; };
+    const auto later = std::find_if(after.begin(), after.end(), same);
+    const Seconds usual = ceilings_of(all, row.threads).round_trip;
+    const Seconds least{later != after.end() ? std::min(row.value, later->value) : 0};
+    if (!is_distant(least, usual)) continue;
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "%d threads were far from each other: the round trip of a cache line took %.2f us, usually %.2f us; "
+                  "times with several threads may be too long",
+                  row.threads, least.value * 1e6, usual.value * 1e6);
+    return text;
+  }
+  return {};
+}
+
 /// Layers that were not reached this time have the rows of the earlier try.
 void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
   if (!options.earlier) return;
@@ -254,12 +290,18 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
                    .algorithm = "steady_clock,threads=1",
                    .threads = 1,
                    .value = host.timer_floor().value}});
+    const auto trips_before = read_round_trips(host, counts);
+    add_ceilings(trips_before);
     add_ceilings(find_ceilings(host, options, unknown_counts(options, counts), looks.each, start));
     add_ceilings(product_peaks(host, product_types(wanted, false), 1024, backends, options, threads));
     session(host, start, threads, looks.at_end ? looks.each : Seconds{});
     if (looks.at_end || contradicts_ceilings(run, given))
       add_ceilings(find_ceilings(host, options, counts, looks.each, start));
-    const auto doubts = with_limit(conditions.warnings());
+    const auto trips_after = read_round_trips(host, counts);
+    add_ceilings(trips_after);
+    auto doubts = with_limit(conditions.warnings());
+    if (auto text = distance_warning(trips_before, trips_after, all_ceilings(run, given)); !text.empty())
+      doubts.push_back(std::move(text));
     run.warnings.insert(run.warnings.begin(), doubts.begin(), doubts.end());
   }
   add_raised(run, given);

@@ -56,17 +56,31 @@ class MemorySentinel {
   /// Times of the chase and of the stream after one work, ascending.
   struct Level {
     std::array<std::vector<double>, 2> sorted{};
-    /// What readings usually take. Not the median: contended samples are taken again, so that most readings may be
-    /// slow.
-    [[nodiscard]] double usual(std::size_t i) const { return detail::quantile_of_sorted(sorted[i], 0.25); }
-    /// From the 10th percentile to the usual reading, relative.
-    [[nodiscard]] double span(std::size_t i) const { return usual(i) / detail::quantile_of_sorted(sorted[i], 0.1) - 1; }
+    [[nodiscard]] double quantile(std::size_t i, double p) const { return detail::quantile_of_sorted(sorted[i], p); }
+    /// One of the shortest readings: the 5th percentile, and at least the fourth.
+    [[nodiscard]] double short_one(std::size_t i) const {
+      return std::max(sorted[i][least_readings - 1], quantile(i, 0.05));
+    }
+    /// From the 10th percentile to the 25th, relative. If the latter is slow beside the shortest readings, most may be
+    /// slow: then from the 5th percentile to the 10th, which is 0.6 times as far in a normal distribution.
+    [[nodiscard]] double span(std::size_t i) const {
+      const double decile = quantile(i, 0.1), quartile = quantile(i, 0.25);
+      const bool mostly_slow = quartile > (1 + least_excess) * short_one(i);
+      return mostly_slow ? std::max(0.0, decile / short_one(i) - 1) / 0.6 : quartile / decile - 1;
+    }
+    /// What readings usually take, if slow ones take `limit` times as long. Not the median: contended samples are taken
+    /// again, so that most readings may be slow. Where more than three quarters are, it is one of the shortest.
+    [[nodiscard]] double usual(std::size_t i, double limit) const {
+      const double quartile = quantile(i, 0.25);
+      return quartile > limit * short_one(i) ? short_one(i) : quartile;
+    }
   };
 
   [[nodiscard]] bool slow(const Reading& reading, std::size_t i) const {
     if (reading.level->sorted[i].size() < least_readings) return false;
     const double time = i == 0 ? reading.times.chase.value : reading.times.stream.value;
-    return time > reading.level->usual(i) * (1 + std::max(least_excess, spans * typical_span(i)));
+    const double limit = 1 + std::max(least_excess, spans * typical_span(i));
+    return time > limit * reading.level->usual(i, limit);
   }
   /// The lower quartile of the spans: that of works during which the machine was mostly quiet.
   [[nodiscard]] double typical_span(std::size_t i) const {

@@ -76,7 +76,7 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   try {
     Work work = place_.work(*entry.task, *entry.candidate, false);
     sampler.switch_to(work);
-    for (int i = 0; i < tries && !(sample && sampler.quiet(*sample)); ++i)
+    for (int i = 0; i < tries && !(sample && (sampler.quiet(*sample) || sampler.distant(*sample))); ++i)
       sample = sampler.sample(entry.candidate->row.calls_per_sample,
                               standing(*entry.candidate, sampler).value_or(Seconds{}));
   } catch (...) {
@@ -134,6 +134,14 @@ void Rounds::pause(Seconds time) {
     place_.host().pause(std::min(slice, end - place_.elapsed()));
 }
 
+void Rounds::wait_until_near(int threads, Seconds most) {
+  constexpr Seconds slice{0.05};
+  const Seconds end = place_.elapsed() + most;
+  while (threads > 1 && place_.elapsed() < end && !place_.over(place_.options().budget) &&
+         place_.sampler().distant_now(threads))
+    place_.host().pause(slice);
+}
+
 void Rounds::run(std::vector<TuningTask>& tasks) {
   std::vector<Entry> entries;
   const Seconds cost = round_cost(tasks, place_.sampler());
@@ -149,6 +157,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
   const std::size_t planned =
       fitting < static_cast<double>(wanted) ? std::max<std::size_t>(1, static_cast<std::size_t>(fitting)) : wanted;
   const std::size_t group = (planned + groups - 1) / groups;
+  wait_until_near(entries.back().candidate->row.threads, longest_wait * place_.remaining());
   const Seconds start = place_.elapsed();
   Seconds group_start = start, paused{};
   for (std::size_t done = 0; done < most; ++done) {
@@ -156,6 +165,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     if (done > 0 && done % group == 0) {
       const Seconds before = place_.elapsed();
       pause(group_distance - (before - group_start));
+      wait_until_near(entries.back().candidate->row.threads, longest_wait * place_.remaining());
       group_start = place_.elapsed();
       paused += group_start - before;
     }

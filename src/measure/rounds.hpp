@@ -24,6 +24,9 @@ class Rounds {
   /// A contended sample is taken again at once, up to this many times, and once more at the end of its round.
   static constexpr int retries = 3;
 
+  /// A group of rounds waits for at most this share of the remaining time while threads are far from each other.
+  static constexpr double longest_wait = 0.1;
+
   explicit Rounds(Workplace& place) : place_(place) {}
 
   /// Runs rounds until the budget or the need for them ends. A round that was cut short does not count.
@@ -43,6 +46,8 @@ class Rounds {
   void ask_kernels(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const;
   void pause(Seconds time);
+  /// Returns when so many threads are near each other, or after `most`.
+  void wait_until_near(int threads, Seconds most);
 
   Workplace& place_;
 };

@@ -47,7 +47,23 @@ Sentinel::Reading Sampler::read(const std::string& kind, int threads) {
   const Seconds time = host_.probe(threads);
   last_at_ = host_.now();
   last_ = sentinel_.read({kind, threads}, time, last_at_);
+  last_trip_ = read_trip(threads);
   return *last_;
+}
+
+Seconds Sampler::read_trip(int threads) {
+  const Seconds trip = threads > 1 ? host_.round_trip(threads) : Seconds{};
+  if (trip.value > 0) trips_[threads].add(trip);
+  return trip;
+}
+
+bool Sampler::distant_now(int threads) {
+  host_.dismiss();
+  warm_ = false;
+  last_.reset();
+  const Seconds trip = read_trip(threads);
+  const auto trips = trips_.find(threads);
+  return trips != trips_.end() && trips->second.is_distant(trip);
 }
 
 Sentinel::Reading Sampler::reading_before() {
@@ -92,6 +108,7 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   Sample result;
   result.before = reading_before();
+  result.trip_before = last_trip_;
   result.memory_before = read_memory(false);
   warm_up(1, expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
@@ -107,6 +124,7 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
     calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
   }
   result.after = reading_after();
+  result.trip_after = last_trip_;
   result.memory_after = read_memory(true);
   return {result, calls};
 }
@@ -114,10 +132,12 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
 Sample Sampler::sample(std::int64_t calls, Seconds expected) {
   Sample result;
   result.before = reading_before();
+  result.trip_before = last_trip_;
   result.memory_before = read_memory(false);
   if (!warm_) warm_up(calls, expected);
   take(result, calls);
   result.after = reading_after();
+  result.trip_after = last_trip_;
   result.memory_after = read_memory(true);
   return result;
 }

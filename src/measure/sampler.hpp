@@ -13,8 +13,10 @@
 #include "memory_sentinel.hpp"
 #include "sentinel.hpp"
 #include "work.hpp"
+#include <benanza/results/round_trips.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +28,7 @@ struct Sample {
   Seconds time{};   ///< time of one call
   Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
+  Seconds trip_before{}, trip_after{};  ///< round trips between its threads; 0: it has one thread, or a device's
   std::optional<MemorySentinel::Reading> memory_before{}, memory_after{};  ///< if its data exceed the caches
   bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
 };
@@ -58,11 +61,22 @@ class Sampler {
   /// By what is known now: later readings may change it.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
-           memory_.quiet(sample.memory_before, sample.memory_after);
+           memory_.quiet(sample.memory_before, sample.memory_after) && !distant(sample);
   }
+  /// Whether its threads were far from each other, before it and after it. Such phases last seconds or minutes: another
+  /// sample at once would be no better.
+  [[nodiscard]] bool distant(const Sample& sample) const {
+    const auto trips = trips_.find(sample.before.kind->second);
+    return trips != trips_.end() && trips->second.is_distant(sample.trip_before) &&
+           trips->second.is_distant(sample.trip_after);
+  }
+  /// The same by a reading taken now.
+  [[nodiscard]] bool distant_now(int threads);
 
   /// As Sentinel has it.
   void know(int threads, Seconds best) { sentinel_.know(threads, best); }
+  /// What a round trip between this many threads usually takes.
+  void know_round_trip(int threads, Seconds usual) { trips_.try_emplace(threads, usual); }
   /// Relative wander of the processor's speed so far.
   [[nodiscard]] double wander() const { return sentinel_.wander(); }
 
@@ -74,6 +88,7 @@ class Sampler {
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();
   [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
+  [[nodiscard]] Seconds read_trip(int threads);
   /// After the current work, or before it: that is after what precedes it in each round.
   [[nodiscard]] std::optional<MemorySentinel::Reading> read_memory(bool after);
 
@@ -81,9 +96,11 @@ class Sampler {
   Bytes cached_;
   Sentinel sentinel_{};
   MemorySentinel memory_{};
+  std::map<int, RoundTrips> trips_{};  ///< by threads
   Work* work_ = nullptr;
   bool warm_ = false;                                     ///< calls of the current work are stable
   std::optional<Sentinel::Reading> last_{};               ///< after the sample before
+  Seconds last_trip_{};                                   ///< the same
   std::optional<MemorySentinel::Reading> last_memory_{};  ///< the same
   Seconds last_at_{}, last_memory_at_{};
 };

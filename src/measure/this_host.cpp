@@ -5,6 +5,7 @@
 #include "peak_kernels.hpp"
 #include "thread_counts.hpp"
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/round_trip.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -130,6 +131,11 @@ std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
     memory_probe_.emplace(beyond, clock_now);
   }
   return memory_probe_->read();
+}
+
+Seconds ThisHost::round_trip(int threads) {
+  stay();
+  return benanza::round_trip(pool_, threads);
 }
 
 void ThisHost::watch() {

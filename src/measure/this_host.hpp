@@ -30,6 +30,7 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds probe(int threads) override;
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
   [[nodiscard]] std::optional<MemoryTimes> probe_memory(Bytes cached) override;
+  [[nodiscard]] Seconds round_trip(int threads) override;
   void watch() override;
   [[nodiscard]] bool disturbed(Seconds window) override;
   void occupy(Runtime runtime, int threads) override;

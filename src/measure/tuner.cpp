@@ -149,7 +149,8 @@ void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds 
   candidate.samples.push_back(sample);
   candidate.row.calls_per_sample = calls;
   const int most = expected >= Sampler::long_call ? 1 : retries;
-  for (int i = 0; i < most && !sampler.quiet(candidate.samples.back()); ++i)
+  const auto is_final = [&](const Sample& one) { return sampler.quiet(one) || sampler.distant(one); };
+  for (int i = 0; i < most && !is_final(candidate.samples.back()); ++i)
     candidate.samples.push_back(sampler.sample(calls, expected));
   if (calls > 1 || candidate.samples.size() > 1) return;
   const Seconds time = sample.time;

@@ -4,6 +4,7 @@
 #include "rounds.hpp"
 #include <benanza/error.hpp>
 #include <benanza/reference/reference.hpp>
+#include <benanza/results/ceiling_rows.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -74,6 +75,8 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
     if (row.quantity == CeilingQuantity::peak(DataType::f32) && row.threads > 0 && row.value > 0)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
+  for (const auto& row : highest_ceilings(options.ceilings.value_or(std::vector<CeilingRow>{})))
+    if (row.quantity == CeilingQuantity::timer("round_trip")) sampler_.know_round_trip(row.threads, {row.value});
 }
 
 bool Workplace::over(Seconds until) const { return options_.stop.stop_requested() || elapsed() >= until; }

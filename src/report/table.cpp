@@ -136,6 +136,11 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   if (!witness.representative())
     out << fmt::format("    not representative: the reference ran {:.1f} % of the time\n",
                        share(witness.by_reference()));
+  if (witness.distant())
+    out << fmt::format(
+        "    slower than usual, as the threads were far from each other: the round trip of a\n"
+        "    cache line took {:.2f} us, usually {:.2f} us\n",
+        witness.round_trip.value * 1e6, witness.usual_round_trip.value * 1e6);
   out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
                      witness.difference);
 }
@@ -267,7 +272,10 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
   const auto doubtful =
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_doubtful(*row); });
   if (doubtful > 0)
-    out << fmt::format("  ~ {} of {} layers: noisy when the budget ended, or contended\n", doubtful, fused.size());
+    out << fmt::format(
+        "  ~ {} of {} layers: noisy when the budget ended, or contended;\n"
+        "    `bound --budget` measures them again\n",
+        doubtful, fused.size());
   const auto with_fewer_threads = std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) {
     return row->most_threads > 0 && row->most_threads < a.threads;
   });

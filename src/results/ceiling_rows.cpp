@@ -4,6 +4,7 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/round_trips.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -104,6 +105,16 @@ std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
   return result;
 }
 
+CeilingQuantity round_trip_quantity() { return CeilingQuantity::timer("round_trip"); }
+
+/// 0: it was not read with this many threads.
+Seconds usual_round_trip(std::span<const CeilingRow> rows, int threads) {
+  RoundTrips trips;
+  for (const auto& row : rows)
+    if (row.threads == threads && row.quantity == round_trip_quantity()) trips.add({row.value});
+  return trips.usual();
+}
+
 /// What loops reached, and square products of types that have no loop. On a device these count beside loops, whose
 /// instructions are not the fastest of every device.
 std::vector<CeilingRow> reached_by_loops(std::span<const CeilingRow> rows) {
@@ -139,7 +150,12 @@ std::vector<CeilingRow> credible(std::span<const CeilingRow> rows) {
 
 }  // namespace
 
-std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) { return best_of(credible(rows)); }
+std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
+  std::vector<CeilingRow> result = best_of(credible(rows));
+  for (auto& row : result)
+    if (row.quantity == round_trip_quantity()) row.value = usual_round_trip(rows, row.threads).value;
+  return result;
+}
 
 Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
   const CeilingQuantity floor = CeilingQuantity::timer("floor");
@@ -153,6 +169,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
   for (const auto& row : credible(rows))
     if (row.threads <= threads && measured.contains(row.quantity)) take(ceilings, row);
   if (timer_floor) ceilings.timer_floor.value = *timer_floor;
+  ceilings.round_trip = usual_round_trip(rows, threads);
   std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
                    [](const auto& a, const auto& b) { return a.in_front < b.in_front; });
   return ceilings;

@@ -26,6 +26,7 @@ const std::vector<Layer> quantized{
     op::Conv{.type = i8, .x = {1, 24, 15, 15}, .w = {24, 1, 3, 3}, .pads = {1, 1, 1, 1}, .group = 24},
     op::Conv{.type = u8, .x = {1, 3, 23, 23}, .w = {16, 3, 3, 3}, .w_type = i8, .x_zero = true, .post = {bias}},
     op::Conv{.type = i8, .x = {1, 16, 14, 14}, .w = {16, 16, 1, 1}, .x_zero = true, .post = {bias, residual, relu}},
+    op::Conv{.type = i8, .x = {1, 13, 9, 9}, .w = {16, 13, 3, 3}, .pads = {1, 1, 1, 1}, .x_zero = true, .post = {bias}},
     op::Conv{.type = i8, .x = {1, 16, 14, 14}, .w = {16, 16, 1, 1}, .y_type = f32, .post = {bias, relu}},
     op::MatMul{.type = u8, .a = {37, 64}, .b = {64, 48}, .b_constant = true, .b_type = i8, .y_type = i32},
     op::MatMul{

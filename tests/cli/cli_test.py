@@ -1049,6 +1049,7 @@ class Cli(unittest.TestCase):
             self.assertGreater(row["value"], 0, row)
         quantities = {row["quantity"] for row in document["ceilings"]}
         self.assertLessEqual({"Peak/f32", "Bandwidth/memory", "Timer/floor"}, quantities)
+        self.assertEqual("Timer/round_trip" in quantities, document["machine"]["cores"] > 1)
         files = sorted(database.iterdir())
         rows = list(csv.reader(io.StringIO(run("machine", "--database", database, "--csv", "-").stdout)))
         self.assertEqual(rows[0], ["quantity", "threads", "value", "algorithm", "in_front_bytes"])

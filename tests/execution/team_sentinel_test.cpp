@@ -2,8 +2,6 @@
 #include "../../src/execution/team_sentinel.hpp"
 
 #include "support/catch.hpp"
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/openmp_team.hpp>
 
 #include <cmath>
 #include <limits>
@@ -42,11 +40,36 @@ TEST_CASE("executions while the team's threads are far from each other do not co
   }
 }
 
-TEST_CASE("a percentile leaves out times that do not count") {
-  CHECK(p10_of({5, 1, 3}, {true, false, true}).value == Approx(3.2));  // 3 + 0.1 * (5 - 3)
+TEST_CASE("what is known of the machine tells that a phase lasts as long as the program") {
+  double time = 330e-9;
+  const auto take_turn = [&](TeamSentinel& sentinel, double reading) {
+    time = reading;
+    sentinel.begin();
+    sentinel.end();
+  };
+  const auto read = [&] { return Seconds{time}; };
+  TeamSentinel knowing(read, {90e-9}), ignorant(read);
+  CHECK_FALSE(knowing.near());
+  CHECK(ignorant.near());
+  for (auto* sentinel : {&knowing, &ignorant}) {
+    take_turn(*sentinel, 340e-9);
+    take_turn(*sentinel, 320e-9);
+  }
+  CHECK(knowing.quiet_turns() == 0);
+  CHECK(ignorant.quiet_turns() == 2);
+  CHECK(knowing.least().value == 320e-9);
+  // One near turn is enough, and then it alone counts.
+  take_turn(knowing, 100e-9);
+  CHECK(knowing.counted() == std::vector{false, false, true});
+  time = 100e-9;
+  CHECK(knowing.near());
+  SECTION("what is known decides nothing where the run's own readings are near it") {
+    TeamSentinel usual(read, {58e-9});
+    for (int i = 0; i < 3; ++i) take_turn(usual, 100e-9);
+    CHECK(usual.counted() == std::vector{true, true, true});
+  }
 }
 
-TEST_CASE("a round trip within a team takes some time, and one thread has none") {
-  CHECK(round_trip(1).value == 0);
-  if (OpenmpTeam().exists() && cpus().size() >= 2) CHECK(round_trip(2).value > 0);
+TEST_CASE("a percentile leaves out times that do not count") {
+  CHECK(p10_of({5, 1, 3}, {true, false, true}).value == Approx(3.2));  // 3 + 0.1 * (5 - 3)
 }

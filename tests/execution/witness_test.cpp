@@ -4,6 +4,8 @@
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"
 #include <benanza/execution/make_witness.hpp>
+#include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/openmp_team.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <algorithm>
@@ -149,6 +151,30 @@ TEST_CASE("a witness with moved strides computes what the unchanged model comput
   CHECK(witness.difference <= 1e-5);
   CHECK(std::any_of(witness.calls.begin(), witness.calls.end(),
                     [](const auto& call) { return call.nodes.front().ends_with("/slice"); }));
+}
+
+TEST_CASE("a witness says that its threads were far from each other during all executions") {
+  constexpr int threads = 2;
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(block, {.executable = true});
+  if (!OpenmpTeam().exists() || cpus().size() < threads) return;
+  // No round trip is shorter than the first of these, none as long as the second.
+  for (const double usual : {1e-12, 1.0}) {
+    ResultDatabase rows = testing::rows_for(graph, backends, false, threads);
+    rows.add(Run{.ceilings = {{.quantity = CeilingQuantity::timer("round_trip"),
+                               .algorithm = "cache_line,threads=2",
+                               .threads = threads,
+                               .value = usual}}});
+    const Witness witness =
+        make_witness(graph, rows, {.backends = backends, .threads = threads, .budget = {0.01}, .weight_seed = seed});
+    CAPTURE(witness.refused);
+    REQUIRE(witness.given());
+    CHECK(witness.threads == threads);
+    CHECK(witness.executions >= 5);
+    CHECK(witness.usual_round_trip.value == usual);
+    CHECK(witness.round_trip.value > 0);
+    CHECK(witness.distant() == (usual < 1e-9));
+  }
 }
 
 TEST_CASE("a model that one sequence of calls cannot be has no witness, and a reason") {

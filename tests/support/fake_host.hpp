@@ -27,8 +27,12 @@ class FakeHost final : public bench::Host {
   /// The same of memory, with `has_memory_probe`; also what calls of plans that are bound by it are slowed down by.
   std::function<double(double now)> memory_slowness = [](double) { return 1.0; };
   bool has_memory_probe = true;
+  /// How many times farther than usual the threads are from each other; also what calls on several threads are slowed
+  /// down by.
+  std::function<double(double now)> thread_distance = [](double) { return 1.0; };
   /// Whether another process had the processor between two times.
   std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
+  static constexpr double usual_round_trip = 80e-9;
   double time = 1000;
   std::map<int, int> probes{};  ///< by threads
   Bytes memory{1e9};
@@ -52,6 +56,11 @@ class FakeHost final : public bench::Host {
     const Seconds each{50e-6 * memory_slowness(time)};
     time += 2 * each.value;
     return bench::MemoryTimes{.chase = each, .stream = each};
+  }
+  [[nodiscard]] Seconds round_trip(int) override {
+    const double factor = thread_distance(time);
+    time += 10e-6 * factor;
+    return {usual_round_trip * factor};
   }
   void watch() override { watched_ = time; }
   [[nodiscard]] bool disturbed(Seconds) override { return preempted(watched_, time); }
@@ -116,7 +125,8 @@ class FakeBackend final : public Backend {
       if (backend_.order_.empty() || backend_.order_.back() != algorithm()) backend_.order_.push_back(algorithm());
       if (call == what_.fails_at_call) throw std::runtime_error("out of luck");
       const double memory = what_.memory_bound ? backend_.host_.memory_slowness(backend_.host_.time) : 1;
-      backend_.host_.spend(memory * (threads() == 1 ? what_.seconds : what_.seconds / what_.speedup));
+      const double distance = threads() == 1 ? 1 : backend_.host_.thread_distance(backend_.host_.time);
+      backend_.host_.spend(memory * distance * (threads() == 1 ? what_.seconds : what_.seconds / what_.speedup));
       if (what_.leaves_output) return;
       const auto* x = static_cast<const float*>(arguments.inputs[0]);
       auto* y = static_cast<float*>(arguments.outputs[0]);

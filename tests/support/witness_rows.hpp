@@ -18,9 +18,9 @@
 
 namespace benanza::testing {
 
-/// `only_in_place`: a layer that plans can add in place for has rows of those plans alone.
+/// `only_in_place`: a layer that plans can add in place for has rows of those plans alone. `threads`: of every plan.
 inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends,
-                               bool only_in_place = false) {
+                               bool only_in_place = false, int threads = 1) {
   const ModelLayers layers = make_model_layers(graph);
   Run run;
   std::set<std::string> seen;
@@ -29,12 +29,13 @@ inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared
     if (is_free(layer) || !seen.insert(signature).second) return;
     std::vector<Measurement> rows;
     for (const auto& backend : backends) {
-      auto drafts = backend->drafts(layer, 1);
+      auto drafts = backend->drafts(layer, threads);
       auto* list = std::get_if<PlanDrafts>(&drafts);
       for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
         rows.push_back({.backend = std::string(backend->name()),
                         .algorithm = (*list)[i].algorithm,
                         .signature = signature,
+                        .threads = threads,
                         .samples = 1,
                         .p10 = {time + static_cast<double>(i) * 1e-6},
                         .median = {time}});

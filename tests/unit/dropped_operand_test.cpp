@@ -139,18 +139,22 @@ TEST_CASE("a plan of 8-bit operands that leaves out an addend is wrong in every 
           {{2, 0}, {3, 0}});
 }
 
-// Neither operand has a sign, so that sums grow with their depth, less with zero points.
-TEST_CASE("a plan of u8 by u8 that leaves out a bias, a residual or a scale is wrong") {
-  for (const bool zero : {false, true})
-    for (const std::int64_t depth : {1, 64, 1000, 25088})
-      check_each(op::MatMul{.type = DataType::u8,
-                            .a = {3, depth},
-                            .b = {depth, 20},
-                            .b_constant = true,
-                            .a_zero = zero,
-                            .b_zero = zero,
-                            .post = {bias, ElementwiseFn::relu, residual, scale}},
-                 {{2, 0}, {3, 0}, {4, 1}});
+// The mean of a product is 0 or more, so that sums may grow with their depth, and no result is 0 whatever the bias is.
+TEST_CASE("a plan of 8-bit operands that leaves out a bias, a residual or a scale is wrong with any zero points") {
+  for (const auto a : {DataType::i8, DataType::u8})
+    for (const auto b : {DataType::i8, DataType::u8})
+      for (const bool a_zero : {false, true})
+        for (const bool b_zero : {false, true})
+          for (const std::int64_t depth : {1, 64, 1000, 25088})
+            check_each(op::MatMul{.type = a,
+                                  .a = {3, depth},
+                                  .b = {depth, 20},
+                                  .b_constant = true,
+                                  .b_type = a == b ? std::nullopt : std::optional(b),
+                                  .a_zero = a_zero,
+                                  .b_zero = b_zero,
+                                  .post = {bias, ElementwiseFn::relu, residual, scale}},
+                       {{2, 0}, {3, 0}, {4, 1}});
 }
 
 TEST_CASE("a plan that leaves out an operand is wrong after an activation") {

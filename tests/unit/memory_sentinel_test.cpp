@@ -151,12 +151,13 @@ TEST_CASE("rounds beside a process that streams through memory until the session
                                         {.name = "close", .seconds = 1.1e-3, .memory_bound = true}})};
   const Layer layer = op::Unary{.fn = ElementwiseFn::relu, .x = {beyond_caches}};
   const Question question{.backends = {"fake"}, .caches = {CacheState::hot}, .threads = 1, .certain = true};
-  // The process comes after the selection, which takes 21 quiet samples of each plan. Four rounds of five tries each
-  // follow: with many more, most readings would be slow, and slow ones the usual ones.
+  // The process comes after the selection, which takes 21 quiet samples of each plan. Rounds of five tries each follow.
+  // After 4 rounds, fewer than three quarters of the readings are slow; after 30, more than that.
+  const std::size_t rounds = GENERATE(std::size_t{4}, std::size_t{30});
   std::stop_source stop;
   const auto progress = [&](const Progress& now) {
     streaming = streaming || now.phase == "rounds";
-    if (now.phase == "rounds" && now.done == 4) stop.request_stop();
+    if (now.phase == "rounds" && now.done == rounds) stop.request_stop();
   };
   const std::vector<Wanted> wanted{{.layer = layer}};
   const auto rows =
@@ -164,7 +165,7 @@ TEST_CASE("rounds beside a process that streams through memory until the session
   REQUIRE(rows.size() == 2);
   const Measurement& contended = rows.front();
   CHECK(contended.algorithm == "best,threads=1");
-  CHECK(contended.rounds_s.size() == 4);
+  CHECK(contended.rounds_s.size() == rounds);
   CHECK(counted_and_slow(contended).first == 0);
   CHECK(contended.noisy);
   CHECK(contended.median.value == Approx(1e-3));  // as selected
@@ -221,6 +222,17 @@ TEST_CASE("a machine whose readings differ more while it is quiet has a higher t
   const auto slow = sentinel.read("row", times_of(75, 75)), very_slow = sentinel.read("row", times_of(130, 130));
   CHECK(sentinel.quiet(slow, slow));
   CHECK_FALSE(sentinel.quiet(very_slow, very_slow));
+}
+
+TEST_CASE("readings of which 80 % are slow, after each work, are slow", "[memory]") {
+  MemorySentinel sentinel;
+  std::vector<MemorySentinel::Reading> quiet, slow;
+  for (const char* const work : {"a", "b", "c"}) {
+    for (int i = 0; i < 10; ++i) quiet.push_back(sentinel.read(work, times_of(50 + i % 3, 50 + i % 3)));
+    for (int i = 0; i < 40; ++i) slow.push_back(sentinel.read(work, times_of(75 + i % 3, 75 + i % 3)));
+  }
+  for (const auto& reading : quiet) CHECK(sentinel.quiet(reading, reading));
+  for (const auto& reading : slow) CHECK_FALSE(sentinel.quiet(reading, reading));
 }
 
 TEST_CASE("the probe of memory takes each of its times by the clock, the least of four parts", "[memory]") {

@@ -240,6 +240,21 @@ TEST_CASE("ceilings are running maxima at one thread count, the timer's floor th
   CHECK(database.ceilings(3).peaks.empty());
 }
 
+TEST_CASE("the usual round trip is the 25th percentile at one thread count") {
+  ResultDatabase database;
+  Run run = small_run();
+  const auto trip = [](int threads, double seconds) {
+    return CeilingRow{CeilingQuantity::timer("round_trip"), "cache_line,threads=" + std::to_string(threads), threads,
+                      seconds, 0};
+  };
+  // Two of five readings are those of a phase with distant threads, one that of threads on one core.
+  run.ceilings = {trip(2, 9e-8), trip(2, 3.8e-7), trip(2, 3.9e-7), trip(2, 3e-8), trip(2, 8e-8), trip(4, 2e-7)};
+  database.add(run);
+  CHECK(database.ceilings(2).round_trip.value == Approx(8e-8));
+  CHECK(database.ceilings(4).round_trip.value == Approx(2e-7));
+  CHECK(database.ceilings(1).round_trip.value == 0);
+}
+
 TEST_CASE("a virtual machine whose memory grows a little while it runs is the same machine") {
   Machine machine = small_run().machine;
   machine.memory = {24522215424};  // 22.8 GiB

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/round_trip.hpp>
 #include <benanza/plan/thread_pool.hpp>
 
 #include <atomic>
@@ -32,6 +33,12 @@ TEST_CASE("A region starts again after the workers went to sleep", "[bench]") {
     pool.parallel(2, [&](int) { ++calls; });
   }
   CHECK(calls == 10);
+}
+
+TEST_CASE("A cache line takes some time between two threads, none with one", "[bench]") {
+  const ThreadPool pool(cpus());
+  CHECK(round_trip(pool, 1).value == 0);
+  if (cpus().size() > 1) CHECK(round_trip(pool, 2).value > 0);
 }
 
 TEST_CASE("There is a processor to measure on", "[bench]") {

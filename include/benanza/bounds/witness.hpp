@@ -4,6 +4,7 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/results/round_trips.hpp>
 
 #include <cstddef>
 #include <string>
@@ -31,6 +32,8 @@ struct Witness {
   Seconds p10{}, median{};     ///< whole executions, from inputs to outputs
   std::size_t executions = 0;  ///< that were timed and count
   std::size_t discarded = 0;   ///< that do not: the threads were far from each other (docs/witness.md)
+  Seconds round_trip{};        ///< the shortest between the threads during the executions; 0: one thread, or a device
+  Seconds usual_round_trip{};  ///< what the database has of it; 0: nothing
   int threads = 1;             ///< the most that a plan of it has
   bool one_graph = false;      ///< on a device: its calls were recorded, and are launched as one graph
   std::vector<WitnessCall> calls{};
@@ -43,6 +46,8 @@ struct Witness {
   std::string refused{};  ///< why there is none; empty: there is one
 
   [[nodiscard]] bool given() const { return refused.empty() && executions > 0; }
+  /// Whether its threads were far from each other during all executions: these count, but are slower than usual.
+  [[nodiscard]] bool distant() const { return threads > 1 && is_distant(round_trip, usual_round_trip); }
   [[nodiscard]] Seconds layout_changes() const { return time_of("layout"); }
   [[nodiscard]] Seconds by_reference() const { return time_of("reference"); }
   /// The same changes, each repeated by itself.

@@ -13,21 +13,26 @@
 
 namespace benanza::detail {
 
+/// Zero points of the two factors of a product of 8-bit operands. Those of elements with a sign are negative, so that
+/// means are 0 or more. A mean far below 0 would leave a result without a sign at 0, whatever is added.
+[[nodiscard]] constexpr double zero_point_a(DataType type) { return type == DataType::u8 ? 1 : -1; }
+[[nodiscard]] constexpr double zero_point_b(DataType type) { return type == DataType::u8 ? 2 : -2; }
+
 /// The mean of a product of 8-bit operands. Those without a sign are 1 to 3, or 2, 4 and 6 (fill), those with one have
-/// a mean of 0; zero points are 1 and 2 (quantization).
+/// a mean of 0. `a_zero`, `b_zero`: whether they have zero points.
 [[nodiscard]] constexpr double mean_product(DataType a, bool a_zero, DataType b, bool b_zero) {
-  const double of_a = (a == DataType::u8 ? 2.0 : 0.0) - (a_zero ? 1.0 : 0.0);
-  const double of_b = (b == DataType::u8 ? 4.0 : 0.0) - (b_zero ? 2.0 : 0.0);
+  const double of_a = (a == DataType::u8 ? 2 : 0) - (a_zero ? zero_point_a(a) : 0);
+  const double of_b = (b == DataType::u8 ? 4 : 0) - (b_zero ? zero_point_b(b) : 0);
   return of_a * of_b;
 }
 
 /// The rescaling of an 8-bit result divides by two to this power. Operands of 1 to 3 and of 2, 4, 6 in magnitude
 /// (fill): a product has a root mean square of 9.3, a sum of `depth` of them sqrt(depth) times that. A deviation of at
 /// most 24 leaves five of them within 127. A sum of at most 96 on average, whose deviation is
-/// smaller, fits into u8 as well. `mean` is the mean of one product.
+/// smaller, fits into u8 as well, and into i8 with few exceptions. `mean` is the mean of one product.
 [[nodiscard]] inline int rescale_exponent(std::int64_t depth, double mean) {
   const double count = static_cast<double>(depth), deviation = 9.3 * std::sqrt(count);
-  const double most = std::fmax(deviation / 24, std::fabs(mean) * count / 96);
+  const double most = std::fmax(deviation / 24, mean * count / 96);
   return static_cast<int>(std::ceil(std::log2(std::fmax(most, 1))));
 }
 

@@ -45,8 +45,8 @@ struct MeasureOptions {
   int threads = 0;  ///< the most threads; 0: one for each physical core of one NUMA node
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   Seconds budget{60};
-  std::optional<std::vector<CeilingRow>>
-      ceilings{};  ///< known ones: not measured again, but raised by rows that beat them
+  std::optional<std::vector<CeilingRow>> ceilings{};  ///< known ones: not measured again, but raised by rows that beat
+                                                      ///< them; round trips are read by each session
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
   /// Called with the row's name before a plan is tried, and before plans are made with the name of the row that would

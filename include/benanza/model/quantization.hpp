@@ -26,15 +26,17 @@ struct Quantization {
   std::int64_t depth = 0;
   DataType factor = type(layer);
   if (const auto* conv = std::get_if<op::Conv>(&layer)) {
-    result = {.x_zero = conv->x_zero ? 1.0 : 0.0, .w_zero = conv->w_zero ? 2.0 : 0.0};
-    depth = conv->depth();
     factor = conv->w_type.value_or(factor);
+    depth = conv->depth();
+    if (conv->x_zero) result.x_zero = detail::zero_point_a(conv->type);
+    if (conv->w_zero) result.w_zero = detail::zero_point_b(factor);
   } else if (const auto* conv_transpose = std::get_if<op::ConvTranspose>(&layer)) {
     depth = conv_transpose->depth();
   } else if (const auto* product = std::get_if<op::MatMul>(&layer)) {
-    result = {.x_zero = product->a_zero ? 1.0 : 0.0, .w_zero = product->b_zero ? 2.0 : 0.0};
-    depth = product->k();
     factor = product->b_type.value_or(factor);
+    depth = product->k();
+    if (product->a_zero) result.x_zero = detail::zero_point_a(product->type);
+    if (product->b_zero) result.w_zero = detail::zero_point_b(factor);
   } else if (const auto* recurrent = std::get_if<op::Recurrent>(&layer)) {
     result = {.x_zero = recurrent->type == DataType::u8 ? 2.0 : 0.0,
               .w_zero = recurrent->weight_type == DataType::u8 ? 2.0 : 0.0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CeilingQuantity: what a ceiling is of: the peak of a data type, the bandwidth of a memory, or a time that the timer
-// needs. As text it is `Peak/f32`, `Bandwidth/L2` or `Timer/floor`, which is read and written here only.
+// CeilingQuantity: what a ceiling is of: the peak of a data type, the bandwidth of a memory, or a time.
+// As text it is `Peak/f32`, `Bandwidth/L2` or `Timer/floor`, which is read and written here only.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -19,7 +19,7 @@ struct CeilingQuantity {
   enum class Kind : std::uint8_t {
     bandwidth,  ///< bytes/s of a memory
     peak,       ///< FLOP/s of a data type
-    timer       ///< s: the timer's floor, and on a device what an empty kernel in a chain takes
+    timer       ///< s: the timer's floor; a round trip between threads; on a device, an empty kernel in a chain
   };
   Kind kind = Kind::timer;
   std::string of{};  ///< the memory (`L2`), the data type (`f32`), or what is timed (`floor`)

@@ -17,13 +17,15 @@
 
 namespace benanza {
 
-/// The highest row of each quantity at each thread count, the least row of a timer; ordered by both.
+/// The highest row of each quantity at each thread count, the least row of a timer, the usual round trip; ordered by
+/// both.
 [[nodiscard]] std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows);
 
 /// What this many threads can reach: for each quantity that was measured with them, the highest row at any count up to
 /// theirs, since more threads can do what fewer did. A quantity that was not measured with them has no ceiling. A row
 /// that a layer raised counts up to `CeilingCheck::most_raise` times what loops and products reached. `timer_floor` is
-/// the least seen at any count.
+/// the least seen at any count, `round_trip` the 25th percentile of those with this many threads: each session reads it
+/// anew, and a session may meet a phase in which the threads are far from each other.
 [[nodiscard]] Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads);
 
 /// Checks rows of layers against ceilings.

@@ -65,6 +65,7 @@ struct Ceilings {
   std::map<DataType, std::string> reached_by{};  ///< what reached each peak, as `CeilingRow::algorithm`
   std::vector<BandwidthLevel> levels{};
   Seconds timer_floor{};
+  Seconds round_trip{};  ///< of a cache line between the threads, as it usually is; 0: one thread, or not measured
 
   /// max over levels of (max(0, R - C) + max(0, W - C)) / bandwidth: C bytes may be resident at the start, and C may be
   /// left dirty at the end. Zero when everything fits into the innermost caches.

@@ -25,6 +25,7 @@ function witnessSection(model) {
   const heads = [["call"], ["in place", true], ["alone", true], ["fastest plan", true]];
   return section("Witness", "The whole model was executed from the measured plans. In place: inside that execution; alone: the plan's row; fastest plan: the row of the fastest one.",
     !witness.representative && el("p", { class: "warning" }, el("b", {}, "Not representative: "), "the reference ran more than 1 % of the time."),
+    witness.distant && el("p", { class: "warning" }, el("b", {}, "Slower than usual: "), `the threads were far from each other. The round trip of a cache line took ${digits(witness.round_trip_us)} µs, usually ${digits(witness.usual_round_trip_us)} µs.`),
     witnessFacts(witness),
     el("div", { class: "wide" }, el("table", { class: "witness" },
       el("caption", {}, `${calls.length} of ${plural(witness.calls.length, "call")}: those that exceed the fastest plan by the most`),
