@@ -201,7 +201,10 @@ void Builder::visit_loop(Step& step) {
   Graph& graph = step.node.bodies.back().graph;
   const auto& handed_on = graph.values[graph.outputs[0]].literal;
   const bool stays_true = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{1};
+  const bool ends = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{0};
   if (first_condition == 0) step.node.trip_count = 0;
+  else if (ends && (limit || !step.inputs[0]))  // the first pass is the last
+    step.node.trip_count = std::clamp<std::int64_t>(limit.value_or(1), 0, 1);
   else if (limit && (stays_true || *limit <= 0)) step.node.trip_count = std::max<std::int64_t>(*limit, 0);
 
   std::vector<Value> values;
