@@ -39,6 +39,30 @@ Value constant_value(const std::string& name, Constant constant) {
           .stored = constant.stored};
 }
 
+/// Whether an attribute says what its operator does without it.
+bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* schema) {
+  const auto are_all = [&attribute](std::int64_t number) {
+    const auto& ints = attribute.ints();
+    return attribute.type() == onnx::AttributeProto::INTS &&
+           std::all_of(ints.begin(), ints.end(), [number](std::int64_t each) { return each == number; });
+  };
+  if (attribute.name() == "strides" || attribute.name() == "dilations") return are_all(1);
+  if (attribute.name() == "pads" || attribute.name() == "output_padding") return are_all(0);
+  if (schema == nullptr) return false;
+  const auto found = schema->attributes().find(attribute.name());
+  if (found == schema->attributes().end()) return false;
+  const auto& otherwise = found->second.default_value;
+  return otherwise.has_type() && otherwise.SerializeAsString() == attribute.SerializeAsString();
+}
+
+/// The attributes of a node that are not at their defaults, serialised.
+std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, const onnx::OpSchema* schema) {
+  std::map<std::string, std::string> told;
+  for (const auto& attribute : node.attribute())
+    if (!says_default(attribute, schema)) told[attribute.name()] = attribute.SerializeAsString();
+  return told;
+}
+
 Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value.dims, .data = *value.literal}; }
 
 }  // namespace
@@ -403,6 +427,31 @@ void Builder::note_constant(const Step& step) {
   step.scope.frame.graph.constant_nodes.push_back(step.node);
 }
 
+/// Whether the first output has all elements of the first input, each in its place.
+bool Builder::passes_on(const Step& step, const Value& y) {
+  const auto& values = step.scope.frame.graph.values;
+  const Node& node = step.node;
+  if (!node.domain.empty() || step.inputs.empty() || !step.inputs[0]) return false;
+  const Value& x = values[*step.inputs[0]];
+  if (x.dims != y.dims || x.type != y.type || x.data_dependent || y.data_dependent) return false;
+  const auto are_all = [](const std::vector<std::int64_t>& numbers, std::int64_t number) {
+    return std::all_of(numbers.begin(), numbers.end(), [number](std::int64_t each) { return each == number; });
+  };
+  const auto given = [&](std::size_t k) { return k < step.inputs.size() ? step.inputs[k] : std::nullopt; };
+  constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Cast"};
+  if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
+  if (node.op_type == "Concat") return step.inputs.size() == 1;
+  if (node.op_type == "Dropout") return step.merge && node.opset >= 7;  // before, it may be training
+  if (node.op_type == "Slice") {
+    const auto steps = given(4);
+    return !steps || (values[*steps].literal && are_all(values[*steps].literal->ints, 1));
+  }
+  if (node.op_type != "Pad") return false;
+  if (node.opset < 11) return are_all(node.attribute<Dims>(node.opset < 2 ? "paddings" : "pads", {}), 0);
+  const auto pads = given(1);
+  return pads && values[*pads].literal && are_all(values[*pads].literal->ints, 0);
+}
+
 void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   Frame& frame = step.scope.frame;
   if (!step.constant && step.merge && merged(step)) return;
@@ -422,6 +471,10 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     define_value(step, name, std::move(values[i]), std::move(types[i]));
     step.node.outputs[i] = step.scope.ids[name];
   }
+  if (!step.constant && step.node.has_output(0) && passes_on(step, frame.graph.values[*step.node.outputs[0]])) {
+    const auto before = frame.passed_on.find(*step.inputs[0]);
+    frame.passed_on[*step.node.outputs[0]] = before == frame.passed_on.end() ? *step.inputs[0] : before->second;
+  }
   inherit_position(step);
   step.node.inputs = step.inputs;
   if (step.constant) note_constant(step);
@@ -431,9 +484,10 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   frame.graph.nodes.push_back(std::move(step.node));
 }
 
-/// Equal integers and equal scalars are one operand, wherever they are stored; weights are told apart by their names
-/// alone.
+/// Equal integers and equal scalars are one operand, wherever they are stored, and so is what a node passes on; weights
+/// are told apart by their names alone.
 std::size_t Builder::identity_of(Frame& frame, ValueId id) {
+  if (const auto passed = frame.passed_on.find(id); passed != frame.passed_on.end()) id = passed->second;
   const Value& value = frame.graph.values[id];
   if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)
     return id;
@@ -456,17 +510,11 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
   if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
       earlier.inputs.size() != step.inputs.size())
     return false;
-  if (earlier_proto.output_size() < step.proto.output_size() ||
-      earlier_proto.attribute_size() != step.proto.attribute_size())
-    return false;
+  if (earlier_proto.output_size() < step.proto.output_size()) return false;
   if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
-  for (const auto& attribute : step.proto.attribute()) {
-    const auto* other = find_attribute(earlier_proto, attribute.name());
-    if (other == nullptr || other->SerializeAsString() != attribute.SerializeAsString()) return false;
-  }
-  return true;
+  return told_attributes(earlier_proto, step.op.schema) == told_attributes(step.proto, step.op.schema);
 }
 
 /// Whether an earlier node computes the same; its outputs then go by these names too.

@@ -36,6 +36,7 @@ struct Frame {
   std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>
       known_nodes{};  ///< for common subexpressions
   std::unordered_map<std::string, ValueId> known_literals{};
+  std::unordered_map<ValueId, ValueId> passed_on{};  ///< what a node passes on as it is -> what that is
   std::unordered_set<std::string> node_names{};
 
   ValueId add(Value value, onnx::TypeProto type) {
