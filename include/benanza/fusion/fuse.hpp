@@ -72,8 +72,9 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     }
     group.live = {.flops = all.value > 0 ? group.needed.flops / all : 1};
     for (const auto member : group.members) {
-      const auto& readers = single.layers[member].live.readers;
-      group.live.readers.insert(group.live.readers.end(), readers.begin(), readers.end());
+      const LiveShare& live = single.layers[member].live;
+      group.live.readers.insert(group.live.readers.end(), live.readers.begin(), live.readers.end());
+      group.live.conditional = group.live.conditional || live.conditional;
     }
     // Zeros that a Pad adds are not multiplied: that is in what is needed of the convolution, and in the whole.
     const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {

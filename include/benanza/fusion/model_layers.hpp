@@ -27,6 +27,7 @@ namespace detail {
     all += cost(at.layer).flops;
     needed += at.needed.flops;
     result.readers.insert(result.readers.end(), at.live.readers.begin(), at.live.readers.end());
+    result.conditional = result.conditional || at.live.conditional;
   }
   if (all.value > 0) result.flops = needed / all;
   return result;

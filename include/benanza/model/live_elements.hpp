@@ -6,6 +6,7 @@
 
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_needs.hpp>
+#include <benanza/model/detail/live_sequences.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
@@ -47,6 +48,7 @@ class LiveElements {
   struct Needed {
     Region part{};
     std::set<std::string> readers{};
+    bool conditional = false;  ///< data decide whether more is needed
   };
   using Values = std::vector<Needed>;  // one for each value of a graph
   static constexpr std::size_t most_readers = 4, most_passes = 8;
@@ -61,6 +63,7 @@ class LiveElements {
   }
   /// All of it where it has other sizes here than there.
   static void need(const Graph& graph, Values& values, ValueId id, const Needed& there) {
+    values[id].conditional = values[id].conditional || there.conditional;
     if (there.part.empty()) return;
     if (there.part.dims() != graph.value(id).dims) return need(graph, values, id);
     values[id].part.add(there.part);
@@ -172,6 +175,7 @@ class LiveElements {
     std::vector<Region> parts, all;
     std::set<std::string> readers;
     bool any = node.outputs.empty(), whole = true, unread = false, has_rule = node.has_input(0);
+    bool& conditional = share.conditional;
     const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are the least
       if (id && (graph.value(*id).data_dependent || !knows_size(graph.value(*id)))) has_rule = false;
     };
@@ -181,6 +185,7 @@ class LiveElements {
       parts.push_back(output ? values[*output].part : Region{});
       all.push_back(output ? Region::whole(graph.value(*output).dims) : Region{});
       if (!output) continue;
+      conditional = conditional || values[*output].conditional;
       share.outputs.push_back(parts.back().share());
       if (!parts.back().is_whole()) {
         whole = false;
@@ -196,8 +201,18 @@ class LiveElements {
     }
     if (any && unread) readers.insert("'" + node.name + "' (" + node.op_type + ") has a result that nothing reads");
     share.readers.assign(readers.begin(), readers.end());
-    if (!any) {
-      share.flops = 0;
+    for (const auto& input : node.inputs)
+      if (input) values[*input].conditional = values[*input].conditional || conditional;
+    if (!any) share.flops = 0;
+    const auto taken = any && node.has_output(0)
+                           ? detail::taken_from_sequence(graph, node, values[*node.outputs[0]].part)
+                           : std::nullopt;
+    if (taken) {
+      Needed needed{.part = taken->second, .readers = readers, .conditional = conditional};
+      if (!needed.part.is_whole()) needed.readers.insert(reading(node, needed.part));
+      need(graph, values, taken->first, needed);
+    }
+    if (!any || taken || detail::asks_for_no_element(node)) {
       share.inputs.assign(node.inputs.size(), 0);
       return;
     }
@@ -209,10 +224,12 @@ class LiveElements {
       return !std::holds_alternative<op::Attention>(layer) && !std::holds_alternative<op::Where>(layer) &&
              !std::holds_alternative<op::Rotary>(layer);
     };
-    const auto rule = has_rule ? detail::live_rule({node, graph, layer}) : std::nullopt;
+    const detail::SizedNode sized{node, graph, layer};
+    const auto rule = has_rule ? detail::live_rule(sized) : std::nullopt;
+    whole = whole && !detail::counts_less(sized);
     for (const auto& input : node.inputs)
       whole = whole && !(input && (known[*input].any() || graph.value(*input).sparse));
-    const detail::Needs most = detail::needs_of({node, graph, layer}, rule, all);
+    const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::SizedNode informed{node, graph, layer, known};
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
@@ -226,27 +243,44 @@ class LiveElements {
       const detail::KnownElements& of_input = known[*node.inputs[k]];
       share.inputs.push_back(
           share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
-      Needed needed{.part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers};
+      Needed needed{
+          .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
       need(graph, values, *node.inputs[k], needed);
     }
   }
 
+  /// Of what the branches read around them that counts that each of them needs: one of them runs.
   void branch(const Graph& graph, Values& values, const Node& node) {
-    if (node.has_input(0)) need(graph, values, *node.inputs[0]);
+    const auto is_needed = [&values](const auto& output) { return output && !values[*output].part.empty(); };
+    if (node.has_input(0) && std::any_of(node.outputs.begin(), node.outputs.end(), is_needed))
+      need(graph, values, *node.inputs[0]);
+    std::map<ValueId, std::vector<Needed>> captured;  // what each branch needs of it
     for (const Body& body : node.bodies) {
       Values inner = nothing(body.graph);
       for (std::size_t i = 0; i < node.outputs.size() && i < body.graph.outputs.size(); ++i)
         if (node.outputs[i]) need(body.graph, inner, body.graph.outputs[i], values[*node.outputs[i]]);
       walk(body.graph, inner);
-      for (const auto& [in, out] : body.graph.captures) need(graph, values, out, inner[in]);
+      for (const auto& [in, out] : body.graph.captures) captured[out].push_back(inner[in]);
+    }
+    for (const auto& [out, of_each] : captured) {
+      Needed all = of_each.front();
+      if (of_each.size() < node.bodies.size()) all.part = Region(all.part.dims());
+      for (const Needed& one : of_each) {
+        all.part = common(all.part, one.part);
+        all.readers.insert(one.readers.begin(), one.readers.end());
+        all.conditional = all.conditional || one.conditional;
+      }
+      for (const Needed& one : of_each) all.conditional = all.conditional || !(one.part == all.part);
+      need(graph, values, out, all);
     }
   }
 
   /// What is needed of some pass's result, of results that lie one behind the other.
   [[nodiscard]] static Needed of_each_pass(const Needed& all) {
     if (all.part.dims().empty()) return all;
-    Needed result{.part = Region(std::span(all.part.dims()).subspan(1)), .readers = all.readers};
+    Needed result{
+        .part = Region(std::span(all.part.dims()).subspan(1)), .readers = all.readers, .conditional = all.conditional};
     for (const auto& box : all.part.boxes()) result.part.add(Box(box.begin() + 1, box.end()));
     return result;
   }
@@ -284,13 +318,41 @@ class LiveElements {
       if (!more) break;
     }
     leave_passes(node, values, wanted, carried, out_skip);
+    const bool may_be_skipped = any && !scan && may_have_no_pass(graph, node);
+    if (may_be_skipped) {
+      Values none = nothing(body);
+      for (Needed& value : none) value.conditional = true;
+      walk(body, none);
+      for (const auto& capture : body.captures)
+        inner[capture.first] = {.part = Region(body.value(capture.first).dims), .conditional = true};
+    }
     for (const auto& [in, out] : body.captures) need(graph, values, out, inner[in]);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i] || !any) continue;
       const std::size_t formal = i - std::min(i, skip) + body_skip;
-      if (i < skip || formal >= formals) need(graph, values, *node.inputs[i]);
-      else need(graph, values, *node.inputs[i], inner[body.inputs[formal]]);
+      if (i < skip || formal >= formals) {
+        need(graph, values, *node.inputs[i]);
+        continue;
+      }
+      Needed read = inner[body.inputs[formal]];
+      if (may_be_skipped) {  // without a pass it is the result
+        const auto result = i - skip < node.outputs.size() ? node.outputs[i - skip] : std::nullopt;
+        read.part = result ? common(read.part, values[*result].part) : Region(read.part.dims());
+        read.conditional = true;
+      }
+      need(graph, values, *node.inputs[i], read);
     }
+  }
+
+  /// Whether a Loop may end before its first pass, as far as is known: that depends on its limit and its condition.
+  [[nodiscard]] static bool may_have_no_pass(const Graph& graph, const Node& node) {
+    if (node.trip_count) return false;
+    for (const std::size_t k : {0U, 1U}) {
+      if (!node.has_input(k)) continue;
+      const auto given = detail::scalar(graph.input(node, k));
+      if (!given || *given <= 0) return true;
+    }
+    return false;
   }
 
   /// Where nobody needs what the last pass hands on, no pass behind the last collected result that is needed takes
@@ -352,8 +414,8 @@ class LiveElements {
   std::map<std::vector<std::string>, DeadWork> by_readers;
   for (const auto& at : layers) {
     const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
-    if (dead.value <= 0 || (at.live.readers.empty() && at.live.flops > 0))
-      continue;  // what meets copies or zeros is not dead, but less
+    if (dead.value <= 0 || at.live.conditional || (at.live.readers.empty() && at.live.flops > 0))
+      continue;  // what meets copies or zeros is not dead, but less; and what data leave out may be needed
     DeadWork& work = by_readers[at.live.readers];
     work.readers = at.live.readers;
     work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());

@@ -69,6 +69,7 @@ struct LiveShare {
   std::vector<double> inputs{};        ///< share of what it touches of each; none: all of all
   std::vector<double> outputs{};       ///< the same
   std::vector<std::string> readers{};  ///< who reads no more than a part of its results
+  bool conditional = false;            ///< data decide whether more is needed: what does not count is not dead
   [[nodiscard]] double input(std::size_t k) const { return k < inputs.size() ? inputs[k] : 1; }
   [[nodiscard]] double output(std::size_t k) const { return k < outputs.size() ? outputs[k] : 1; }
 };

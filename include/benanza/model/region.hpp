@@ -223,6 +223,22 @@ class Region {
   Box certain_{};                 ///< the largest of the boxes that became one
 };
 
+/// What lies in both, or less than that where not all elements of their boxes count.
+[[nodiscard]] inline Region common(const Region& a, const Region& b) {
+  Region both(a.dims());
+  if (a == b) return a;
+  if (a.dims() != b.dims() || (a.band() && b.band() && !a.band()->has_axes_of(*b.band()))) return both;
+  for (const Box& x : a.certain())
+    for (const Box& y : b.certain()) {
+      Box box = x;
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(x[i], y[i]);
+      both.add(std::move(box));
+    }
+  for (const Region* each : {&a, &b})
+    if (each->band() && !both.empty()) both.clip(*each->band());
+  return both;
+}
+
 namespace detail {
 
 /// Positions of a box's axes as positions of the one axis that they fold into.

@@ -37,6 +37,7 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
+    const bool is_dead = !at.live.conditional && (!at.live.readers.empty() || at.live.flops <= 0);
     TimedLayer layer{.name = at.nodes.empty() ? "" : at.nodes.front(),
                      .nodes = static_cast<std::int64_t>(at.nodes.size()),
                      .predecessors = at.predecessors,
@@ -44,7 +45,7 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
                      .serial_repeat = at.serial_repeat,
                      .critical = path.on_path[i],
                      .floor = plan.floors_without_weights[i],
-                     .dead = at.live.readers.empty() && at.live.flops > 0 ? 0 : 1 - at.live.flops,
+                     .dead = is_dead ? 1 - at.live.flops : 0,
                      .needed_floor = plan.floors[i],
                      .critical_floor = floor_path.on_path[i]};
     for (const auto& part : plan.parts[i]) layer.calls.push_back(timed_call(part, row_of.at(part.signature)));

@@ -16,7 +16,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -73,6 +75,7 @@ namespace benanza::detail {
   if (std::holds_alternative<op::Pool>(layer)) return pool(at);
   if (std::holds_alternative<op::MatMul>(layer)) return product(at);
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
+  if (std::holds_alternative<op::Loss>(layer)) return loss(at);
   return normalization(at);
 }
 
@@ -152,6 +155,37 @@ namespace benanza::detail {
   return any ? result : std::vector<FirstEqual>{};
 }
 
+/// Whether a factor of 0 leaves the operands of a product out.
+[[nodiscard]] inline bool multiplies_by_zero(const Node& node) {
+  static const std::set<std::string_view> scaled{"Gemm", "FusedGemm", "FusedMatMul"};
+  return scaled.contains(node.op_type) && node.attribute<double>("alpha", 1) == 0;
+}
+
+/// Whether input `k` need not be read, though the layer has it: what a factor of 0 meets, places that the program has,
+/// and two of the four vectors of a batch norm, which make two before a request comes.
+[[nodiscard]] inline bool is_left_out(const SizedNode& at, std::size_t k) {
+  static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",
+                                                 "Scatter", "ScatterElements", "ScatterND"};
+  const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
+  if (placed.contains(at.node.op_type)) return k == 1 && is_constant(1);
+  if (std::holds_alternative<op::MatMul>(at.layer)) {
+    const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
+    return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);
+  }
+  if (!std::holds_alternative<op::BatchNorm>(at.layer) || k == 0) return false;
+  for (std::size_t i = 1; i < 5; ++i)
+    if (!is_constant(i)) return false;
+  const bool narrow = bits(at.graph.input(at.node, 3).type) < bits(at.graph.input(at.node, 1).type);
+  return narrow ? k < 3 : k > 2;
+}
+
+/// Whether a floor counts less of a node than its layer does even where all of its results are needed.
+[[nodiscard]] inline bool counts_less(const SizedNode& at) {
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
+    if (is_left_out(at, k)) return true;
+  return std::holds_alternative<op::Recurrent>(at.layer);
+}
+
 /// What a node needs of its operands, and the share of its arithmetic that this takes.
 struct Needs {
   std::vector<Region> inputs{};
@@ -186,6 +220,7 @@ struct Needs {
       for (const auto& y : rule->follows || is_product ? outputs[j].boxes() : outputs[j].certain())
         for (auto& box : rule->operand(k, j, y)) region.add(std::move(box));
     if (!rule) region = Region::whole(x);
+    if (!at.known.empty() && is_left_out(at, k)) region = Region(x);
     if (const auto band = rule ? followed_band(at, *rule, k, outputs) : std::nullopt) region.clip(*band);
     if (const auto band = rule && rule->reads ? rule->reads(k) : std::nullopt) region.clip(*band);
     if (const auto known = at.known_x(k).band) {
@@ -199,9 +234,14 @@ struct Needs {
         region.limit(*outputs[0].limited(), std::move(certain[0]));
     result.inputs[k] = std::move(region);
   }
-  if (!rule || outputs.empty()) return result;
+  if (!at.known.empty() && is_product && multiplies_by_zero(at.node)) result.flops = 0;
+  if (!rule || outputs.empty() || result.flops == 0) return result;
   result.flops =
       rule->flops ? rule->flops(outputs, result.inputs.empty() ? Region{} : result.inputs[0]) : outputs[0].share();
+  if (!at.known.empty() && is_product && at.node.has_input(2) && is_left_out(at, 2)) {  // nor added
+    const auto& product = std::get<op::MatMul>(at.layer);
+    result.flops *= 1 - static_cast<double>(element_count(product.y())) / product.arithmetic().flops;
+  }
   return result;
 }
 

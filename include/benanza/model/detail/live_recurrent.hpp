@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What LSTM, GRU and RNN need of their operands for a part of their results: a direction computes the steps up to the
-// last one that is read, and each direction has weights of its own.
+// last one that is read, and each direction has weights of its own. Gates that change nothing are left out.
 #pragma once
 
 #include <benanza/model/detail/live_rules.hpp>
@@ -22,66 +22,153 @@ namespace benanza::detail {
   return backward ? Positions::run(read.runs().front().begin, sequence) : Positions::run(0, read.runs().back().end);
 }
 
-/// Sequences that lie first. Results: Y (sequence, directions, batch, hidden), and the last states (directions, batch,
-/// hidden). All units of a state go into the next one.
+/// Axes of x, of Y (result 0) and of states (other results, initial states).
+struct RecurrentAxes {
+  bool batch_first = false;                                               ///< ONNX's layout = 1
+  [[nodiscard]] std::size_t step() const { return batch_first ? 1 : 0; }  ///< of x and Y
+  [[nodiscard]] std::size_t batch_of_x() const { return batch_first ? 0 : 1; }
+  [[nodiscard]] std::size_t direction(std::size_t j) const { return (j == 0 ? 1 : 0) + (batch_first ? 1 : 0); }
+  [[nodiscard]] std::size_t batch(std::size_t j) const { return batch_first ? 0 : j == 0 ? 2 : 1; }
+};
+
+/// What one direction computes of one sequence. Gates are in ONNX's order: input, output, forget and cell of an LSTM,
+/// update, reset and hidden of a GRU.
+struct DirectionWork {
+  op::Recurrent layer{};
+  bool hidden = true, cell = true;  ///< whether the first step has a hidden and a cell state to multiply
+  bool leaves_gates = false;        ///< a gate that meets a state of 0, or that nothing needs, is left out
+  std::int64_t steps = 0;
+  bool last_hidden = true;  ///< whether the hidden state behind the last step is needed, not its cell state alone
+
+  static constexpr std::int64_t output_gate = 1, forget_gate = 2, reset_gate = 1;
+
+  [[nodiscard]] bool skips_first(std::int64_t gate) const {
+    if (!leaves_gates) return false;
+    if (layer.cell == op::Cell::lstm) return gate == forget_gate && !cell;
+    // Before the product the reset gate meets the state, behind it the bias too.
+    return layer.cell == op::Cell::gru && gate == reset_gate && !hidden && !(layer.linear_before_reset && layer.bias);
+  }
+  [[nodiscard]] bool skips_last(std::int64_t gate) const {
+    return leaves_gates && layer.cell == op::Cell::lstm && gate == output_gate && !last_hidden;
+  }
+  /// Steps in which a gate is computed.
+  [[nodiscard]] std::int64_t computed(std::int64_t gate) const {
+    return steps - (skips_first(gate) ? 1 : 0) - (skips_last(gate) ? 1 : 0);
+  }
+  /// Those of them that multiply a hidden state.
+  [[nodiscard]] std::int64_t with_state(std::int64_t gate) const {
+    if (hidden) return computed(gate);
+    return steps - 1 - (skips_last(gate) && steps > 1 ? 1 : 0);
+  }
+
+  [[nodiscard]] double flops() const {
+    if (steps == 0) return 0;
+    const auto units = static_cast<double>(layer.hidden), inputs = static_cast<double>(layer.x[2]);
+    double products = 0;
+    for (std::int64_t gate = 0; gate < layer.gates(); ++gate)
+      products += 2 * (inputs * static_cast<double>(computed(gate)) + units * static_cast<double>(with_state(gate)));
+    // Of an LSTM the forget gate takes a sigmoid, a product and a sum, the output gate a sigmoid, a tanh and a product.
+    // Of a GRU the state takes a product and a sum, the reset gate a sigmoid and a product. A peephole takes a product
+    // and a sum.
+    const bool lstm = layer.cell == op::Cell::lstm, gru = layer.cell == op::Cell::gru;
+    const double peephole = layer.peepholes ? 2 : 0;
+    double pointwise = (lstm ? 9 : gru ? 8 : 2) + 3 * peephole;
+    pointwise *= static_cast<double>(steps);
+    if (skips_first(forget_gate) && lstm) pointwise -= 3 + 2 * peephole;
+    if (gru && leaves_gates && !hidden) pointwise -= skips_first(reset_gate) ? 4 : 2;
+    if (skips_last(output_gate)) pointwise -= 3 + peephole;
+    return units * (products + pointwise);
+  }
+
+  /// The parts of weights (inputs 1 and 2), biases (3) and peepholes (7) that are needed, counted in hidden units. A
+  /// constant bias of the recurrence joins that of the input.
+  [[nodiscard]] std::vector<std::int64_t> parts_of(std::size_t input, bool constant) const {
+    std::vector<std::int64_t> parts;
+    if (input == 7) {
+      const bool any_cell = steps > 1 || cell || !leaves_gates;
+      for (const std::int64_t gate : {0, 1, 2})  // input, output, forget
+        if (gate == output_gate ? computed(output_gate) > 0 : any_cell) parts.push_back(gate);
+      return parts;
+    }
+    for (std::int64_t gate = 0; gate < layer.gates(); ++gate)
+      if (input == 2 ? with_state(gate) > 0 : computed(gate) > 0) {
+        parts.push_back(gate);
+        const bool apart = layer.linear_before_reset && gate == 2;
+        if (input == 3 && (apart || !constant || !leaves_gates)) parts.push_back(layer.gates() + gate);
+      }
+    return parts;
+  }
+};
+
+/// Results: Y (sequence, directions, batch, hidden), and the last states (directions, batch, hidden), or the same with
+/// the batch first. All units of a state go into the next one. An initial state that is a constant may be 0, and what
+/// is computed from it joins the bias: it counts as one that is not given.
 [[nodiscard]] inline std::optional<LiveRule> recurrence(const SizedNode& at) {
   const auto& layer = std::get<op::Recurrent>(at.layer);
-  if (layer.batch_first || at.node.has_input(4) || at.x(0).size() != 3) return std::nullopt;
-  const std::int64_t sequence = at.x(0)[0];
-  // Steps of each direction for a box of result j.
-  const auto steps = [sequence, layer](std::size_t j, const Box& y) {
-    std::vector<Positions> result(static_cast<std::size_t>(layer.directions));
-    const Positions read = j == 0 ? y[0] : Positions::whole(sequence);
-    for (std::size_t d = 0; d < result.size(); ++d) {
-      const bool backward = layer.reverse || d == 1;
-      const auto direction = static_cast<std::int64_t>(d);
-      if (common(y[j == 0 ? 1 : 0], Positions::run(direction, direction + 1)).empty()) continue;
-      // The last state is the one behind all steps.
-      result[d] = j == 0 ? steps_of(read, sequence, backward) : Positions::whole(sequence);
-    }
-    return result;
+  if (at.x(0).size() != 3) return std::nullopt;
+  const bool informed = !at.known.empty();
+  const auto is_given = [&](std::size_t k) {
+    return informed ? at.node.has_input(k) && !at.graph.input(at.node, k).constant : layer.initial_state;
   };
-  return LiveRule{.operand = [at, steps, layer](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-                    const Dims& x = at.x(k);
-                    const Positions& directions = y[j == 0 ? 1 : 0];
-                    const Positions& batch = y[j == 0 ? 2 : 1];
-                    if (k == 0) {
-                      std::vector<Box> boxes;
-                      for (const auto& of_direction : steps(j, y))
-                        if (!of_direction.empty()) boxes.push_back({of_direction, batch, Positions::whole(x[2])});
-                      return boxes;
-                    }
-                    Box box = whole_box(x);
-                    if (!box.empty()) box[0] = directions;  // weights, biases, peepholes and initial states
-                    if (k == 2 && !layer.initial_state) {   // a first step has no state to multiply
-                      std::vector<Positions::Run> runs;
-                      const auto of_each = steps(j, y);
-                      for (std::size_t d = 0; d < of_each.size(); ++d)
-                        if (of_each[d].count() > 1)
-                          runs.push_back({static_cast<std::int64_t>(d), static_cast<std::int64_t>(d) + 1});
-                      box[0] = Positions(std::move(runs));
-                    }
-                    if ((k == 5 || k == 6) && box.size() == 3) box[1] = batch;  // initial states
-                    return {box};
-                  },
-                  .flops =
-                      [at, steps, sequence, layer](std::span<const Region> y, const Region&) {
-                        double needed = 0, of_batch = 0;
-                        std::vector<Positions> all(static_cast<std::size_t>(layer.directions));
-                        for (std::size_t j = 0; j < y.size(); ++j)
-                          for (const auto& box : y[j].boxes()) {
-                            const auto of_box = steps(j, box);
-                            for (std::size_t d = 0; d < all.size(); ++d) all[d] = unite(all[d], of_box[d]);
-                            of_batch = std::max(of_batch, static_cast<double>(box[j == 0 ? 2 : 1].count()));
-                          }
-                        const double whole = layer.arithmetic().flops,
-                                     first = layer.initial_state ? 0 : layer.first_step_flops(),
-                                     directions = static_cast<double>(layer.directions);
-                        const double step = (whole / directions + first) / static_cast<double>(sequence);
-                        for (const auto& of_direction : all)
-                          if (!of_direction.empty()) needed += static_cast<double>(of_direction.count()) * step - first;
-                        return needed / whole * of_batch / static_cast<double>(at.x(0)[1]);
-                      }};
+  const DirectionWork start{.layer = layer, .hidden = is_given(5), .cell = is_given(6), .leaves_gates = informed};
+  const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};
+  // Steps of a direction for a box of result j.
+  const auto steps = [layer, axes](std::size_t j, const Box& y, std::int64_t direction) -> Positions {
+    if (common(y[axes.direction(j)], Positions::run(direction, direction + 1)).empty()) return {};
+    if (j > 0) return Positions::whole(layer.x[0]);  // the last state is the one behind all steps
+    return steps_of(y[axes.step()], layer.x[0], layer.reverse || direction == 1);
+  };
+  return LiveRule{
+      .operand = [at, steps, axes, start, informed](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+        const Dims& x = at.x(k);
+        const bool constant = at.graph.input(at.node, k).constant, state = k == 5 || k == 6;
+        if (k == 4 || (state && informed && constant)) return {};  // lengths are all of the sequence
+        std::vector<Box> boxes;
+        for (std::int64_t d = 0; d < start.layer.directions; ++d) {
+          const Positions of_direction = steps(j, y, d);
+          if (of_direction.empty()) continue;
+          Box box = whole_box(x);
+          const std::size_t direction = state ? axes.direction(1) : 0;
+          if (k == 0) {
+            box[axes.step()] = of_direction;
+          } else if (direction < x.size() && x[direction] == start.layer.directions) {
+            box[direction] = Positions::run(d, d + 1);
+          }
+          if (k == 0 || (state && x.size() == 3)) box[k == 0 ? axes.batch_of_x() : axes.batch(1)] = y[axes.batch(j)];
+          DirectionWork work = start;
+          work.steps = of_direction.count();
+          work.last_hidden = j != 2;
+          // Weights of com.microsoft's layer lie transposed.
+          const std::size_t gates = !at.node.domain.empty() && k < 3 ? 2 : 1;
+          if (((k >= 1 && k <= 3) || k == 7) && gates < x.size()) {
+            const std::int64_t units = start.layer.hidden;
+            std::vector<Positions::Run> runs;
+            for (const auto part : work.parts_of(k, constant)) runs.push_back({part * units, (part + 1) * units});
+            box[gates] = common(box[gates], Positions(std::move(runs)));
+          }
+          boxes.push_back(std::move(box));
+        }
+        return boxes;
+      },
+      .flops =
+          [steps, axes, start](std::span<const Region> y, const Region&) {
+            double needed = 0, of_batch = 0;
+            for (std::int64_t d = 0; d < start.layer.directions; ++d) {
+              DirectionWork work = start;
+              std::int64_t hidden = 0;
+              for (std::size_t j = 0; j < y.size(); ++j)
+                for (const auto& box : y[j].boxes()) {
+                  const std::int64_t count = steps(j, box, d).count();
+                  work.steps = std::max(work.steps, count);
+                  if (j != 2) hidden = std::max(hidden, count);
+                  of_batch = std::max(of_batch, static_cast<double>(box[axes.batch(j)].count()));
+                }
+              work.last_hidden = hidden == work.steps;
+              needed += work.flops();
+            }
+            const double all = start.layer.arithmetic().flops;
+            return all > 0 ? needed * of_batch / all : 1;
+          }};
 }
 
 }  // namespace benanza::detail

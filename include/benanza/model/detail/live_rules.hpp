@@ -203,6 +203,15 @@ template <class IsWhole>
   }};
 }
 
+/// Losses: of the weights of classes one is certain to be read.
+[[nodiscard]] inline LiveRule loss(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+            const Dims& x = at.x(k);
+            return {k == 2 && x.size() == 1 ? Box{Positions::run(0, std::min<std::int64_t>(x[0], 1))} : whole_box(x)};
+          },
+          .flops = [](std::span<const Region>, const Region&) { return 1.0; }};
+}
+
 /// Rotary embeddings: each depth, whose halves turn each other, is needed whole.
 [[nodiscard]] inline LiveRule rotation(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
