@@ -74,7 +74,7 @@ struct EinsumLabels {
   }
 };
 
-[[nodiscard]] inline bool contains(const TensorShape& labels, std::int64_t label) {
+[[nodiscard]] constexpr bool contains(const TensorShape& labels, std::int64_t label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 

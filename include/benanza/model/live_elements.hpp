@@ -82,7 +82,10 @@ class LiveElements {
     for (const auto& value : graph.values)
       known.push_back(value.constant ? detail::known_constant(value) : detail::KnownElements{});
     if (outer != nullptr)
-      for (const auto& [in, out] : graph.captures) known[in] = known_.at(outer)[out];
+      for (const auto& [in, out] : graph.captures) {
+        known[in] = known_.at(outer)[out];
+        known[in].transposed_of.reset();  // is a value of the other graph
+      }
     for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
       for (const Node& node : *nodes) learn(graph, node, known);
     known_[&graph] = std::move(known);
@@ -92,8 +95,8 @@ class LiveElements {
 
   /// Operators whose results are known in part, whatever their operands are.
   [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
-    static const std::set<std::string, std::less<>> makers{"Trilu", "OneHot", "Expand",  "Tile",
-                                                           "Pad",   "Resize", "Upsample"};
+    static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
+                                                           "Transpose", "Pad",    "Resize", "Upsample"};
     if (node.op_type == "Gather") return node.has_input(1) && graph.input(node, 1).literal.has_value();
     if (node.op_type == "Concat")
       for (std::size_t k = 1; k < node.inputs.size(); ++k)
@@ -229,11 +232,14 @@ class LiveElements {
     whole = whole && !detail::counts_less(sized);
     for (const auto& input : node.inputs)
       whole = whole && !(input && (known[*input].any() || graph.value(*input).sparse));
-    const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::SizedNode informed{node, graph, layer, known};
+    whole = whole && !(has_rule && detail::equal_axes(informed));
+    const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : 1;
+    if (share.flops == 0 && share.readers.empty())
+      share.readers.push_back("'" + node.name + "' (" + node.op_type + ") reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k];
       if (!node.inputs[k]) {

@@ -57,12 +57,8 @@ struct Einsum {
   }
 
   [[nodiscard]] constexpr std::int64_t extent(std::int64_t label) const {
-    std::int64_t size = 1;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      if (a_labels[i] == label && a[i] != 1) size = a[i];
-    for (std::size_t i = 0; i < b.size(); ++i)
-      if (b_labels[i] == label && b[i] != 1) size = b[i];
-    return size;
+    const std::int64_t size = size_in(b, b_labels, label);
+    return size != 1 ? size : size_in(a, a_labels, label);
   }
   [[nodiscard]] constexpr TensorShape y() const {
     TensorShape shape;
@@ -76,22 +72,40 @@ struct Einsum {
     return result;
   }
 
-  /// ONNX Einsum: one multiply-add for each point of the space of all labels; with one operand one addition, unless
-  /// nothing is summed.
+  /// ONNX Einsum. What one operand alone has and the result lacks is summed up first: one addition for each element of
+  /// that operand. Then one multiply-add for each point of the space of the labels that are left, or one multiplication
+  /// if nothing is summed up there.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    TensorShape seen;
+    TensorShape left;
     std::int64_t points = 1;
-    const auto visit = [&](const TensorShape& labels) {
-      for (auto label : labels)
-        if (std::find(seen.begin(), seen.end(), label) == seen.end()) {
-          seen.push_back(label);
-          points = checked_product(points, extent(label));
+    double additions = 0;
+    bool sums = false;
+    const auto visit = [&](const TensorShape& shape, const TensorShape& labels, const TensorShape& other,
+                           const TensorShape& other_labels) {
+      TensorShape seen;
+      std::int64_t elements = 1;
+      bool alone = false;
+      for (const auto label : labels) {
+        const std::int64_t size = size_in(shape, labels, label);
+        if (size == 1 || detail::contains(seen, label)) continue;
+        seen.push_back(label);
+        elements = checked_product(elements, size);
+        const bool kept = detail::contains(y_labels, label);
+        if (!kept && size_in(other, other_labels, label) == 1) {
+          alone = true;
+          continue;
         }
+        sums = sums || !kept;
+        if (detail::contains(left, label)) continue;
+        left.push_back(label);
+        points = checked_product(points, size);
+      }
+      if (alone) additions += static_cast<double>(elements);
     };
-    visit(a_labels);
-    visit(b_labels);
-    const double each = two_operands ? 2 : seen.size() > y_labels.size() ? 1 : 0;
-    return {.macs = two_operands ? points : 0, .flops = each * static_cast<double>(points)};
+    visit(a, a_labels, b, b_labels);
+    visit(b, b_labels, a, a_labels);
+    if (!two_operands) return {.flops = additions};
+    return {.macs = points, .flops = additions + (sums ? 2.0 : 1.0) * static_cast<double>(points)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
@@ -116,6 +130,13 @@ struct Einsum {
   }
 
  private:
+  /// The size of a label in one operand, 1 where it is absent or broadcasts.
+  [[nodiscard]] static constexpr std::int64_t size_in(const TensorShape& shape, const TensorShape& labels,
+                                                      std::int64_t label) {
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (labels[i] == label && shape[i] != 1) return shape[i];
+    return 1;
+  }
   /// An operand that has a label twice is read along the diagonal.
   [[nodiscard]] static std::optional<std::int64_t> touched(const TensorShape& shape, const TensorShape& labels) {
     std::int64_t diagonal = 1;

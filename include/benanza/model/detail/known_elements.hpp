@@ -3,6 +3,7 @@
 // pads, scores that a constant mask hides, rows that an Expand repeats. What is known need not be computed or read.
 #pragma once
 
+#include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
@@ -21,12 +22,13 @@
 namespace benanza::detail {
 
 struct KnownElements {
-  std::optional<AxesBand> band{};        ///< each element outside of it is `outside`
-  double outside = 0;                    ///< 0, or so low that a softmax makes it 0
-  std::optional<std::size_t> one_hot{};  ///< along this axis one element at most is not 0
-  std::optional<Box> filled{};           ///< each element outside of it is 0
-  std::vector<FirstEqual> copies{};      ///< for each axis the positions that have equal elements; empty: none
-  bool expanded = false;                 ///< they are stored once: who reads one reads what is behind all
+  std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
+  double outside = 0;                      ///< 0, or so low that a softmax makes it 0
+  std::optional<std::size_t> one_hot{};    ///< along this axis one element at most is not 0
+  std::optional<Box> filled{};             ///< each element outside of it is 0
+  std::vector<FirstEqual> copies{};        ///< for each axis the positions that have equal elements; empty: none
+  bool expanded = false;                   ///< they are stored once: who reads one reads what is behind all
+  std::optional<ValueId> transposed_of{};  ///< the value whose rows and columns are exchanged here
 
   [[nodiscard]] bool any() const { return band || one_hot || filled || !copies.empty(); }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
@@ -179,20 +181,35 @@ class KnownElementwise {
         values && (values->floats.empty() ? !values->ints.empty() && values->ints[0] == 0 : values->floats[0] == 0);
     return {.one_hot = zero ? axis : std::nullopt};
   }
+  if (type == "EyeLike") {
+    const std::int64_t k = at.node.attribute<std::int64_t>("k", 0);
+    return {.band = AxesBand{0, 1, Band{k, k}}};
+  }
   if (!at.node.has_input(0)) return {};
   const KnownElements x = at.known_x(0);
-  if (type == "Transpose" && x.band) {
+  if (type == "Transpose") {
     const std::size_t rank = at.y().size();
     const auto perm = at.node.attribute<Dims>("perm", {});
     const auto moved_to = [&](std::size_t axis) {
       const auto found = std::find(perm.begin(), perm.end(), static_cast<std::int64_t>(axis));
       return perm.empty() ? rank - 1 - axis : static_cast<std::size_t>(found - perm.begin());
     };
-    return {.band = AxesBand{moved_to(x.band->row), moved_to(x.band->column), x.band->band}, .outside = x.outside};
+    KnownElements y{.outside = x.outside};
+    if (x.band) y.band = AxesBand{moved_to(x.band->row), moved_to(x.band->column), x.band->band};
+    if (x.one_hot) y.one_hot = moved_to(*x.one_hot);
+    bool exchanges = rank >= 2;
+    for (std::size_t i = 0; exchanges && i < rank; ++i)
+      exchanges = moved_to(i) == (i + 2 < rank ? i : 2 * rank - 3 - i);
+    if (exchanges) y.transposed_of = at.node.inputs[0];
+    return y;
   }
   if (type == "Reshape" || type == "Unsqueeze" || type == "Squeeze" || type == "Expand") {
-    const bool last = x.band && at.y().size() >= 2 && std::max(x.band->row, x.band->column) + 1 == at.x(0).size();
-    return {.band = last ? from_last(x.band, at.x(0), at.y()) : std::nullopt, .outside = x.outside};
+    const Dims& dims = at.x(0);
+    const bool last = x.band && at.y().size() >= 2 && std::max(x.band->row, x.band->column) + 1 == dims.size();
+    KnownElements y{.band = last ? from_last(x.band, dims, at.y()) : std::nullopt, .outside = x.outside};
+    if (x.one_hot && *x.one_hot + 1 == dims.size() && !at.y().empty() && at.y().back() == dims.back())
+      y.one_hot = at.y().size() - 1;
+    return y;
   }
   return KnownElementwise(at).result();
 }
@@ -215,6 +232,22 @@ class KnownElementwise {
   if (type == "Mul")
     for (std::size_t k = 0; k < 2; ++k)
       if (const auto x = x_of(k); x && at.x(k) == y) return x;
+  if (type == "Einsum") {
+    const std::size_t count = at.node.inputs.size();
+    const auto labels = count > 2 ? std::nullopt
+                                  : EinsumLabels::parse(at.node.attribute<std::string>("equation", ""), at.x(0).size(),
+                                                        count == 2 ? std::optional(at.x(1).size()) : std::nullopt);
+    if (!labels || labels->y.size() != y.size()) return std::nullopt;
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < count; ++k) {
+      const TensorShape& own = k == 0 ? labels->a : labels->b;
+      const auto x = x_of(k);
+      for (std::size_t i = 0; x && i < own.size(); ++i)
+        for (std::size_t j = 0; j < y.size(); ++j)
+          if (labels->y[j] == own[i] && at.x(k)[i] == y[j]) box[j] = common(box[j], (*x)[i]);
+    }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
   if (type == "MatMul") {  // rows of zeros, and columns
     Box box = whole_box(y);
     for (std::size_t k = 0; k < 2; ++k)

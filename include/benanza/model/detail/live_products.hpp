@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza::detail {
@@ -20,7 +22,8 @@ namespace benanza::detail {
 /// Operands of a product that are known to be 0 in part.
 class ProductZeros {
  public:
-  /// `of_a`, `of_b`: the axes of the result that the operands 0 and `b` follow.
+  /// `of_a`, `of_b`: the axes of the result that the operands 0 and `b` follow. Of each operand the last two axes are
+  /// looked at, if one of them is summed up.
   ProductZeros(const SizedNode& at, std::size_t b, const FollowedAxes& of_a, const FollowedAxes& of_b) : b_(b) {
     const std::size_t inputs[2] = {0, b};
     const FollowedAxes* axes[2] = {&of_a, &of_b};
@@ -29,13 +32,30 @@ class ProductZeros {
       const std::size_t rank = axes[i]->size();
       if (rank < 2 || x.outside != 0) continue;
       const std::size_t depth = (*axes[i])[rank - 1] == whole_axis ? rank - 1 : rank - 2, free = 2 * rank - 3 - depth;
-      depth_ = at.x(inputs[i])[depth];
+      if ((*axes[i])[depth] != whole_axis) continue;
+      const Dims& dims = at.x(inputs[i]);
       picks_[i] = x.one_hot == depth;
-      if (!x.band || std::min(x.band->row, x.band->column) + 2 != rank) continue;
-      if (x.band->row + x.band->column != 2 * rank - 3 || (*axes[i])[free] == whole_axis) continue;
+      depth_axis_[i] = depth;
+      const std::size_t result = (*axes[i])[free];
+      if (result == whole_axis || dims[free] != at.y()[result]) continue;
+      // At each depth one number at most is not 0: what is multiplied by it is added to one row.
+      if (x.one_hot == free) added_ /= 2.0 * static_cast<double>(std::max<std::int64_t>(1, dims[free]));
+      if (!x.band || std::min(x.band->row, x.band->column) + 2 != rank || x.band->row + x.band->column != 2 * rank - 3)
+        continue;
       bands_[i] = x.band->row == free ? x.band->band : x.band->band.transposed();  // rows are those of the result
-      axis_[i] = (*axes[i])[free];
+      axis_[i] = result;
+      depths_[i] = dims[depth];
     }
+  }
+
+  /// For an Einsum: a table has the label that picks; and bands of both operands count if they have one label that is
+  /// summed up, and each another one of the result.
+  void heed(const EinsumLabels& labels) {
+    const std::int64_t depths[2] = {depth_label(labels.a, 0), depth_label(labels.b, 1)};
+    picks_[0] = picks_[0] && contains(labels.b, depths[0]);
+    picks_[1] = picks_[1] && contains(labels.a, depths[1]);
+    if (bands_[0] && bands_[1] && (depths[0] != depths[1] || depths_[0] != depths_[1] || axis_[0] == axis_[1]))
+      bands_[1].reset();
   }
 
   /// Whether the other operand is a table of which input `k` is: nothing of it is certain to be read.
@@ -44,9 +64,10 @@ class ProductZeros {
   /// The share of the products behind a part of the result that have no factor known to be 0.
   [[nodiscard]] double products_left(const Region& y) const {
     if (picks_[0] || picks_[1]) return 0;
-    if ((!bands_[0] && !bands_[1]) || y.boxes().size() != 1) return 1;
+    if ((!bands_[0] && !bands_[1]) || y.boxes().size() != 1) return added_;
     double left = 0, all = 0;
-    for (std::int64_t at = 0; at < depth_; ++at) {
+    const std::int64_t depth = depths_[bands_[0] ? 0 : 1];
+    for (std::int64_t at = 0; at < depth; ++at) {
       double some = 1, each = 1;
       for (std::size_t i = 0; i < 2; ++i) {
         if (!bands_[i]) continue;
@@ -57,16 +78,104 @@ class ProductZeros {
       left += some;
       all += each;
     }
-    return all > 0 ? left / all : 1;
+    return all > 0 ? added_ * left / all : added_;
   }
 
  private:
+  [[nodiscard]] std::int64_t depth_label(const TensorShape& labels, std::size_t operand) const {
+    return labels.empty() ? -1 : labels[depth_axis_[operand]];
+  }
+
   std::size_t b_;
-  std::int64_t depth_ = 0;
   std::optional<Band> bands_[2]{};
-  std::size_t axis_[2]{};  ///< the result's
+  std::size_t axis_[2]{};        ///< the result's
+  std::size_t depth_axis_[2]{};  ///< the operand's that is summed up
+  std::int64_t depths_[2]{};
   bool picks_[2]{};
+  double added_ = 1;  ///< the share that rows with one number other than 0 leave
 };
+
+/// An axis that a product sums up, or a label of an Einsum.
+struct SummedAxis {
+  struct Operand {
+    std::size_t input = 0, axis = 0;
+    Positions needed{};
+  };
+  std::vector<Operand> operands{};
+  double share = 1;  ///< of the products that are left
+
+  void limit(std::size_t input, Box& box) const {
+    for (const auto& each : operands)
+      if (each.input == input && each.axis < box.size()) box[each.axis] = each.needed;
+  }
+};
+/// `where`: inputs that have the axis, and which of theirs it is. Factors known to be 0 are left out. What is
+/// multiplied by equal elements can be added up first, constants beforehand.
+[[nodiscard]] inline SummedAxis summed_axis(const SizedNode& at, std::int64_t size,
+                                            const std::vector<std::pair<std::size_t, std::size_t>>& where) {
+  Positions left = Positions::whole(size);
+  for (const auto& [k, axis] : where)
+    if (const auto filled = at.known_x(k).filled) left = common(left, (*filled)[axis]);
+  SummedAxis result;
+  for (const auto& [k, axis] : where) result.operands.push_back({k, axis, left});
+  std::int64_t least = left.count();
+  for (const auto& [k, axis] : where) {
+    const auto is_own = [own = k](const auto& each) { return each.first == own; };
+    const FirstEqual first = at.known_x(k).copies_along(axis);
+    if (!first || std::count_if(where.begin(), where.end(), is_own) != 1) continue;  // not along a diagonal
+    const Positions distinct = firsts(left, first);
+    least = std::min(least, distinct.count());
+    for (auto& other : result.operands)
+      if (other.input != k && at.graph.input(at.node, other.input).constant) other.needed = distinct;
+  }
+  if (size > 0) result.share = static_cast<double>(least) / static_cast<double>(size);
+  return result;
+}
+
+/// Two axes of a result that is the same when they are exchanged: a matrix times its own transposition.
+struct EqualAxes {
+  std::size_t row = 0, column = 0;
+
+  /// The share of a part's elements that are left if one of each two equal ones is computed; half where that is not
+  /// simple.
+  [[nodiscard]] double share(const Region& y) const {
+    if (y.boxes().size() != 1 || y.band() || y.limited()) return 0.5;
+    const Positions &rows = y.boxes()[0][row], &columns = y.boxes()[0][column];
+    const double all = static_cast<double>(rows.count()) * static_cast<double>(columns.count());
+    const auto both = static_cast<double>(common(rows, columns).count());
+    return all > 0 ? 1 - both * (both - 1) / 2 / all : 1;
+  }
+};
+[[nodiscard]] inline std::optional<EqualAxes> equal_axes(const SizedNode& at) {
+  const auto& node = at.node;
+  const bool einsum = node.op_type == "Einsum";
+  if ((!einsum && node.op_type != "MatMul" && node.op_type != "Gemm") || at.known.empty() || !node.has_input(0) ||
+      !node.has_input(1) || (einsum && node.inputs.size() > 2))
+    return std::nullopt;
+  const auto a_of = at.known_x(0).transposed_of, b_of = at.known_x(1).transposed_of;
+  const std::size_t rank = at.x(0).size();
+  if (a_of.value_or(*node.inputs[0]) != b_of.value_or(*node.inputs[1]) || rank < 2 || at.x(1).size() != rank)
+    return std::nullopt;
+  bool turned = a_of.has_value() != b_of.has_value();
+  if (!einsum) {
+    for (const auto* key : {"transA", "transB"}) turned = turned != (node.attribute<std::int64_t>(key, 0) != 0);
+    return turned ? std::optional(EqualAxes{at.y().size() - 2, at.y().size() - 1}) : std::nullopt;
+  }
+  auto labels = EinsumLabels::parse(node.attribute<std::string>("equation", ""), rank, rank);
+  if (!labels) return std::nullopt;
+  auto& [a, b, y] = *labels;
+  if (turned) std::swap(b[rank - 1], b[rank - 2]);
+  std::vector<std::size_t> different;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (a[i] != b[i]) different.push_back(i);
+  if (different.size() != 1) return std::nullopt;
+  const auto row = a[different[0]], column = b[different[0]];
+  if (contains(b, row) || contains(a, column) || !contains(y, row) || !contains(y, column)) return std::nullopt;
+  const auto axis_of = [&y = y](std::int64_t label) {
+    return static_cast<std::size_t>(std::find(y.begin(), y.end(), label) - y.begin());
+  };
+  return EqualAxes{axis_of(row), axis_of(column)};
+}
 
 /// Matrix products: rows of the first operand follow the result's rows, columns of the second its columns.
 [[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
@@ -98,35 +207,34 @@ class ProductZeros {
     of_b[0] = rank - 1;
   }
   const ProductZeros zeros(at, b, of_a, of_b);
-  // Where both operands may differ from 0 along the axis that is summed up.
-  const auto summed_axis = [](const FollowedAxes& axes) {
+  const auto axis_of_sum = [](const FollowedAxes& axes) {
     return static_cast<std::size_t>(
         std::find(axes.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, axes.size())), axes.end(),
                   whole_axis) -
         axes.begin());
   };
-  const std::size_t depth_a = summed_axis(of_a), depth_b = packed ? of_b.size() : summed_axis(of_b);
+  const std::size_t depth_a = axis_of_sum(of_a), depth_b = packed ? of_b.size() : axis_of_sum(of_b);
   if (depth_a >= a_rank) return std::nullopt;
-  const std::int64_t depth = at.x(0)[depth_a];
-  Positions summed = Positions::whole(depth);
-  if (const auto filled = at.known_x(0).filled) summed = (*filled)[depth_a];
-  if (const auto filled = at.known_x(b).filled; filled && depth_b < b_rank) summed = common(summed, (*filled)[depth_b]);
-  double some = depth > 0 ? static_cast<double>(summed.count()) / static_cast<double>(depth) : 1;
+  std::vector<std::pair<std::size_t, std::size_t>> where{{0, depth_a}};
+  if (depth_b < b_rank) where.emplace_back(b, depth_b);
+  const SummedAxis summed = summed_axis(at, at.x(0)[depth_a], where);
+  double some = summed.share;
   for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
-  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, depth_a, depth_b, summed](
-                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, summed](std::size_t k, std::size_t j,
+                                                                        const Box& y) -> std::vector<Box> {
                     if (zeros.picks_of(k)) return {};
                     if (packed && k > 1) return {whole_box(at.x(k))};
                     const Dims& x = at.x(k);
                     Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
-                    if (k == 0) box[depth_a] = summed;
-                    if (k == b && depth_b < x.size()) box[depth_b] = summed;
+                    summed.limit(k, box);
                     return {box};
                   },
-                  .flops = [zeros, some](std::span<const Region> y,
-                                         const Region&) { return y[0].share() * zeros.products_left(y[0]) * some; }};
+                  .flops =
+                      [zeros, some, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
+                        return y[0].share() * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+                      }};
 }
 
 [[nodiscard]] inline std::optional<LiveRule> einsum(const SizedNode& at) {
@@ -135,22 +243,43 @@ class ProductZeros {
   const auto labels = EinsumLabels::parse(at.node.attribute<std::string>("equation", ""), at.x(0).size(),
                                           count == 2 ? std::optional(at.x(1).size()) : std::nullopt);
   if (!labels || labels->y.size() != at.y().size()) return std::nullopt;
-  return LiveRule{
-      .operand = [at, labels](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-        FollowedAxes axes;
-        for (const auto label : k == 0 ? labels->a : labels->b) {
-          const auto found = std::find(labels->y.begin(), labels->y.end(), label);
-          axes.push_back(found == labels->y.end() ? whole_axis : static_cast<std::size_t>(found - labels->y.begin()));
-        }
-        return {follow(axes, at.x(k), at.y(j), y)};
-      },
-      .reads = [labels](std::size_t k) -> std::optional<AxesBand> {  // a label twice: the diagonal
-        const TensorShape& own = k == 0 ? labels->a : labels->b;
-        for (std::size_t i = 0; i < own.size(); ++i)
-          for (std::size_t j = i + 1; j < own.size(); ++j)
-            if (own[i] == own[j]) return AxesBand{i, j, Band{0, 0}};
-        return std::nullopt;
-      }};
+  FollowedAxes followed[2];
+  std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> where;  // by label
+  for (std::size_t k = 0; k < count; ++k) {
+    const TensorShape& own = k == 0 ? labels->a : labels->b;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto found = std::find(labels->y.begin(), labels->y.end(), own[i]);
+      followed[k].push_back(found == labels->y.end() ? whole_axis
+                                                     : static_cast<std::size_t>(found - labels->y.begin()));
+      if (found == labels->y.end() && at.x(k)[i] != 1) where[own[i]].emplace_back(k, i);
+    }
+  }
+  ProductZeros zeros(at, 1, followed[0], followed[1]);
+  zeros.heed(*labels);
+  std::vector<SummedAxis> summed;
+  double some = 1;
+  for (const auto& [label, axes] : where) {
+    summed.push_back(summed_axis(at, at.x(axes[0].first)[axes[0].second], axes));
+    some *= summed.back().share;
+  }
+  return LiveRule{.operand = [at, of_a = followed[0], of_b = followed[1], zeros, summed](
+                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                    if (zeros.picks_of(k)) return {};
+                    Box box = follow(k == 0 ? of_a : of_b, at.x(k), at.y(j), y);
+                    for (const auto& axis : summed) axis.limit(k, box);
+                    return {box};
+                  },
+                  .flops =
+                      [zeros, some, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
+                        return y[0].share() * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+                      },
+                  .reads = [labels](std::size_t k) -> std::optional<AxesBand> {  // a label twice: the diagonal
+                    const TensorShape& own = k == 0 ? labels->a : labels->b;
+                    for (std::size_t i = 0; i < own.size(); ++i)
+                      for (std::size_t j = i + 1; j < own.size(); ++j)
+                        if (own[i] == own[j]) return AxesBand{i, j, Band{0, 0}};
+                    return std::nullopt;
+                  }};
 }
 
 }  // namespace benanza::detail

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -175,11 +176,20 @@ template <class IsWhole>
   }
   if (next != at.y().size()) return std::nullopt;
   static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
-  double some = 1;  // share of the summed elements that are not known to be 0
-  if (const auto filled = at.known_x(0).filled; filled && sums.contains(node.op_type))
-    for (std::size_t i = 0; i < rank; ++i)
-      if (reduced[i] && at.x(0)[i] > 0)
-        some *= static_cast<double>((*filled)[i].count()) / static_cast<double>(at.x(0)[i]);
+  static const std::set<std::string_view> choices{"ReduceMax", "ReduceMin", "ReduceMean", "ArgMax", "ArgMin"};
+  // Elements that are known to be 0 add nothing to a sum. Of equal ones one is looked at: it is their maximum and mean.
+  const KnownElements x = at.known_x(0);
+  double some = 1;  // share of the elements
+  std::int64_t different = 1;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!reduced[i] || at.x(0)[i] < 1) continue;
+    const bool zeros = x.filled && sums.contains(node.op_type);
+    const Positions all = zeros ? (*x.filled)[i] : Positions::whole(at.x(0)[i]);
+    const std::int64_t count = firsts(all, x.copies_along(i)).count();
+    different = std::max(different, count);
+    some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
+  }
+  if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },

@@ -275,29 +275,40 @@ struct KnownInput {
     if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
     windows.push_back(axis.window);
   }
-  // Zeros around an image add nothing to a sum.
+  // Zeros around an image add nothing to a sum; a maximum or mean of equal elements is one of them.
   const bool sums = node.op_type == "AveragePool" || node.op_type == "LpPool";
-  const std::vector<Window> filled = sums ? known_input(at, windows).windows : windows;
-  return LiveRule{.operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
-                    Box result = whole_box(at.x(k));
-                    if (k > 0) return {result};
-                    result[0] = y[0];
-                    result[1] = y[1];
-                    for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
-                    return {result};
-                  },
-                  .flops =
-                      [windows, filled](std::span<const Region> y, const Region&) {
-                        Region both = y[0];  // and the places of maxima
-                        for (const auto& each : y) both.add(each);
-                        const auto of = [](const std::vector<Window>& all) {
-                          return [&all](std::size_t i, const Positions& p) {
-                            return i < 2 ? static_cast<double>(p.count()) : taps(all[i - 2], p);
-                          };
-                        };
-                        const double all = Region::whole(both.dims()).measure(of(windows));
-                        return all > 0 ? both.measure(of(filled)) / all : 1;
-                      }};
+  const KnownInput x = known_input(at, windows);
+  const bool keeps_equal =
+      node.op_type.find("LpPool") == std::string::npos &&
+      std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
+  return LiveRule{
+      .operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+        Box result = whole_box(at.x(k));
+        if (k > 0) return {result};
+        result[0] = y[0];
+        result[1] = y[1];
+        for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+        return {result};
+      },
+      .flops =
+          [windows, filled = sums ? x.windows : windows, copies = x.copies, keeps_equal](std::span<const Region> y,
+                                                                                         const Region&) {
+            Region both = y[0];  // and the places of maxima
+            for (const auto& each : y) both.add(each);
+            const auto measure = [](const Region& region, const auto& along) {
+              return region.measure([&](std::size_t i, const Positions& p) {
+                return i < 2 ? static_cast<double>(p.count()) : along(i - 2, p);
+              });
+            };
+            const double all = measure(Region::whole(both.dims()),
+                                       [&](std::size_t i, const Positions& p) { return taps(windows[i], p); });
+            const double part = measure(
+                both, [&](std::size_t i, const Positions& p) { return distinct_taps(filled[i], p, copies[i]); });
+            const double results =
+                measure(both, [](std::size_t, const Positions& p) { return static_cast<double>(p.count()); });
+            if (keeps_equal && part <= results) return 0.0;
+            return all > 0 ? part / all : 1;
+          }};
 }
 
 /// Queries follow the result; of the keys and values those that these queries see. Further results take everything.
