@@ -55,6 +55,14 @@ Builder::Types Builder::rule_types(const Step& step) {
     if (const auto element = element_type(type); attribute.has_t() && element)
       arguments.tensors[attribute.name()] = *element;
   }
+  for (const auto& name : step.proto.output()) {
+    auto& dims = arguments.declared.emplace_back();
+    const auto type = name.empty() ? std::nullopt : declared_type(step, name);
+    if (!type || !type->has_tensor_type()) continue;
+    for (const auto& dim : type->tensor_type().shape().dim())
+      dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    if (std::find(dims.begin(), dims.end(), -1) != dims.end()) dims.clear();
+  }
   Types types;
   for (const auto& result : step.op.rule(arguments)) {
     onnx::TypeProto& type = types.emplace_back();

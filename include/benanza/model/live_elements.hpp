@@ -225,6 +225,7 @@ class LiveElements {
       }
       const detail::KnownElements& of_input = known[*node.inputs[k]];
       share.inputs.push_back(
+          detail::certain_angles({node, graph, layer}, k) *
           share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
       Needed needed{.part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
