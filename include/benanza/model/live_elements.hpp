@@ -155,7 +155,7 @@ class LiveElements {
     if (known.filled) part.clip(*known.filled);
   }
 
-  /// How much of a region a part of it is; of an expanded tensor by what differs.
+  /// How much of a region a part of it is; of an expanded tensor by what differs. Of nothing it is nothing.
   [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
     for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
       const FirstEqual first = expanded->copies_along(axis);
@@ -163,7 +163,7 @@ class LiveElements {
       part.fold(axis, first);
       all.fold(axis, first);
     }
-    return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 1;
+    return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 0;
   }
 
   void leaf(const Graph& graph, Values& values, const Node& node) {
@@ -216,7 +216,7 @@ class LiveElements {
     const detail::SizedNode informed{node, graph, layer, known};
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
-    share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : 1;
+    share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k];
       if (!node.inputs[k]) {

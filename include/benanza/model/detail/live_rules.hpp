@@ -117,7 +117,11 @@ template <class IsWhole>
 }
 
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
-  if (std::holds_alternative<op::Softmax>(at.layer)) return along_axis(at, at.node.opset < 13, 1.0 / 5);
+  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
+    if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
+    return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },  // it is 1
+                    .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+  }
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
     const bool hardmax = norm->fn == op::AxisNormFn::hardmax;
     return along_axis(at, hardmax && at.node.opset < 13, hardmax ? 0 : 1.0 / 3);
