@@ -278,6 +278,12 @@ TEST_CASE("attention to one key needs no score", "[floors]") {
         16, 0);
 }
 
+TEST_CASE("keys and values that attention would hand on may be left unread", "[floors]") {
+  const std::string operands =
+      "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 16, 8] y) ";
+  check(layers_of(operands + "{ y, a, b = Attention(q, k, v) }", 23), 2 * 16 * 16 * 38, 3 * 2 * 16 * 8 * 4);
+}
+
 TEST_CASE("normalisation needs whole rows", "[floors]") {
   const std::string head = "(float[4, 6, 8] x, float[8] s, float[8] b) => (float[4, ";
   SECTION("of one row") {
