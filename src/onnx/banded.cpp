@@ -29,10 +29,11 @@ std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same&
   return band;
 }
 
-/// The band around all elements that are not 0, if these differ: nothing where it reaches both corners beside the
-/// diagonal, as that of weights does.
+/// The band around all elements of some matrices that are not 0, if these differ: nothing where it reaches both corners
+/// beside the diagonal of the first, as that of weights does.
 template <class Element>
-std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, const Element& element) {
+std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, std::int64_t matrices,
+                                       const Element& element) {
   const auto is_zero = [&](std::int64_t at) {
     const std::string_view bytes = element(at);
     return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
@@ -41,14 +42,15 @@ std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, 
   Band band{Band::above, Band::below};
   std::optional<std::string> inside;
   bool differ = false;
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) {
-      if (is_zero(r * columns + c)) continue;
-      band = {std::min(band.least, c - r), std::max(band.most, c - r)};
-      if (!inside) inside = element(r * columns + c);
-      differ = differ || *inside != element(r * columns + c);
-    }
-  if (!differ || band.empty() || band.covers(rows, columns)) return std::nullopt;
+  for (std::int64_t at = 0; at < matrices * rows * columns; ++at) {
+    if (is_zero(at)) continue;
+    const std::int64_t diagonal = at % columns - at / columns % rows;
+    band = {std::min(band.least, diagonal), std::max(band.most, diagonal)};
+    if (!inside) inside = element(at);
+    differ = differ || *inside != element(at);
+    if (band.covers(rows, columns)) return std::nullopt;
+  }
+  if (!differ || band.empty()) return std::nullopt;
   if (band.most == columns - 1) band.most = Band::above;
   if (band.least == 1 - rows) band.least = Band::below;
   return FoundBand{band, true};
@@ -207,11 +209,12 @@ std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> 
   if (type == DataType::string || bits(type) < 8 || rank < 2 || dims[rank - 2] < 2 || dims[rank - 1] < 2)
     return std::nullopt;
   const std::int64_t rows = dims[rank - 2], columns = dims[rank - 1], elements = element_count(dims);
+  if (elements == 0) return std::nullopt;
+  const std::int64_t of_matrix = rows * columns;
   const auto bytes = to_size(bits(type) / 8);
-  if (elements / columns != rows || raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements))
-    return std::nullopt;
+  if (raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements)) return std::nullopt;
   const auto element = [&](std::int64_t at) { return raw.substr(to_size(at) * bytes, bytes); };
-  if (const auto band = band_of_zeros(rows, columns, element)) return band;
+  if (const auto band = band_of_zeros(rows, columns, elements / of_matrix, element)) return band;
   // Weights differ within their first row or column.
   for (const auto& [count, step] : {std::pair{columns, std::int64_t{1}}, std::pair{rows, columns}}) {
     int changes = 0;
@@ -219,6 +222,11 @@ std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> 
     if (changes > 1) return std::nullopt;
   }
   const auto band = band_of(rows, columns, [&](std::int64_t a, std::int64_t b) { return element(a) == element(b); });
+  const auto matrix = [&](std::int64_t at) {
+    return raw.substr(to_size(at * of_matrix) * bytes, to_size(of_matrix) * bytes);
+  };
+  for (std::int64_t at = 1; band && at < elements / of_matrix; ++at)
+    if (matrix(at) != matrix(0)) return std::nullopt;
   return band ? std::optional(FoundBand{*band, false}) : std::nullopt;
 }
 
@@ -227,11 +235,12 @@ std::optional<BandedNumbers> banded_literal(const Value& value) {
   if (!value.literal || rank < 2) return std::nullopt;
   const std::int64_t rows = value.dims[rank - 2], columns = value.dims[rank - 1];
   const auto& [ints, floats] = *value.literal;
-  if (value.elements() == 0 || rows * columns != value.elements() ||
-      to_size(value.elements()) != std::max(ints.size(), floats.size()))
-    return std::nullopt;
+  if (value.elements() == 0 || to_size(value.elements()) != std::max(ints.size(), floats.size())) return std::nullopt;
   std::vector<double> numbers(floats);
   if (floats.empty()) numbers.assign(ints.begin(), ints.end());
+  const auto of_matrix = to_size(rows * columns);
+  for (std::size_t i = of_matrix; i < numbers.size(); ++i)
+    if (numbers[i] != numbers[i - of_matrix]) return std::nullopt;
   const auto band = band_of(rows, columns,
                             [&](std::int64_t a, std::int64_t b) { return numbers[to_size(a)] == numbers[to_size(b)]; });
   if (!band) return std::nullopt;

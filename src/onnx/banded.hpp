@@ -17,7 +17,7 @@ struct FoundBand {
   bool differ = false;  ///< the numbers within it; outside are zeros
 };
 
-/// A band of a tensor that is one matrix, by its bytes in the file: around the first element, where there are two
+/// A band that all matrices of a tensor have, by its bytes in the file: around the first element, where there are two
 /// different ones; around those that are not 0. Nothing if all elements are equal, or if there is no other band.
 [[nodiscard]] std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> dims,
                                                  std::string_view raw);

@@ -8,12 +8,31 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 namespace benanza::importer {
 
 namespace {
+
+/// Attention hands on its keys and values behind those of a cache, with the heads first. The library leaves out their
+/// types where there is no cache.
+void add_keys_and_values(const Node& node, std::span<const Value* const> inputs, std::vector<onnx::TypeProto>& types) {
+  const auto heads = node.attribute<std::int64_t>("kv_num_heads", 0);
+  for (std::size_t i = 1; i < 3 && i < types.size() && i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr || element_type(types[i])) continue;
+    std::vector<std::int64_t> dims = inputs[i]->dims;
+    if (dims.size() == 3 && heads > 0 && dims[2] % heads == 0) dims = {dims[0], heads, dims[1], dims[2] / heads};
+    if (dims.size() != 4) continue;
+    if (const std::size_t past = i + 3; past < inputs.size() && inputs[past] != nullptr) {
+      if (inputs[past]->dims.size() != 4) continue;
+      dims[2] += inputs[past]->dims[2];
+    }
+    types[i] = make_type(inputs[i]->type, dims);
+  }
+}
 
 bool has_data_sized_outputs(std::string_view op_type) {
   constexpr std::array operators{
@@ -55,6 +74,14 @@ Builder::Types Builder::rule_types(const Step& step) {
     if (const auto element = element_type(type); attribute.has_t() && element)
       arguments.tensors[attribute.name()] = *element;
   }
+  for (const auto& name : step.proto.output()) {
+    auto& dims = arguments.declared.emplace_back();
+    const auto type = name.empty() ? std::nullopt : declared_type(step, name);
+    if (!type || !type->has_tensor_type()) continue;
+    for (const auto& dim : type->tensor_type().shape().dim())
+      dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    if (std::find(dims.begin(), dims.end(), -1) != dims.end()) dims.clear();
+  }
   Types types;
   for (const auto& result : step.op.rule(arguments)) {
     onnx::TypeProto& type = types.emplace_back();
@@ -73,7 +100,10 @@ Builder::Types Builder::inferred_types(Step& step) {
   try {
     if (step.op.rule != nullptr) return rule_types(step);
     if (step.op.schema == nullptr || !step.op.schema->has_type_and_shape_inference_function()) return {};
-    return infer_types(*step.op.schema, step.proto, step.scope.frame, step.inputs);
+    Types types = infer_types(*step.op.schema, step.proto, step.scope.frame, step.inputs);
+    if (step.node.domain.empty() && step.node.op_type == "Attention")
+      add_keys_and_values(step.node, operands(step), types);
+    return types;
   } catch (const std::exception&) {
     // Where the least size that data can have is 0, a rule may find too few elements: what the file declares decides.
     if (!step.data_dependent) throw;

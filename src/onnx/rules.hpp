@@ -24,7 +24,8 @@ struct RuleArguments {
   const Node& node;
   std::span<const Value* const> inputs;
   std::int64_t channel_block = 1;  ///< channels are filled up to a multiple of it where they lie in blocks
-  std::map<std::string_view, DataType> tensors{};  ///< element types of the attributes that are tensors
+  std::map<std::string_view, DataType> tensors{};     ///< element types of the attributes that are tensors
+  std::vector<std::vector<std::int64_t>> declared{};  ///< what the file says of each output; empty: not all sizes
 
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   /// Input `i`; throws InputError when it is left out.

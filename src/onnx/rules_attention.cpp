@@ -97,7 +97,9 @@ RuleResult group_query_attention(const RuleArguments& a) {
   if (a.has(3)) {
     // ONNX Runtime: the cache is as long as it was, or as all tokens so far where that is more.
     const std::int64_t before = of_rank(a, 3, 4)[2];
-    tokens = sparse ? before : std::max(before, known_int(a, 6).value_or(before + tokens));
+    // One memory for both has the same size, which the file says: how much of it is filled, the data.
+    const bool shared = a.declared.size() > 1 && a.declared[1].size() == 4 && a.declared[1][2] == before;
+    tokens = sparse ? before : std::max(before, known_int(a, 6).value_or(shared ? before : before + tokens));
   }
   const DataType cache = a.has(3) ? a.in(3).type : type;
   const Ints present{query[0], kv_heads, tokens, a.has(3) ? a.in(3).dims[3] : depth};

@@ -7,6 +7,7 @@ namespace engine_nodes {
 
 using benanza::testing::check_least;
 using benanza::testing::least_layers;
+using benanza::testing::Stored;
 
 constexpr auto f32 = onnx::TensorProto::FLOAT, u8 = onnx::TensorProto::UINT8;
 
@@ -53,6 +54,80 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
     check_least(model, {2 * 1024 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 1023 * row + 2 * 4, 2 * row});
     CHECK(model.single.unknown.empty());
   }
+  SECTION("GroupQueryAttention: 9 keys in a cache with room for 1,024, and one of the call") {
+    // 10 pairs of a head. The lengths are in the file.
+    constexpr double row = 64 * 4;
+    check_least(least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
+        float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv) =>
+        (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) <int32[1] l = {9}, int32 t = {10}> {
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })"),
+                {2 * 10 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 9 * row, 2 * row});
+  }
+  SECTION("GroupQueryAttention: a cache that data fill, with the call's key in its last row") {
+    constexpr double row = 64 * 4;
+    const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
+        float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv, int32[1] l, int32 t) =>
+        (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })");
+    check_least(model, {2 * 1024 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 1023 * row + 2 * 4, 2 * row});
+    CHECK(model.single.unknown.size() == 1);
+  }
+}
+
+TEST_CASE("of what data choose in ONNX Runtime's own nodes the certain part counts", "[floors]") {
+  constexpr double row = 64 * 4;
+  SECTION("GatherBlockQuantized: one row of 64 numbers of 4 bits and of its two scales") {
+    check_least(least_layers(R"((int64[16] i) => (float[16, 64] y) {
+        y = com.microsoft.GatherBlockQuantized<block_size = 32, quantize_axis = 1, gather_axis = 0>(w, i, s) })",
+                             {{"w", onnx::TensorProto::UINT4, {1000, 64}, 0.5}, {"s", f32, {1000, 2}}}),
+                {0, 16 * 8 + 64 / 2 + 2 * 4, 16 * row});
+  }
+  SECTION("TorchEmbedding: one row") {
+    check_least(least_layers("(int64[16] i) => (float[16, 64] y) { y = com.microsoft.TorchEmbedding(w, i) }",
+                             {{"w", f32, {1000, 64}}}),
+                {0, 16 * 8 + row, 16 * row});
+  }
+  SECTION("CropAndResize: the region and its image's number, and nothing of the image") {
+    check_least(least_layers(R"((float[1, 64, 200, 200] x, float[1, 4] r, int32[1] b) => (float[1, 64, 1, 1] y)
+        <int32[2] s = {1, 1}> { y = com.microsoft.CropAndResize(x, r, b, s) })"),
+                {0, 4 * 4 + 4, row});
+  }
+  SECTION("GridSample: the place, and nothing of the image") {
+    check_least(least_layers(R"((float[1, 64, 200, 200] x, float[1, 1, 1, 2] g) => (float[1, 64, 1, 1] y) {
+        y = com.microsoft.GridSample(x, g) })"),
+                {0, 2 * 4, row});
+  }
+  SECTION("DecoderMaskedMultiHeadAttention: nothing of the cache, of which data tell the length") {
+    check_least(least_layers(R"((float[1, 1, 64] q, float[1, 1, 64] k, float[1, 1, 64] v, float[1, 1, 1024, 64] pk,
+        float[1, 1, 1024, 64] pv, int32[1] l) =>
+        (float[1, 1, 64] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
+          y, a, b = com.microsoft.DecoderMaskedMultiHeadAttention<num_heads = 1, past_present_share_buffer = 1>(
+            q, k, v, , , pk, pv, l) })"),
+                {0, 3 * row + 4, row});
+  }
+  SECTION("an operator of another domain: its results alone") {
+    check_least(least_layers("(float[64, 64] x) => (float[64] y) { y = some.domain.Pick(x) }"), {0, 0, row});
+  }
+}
+
+TEST_CASE("of the angles of positions that data give one row is certain", "[floors]") {
+  // 16 tokens of two heads of depth 64: 3 operations an element.
+  constexpr double flops = 3 * 16 * 128, x = 16 * 128 * 4, angles = 32 * 4;
+  const std::vector<Stored> tables{{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}};
+  check_least(least_layers(R"((float[1, 16, 128] x, int64[1, 16] p) => (float[1, 16, 128] y) {
+      y = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) })",
+                           tables),
+              {flops, x + 16 * 8 + 2 * angles, x});
+  check_least(
+      least_layers(
+          "(float[1, 2, 16, 64] x, int64[1, 16] p) => (float[1, 2, 16, 64] y) { y = RotaryEmbedding(x, c, s, p) }",
+          tables, 23),
+      {flops, x + 16 * 8 + 2 * angles, x});
+  // Of the first position alone: the others follow it.
+  check_least(least_layers(R"((float[1, 16, 128] x, int64[1] p) => (float[1, 16, 128] y) {
+      y = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) })",
+                           tables),
+              {flops, x + 8 + 2 * 16 * angles, x});
 }
 
 }  // namespace engine_nodes

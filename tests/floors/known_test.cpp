@@ -16,11 +16,12 @@ namespace {
 
 using namespace benanza;
 
-/// A matrix of floats in the file.
+/// A matrix of floats in the file; one for each of some batches and heads, if there are any.
 struct Matrix {
   std::string name{};
   std::int64_t rows = 1, columns = 1;
   std::function<float(std::int64_t, std::int64_t)> number{};
+  std::vector<std::int64_t> leading{};
 };
 
 ModelLayers known_layers(const std::string& text, const std::vector<Matrix>& matrices = {}, int opset = 21) {
@@ -30,11 +31,17 @@ ModelLayers known_layers(const std::string& text, const std::vector<Matrix>& mat
     auto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name(matrix.name);
     tensor.set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t count = 1;
+    for (const auto dim : matrix.leading) {
+      tensor.add_dims(dim);
+      count *= dim;
+    }
     tensor.add_dims(matrix.rows);
     tensor.add_dims(matrix.columns);
     std::vector<float> numbers;
-    for (std::int64_t r = 0; r < matrix.rows; ++r)
-      for (std::int64_t c = 0; c < matrix.columns; ++c) numbers.push_back(matrix.number(r, c));
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t r = 0; r < matrix.rows; ++r)
+        for (std::int64_t c = 0; c < matrix.columns; ++c) numbers.push_back(matrix.number(r, c));
     tensor.set_raw_data(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
   }
   return make_model_layers(testing::import_model(model));
@@ -180,6 +187,17 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");
     check_known(model, 2 * 8 * half, 2 * 8 * 64 * 4);
   }
+  SECTION("two matrices of the file: the numbers beside their diagonals") {
+    // Three numbers of a row, two of the first and the last.
+    const auto model = known_layers(
+        "(float[2, 64, 16] z) => (float[2, 64, 16] y) { y = MatMul(t, z) }",
+        {{"t",
+          64,
+          64,
+          [](auto r, auto c) { return c > r + 1 || r > c + 1 ? 0.0F : static_cast<float>(r * 64 + c + 1); },
+          {2}}});
+    check_known(model, 2 * 2 * 16 * 190, 2 * 190 * 4 + 2 * 64 * 16 * 4);
+  }
   SECTION("weights of other numbers are looked at no further") {
     const auto model = known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
                                     {{"t", 64, 64, [](auto r, auto c) { return static_cast<float>(r * 64 + c); }}});
@@ -225,6 +243,10 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
   SECTION("in one node") {
     check_known(known_layers(operands + "{ y = Attention(q, k, v, m) }", {mask}, 23), pairs * of_pair, qkv);
   }
+  SECTION("the same for each head") {
+    check_known(known_layers(operands + "{ y = Attention(q, k, v, m) }", {{"m", 128, 128, causal, {1, 2}}}, 23),
+                pairs * of_pair, qkv);
+  }
   const auto masked = [&](const std::string& constants, const std::string& masking,
                           const std::vector<Matrix>& masks = {}) {
     return known_layers(
@@ -245,6 +267,11 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
     check_known(masked("", "n = Sub(one, m) o = Mul(n, low) d = Add(c, o)",
                        {{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}}),
                 pairs * of_pair, qkv + 4);
+  }
+  SECTION("by a factor of 0 and a large number that is taken away, one operation each") {
+    check_known(masked(", float large = {10000}", "e = Mul(c, m) n = Sub(one, m) o = Mul(n, large) d = Sub(e, o)",
+                       {{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}}),
+                pairs * (of_pair + 1), qkv + 4);
   }
   SECTION("chosen by a triangle that is computed; a choice is one operation") {
     check_known(masked("",

@@ -228,6 +228,62 @@ TEST_CASE("attention for one token of 16", "[floors]") {
   check(model_of("<is_causal = 1>", 3), 4 * pair, token + 2 * 4 * token);
 }
 
+TEST_CASE("attention for a part of its columns", "[floors]") {
+  // 2 heads of depth 8, 128 tokens: a pair of a query and a key takes 2 * 8 operations and 6 of scale and softmax, and
+  // 2 for each column of the values.
+  const double pairs = 2 * 128 * 128, head = 128 * 8 * 4;
+  const std::string part = "<int64[1] a = {0}, int64[1] b = {";
+  SECTION("one of 8 columns of each head") {
+    check(
+        layers_of("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => (float[1, 2, 128, 1] y) " +
+                      part + "1}, int64[1] axis = {3}> { h = Attention(q, k, v) y = Slice(h, a, b, axis) }",
+                  23),
+        pairs * (16 + 6 + 2), 2 * 2 * head + 2 * head / 8);
+  }
+  SECTION("one head of two that lie side by side") {
+    check(layers_of("(float[1, 128, 16] q, float[1, 128, 16] k, float[1, 128, 16] v) => (float[1, 128, 8] y) " + part +
+                        "8}, int64[1] axis = {2}> { h = Attention<q_num_heads = 2, kv_num_heads = 2>(q, k, v) "
+                        "y = Slice(h, a, b, axis) }",
+                    23),
+          pairs / 2 * 38, 3 * head);
+  }
+  SECTION("a column of one of four heads, which share two heads of keys and values") {
+    // The queries of one head, the keys of another, and a column of its values.
+    check(layers_of("(float[1, 128, 32] q, float[1, 128, 16] k, float[1, 128, 16] v) => (float[1, 128, 1] y) " + part +
+                        "1}, int64[1] axis = {2}> { h = Attention<q_num_heads = 4, kv_num_heads = 2>(q, k, v) "
+                        "y = Slice(h, a, b, axis) }",
+                    23),
+          pairs / 2 * 24, 2 * head + head / 8);
+  }
+  SECTION("a row of all columns and a column of all rows: the scores of the row count once") {
+    // 128 rows of scores, a column of each, 7 further columns of one row.
+    check(layers_of(R"((float[1, 1, 128, 8] q, float[1, 1, 128, 8] k, float[1, 1, 128, 8] v) =>
+                       (float[1, 1, 1, 8] y, float[1, 1, 128, 1] z)
+                       <int64[1] a = {0}, int64[1] b = {1}, int64[1] row = {2}, int64[1] column = {3}> {
+                         h = Attention(q, k, v) y = Slice(h, a, b, row) z = Slice(h, a, b, column) })",
+                    23),
+          128 * 128 * 24 + 128 * 7 * 2, 3 * head);
+  }
+}
+
+TEST_CASE("attention to one key needs no score", "[floors]") {
+  // The weight of the key is 1: values are copied.
+  check(layers_of("(float[1, 2, 128, 8] q, float[1, 2, 1, 8] k, float[1, 2, 1, 8] v) => (float[1, 2, 128, 8] y) "
+                  "{ y = Attention(q, k, v) }",
+                  23),
+        0, 2 * 8 * 4);
+  // The same for a softmax of one number, and the product before it: 16 maxima.
+  check(layers_of("(float[16, 8] x, float[8, 1] w) => (float[16, 1] y) "
+                  "{ s = MatMul(x, w) p = Softmax<axis = 1>(s) y = Relu(p) }"),
+        16, 0);
+}
+
+TEST_CASE("keys and values that attention would hand on may be left unread", "[floors]") {
+  const std::string operands =
+      "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 16, 8] y) ";
+  check(layers_of(operands + "{ y, a, b = Attention(q, k, v) }", 23), 2 * 16 * 16 * 38, 3 * 2 * 16 * 8 * 4);
+}
+
 TEST_CASE("normalisation needs whole rows", "[floors]") {
   const std::string head = "(float[4, 6, 8] x, float[8] s, float[8] b) => (float[4, ";
   SECTION("of one row") {

@@ -2,13 +2,17 @@
 // DistinctBytes: how much of the stored tensors behind its operands a layer touches.
 #pragma once
 
+#include <benanza/detail/node.hpp>
+#include <benanza/model/detail/certain_reads.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <variant>
+#include <vector>
 
 namespace benanza::detail {
 
@@ -43,8 +47,9 @@ class DistinctBytes {
   std::map<TensorId, Bytes> bytes_{};
 };
 
-/// Bytes of result `i` that a layer writes: all of it, unless its operator updates what is there.
+/// Bytes of result `i` that a layer writes: all of it, unless its operator updates what is there, or may do so.
 [[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
+  if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !writes_all(opaque->op.view(), i)) return {};
   const Operands all = operands(layer);
   if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
@@ -55,6 +60,7 @@ class DistinctBytes {
 [[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (i == 0 || !tensor.constant) return false;
   if (std::holds_alternative<op::Unary>(layer)) return element_count(tensor.dims) == 1;  // a limit of Clip
+  if (std::holds_alternative<op::Attention>(layer)) return !is_float(tensor.type) && tensor.dims.size() < 2;  // lengths
   const auto is_any_of = [&]<class... Ops>(const std::variant<Ops...>*) {
     return (std::holds_alternative<Ops>(layer) || ...);
   };
@@ -63,18 +69,38 @@ class DistinctBytes {
   return is_any_of(static_cast<const TakeSettings*>(nullptr));
 }
 
+/// The share of operand `i` of attention that queries see: of a cache those of its rows that hold keys from before the
+/// call, of the call's own keys and values those behind the first that any query sees.
+[[nodiscard]] inline double seen_share(const std::vector<std::int64_t>& dims, const op::Attention& attention,
+                                       std::size_t i) {
+  const auto& k = attention.k;
+  const std::int64_t first = attention.first_key(0), last = attention.last_key(attention.q[2] - 1);
+  const std::size_t rank = dims.size();
+  std::int64_t rows = k[2], seen = last - first;
+  const bool is_mask = to_shape(padded(dims, 4)) == attention.mask;
+  if (i > 2 && rank >= 4 && !is_mask) {  // a cache, which may have room for more keys than it holds
+    rows = dims[rank - 2];
+    seen = std::min({last, k[2] - attention.q[2], rows}) - first;
+  } else if (i <= 2 && rank <= 4) {
+    rows = element_count(dims) / std::max<std::int64_t>(1, k[0] * k[1] * (i == 1 ? k[3] : attention.v[3]));
+    if (rows < k[2]) seen = last - std::max(first, k[2] - rows);
+  }
+  return rows > 0 ? static_cast<double>(std::clamp<std::int64_t>(seen, 0, rows)) / static_cast<double>(rows) : 1;
+}
+
 /// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
-/// Slice, strides), of the keys and values that it attends to, or of a table of angles; or reads nothing (EyeLike asks
-/// for a shape alone; what has an unknown size may be empty).
+/// Slice, strides), of the keys and values that it attends to, or of a table of angles; or reads nothing for certain
+/// (EyeLike asks for a shape alone; what has an unknown size may be empty; data may choose).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   const Operands all = operands(layer);
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
+  if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !reads_all(opaque->op.view(), i)) return {};
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
       constexpr std::size_t first_angles = 7;  // GroupQueryAttention: from here on tables with a row for each position
       if (i >= first_angles && tensor.dims.size() == 2 && tensor.dims[0] > attention->q[2])
         return tensor.bytes() * (static_cast<double>(attention->q[2]) / static_cast<double>(tensor.dims[0]));
-      return tensor.bytes() * (static_cast<double>(attention->seen_keys()) / static_cast<double>(attention->k[2]));
+      return tensor.bytes() * seen_share(tensor.dims, *attention, i);
     }
     if (std::holds_alternative<op::Where>(layer))
       return std::min(tensor.bytes(), Bytes{static_cast<double>(all.inputs[i].touched_bytes())});

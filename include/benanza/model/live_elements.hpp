@@ -161,7 +161,7 @@ class LiveElements {
     if (known.filled) part.clip(*known.filled);
   }
 
-  /// How much of a region a part of it is; of an expanded tensor by what differs.
+  /// How much of a region a part of it is; of an expanded tensor by what differs. Of nothing it is nothing.
   [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
     for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
       const FirstEqual first = expanded->copies_along(axis);
@@ -169,7 +169,7 @@ class LiveElements {
       part.fold(axis, first);
       all.fold(axis, first);
     }
-    return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 1;
+    return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 0;
   }
 
   void leaf(const Graph& graph, Values& values, const Node& node) {
@@ -237,8 +237,8 @@ class LiveElements {
     const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
-    share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : 1;
-    if (share.flops == 0 && share.readers.empty())
+    share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
+    if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
       share.readers.push_back("'" + node.name + "' (" + node.op_type + ") reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k];
@@ -248,6 +248,7 @@ class LiveElements {
       }
       const detail::KnownElements& of_input = known[*node.inputs[k]];
       share.inputs.push_back(
+          detail::certain_angles({node, graph, layer}, k) *
           share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
       Needed needed{
           .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};

@@ -86,7 +86,9 @@ struct Attention {
 
   /// Whether only data tells how much of a cache is filled: all of it is counted.
   [[nodiscard]] static bool is_filled_by_data(const Node& node, const AnyGraph auto& graph) {
-    return node.domain.empty() && node.has_input(6) && !graph.input(node, 6).literal;
+    if (node.domain.empty()) return node.has_input(6) && !graph.input(node, 6).literal;
+    const Value* total = detail::optional_input(node, graph, 6);
+    return shares_cache(node, graph) && (!total || !detail::scalar(*total));
   }
 
   /// Inputs of a node that its output `i` holds one behind the other, a cache first; none for what is computed.
@@ -179,6 +181,13 @@ struct Attention {
   /// Where the inputs that hold a cache begin.
   [[nodiscard]] static std::size_t first_cache(const Node& node) {
     return node.domain.empty() ? 4 : node.op_type == "GroupQueryAttention" ? 3 : 6;
+  }
+
+  /// GroupQueryAttention: whether keys and values of the call go into room that the cache has.
+  [[nodiscard]] static bool shares_cache(const Node& node, const AnyGraph auto& graph) {
+    if (node.op_type != "GroupQueryAttention" || !node.has_input(3) || !node.has_output(1)) return false;
+    const auto &past = graph.input(node, 3).dims, &present = graph.output(node, 1).dims;
+    return past.size() == 4 && past == present;
   }
 
   /// Sum of (first + i) over the queries i, each clamped to [0, keys].
@@ -319,6 +328,8 @@ struct Attention {
     // The cache may be longer than what is in it: how many tokens there are is a number of its own.
     if (const Value* total = grouped ? detail::optional_input(node, graph, 6) : nullptr)
       if (const auto known = detail::scalar(*total)) k->shape[2] = v->shape[2] = static_cast<std::int64_t>(*known);
+    if (shares_cache(node, graph))
+      for (auto* held : {&*k, &*v}) held->shape[2] = std::min(held->shape[2], cache->dims[2]);
     Attention attention = joined(q_value.type, *q, *k, *v);
     attention.y_tokens_first = true;
     if (!attention.add_mask(detail::optional_input(node, graph, grouped ? 10 : 5))) return std::nullopt;

@@ -99,6 +99,8 @@ class KnownElementwise {
     if (type_ == "Where") return choice();
     if (type_ == "Softmax") return softmax();
     if (type_ == "Trilu") return triangle();
+    if (type_ == "Sub")
+      if (const auto y = hidden_by_constant(); y.band) return y;
     static constexpr std::array<std::string_view, 3> keeping{"Identity", "Cast", "Dropout"};
     const auto lists = [this](const auto& names) {
       return std::find(names.begin(), names.end(), type_) != names.end();
@@ -126,6 +128,21 @@ class KnownElementwise {
     y.outside = outside;
     if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(k).one_hot;
     return y;
+  }
+
+  /// Where a constant that is taken away hides a score.
+  [[nodiscard]] KnownElements hidden_by_constant() const {
+    if (!at_.node.has_input(1) || !is_float(at_.graph.output(at_.node, 0).type)) return {};
+    const auto& numbers = at_.graph.input(at_.node, 1).banded;
+    if (!numbers || numbers->differ || numbers->inside == numbers->outside || at_.x(1).size() < 2) return {};
+    const std::size_t rank = at_.x(1).size();
+    const auto hidden = [&](const Band& band, double outside) -> KnownElements {
+      if (!(-outside <= masked_score)) return {};
+      return {.band = from_last(AxesBand{rank - 2, rank - 1, band}, at_.x(1), at_.y()), .outside = -outside};
+    };
+    const auto rest = numbers->band.complement();
+    if (const auto y = hidden(numbers->band, numbers->outside); y.band || !rest) return y;
+    return hidden(*rest, numbers->inside);
   }
 
   /// Where a condition is known, one number that it chooses.

@@ -30,7 +30,8 @@ namespace benanza::detail {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
-  if (at.node.op_type == "EmbedLayerNormalization" ||
+  if (at.node.op_type == "EmbedLayerNormalization" || at.node.op_type == "GatherBlockQuantized" ||
+      at.node.op_type == "TorchEmbedding" ||
       ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
     return certain_rows(at);
   if (!at.node.has_output(0)) return std::nullopt;

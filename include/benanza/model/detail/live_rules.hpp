@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace benanza::detail {
@@ -116,7 +117,11 @@ template <class IsWhole>
 }
 
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
-  if (std::holds_alternative<op::Softmax>(at.layer)) return along_axis(at, at.node.opset < 13, 1.0 / 5);
+  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
+    if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
+    return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },  // it is 1
+                    .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+  }
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
     const bool hardmax = norm->fn == op::AxisNormFn::hardmax;
     return along_axis(at, hardmax && at.node.opset < 13, hardmax ? 0 : 1.0 / 3);
@@ -196,8 +201,8 @@ template <class IsWhole>
                   .flops = [some](std::span<const Region> y, const Region&) { return y[0].share() * some; }};
 }
 
-/// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding is certain, of positions that
-/// are not given as many as the sequence has; and as many experts as each token takes.
+/// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding and quantised table is
+/// certain, of positions that are not given as many as the sequence has; and as many experts as each token takes.
 [[nodiscard]] inline LiveRule certain_rows(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
     const Dims& x = at.x(k);
@@ -206,6 +211,9 @@ template <class IsWhole>
       if (k < 2 || k > 4 || x.size() != 2) return {box};
       const bool in_order = k == 3 && !at.node.has_input(7) && at.x(0).size() == 2;
       box[0] = Positions::run(0, std::min(x[0], in_order ? at.x(0)[1] : std::int64_t{1}));
+    } else if (at.node.op_type == "GatherBlockQuantized" || at.node.op_type == "TorchEmbedding") {
+      const auto axis = to_axis(at.node.attribute<std::int64_t>("gather_axis", 0), x.size());
+      if (axis && k != 1) box[*axis] = Positions::run(0, std::min(x[*axis], std::int64_t{1}));
     } else if (k > 1 && x.size() > 1 && x[0] == at.x(1).back()) {
       box[0] = Positions::run(0, std::min(x[0], at.node.attribute<std::int64_t>("k", 1)));
     }
@@ -222,10 +230,23 @@ template <class IsWhole>
           .flops = [](std::span<const Region>, const Region&) { return 1.0; }};
 }
 
+/// Of the angles that a rotation touches the share that is certain: positions of tokens that data give may all be one.
+[[nodiscard]] inline double certain_angles(const SizedNode& at, std::size_t k) {
+  const std::size_t ids = at.node.domain.empty() ? 3 : 1;
+  if (!std::holds_alternative<op::Rotary>(at.layer) || k == 0 || k == ids || !at.node.has_input(ids) ||
+      at.x(ids).size() != 2 || at.x(k).size() != 2)
+    return 1;
+  return 1 / static_cast<double>(std::max<std::int64_t>(1, element_count(at.x(ids))));
+}
+
 /// Rotary embeddings: each depth, whose halves turn each other, is needed whole.
 [[nodiscard]] inline LiveRule rotation(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    if (k > 0 || at.x(0).size() != y.size()) return {whole_box(at.x(k))};
+    if (k > 0 || at.x(0).size() != y.size()) {
+      Box box = whole_box(at.x(k));
+      if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));
+      return {box};
+    }
     FollowedAxes axes = last_axes(y.size(), y.size());
     axes.back() = whole_axis;
     return {follow(axes, at.x(0), at.y(j), y)};

@@ -311,7 +311,19 @@ struct KnownInput {
           }};
 }
 
-/// Queries follow the result; of the keys and values those that these queries see. Further results take everything.
+/// Columns of values that columns of the result are sums of: `group` heads share those of one.
+[[nodiscard]] inline Positions value_columns(const Positions& at, std::int64_t columns, std::int64_t group) {
+  std::vector<Positions::Run> runs;
+  for (const auto& run : at.runs())
+    for (std::int64_t head = run.begin / columns; head * columns < run.end; ++head) {
+      const std::int64_t back = (head - head / group) * columns;
+      runs.push_back({std::max(run.begin, head * columns) - back, std::min(run.end, (head + 1) * columns) - back});
+    }
+  return Positions(std::move(runs));
+}
+
+/// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
+/// values the columns. Further results take everything.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
@@ -319,15 +331,22 @@ struct KnownInput {
   const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
   if ((rank != 3 && rank != 4) || q_rank != rank) return std::nullopt;
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
-  const auto operand = [at, &layer, rank, tokens, mask](std::size_t k, std::size_t j,
-                                                        const Box& y) -> std::vector<Box> {
+  const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
+  if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
+  // The weight of the one key that a query sees is 1, whatever its score is.
+  const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
+  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key](std::size_t k, std::size_t j,
+                                                                                 const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j > 0) return {result};
+    if (one_key && k < 2) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);
       for (std::size_t i = 0; i + 1 < rank; ++i) axes[i] = i;
-      return {follow(axes, x, at.y(), y)};
+      Box queries = follow(axes, x, at.y(), y);
+      if (rank == 3) queries.back() = channels_read(y.back(), columns, layer.q[3]);
+      return {queries};
     }
     if (k == mask && x.size() <= 4) {  // batch heads queries keys
       const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
@@ -335,7 +354,12 @@ struct KnownInput {
     }
     if ((k != 1 && k != 2) || (x.size() != 3 && x.size() != 4)) return {result};
     result[0] = y[0];
-    if (rank == 4 && x.size() == 4 && x[1] == at.y()[1]) result[1] = y[1];
+    const auto heads_read = [&](std::int64_t each) {  // heads of keys, each so many columns
+      return rank == 4 ? channels_read(y[1], group, each) : channels_read(y.back(), group * columns, each);
+    };
+    if (x.size() == 4) result[1] = heads_read(1);
+    else result[2] = heads_read(k == 1 ? layer.k[3] : columns);
+    if (k == 2 && x.size() == rank) result.back() = rank == 4 ? y.back() : value_columns(y.back(), columns, group);
     if (Positions& keys = result[x.size() - 2]; x[x.size() - 2] == layer.k[2]) {  // no cache before them
       std::vector<Positions::Run> runs;
       for (const auto& run : y[tokens].runs())
@@ -362,15 +386,33 @@ struct KnownInput {
     return pairs;
   };
   const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
-  const auto flops = [&layer, tokens, rank, visible, pairs_of, left](std::span<const Region> y, const Region&) {
+  // Scores of a pair and a head, which any column of the head takes, and the columns that follow from them.
+  const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
+  const double of_scores =
+      all_pairs > 0 ? layer.arithmetic().flops / all_pairs - 2 * static_cast<double>(columns) : 0.0;
+  const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, of_scores](
+                         std::span<const Region> y, const Region&) {
+    if (one_key) return 0.0;
     const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0 || visible;
-    return left * part_of(y[0], [&](std::size_t i, const Positions& p) -> double {
-             if (i + 1 == rank) return p.empty() ? 0 : 1;  // any part of a head takes all pairs
-             if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
-             double pairs = 0;
-             for (const auto& run : p.runs()) pairs += pairs_of(run);
-             return pairs;
-           });
+    const auto measured = [&](const Region& region, bool scores) {
+      return region.measure([&](std::size_t i, const Positions& p) -> double {
+        if (i + 1 == rank)
+          return scores ? of_scores * static_cast<double>(channels_read(p, columns, 1).count())
+                        : 2 * static_cast<double>(p.count());
+        if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
+        double pairs = 0;
+        for (const auto& run : p.runs()) pairs += pairs_of(run);
+        return pairs;
+      });
+    };
+    Region heads(y[0].dims());
+    for (Box box : y[0].certain()) {
+      box.back() = channels_read(box.back(), columns, columns);
+      heads.add(std::move(box));
+    }
+    const Region whole = Region::whole(y[0].dims());
+    const double all = measured(whole, true) + measured(whole, false);
+    return all > 0 ? left * (measured(heads, true) + measured(y[0], false)) / all : 1.0;
   };
   return LiveRule{.operand = operand, .flops = flops};
 }
