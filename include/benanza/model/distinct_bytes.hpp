@@ -59,7 +59,8 @@ class DistinctBytes {
 /// and reads it from no memory.
 [[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (i == 0 || !tensor.constant) return false;
-  if (std::holds_alternative<op::Unary>(layer)) return element_count(tensor.dims) == 1;  // a limit of Clip
+  if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Fourier>(layer))
+    return element_count(tensor.dims) == 1;  // a limit of Clip; a length, a step or an axis, but not a window
   if (std::holds_alternative<op::Attention>(layer)) return !is_float(tensor.type) && tensor.dims.size() < 2;  // lengths
   const auto is_any_of = [&]<class... Ops>(const std::variant<Ops...>*) {
     return (std::holds_alternative<Ops>(layer) || ...);

@@ -63,6 +63,31 @@ class Positions {
   }
   return Positions(std::move(runs));
 }
+/// Positions of `from` that are not among the others.
+[[nodiscard]] inline Positions without(const Positions& from, const Positions& others) {
+  std::vector<Positions::Run> runs;
+  for (Positions::Run run : from.runs()) {
+    for (const auto& other : others.runs()) {
+      if (other.end <= run.begin || other.begin >= run.end) continue;
+      runs.push_back({run.begin, other.begin});
+      run.begin = other.end;
+    }
+    runs.push_back(run);
+  }
+  return Positions(std::move(runs));
+}
+/// The remainders of positions, divided by a size.
+[[nodiscard]] inline Positions wrapped(const Positions& from, std::int64_t size) {
+  std::vector<Positions::Run> runs;
+  for (const auto& run : from.runs()) {
+    const std::int64_t length = run.end - run.begin;
+    if (size < 1 || length >= size) return Positions::whole(size);
+    const std::int64_t first = run.begin % size;
+    runs.push_back({first, std::min(size, first + length)});
+    runs.push_back({0, first + length - size});
+  }
+  return Positions(std::move(runs));
+}
 [[nodiscard]] inline bool contains(const Positions& outer, const Positions& inner) {
   return common(outer, inner) == inner;
 }

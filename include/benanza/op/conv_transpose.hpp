@@ -46,11 +46,9 @@ struct ConvTranspose {
   }
   constexpr bool operator==(const ConvTranspose&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ConvTranspose, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const Value& w_value = graph.input(node, 1);
-    const Value* b = detail::optional_input(node, graph, 2);
-    const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
+  /// The window of each axis of x, with its pads resolved; nothing if the sizes and lists do not fit together.
+  [[nodiscard]] static std::optional<detail::WindowAxes> windows(const Node& node, std::span<const std::int64_t> x_dims,
+                                                                 std::span<const std::int64_t> w_dims) {
     if (x_dims.size() < 3 || w_dims.size() != x_dims.size()) return std::nullopt;
     auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
     const auto output_padding = node.attribute<detail::Dims>("output_padding", {});
@@ -62,6 +60,16 @@ struct ConvTranspose {
     for (std::size_t i = 0; i < output_padding.size(); ++i) axes->axes[i].output_padding = output_padding[i];
     resolve_pads(*axes, node.attribute<std::string>("auto_pad", "NOTSET"),
                  std::span(output_shape).last(output_shape.empty() ? 0 : spatial));
+    return axes;
+  }
+
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ConvTranspose, decltype(graph)> {
+    const Value& x_value = graph.input(node, 0);
+    const Value& w_value = graph.input(node, 1);
+    const Value* b = detail::optional_input(node, graph, 2);
+    const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
+    auto axes = windows(node, x_dims, w_dims);
+    if (!axes) return std::nullopt;
     axes->canonicalise(true);
     ConvTranspose conv{.type = x_value.type,
                        .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),

@@ -58,7 +58,8 @@ struct Fourier {
   [[nodiscard]] constexpr TensorShape y() const { return {x[0], frames, bins(), x[2], is_real_result() ? 1 : 2}; }
 
   [[nodiscard]] Operands operands() const {
-    const std::int64_t read = frames == 1 ? std::min(needed(), x[1]) : x[1];
+    const std::int64_t first = std::min(needed(), x[1]);  // other frames add no more than their step
+    const std::int64_t read = std::min(x[1], first + checked_product(frames - 1, std::min(step, first)));
     const TensorShape numbers{x[0], x[1], x[2], real ? 1 : 2};
     Operands result{.inputs = {{.name = "signal", .type = type, .shape = numbers}},
                     .outputs = {{.name = "output", .type = type, .shape = y()}}};

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,19 +32,38 @@ namespace benanza::detail {
   }};
 }
 
+/// The places along the axis of a Gather that are known, in the order of its indices; none: they are not.
+[[nodiscard]] inline std::vector<std::int64_t> known_places(const SizedNode& at, std::size_t axis) {
+  const Value& indices = at.graph.input(at.node, 1);
+  if (!indices.literal || static_cast<std::int64_t>(indices.literal->ints.size()) != indices.elements()) return {};
+  std::vector<std::int64_t> places = indices.literal->ints;
+  const std::int64_t size = at.x(0)[axis];
+  for (auto& place : places) {
+    place += place < 0 ? size : 0;
+    if (place < 0 || place >= size) return {};
+  }
+  return places;
+}
+
 /// Gather: places that are known are needed, else the whole axis.
 [[nodiscard]] inline std::optional<LiveRule> gather(const SizedNode& at) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
-  const Value& indices = at.graph.input(at.node, 1);
-  const std::size_t rank = indices.dims.size();
+  const std::size_t rank = at.x(1).size();
   if (!axis || at.y().size() + 1 != at.x(0).size() + rank) return std::nullopt;
-  std::vector<std::int64_t> places;
-  if (indices.literal && rank < 2) places = indices.literal->ints;
-  if (static_cast<std::int64_t>(places.size()) != indices.elements()) places.clear();
-  const std::int64_t size = at.x(0)[*axis];
-  for (auto& place : places) place += place < 0 ? size : 0;
-  return LiveRule{.operand = [at, places, rank, size, first = *axis](std::size_t k, std::size_t j,
-                                                                     const Box& y) -> std::vector<Box> {
+  const std::vector<std::int64_t> places = known_places(at, *axis);
+  const auto named_by = [places](const Positions& indices) {
+    std::vector<Positions::Run> runs;
+    for (const auto& run : indices.runs())
+      for (auto i = run.begin; i < run.end; ++i) {
+        const std::int64_t place = places[static_cast<std::size_t>(i)];
+        runs.push_back({place, place + 1});
+      }
+    return Positions(std::move(runs));
+  };
+  const Positions every = Positions::whole(element_count(at.x(1)));
+  const Positions all = places.empty() ? Positions::whole(at.x(0)[*axis]) : named_by(every);
+  return LiveRule{.operand = [at, every, all, rank, named_by, known = !places.empty(), first = *axis](
+                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     FollowedAxes axes;
     if (k == 1) {
       for (std::size_t i = 0; i < rank; ++i) axes.push_back(first + i);
@@ -51,15 +72,8 @@ namespace benanza::detail {
     for (std::size_t i = 0; i < at.x(0).size(); ++i)
       axes.push_back(i < first ? i : i == first ? whole_axis : i + rank - 1);
     Box result = follow(axes, at.x(0), at.y(j), y);
-    if (places.empty()) return {result};
-    std::vector<Positions::Run> runs;
-    const Positions wanted = rank == 0 ? Positions::whole(1) : y[first];
-    for (const auto& run : wanted.runs())
-      for (auto i = run.begin; i < run.end; ++i) {
-        const std::int64_t place = places[static_cast<std::size_t>(i)];
-        runs.push_back({place, place + 1});
-      }
-    result[first] = common(Positions(std::move(runs)), Positions::whole(size));
+    const Positions wanted = folded(std::span(y).subspan(first, rank), at.x(1));
+    result[first] = known && wanted != every ? named_by(wanted) : all;
     return {result};
   }};
 }
@@ -70,16 +84,21 @@ namespace benanza::detail {
   const Dims &x = at.x(0), &indices = at.x(1), &y = at.y();
   const auto& literal = at.graph.input(at.node, 1).literal;
   if (!literal || indices.empty() || static_cast<std::int64_t>(literal->ints.size()) != element_count(indices) ||
-      (slices && (at.node.attribute<std::int64_t>("batch_dims", 0) != 0 || indices.back() < 1)))
+      (slices && indices.back() < 1))
     return std::nullopt;
+  // Axes that x and the indices have in common, and behind them those that an index names.
+  const std::int64_t batches = slices ? at.node.attribute<std::int64_t>("batch_dims", 0) : 0;
+  if (batches < 0 || batches >= static_cast<std::int64_t>(indices.size())) return std::nullopt;
+  const auto shared = static_cast<std::size_t>(batches);
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), x.size());
-  const auto depth = slices ? static_cast<std::size_t>(indices.back()) : x.size();
+  const auto named = slices ? static_cast<std::size_t>(indices.back()) : std::size_t{1};
+  const std::size_t depth = slices ? shared + named : x.size();
   const std::size_t outer = slices ? indices.size() - 1 : indices.size();  // axes of y that the indices have
   if (!axis || depth > x.size() || outer + x.size() - depth != y.size() || (!slices && indices.size() != x.size()))
     return std::nullopt;
   const std::vector<std::int64_t> places = literal->ints;
-  return LiveRule{.operand = [at, places, slices, depth, outer, along = *axis](std::size_t k, std::size_t,
-                                                                               const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, places, slices, shared, named, depth, outer, along = *axis](
+                                 std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     if (k > 0) return {whole_box(at.x(k))};
     const Dims &x = at.x(0), &indices = at.x(1);
     std::set<Dims> taken;  // positions along the first axes of x
@@ -96,8 +115,9 @@ namespace benanza::detail {
       Dims place = slices ? Dims(depth, 0) : at_y;
       const auto from_end = [&](std::int64_t index, std::size_t axis) { return index < 0 ? index + x[axis] : index; };
       if (!slices) place[along] = from_end(places[static_cast<std::size_t>(flat)], along);
-      for (std::size_t i = 0; slices && i < depth; ++i)
-        place[i] = from_end(places[static_cast<std::size_t>(flat) * depth + i], i);
+      for (std::size_t i = 0; slices && i < shared; ++i) place[i] = at_y[i];
+      for (std::size_t i = 0; slices && i < named; ++i)
+        place[shared + i] = from_end(places[static_cast<std::size_t>(flat) * named + i], shared + i);
       taken.insert(std::move(place));
     }
     std::vector<Box> boxes;
@@ -111,25 +131,95 @@ namespace benanza::detail {
   }};
 }
 
+/// For each of the first axes of x the positions all of whose elements a scatter overwrites; none where data tell which
+/// they are, or what is written is combined with what was there.
+[[nodiscard]] inline std::vector<Positions> overwritten(const SizedNode& at) {
+  const bool slices = at.node.op_type == "ScatterND";
+  const Dims &x = at.x(0), &indices = at.x(1);
+  const auto& literal = at.graph.input(at.node, 1).literal;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), x.size());
+  if (!literal || indices.empty() || static_cast<std::int64_t>(literal->ints.size()) != element_count(indices) ||
+      at.node.attribute<std::string>("reduction", "none") != "none" || !axis ||
+      (slices ? indices.back() < 1 || indices.back() > static_cast<std::int64_t>(x.size())
+              : indices.size() != x.size()))
+    return {};
+  const std::size_t depth = slices ? static_cast<std::size_t>(indices.back()) : x.size();
+  std::set<Dims> written;
+  const std::size_t each = slices ? depth : 1;
+  for (std::size_t n = 0; n + each <= literal->ints.size(); n += each) {
+    Dims place(depth);
+    auto rest = static_cast<std::int64_t>(n);
+    for (std::size_t i = depth; !slices && i-- > 0; rest /= indices[i]) place[i] = rest % indices[i];
+    for (std::size_t i = 0; i < each; ++i) {
+      const std::size_t along = slices ? i : *axis;
+      const std::int64_t index = literal->ints[n + i];
+      place[along] = index < 0 ? index + x[along] : index;
+    }
+    written.insert(std::move(place));
+  }
+  std::vector<Positions> result;
+  const std::int64_t all = product(x, 0, depth);
+  for (std::size_t i = 0; i < depth; ++i) {
+    std::map<std::int64_t, std::int64_t> count;
+    for (const Dims& place : written) ++count[place[i]];
+    std::vector<Positions::Run> runs;
+    for (const auto& [position, elements] : count)
+      if (position >= 0 && position < x[i] && elements == all / x[i]) runs.push_back({position, position + 1});
+    if (runs.size() > Positions::most_runs) runs.clear();  // they would become one run around them
+    result.emplace_back(std::move(runs));
+  }
+  return result;
+}
+
+/// Scatters keep what they do not overwrite.
+[[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
+  return {.operand = [all = same_axes(at), gone = overwritten(at)](std::size_t k, std::size_t j,
+                                                                   const Box& y) -> std::vector<Box> {
+    std::vector<Box> boxes = all.operand(k, j, y);
+    for (std::size_t i = 0; k == 0 && i < gone.size(); ++i)
+      for (Box& box : boxes) box[i] = without(box[i], gone[i]);
+    return boxes;
+  }};
+}
+
+/// ReverseSequence: of each batch the steps at the mirrored places; of lengths that data tell, any step.
+[[nodiscard]] inline std::optional<LiveRule> reversal(const SizedNode& at) {
+  const auto batch = to_axis(at.node.attribute<std::int64_t>("batch_axis", 1), at.x(0).size()),
+             time = to_axis(at.node.attribute<std::int64_t>("time_axis", 0), at.x(0).size());
+  if (!batch || !time || batch == time || at.y() != at.x(0)) return std::nullopt;
+  const auto& literal = at.graph.input(at.node, 1).literal;
+  const bool known = literal && static_cast<std::int64_t>(literal->ints.size()) == at.x(0)[*batch];
+  return LiveRule{.operand = [at, batch = *batch, time = *time, known,
+                              lengths = known ? literal->ints : std::vector<std::int64_t>{}](
+                                 std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+    if (k > 0) return known ? std::vector<Box>{} : std::vector<Box>{whole_box(at.x(k))};
+    Box box = y;
+    box[time] = Positions::whole(at.x(0)[time]);
+    if (!known) return {box};
+    std::map<std::int64_t, std::vector<Positions::Run>> by_length;
+    for (const auto& run : y[batch].runs())
+      for (auto b = run.begin; b < run.end; ++b) by_length[lengths[static_cast<std::size_t>(b)]].push_back({b, b + 1});
+    std::vector<Box> boxes;
+    for (auto& [length, batches] : by_length) {
+      std::vector<Positions::Run> steps;
+      for (const auto& run : y[time].runs()) {
+        steps.push_back({length - std::min(run.end, length), length - run.begin});
+        steps.push_back({std::max(run.begin, length), run.end});
+      }
+      box[batch] = Positions(std::move(batches));
+      box[time] = common(Positions(std::move(steps)), Positions::whole(at.x(0)[time]));
+      boxes.push_back(box);
+    }
+    return boxes;
+  }};
+}
+
 /// The positions of a result that a Tile has copied.
 [[nodiscard]] inline std::optional<LiveRule> tiling(const SizedNode& at) {
   if (at.x(0).size() != at.y().size()) return std::nullopt;
   return LiveRule{.operand = [at](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < y.size(); ++i) {
-      const std::int64_t size = at.x(0)[i];
-      std::vector<Positions::Run> runs;
-      for (const auto& run : y[i].runs()) {
-        if (size < 1 || run.end - run.begin >= size) {
-          runs = {{0, size}};
-          break;
-        }
-        const std::int64_t first = run.begin % size, length = run.end - run.begin;
-        runs.push_back({first, std::min(size, first + length)});
-        runs.push_back({0, std::max<std::int64_t>(0, first + length - size)});
-      }
-      result[i] = Positions(std::move(runs));
-    }
+    for (std::size_t i = 0; k == 0 && i < y.size(); ++i) result[i] = wrapped(y[i], at.x(0)[i]);
     return {result};
   }};
 }
@@ -178,7 +268,29 @@ namespace benanza::detail {
       }};
 }
 
-/// A crop reads what it keeps. Elements that are reflected, or continued beyond an edge, take the axis whole.
+/// What positions of a padded axis of `size` elements show of it, in a mode other than constant; all of it where the
+/// pads are longer than one reflection or turn.
+[[nodiscard]] inline Positions shown(const Positions& padded, std::int64_t before, std::int64_t behind,
+                                     std::int64_t size, std::string_view mode) {
+  const std::int64_t longest = mode == "edge" ? std::max(before, behind) : mode == "reflect" ? size - 1 : size;
+  if (before < 0 || behind < 0 || size < 1 || std::max(before, behind) > longest) return Positions::whole(size);
+  std::vector<Positions::Run> runs;
+  for (const auto& [first, last] : padded.runs()) {
+    const std::int64_t begin = first - before, end = last - before;
+    runs.push_back({std::max<std::int64_t>(begin, 0), std::min(end, size)});
+    const Positions::Run front{begin, std::min<std::int64_t>(end, 0)}, back{std::max(begin, size), end};
+    for (const auto& [from, to] : {front, back}) {
+      if (from >= to) continue;
+      const std::int64_t edge = from < 0 ? 0 : size - 1;
+      if (mode == "edge") runs.push_back({edge, edge + 1});
+      else if (mode == "reflect") runs.push_back({2 * edge - to + 1, 2 * edge - from + 1});
+      else runs.push_back({from + (from < 0 ? size : -size), to + (from < 0 ? size : -size)});
+    }
+  }
+  return Positions(std::move(runs));
+}
+
+/// A crop reads what it keeps, and a pad the elements that its result shows.
 [[nodiscard]] inline std::optional<LiveRule> padding(const SizedNode& at) {
   if (at.node.op_type == "Pad") {
     const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);
@@ -186,12 +298,14 @@ namespace benanza::detail {
   }
   const auto cells = op::Pad::padding(at.node, at.graph);
   if (!cells) return std::nullopt;
-  const bool constant = at.node.attribute<std::string>("mode", "constant") == "constant";
-  return LiveRule{.operand = [at, cells, constant](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+  const std::string mode = at.node.attribute<std::string>("mode", "constant");
+  return LiveRule{.operand = [at, cells, mode](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < result.size(); ++i)
-      if (constant || (cells->before[i] <= 0 && cells->behind[i] <= 0))
-        result[i] = stepped(y[i], -cells->before[i], 1, at.x(0)[i]);
+    for (std::size_t i = 0; k == 0 && i < result.size(); ++i) {
+      const std::int64_t before = cells->before[i], behind = cells->behind[i], size = at.x(0)[i];
+      result[i] = mode == "constant" || (before <= 0 && behind <= 0) ? stepped(y[i], -before, 1, size)
+                                                                     : shown(y[i], before, behind, size, mode);
+    }
     return {result};
   }};
 }

@@ -46,9 +46,14 @@ namespace benanza::detail {
   if (type == "Pad" || type == "CenterCropPad") return padding(at);
   if (type == "Einsum") return einsum(at);
   if (type == "CumSum") return cumulation(at);
-  if (type == "LRN")
-    return along_axes(
-        at, [](std::size_t i) { return i == 1; }, 1);
+  if (type == "LRN") return channel_window(at);
+  if (type == "MeanVarianceNormalization") return mean_variance(at);
+  if (type == "ReverseSequence") return reversal(at);
+  if (type == "RandomNormalLike" || type == "RandomUniformLike" || type == "EyeLike")  // the shape alone is read
+    return leaving_out(elementwise(at), [](std::size_t, std::size_t) { return true; });
+  if (type == "CastLike") return leaving_out(elementwise(at), [](std::size_t k, std::size_t) { return k == 1; });
+  if (type == "Dropout")  // what it drops does not depend on its operand
+    return leaving_out(elementwise(at), [](std::size_t, std::size_t j) { return j > 0; });
   if (type == "Trilu") {
     LiveRule rule = elementwise(at);
     rule.reads = [band = known_band({at.node, at.graph, layer}).band](std::size_t k) {
@@ -56,9 +61,9 @@ namespace benanza::detail {
     };
     return rule;
   }
-  if (type == "Identity" || type == "Dropout" || type == "Expand" || type == "Cast") return elementwise(at);
+  if (type == "Identity" || type == "Expand" || type == "Cast") return elementwise(at);
   if (type == "Resize" || type == "Upsample") return resize(at);
-  if (type.starts_with("Scatter")) return same_axes(at);
+  if (type.starts_with("Scatter")) return scatter(at);
   if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
@@ -92,6 +97,66 @@ namespace benanza::detail {
          (outer_axis && (std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::Pool>(layer)));
 }
 
+/// Some elements of a Gather's result are equal, but not all of any two positions. As many positions as there are
+/// different places stay along the axis of the indices that has most, and one along the others.
+inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::size_t axis,
+                           const std::vector<std::int64_t>& classes, std::int64_t distinct) {
+  const auto longest = static_cast<std::size_t>(std::max_element(classes.begin(), classes.end()) - classes.begin());
+  for (std::size_t n = 0; n < classes.size(); ++n) {
+    const auto size = static_cast<std::size_t>(y[axis + n]);
+    auto first = std::make_shared<std::vector<std::int64_t>>(size, 0);
+    std::int64_t kept = 0;
+    for (std::size_t p = 0; n == longest && p < size; ++p) {
+      const auto own = static_cast<std::int64_t>(p), equal = copies[axis + n] ? (*copies[axis + n])[p] : own;
+      if (equal != own) (*first)[p] = (*first)[static_cast<std::size_t>(equal)];
+      else if (kept++ < distinct) (*first)[p] = own;
+    }
+    copies[axis + n] = std::move(first);
+  }
+}
+
+/// The positions of a Gather's result that have equal elements: those of its operand along the other axes, and where
+/// its indices name the same places, or places of equal elements, in the same order.
+[[nodiscard]] inline std::vector<FirstEqual> gathered_copies(const SizedNode& at) {
+  constexpr std::int64_t most_positions = 1 << 20;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  const Dims &indices = at.x(1), &y = at.y();
+  const std::size_t rank = indices.size();
+  if (!axis || y.size() + 1 != at.x(0).size() + rank) return {};
+  const KnownElements x = at.known_x(0);
+  const FirstEqual along = x.copies_along(*axis);
+  std::vector<std::int64_t> places = known_places(at, *axis);
+  for (auto& place : places)
+    if (along) place = (*along)[static_cast<std::size_t>(place)];
+  const bool all_equal = along && std::all_of(along->begin(), along->end(), [](auto p) { return p == 0; });
+  std::vector<FirstEqual> result(y.size());
+  std::vector<std::int64_t> classes(rank, 1);  // of equal positions, for each axis of the indices
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (y[i] < 2) continue;
+    if (i < *axis || i >= *axis + rank) {
+      result[i] = x.copies_along(i < *axis ? i : i + 1 - rank);
+      continue;
+    }
+    classes[i - *axis] = y[i];
+    if (places.empty() && (!all_equal || y[i] > most_positions)) continue;
+    const std::int64_t inner = product(indices, i - *axis + 1, rank), own = inner * y[i];
+    std::vector<std::vector<std::int64_t>> named(static_cast<std::size_t>(y[i]));
+    for (std::size_t n = 0; n < places.size(); ++n)
+      named[static_cast<std::size_t>(static_cast<std::int64_t>(n) % own / inner)].push_back(places[n]);
+    auto first = std::make_shared<std::vector<std::int64_t>>();
+    std::map<std::vector<std::int64_t>, std::int64_t> seen;
+    for (auto& each : named)
+      first->push_back(seen.try_emplace(std::move(each), static_cast<std::int64_t>(first->size())).first->second);
+    classes[i - *axis] = static_cast<std::int64_t>(seen.size());
+    if (classes[i - *axis] < y[i]) result[i] = std::move(first);
+  }
+  const auto distinct = static_cast<std::int64_t>(std::set<std::int64_t>(places.begin(), places.end()).size());
+  if (!places.empty() && element_count(classes) > distinct) leave_distinct(result, y, *axis, classes, distinct);
+  return std::any_of(result.begin(), result.end(), [](const FirstEqual& first) { return first != nullptr; })
+             ? result
+             : std::vector<FirstEqual>{};
+}
+
 /// For each axis of the first result the positions that have equal elements: what Expand and Tile repeat, what a Gather
 /// picks twice, what an upsampling copies, and what is computed from them in the same way at each position.
 [[nodiscard]] inline std::vector<FirstEqual> known_copies(const SizedNode& at, const std::optional<LiveRule>& rule) {
@@ -99,8 +164,9 @@ namespace benanza::detail {
   const std::string type = onnx_type(at.node);
   const Dims& y = at.y();
   const auto* resize = std::get_if<op::Resize>(&at.layer);
-  const bool copies = type == "Expand" || type == "Tile" || type == "Gather" || type == "Concat" ||
-                      (resize && resize->mode == op::ResizeMode::nearest);
+  if (type == "Gather") return gathered_copies(at);
+  const bool copies =
+      type == "Expand" || type == "Tile" || type == "Concat" || (resize && resize->mode == op::ResizeMode::nearest);
   std::vector<FirstEqual> result(y.size());
   if (!rule) return {};
   // What is needed at a position, by the first of equal positions.

@@ -177,6 +177,18 @@ struct EqualAxes {
   return EqualAxes{axis_of(row), axis_of(column)};
 }
 
+/// What of the scales, zero points or biases of a MatMulNBits belongs to some columns: each column has as many.
+[[nodiscard]] inline Box columns_of(const Dims& x, std::size_t k, const Box& y, std::int64_t columns) {
+  constexpr std::size_t group_indices = 4;
+  Box box = whole_box(x);
+  if (k == group_indices || x.empty() || columns < 1 || x[0] % columns != 0) return box;
+  const std::int64_t each = x[0] / columns;
+  std::vector<Positions::Run> runs;
+  for (const auto& run : y.back().runs()) runs.push_back({run.begin * each, run.end * each});
+  box[0] = Positions(std::move(runs));
+  return box;
+}
+
 /// Matrix products: rows of the first operand follow the result's rows, columns of the second its columns.
 [[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
   const auto& node = at.node;
@@ -225,8 +237,8 @@ struct EqualAxes {
   return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, summed](std::size_t k, std::size_t j,
                                                                         const Box& y) -> std::vector<Box> {
                     if (zeros.picks_of(k)) return {};
-                    if (packed && k > 1) return {whole_box(at.x(k))};
                     const Dims& x = at.x(k);
+                    if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
                     Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
                     summed.limit(k, box);
                     return {box};

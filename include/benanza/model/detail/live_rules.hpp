@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -64,6 +65,16 @@ struct LiveRule {
             return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
           },
           .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
+}
+
+/// The same rule, but operands of which a result takes the type or the shape alone are not read:
+/// `is_unread(operand, result)`.
+template <class IsUnread>
+[[nodiscard]] LiveRule leaving_out(LiveRule rule, IsUnread is_unread) {
+  rule.operand = [of_all = rule.operand, is_unread](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    return is_unread(k, j) ? std::vector<Box>{} : of_all(k, j, y);
+  };
+  return rule;
 }
 
 /// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
@@ -116,6 +127,31 @@ template <class IsWhole>
                               const Region& read) { return 2.0 / 5 * y[0].share() + 3.0 / 5 * read.share(); }};
 }
 
+/// LRN: a channel is divided by what a window of channels around it has.
+[[nodiscard]] inline std::optional<LiveRule> channel_window(const SizedNode& at) {
+  const std::int64_t size = at.node.attribute<std::int64_t>("size", 1);
+  if (at.x(0).size() < 2 || at.y() != at.x(0) || size < 1) return std::nullopt;
+  return LiveRule{.operand = [at, size](std::size_t, std::size_t, const Box& y) -> std::vector<Box> {
+    std::vector<Positions::Run> runs;
+    for (const auto& run : y[1].runs()) runs.push_back({run.begin - (size - 1) / 2, run.end + size / 2});
+    Box box = y;
+    box[1] = common(Positions(std::move(runs)), Positions::whole(at.x(0)[1]));
+    return {box};
+  }};
+}
+
+/// MeanVarianceNormalization: its axes are needed whole; mean and variance are 3 of 5 operations.
+[[nodiscard]] inline std::optional<LiveRule> mean_variance(const SizedNode& at) {
+  std::vector<bool> together(at.x(0).size(), false);
+  for (const auto given : at.node.attribute<Dims>("axes", {0, 2, 3})) {
+    const auto axis = to_axis(given, together.size());
+    if (!axis) return std::nullopt;
+    together[*axis] = true;
+  }
+  return along_axes(
+      at, [&](std::size_t i) { return together[i]; }, 2.0 / 5);
+}
+
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
   if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
     if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
@@ -131,8 +167,17 @@ template <class IsWhole>
     const double of_result = (norm->rms ? 1.0 : 2.0) + (norm->scale ? 1.0 : 0.0) + (norm->bias ? 1.0 : 0.0);
     const double all =
         norm->arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm->x)));
-    return along_axes(
-        at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all);
+    LiveRule rule = leaving_out(along_axes(
+                                    at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all),
+                                [skips = norm->residual != op::Residual::none](std::size_t k, std::size_t j) {
+                                  return !skips && k > 0 && j > 0;
+                                });
+    if (at.node.op_type == "LayerNormalization")  // its second result is the mean, its third the deviation
+      rule.flops = [of_rule = rule.flops, all](std::span<const Region> y, const Region& x) {
+        const bool mean_alone = y[0].empty() && (y.size() < 3 || y[2].empty());
+        return mean_alone ? x.share() / all : of_rule(y, x);
+      };
+    return rule;
   }
   if (const auto* norm = std::get_if<op::GroupNorm>(&at.layer)) return group_normalization(at, norm->groups);
   if (std::holds_alternative<op::TopK>(at.layer)) return along_axis(at, false, 0);
@@ -146,16 +191,27 @@ template <class IsWhole>
   const auto axis = number ? to_axis(static_cast<std::int64_t>(*number), at.x(0).size()) : std::nullopt;
   if (!axis) return std::nullopt;
   const bool reverse = at.node.attribute<std::int64_t>("reverse", 0) != 0;
-  return LiveRule{.operand = [at, axis, reverse](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+  const std::int64_t own = at.node.attribute<std::int64_t>("exclusive", 0) != 0 ? 1 : 0;  // left out
+  return LiveRule{.operand = [at, axis, reverse, own](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
                     if (k > 0) return {whole_box(at.x(k))};
                     Box result = y;
                     const auto runs = y[*axis].runs();
                     if (!runs.empty())
-                      result[*axis] = reverse ? Positions::run(runs.front().begin, at.x(0)[*axis])
-                                              : Positions::run(0, runs.back().end);
+                      result[*axis] = reverse ? Positions::run(runs.front().begin + own, at.x(0)[*axis])
+                                              : Positions::run(0, runs.back().end - own);
                     return {result};
                   },
-                  .flops = [](std::span<const Region>, const Region& x) { return x.share(); }};
+                  .flops =
+                      [at, axis, own](std::span<const Region>, const Region& x) {
+                        const auto sums = [axis](std::size_t i, const Positions& p) {
+                          return static_cast<double>(i == *axis ? std::max<std::int64_t>(0, p.count() - 1) : p.count());
+                        };
+                        Box longest = whole_box(at.x(0));
+                        longest[*axis] = Positions::run(0, at.x(0)[*axis] - own);
+                        Region all(at.x(0));
+                        all.add(std::move(longest));
+                        return all.measure(sums) > 0 ? x.measure(sums) / all.measure(sums) : 1;
+                      }};
 }
 
 /// Reductions: axes that the result lacks, or has as 1, are needed whole.

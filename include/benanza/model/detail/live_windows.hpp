@@ -83,6 +83,38 @@ struct TransposedTaps {
   return Positions(std::move(runs));
 }
 
+/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0.
+class GroupedChannels {
+ public:
+  GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group)
+      : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {}
+
+  [[nodiscard]] Positions read(const Positions& y) const { return common(channels_read(y, y_each_, x_each_), filled_); }
+  /// Channels of y that have any.
+  [[nodiscard]] Positions computed(const Positions& y) const {
+    return common(y, channels_read(filled_, x_each_, y_each_));
+  }
+  /// Pairs of a channel of y and one of x.
+  [[nodiscard]] double pairs(const Positions& y) const {
+    if (filled_ == Positions::whole(x_each_ * group_)) return all_pairs(y);
+    double total = 0;
+    for (std::int64_t g = 0; g < group_; ++g)
+      total += static_cast<double>(common(y, Positions::run(g * y_each_, (g + 1) * y_each_)).count()) *
+               static_cast<double>(common(filled_, Positions::run(g * x_each_, (g + 1) * x_each_)).count());
+    return total;
+  }
+  [[nodiscard]] double all_pairs(const Positions& y) const {
+    return static_cast<double>(y.count()) * static_cast<double>(x_each_);
+  }
+  /// Channels of x and of y as they lie in a group: weights of all groups have the same axis.
+  [[nodiscard]] Positions x_in_group(const Positions& y) const { return wrapped(read(y), x_each_); }
+  [[nodiscard]] Positions y_in_group(const Positions& y) const { return wrapped(computed(y), y_each_); }
+
+ private:
+  Positions filled_;
+  std::int64_t x_each_, y_each_, group_;
+};
+
 /// The part of a measure of all that a region has.
 template <class Weight>
 [[nodiscard]] double part_of(const Region& region, const Weight& weight) {
@@ -187,75 +219,78 @@ struct KnownInput {
   const auto windows = convolution_windows(at);
   if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
   const KnownInput x = known_input(at, *windows);
+  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group);
   return LiveRule{
-      .operand = [at, w, windows = *windows, x, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+      .operand = [at, w, windows = *windows, x, channels](std::size_t k, std::size_t j,
+                                                          const Box& y) -> std::vector<Box> {
         if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
         Box result = whole_box(at.x(k));
         if (k == w) {
-          result[0] = y[1];
-          if (group == 1) result[1] = x.channels;
+          result[0] = channels.computed(y[1]);
+          result[1] = channels.x_in_group(y[1]);
           for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[i + 2]);
           return {result};
         }
         result[0] = y[0];
-        result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
+        result[1] = channels.read(y[1]);
         for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
         return {result};
       },
       .flops =
-          [at, windows = *windows, x, group](std::span<const Region> y, const Region&) {
-            const auto places = [](std::size_t i, const Positions& p, const auto& taps_of) {
-              return i < 2 ? static_cast<double>(p.count()) : taps_of(i - 2, p);
-            };
+          [windows = *windows, x, channels](std::span<const Region> y, const Region&) {
             const double all = Region::whole(y[0].dims()).measure([&](std::size_t i, const Positions& p) {
-              return places(i, p, [&](std::size_t axis, const Positions& at) { return taps(windows[axis], at); });
+              return i == 0 ? static_cast<double>(p.count()) : i == 1 ? channels.all_pairs(p) : taps(windows[i - 2], p);
             });
             const double part = y[0].measure([&](std::size_t i, const Positions& p) {
-              return places(i, p, [&](std::size_t axis, const Positions& at) {
-                return distinct_taps(x.windows[axis], at, x.copies[axis]);
-              });
+              return i == 0   ? static_cast<double>(p.count())
+                     : i == 1 ? channels.pairs(p)
+                              : distinct_taps(x.windows[i - 2], p, x.copies[i - 2]);
             });
-            const double channels =
-                group == 1 ? static_cast<double>(x.channels.count()) / static_cast<double>(at.x(0)[1]) : 1;
-            return all > 0 ? part * channels / all : 1;
+            return all > 0 ? part / all : 1;
           }};
 }
 
-/// With explicit pads; nothing for others.
 [[nodiscard]] inline std::optional<LiveRule> transposed_convolution(const SizedNode& at) {
   const auto& node = at.node;
   const Dims &x_dims = at.x(0), &w_dims = at.x(1), &y_dims = at.y();
-  const std::string auto_pad = node.attribute<std::string>("auto_pad", "NOTSET");
-  if ((auto_pad != "NOTSET" && !auto_pad.empty()) || !node.attribute<Dims>("output_shape", {}).empty() ||
-      x_dims.size() < 3 || w_dims.size() != x_dims.size() || y_dims.size() != x_dims.size())
-    return std::nullopt;
-  const auto read = WindowAxes::read(node, std::span(y_dims).subspan(2), std::span(w_dims).subspan(2));
+  const auto read = op::ConvTranspose::windows(node, x_dims, w_dims);
   const std::int64_t group = node.attribute<std::int64_t>("group", 1);
-  if (!read || group < 1 || y_dims[1] % group != 0 || x_dims[1] % group != 0) return std::nullopt;
+  if (!read || y_dims.size() != x_dims.size() || group < 1 || y_dims[1] % group != 0 || x_dims[1] % group != 0)
+    return std::nullopt;
   std::vector<Window> windows;
   for (const auto& axis : read->axes) windows.push_back(axis.window);
-  return LiveRule{.operand = [at, windows, group](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-                    if (k > 1) return {beside_window(at.x(k), at.y(j), y)};
-                    Box result = whole_box(at.x(k));
-                    if (k == 1) {
-                      if (group == 1) result[1] = y[1];
-                      for (std::size_t i = 0; i < windows.size(); ++i)
-                        result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).used;
-                      return {result};
-                    }
-                    result[0] = y[0];
-                    result[1] = channels_read(y[1], at.y(j)[1] / group, at.x(0)[1] / group);
-                    for (std::size_t i = 0; i < windows.size(); ++i)
-                      result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).x;
-                    return {result};
-                  },
-                  .flops =
-                      [at, windows](std::span<const Region> y, const Region&) {
-                        return part_of(y[0], [&](std::size_t i, const Positions& p) {
-                          return i < 2 ? static_cast<double>(p.count())
-                                       : transposed_taps(windows[i - 2], p, at.x(0)[i]).count;
-                        });
-                      }};
+  const auto filled = at.known_x(0).filled;
+  const GroupedChannels channels(filled ? (*filled)[1] : Positions::whole(x_dims[1]), x_dims[1], y_dims[1], group);
+  return LiveRule{
+      .operand = [at, windows, channels](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+        if (k > 1) return {beside_window(at.x(k), at.y(j), y)};
+        Box result = whole_box(at.x(k));
+        if (k == 1) {
+          result[0] = channels.read(y[1]);
+          result[1] = channels.y_in_group(y[1]);
+          for (std::size_t i = 0; i < windows.size(); ++i)
+            result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).used;
+          return {result};
+        }
+        result[0] = y[0];
+        result[1] = channels.read(y[1]);
+        for (std::size_t i = 0; i < windows.size(); ++i)
+          result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).x;
+        return {result};
+      },
+      .flops =
+          [at, windows, channels](std::span<const Region> y, const Region&) {
+            const auto measured = [&](const Region& region, const auto& pairs) {
+              return region.measure([&](std::size_t i, const Positions& p) {
+                return i == 0   ? static_cast<double>(p.count())
+                       : i == 1 ? pairs(p)
+                                : transposed_taps(windows[i - 2], p, at.x(0)[i]).count;
+              });
+            };
+            const double all =
+                measured(Region::whole(y[0].dims()), [&](const Positions& p) { return channels.all_pairs(p); });
+            return all > 0 ? measured(y[0], [&](const Positions& p) { return channels.pairs(p); }) / all : 1;
+          }};
 }
 
 [[nodiscard]] inline std::optional<LiveRule> pool(const SizedNode& at) {

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that read a part of their operands, or nothing of them. A multiply-add is two operations, floats have 4
+// bytes, indices 8. `h` is a product: each of its rows takes a row of x and all of w.
+#include "least_work.hpp"
+
+namespace parts_of_operands {
+
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+
+constexpr auto f32 = onnx::TensorProto::FLOAT, i64 = onnx::TensorProto::INT64, u8 = onnx::TensorProto::UINT8;
+constexpr double row = 64 * 4, square = 64 * 64 * 4, product_row = 2 * 64 * 64;
+
+TEST_CASE("a table of indices names rows", "[floors]") {
+  SECTION("four of 64") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[2, 2, 64] y)
+        <int64[2, 2] i = {0, 10, -1, 3}> { h = MatMul(x, w) y = Gather(h, i) })"),
+                {4 * product_row, 4 * row + square + 4 * 8, 4 * row});
+  }
+  SECTION("two rows of the table are one") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[2, 2, 64] y)
+        <int64[2, 2] i = {5, 9, 5, 9}> { r = Relu(x) g = Gather(r, i) y = MatMul(g, w) })"),
+                {2 * 64 + 2 * product_row, 2 * row + square + 2 * 8, 4 * row});
+  }
+  SECTION("two rows, each twice") {
+    check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[2, 2, 64] y)
+        <int64[2, 2] i = {5, 9, 9, 5}> { r = Relu(x) g = Gather(r, i) y = MatMul(g, w) })"),
+                {2 * 64 + 2 * product_row, 2 * row + square + 2 * 8, 4 * row});
+  }
+  SECTION("2048 times the first") {
+    check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (float[2048, 64] y) { h = MatMul(x, w) "
+                             "y = Gather(h, i) }",
+                             {{"i", i64, {2048}, 8}}),
+                {product_row, row + square + 8, 2048 * row});
+  }
+  SECTION("of each row the first element") {
+    check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (float[64] y) { h = MatMul(x, w) "
+                             "y = GatherND<batch_dims = 1>(h, i) }",
+                             {{"i", i64, {64, 1}, 8}}),
+                {2 * 64 * 64, square + row + 64 * 8, 64 * 4});
+  }
+}
+
+TEST_CASE("what a scatter overwrites is not computed", "[floors]") {
+  const std::string head = "(float[4, 64] x, float[64, 64] w, float[";
+  SECTION("all rows but one") {
+    check_least(least_layers(head + R"(3, 64] u) => (float[4, 64] y) <int64[3, 1] i = {0, -1, 1}> {
+        h = MatMul(x, w) y = ScatterND(h, i, u) })"),
+                {product_row, row + square + 3 * row + 3 * 8, 4 * row});
+  }
+  SECTION("all rows") {
+    check_least(least_layers(head + R"(4, 64] u) => (float[4, 64] y) <int64[4, 1] i = {3, 2, -3, 0}> {
+        h = MatMul(x, w) y = ScatterND(h, i, u) })"),
+                {0, 4 * row + 4 * 8, 4 * row});
+  }
+  SECTION("the first row, element by element") {
+    check_least(least_layers(head + "1, 64] u) => (float[4, 64] y) { h = MatMul(x, w) y = ScatterElements(h, i, u) }",
+                             {{"i", i64, {1, 64}, 8}}),
+                {3 * product_row, 3 * row + square + row + 64 * 8, 4 * row});
+  }
+  SECTION("a sum needs what was there") {
+    check_least(least_layers(head + R"(1, 64] u) => (float[4, 64] y) <int64[1, 1] i = {0}> {
+        h = MatMul(x, w) y = ScatterND<reduction = "add">(h, i, u) })"),
+                {4 * product_row + 64, 4 * row + square + row + 8, 4 * row});
+  }
+}
+
+TEST_CASE("padded positions show what lies at the edge", "[floors]") {
+  const auto padded = [](const std::string& mode, const std::string& cells, const std::string& from,
+                         const std::string& to, const std::string& rows) {
+    return least_layers("(float[8, 64] x, float[64, 64] w) => (float[" + rows + ", 64] y) <int64[4] p = {" + cells +
+                        "}, int64[1] a = {" + from + "}, int64[1] b = {" + to +
+                        "}> { h = MatMul(x, w) q = Pad<mode = \"" + mode + "\">(h, p) y = Slice(q, a, b) }");
+  };
+  const auto rows = [](double count, double written) -> benanza::testing::Least {
+    return {count * product_row, count * row + square, written * row};
+  };
+  check_least(padded("edge", "1, 0, 1, 0", "5", "6", "1"), rows(1, 1));      // row 4
+  check_least(padded("edge", "3, 0, 0, 0", "0", "4", "4"), rows(1, 4));      // row 0, four times
+  check_least(padded("edge", "0, 0, 3, 0", "7", "9", "2"), rows(1, 2));      // row 7, twice
+  check_least(padded("reflect", "3, 0, 0, 0", "0", "2", "2"), rows(2, 2));   // rows 3 and 2
+  check_least(padded("reflect", "3, 0, 0, 0", "2", "5", "3"), rows(2, 3));   // rows 1, 0, 1
+  check_least(padded("reflect", "0, 0, 2, 0", "9", "10", "1"), rows(1, 1));  // row 5
+  check_least(padded("wrap", "2, 0, 0, 0", "1", "3", "2"), rows(2, 2));      // rows 7 and 0
+}
+
+TEST_CASE("a corner of a transposed convolution", "[floors]") {
+  // Stride 2 and 2x2 taps: 2 x 2 places of the result have one tap each, of place 0 of x; 4 channels to 4.
+  for (const std::string attribute : {"auto_pad = \"SAME_UPPER\"", "output_shape = [32, 32]"})
+    check_least(least_layers("(float[1, 4, 16, 16] x) => (float[1, 4, 2, 2] y) <int64[2] a = {0, 0}, "
+                             "int64[2] b = {2, 2}, int64[2] c = {2, 3}> { t = ConvTranspose<strides = [2, 2], " +
+                                 attribute + ">(x, w) y = Slice(t, a, b, c) }",
+                             {{"w", f32, {4, 4, 2, 2}}}),
+                {2 * 16 * 4, 4 * 4 + 4 * 4 * 4 * 4, 4 * 4 * 4});
+  // One group of four: one channel to one, 9 taps of 16 x 16 elements.
+  check_least(least_layers(R"((float[1, 4, 16, 16] x) => (float[1, 1, 33, 33] y)
+      <int64[1] a = {0}, int64[1] b = {1}, int64[1] c = {1}> {
+        t = ConvTranspose<strides = [2, 2], group = 4>(x, w) y = Slice(t, a, b, c) })",
+                           {{"w", f32, {4, 1, 3, 3}}}),
+              {2 * 9 * 256, 256 * 4 + 9 * 4, 33 * 33 * 4});
+}
+
+TEST_CASE("channels of zeros are in no product", "[floors]") {
+  // The second of two groups has zeros alone: two filters of 2 channels are left.
+  check_least(
+      least_layers(R"((float[1, 2, 16, 16] x) => (float[1, 4, 14, 14] y) <int64[8] p = {0, 0, 0, 0, 0, 2, 0, 0}> {
+        q = Pad(x, p) y = Conv<group = 2>(q, w) })",
+                   {{"w", f32, {4, 2, 3, 3}}}),
+      {2 * 2 * 2 * 9 * 196, 2 * 256 * 4 + 2 * 2 * 9 * 4, 4 * 196 * 4});
+  // Two of 8 channels, one tap, 4 results of each element.
+  check_least(
+      least_layers(R"((float[1, 2, 16, 16] x) => (float[1, 4, 31, 31] y) <int64[8] p = {0, 0, 0, 0, 0, 6, 0, 0}> {
+        q = Pad(x, p) y = ConvTranspose<strides = [2, 2]>(q, w) })",
+                   {{"w", f32, {8, 4, 1, 1}}}),
+      {2 * 2 * 4 * 256, 2 * 256 * 4 + 2 * 4 * 4, 4 * 31 * 31 * 4});
+}
+
+TEST_CASE("one normalised channel of 64", "[floors]") {
+  // Channels are made by a 1x1 convolution at 64 places: 64 products each.
+  const auto first_of = [](const std::string& norm) {
+    return least_layers(
+        "(float[1, 64, 8, 8] x) => (float[1, 1, 8, 8] y) <int64[1] a = {0}, int64[1] b = {1}, "
+        "int64[1] c = {1}> { h = Conv(x, w) t = " +
+            norm + "(h) y = Slice(t, a, b, c) }",
+        {{"w", f32, {64, 64, 1, 1}}});
+  };
+  // A window of 3 channels: the first and the second; 7 operations a result.
+  check_least(first_of("LRN<size = 3>"), {2 * 2 * 64 * 64 + 7 * 64, square + 2 * 64 * 4, 64 * 4});
+  // Its own mean and variance: 5 operations an element.
+  check_least(first_of("MeanVarianceNormalization"), {2 * 64 * 64 + 5 * 64, square + 64 * 4, 64 * 4});
+  check_least(first_of("MeanVarianceNormalization<axes = [2, 3]>"), {2 * 64 * 64 + 5 * 64, square + 64 * 4, 64 * 4});
+}
+
+TEST_CASE("frames that lie apart read what is in them", "[floors]") {
+  // 10 frames of 4 samples; 3 bins of two numbers each.
+  const auto frames = least_layers(R"((float[1, 1000, 1] x) => (float[1, 10, 3, 2] y) <int64 s = {100}, int64 l = {4}> {
+      y = STFT(x, s, , l) })");
+  CHECK(frames.single.model_reads.value == 10 * 4 * 4);
+  CHECK(frames.single.model_writes.value == 10 * 3 * 2 * 4);
+  // 499 frames of 4 samples that overlap by 2: all samples.
+  const auto overlapping =
+      least_layers(R"((float[1, 1000, 1] x) => (float[1, 499, 3, 2] y) <int64 s = {2}, int64 l = {4}> {
+      y = STFT(x, s, , l) })");
+  CHECK(overlapping.single.model_reads.value == 1000 * 4);
+  // The first 8 samples; length and axis are in the code.
+  const auto cut = least_layers(
+      "(float[1, 1000, 1] x) => (float[1, 8, 2] y) <int64 l = {8}, int64 a = {1}> { y = DFT(x, l, a) }", {}, 20);
+  CHECK(cut.single.model_reads.value == 8 * 4);
+}
+
+TEST_CASE("the first step of reversed sequences is the last of each", "[floors]") {
+  check_least(least_layers(R"((float[4, 3, 64] x) => (float[1, 3, 64] y)
+      <int64[3] l = {4, 2, 4}, int64[1] a = {0}, int64[1] b = {1}> {
+        r = Relu(x) s = ReverseSequence(r, l) y = Slice(s, a, b) })"),
+              {3 * 64, 3 * row, 3 * row});
+  // Step 3 of the second sequence lies behind its end and stays where it is.
+  check_least(least_layers(R"((float[4, 3, 64] x) => (float[1, 3, 64] y)
+      <int64[3] l = {4, 2, 4}, int64[1] a = {3}, int64[1] b = {4}> {
+        r = Relu(x) s = ReverseSequence(r, l) y = Slice(s, a, b) })"),
+              {3 * 64, 3 * row, 3 * row});
+}
+
+TEST_CASE("an operand that gives a shape or a type is not computed", "[floors]") {
+  const std::string square_of = "(float[64, 64] x, float[64, 64] w) => (float[64, 64] y) { h = MatMul(x, w) ";
+  check_least(least_layers(square_of + "y = EyeLike(h) }"), {0, 0, square});
+  check_least(least_layers(square_of + "y = RandomNormalLike(h) }"), {0, 0, square});
+  check_least(least_layers(square_of + "y = RandomUniformLike(h) }"), {0, 0, square});
+  check_least(least_layers("(float[64] z, float[64, 64] x, float[64, 64] w) => (float[64] y) { h = MatMul(x, w) "
+                           "r = Relu(z) y = CastLike(r, h) }"),
+              {64, row, row});
+  // At inference nothing is dropped: the mask is the same for all requests.
+  check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (bool[64, 64] m) { h = MatMul(x, w) "
+                           "y, m = Dropout(h) }"),
+              {0, 0, 64 * 64});
+}
+
+TEST_CASE("sums of what comes before", "[floors]") {
+  const auto first_of = [](const std::string& attributes, const std::string& count) {
+    return least_layers("(float[64, 64] x) => (float[" + count + ", 64] y) <int64[1] a = {0}, int64[1] b = {" + count +
+                        "}, int64 k = {0}> { v = CumSum" + attributes + "(x, k) y = Slice(v, a, b) }");
+  };
+  check_least(first_of("", "3"), {2 * 64, 3 * row, 3 * row});
+  // Without the element itself: zeros, the first row, and its sum with the second.
+  check_least(first_of("<exclusive = 1>", "1"), {0, 0, row});
+  check_least(first_of("<exclusive = 1>", "2"), {0, row, 2 * row});
+  check_least(first_of("<exclusive = 1>", "3"), {64, 2 * row, 3 * row});
+}
+
+TEST_CASE("a mean needs no scale and no variance", "[floors]") {
+  check_least(
+      least_layers("(float[64, 64] x) => (float[64, 1] m) { y, m = LayerNormalization(x, g) }", {{"g", f32, {64}}}),
+      {64 * 64, square, 64 * 4});
+}
+
+TEST_CASE("scales of 4-bit weights follow the columns", "[floors]") {
+  // 16 of 32 columns of 64 weights, with a scale for each half.
+  check_least(least_layers(R"((float[8, 64] x) => (float[1, 16] y) <int64[2] a = {0, 0}, int64[2] b = {1, 16}> {
+        t = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, block_size = 32>(x, w, s) y = Slice(t, a, b) })",
+                           {{"w", u8, {32, 2, 16}, 1}, {"s", f32, {64}}}),
+              {2 * 64 * 16, row + 16 * 32 + 16 * 2 * 4, 16 * 4});
+}
+
+}  // namespace parts_of_operands
