@@ -49,6 +49,30 @@ void refuse_attributes(const Node& node) {
   if (node.attribute("saturate", std::int64_t{1}) == 0) refuse("conversion without saturation");
 }
 
+/// GroupQueryAttention may leave room in its cache, or have sequences of different lengths (`seqlens_k`: the last key
+/// of each): then it has keys that the layer would not leave out. Lengths that data decide are looked at in each run.
+void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) {
+  const auto* attention = std::get_if<op::Attention>(&bound.layer);
+  if (attention == nullptr || node.op_type != "GroupQueryAttention") return;
+  constexpr const char* why = "a cache that is not full, or sequences of different lengths";
+  const std::int64_t keys = attention->k[2], cached = node.has_input(3) ? graph.input(node, 3).dims[2] : 0;
+  if (keys != cached + attention->q[2]) throw NotExecutable(node, why);
+  if (!node.has_input(5)) return;
+  if (const auto& literal = graph.input(node, 5).literal) {
+    const auto last_keys = literal->ints;
+    if (std::any_of(last_keys.begin(), last_keys.end(), [&](auto last) { return last != keys - 1; }))
+      throw NotExecutable(node, why);
+    return;
+  }
+  OperandSource& source = bound.operands[1];
+  source.make = [&node, keys, read = source](const NodeTensors& inputs) {
+    for (const double last : inputs[5]->values())
+      if (last != static_cast<double>(keys - 1)) throw NotExecutable(node, why);
+    return read.make ? read.make(inputs) : *inputs[read.inputs.front()];
+  };
+  source.inputs.push_back(5);
+}
+
 /// A commutative function has its operands in canonical order.
 bool is_swapped(const Node& node, const Graph& graph, const op::Binary& binary) {
   if (node.op_type == "PRelu") return false;
@@ -279,6 +303,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;
   if (nothing) bound.shapes = {};
   bound.operands = sources_of(graph, node, bound);
+  refuse_unused_keys(graph, node, bound);
   bound.outputs = output_sources(graph, node, bound);
   bound.parameters = node_parameters(node, bound.layer, inputs);
   return bound;

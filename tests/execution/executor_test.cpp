@@ -184,6 +184,29 @@ TEST_CASE("random numbers are those of the scheme that engines are given") {
   CHECK(random_input(DataType::boolean, {2}, "x", engines_seed).values() == Values{1, 1});
 }
 
+TEST_CASE("keys that GroupQueryAttention leaves out are refused") {
+  const auto model = [](const std::string& rows, const std::string& total) {
+    return "m (float[1,1,16] q, float[1,1,16] k, float[1,1,16] v, float[1,1,3,16] pk, float[1,1,3,16] pv, int32[1] "
+           "last" +
+           total + ") => (float[1,1,16] y, float[1,1," + rows + ",16] rk, float[1,1," + rows +
+           R"(,16] rv) { y, rk, rv = com.microsoft.GroupQueryAttention<num_heads = 1, kv_num_heads = 1>(q, k, v, pk, pv,
+           last, total) })";
+  };
+  const auto run = [&](const std::string& text, double last) {
+    Inputs inputs{{"last", Tensor::of(DataType::i32, {1}, Values{last})},
+                  {"total", Tensor::of(DataType::i32, {}, Values{last + 1})}};
+    for (const auto* name : {"q", "k", "v"}) inputs[name] = floats({1, 1, 16}, Values(16, name[0] == 'v' ? 2.0 : 1.0));
+    for (const auto* name : {"pk", "pv"}) inputs[name] = floats({1, 1, 3, 16}, Values(48, 1.0));
+    return run_text(text, inputs, "y");
+  };
+  // Equal scores of three values of 1 and a value of 2.
+  const std::string grows = model("4", ", int32 total");
+  CHECK(run(grows, 3).back() == Approx(1.25));
+  CHECK(testing::message_of<NotExecutable>([&] { run(grows, 2); }).find("not full") != std::string::npos);
+  const std::string shared = model("3", ", int32 total");
+  CHECK(testing::message_of<NotExecutable>([&] { run(shared, 2); }).find("not full") != std::string::npos);
+}
+
 TEST_CASE("an index that points beyond a tensor is refused before a plan reads there") {
   Executor executor = Executor::load(
       testing::import_text("m (float[3,2] x, int64[2] i) => (float[2,2] y) { y = Gather(x, i) }", {.executable = true}),

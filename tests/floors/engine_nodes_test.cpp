@@ -105,9 +105,6 @@ TEST_CASE("of what data choose in ONNX Runtime's own nodes the certain part coun
             q, k, v, , , pk, pv, l) })"),
                 {0, 3 * row + 4, row});
   }
-  SECTION("an operator of another domain: its results alone") {
-    check_least(least_layers("(float[64, 64] x) => (float[64] y) { y = some.domain.Pick(x) }"), {0, 0, row});
-  }
 }
 
 TEST_CASE("of the angles of positions that data give one row is certain", "[floors]") {

@@ -36,13 +36,13 @@ struct StoredPlace {
   bool operator==(const StoredPlace&) const = default;
 };
 
-/// A tensor of the graph.
 /// What the file stores of a sparse tensor.
 struct SparseNumbers {
   double bytes = 0;          ///< numbers and their places
   std::int64_t numbers = 0;  ///< all others are 0
 };
 
+/// A tensor of the graph.
 struct Value {
   std::string name{};
   DataType type = DataType::f32;

@@ -113,7 +113,7 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
   for (const auto& most : {weights, inputs})
     for (const auto& [id, bytes] : most) {
       const LayerTensor& tensor = result_.tensors[id];
-      const bool known = !doubtful.contains(id) && !tensor.stored;
+      const bool known = bytes.value > 0 && !doubtful.contains(id) && !tensor.stored;
       result_.model_reads += known ? std::max(bytes, tensor.bytes() * tensor.needed) : bytes;
     }
   DistinctBytes writes(result_);  // one of two outputs may be a view of the other
