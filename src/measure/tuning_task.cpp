@@ -83,7 +83,8 @@ void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
       return value > margin * time && value * threads > margin * work;
     }
   };
-  std::map<CacheState, Least> whole, without;
+  // Candidates whose threads were always far from each other lose against others of their kind alone.
+  std::map<CacheState, Least> whole, without, distant_whole, distant_without;
   std::vector<std::optional<std::pair<double, double>>> seen;  // with launches, and without
   for (const auto& candidate : task.candidates) {
     const auto time = candidate.competes() ? standing(candidate, sampler) : std::nullopt;
@@ -91,11 +92,17 @@ void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
     if (!time) continue;
     whole[candidate.row.cache].lower(seen.back()->first, candidate.row.threads);
     without[candidate.row.cache].lower(seen.back()->second, candidate.row.threads);
+    if (!candidate.only_distant(sampler)) continue;
+    distant_whole[candidate.row.cache].lower(seen.back()->first, candidate.row.threads);
+    distant_without[candidate.row.cache].lower(seen.back()->second, candidate.row.threads);
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     Candidate& candidate = task.candidates[i];
-    if (seen[i] && whole[candidate.row.cache].is_lost(seen[i]->first, candidate.row.threads, margin) &&
-        without[candidate.row.cache].is_lost(seen[i]->second, candidate.row.threads, margin))
+    if (!seen[i]) continue;
+    const CacheState cache = candidate.row.cache;
+    const bool distant = candidate.only_distant(sampler);
+    if ((distant ? distant_whole : whole)[cache].is_lost(seen[i]->first, candidate.row.threads, margin) &&
+        (distant ? distant_without : without)[cache].is_lost(seen[i]->second, candidate.row.threads, margin))
       candidate.plan.reset();
   }
 }
@@ -110,7 +117,7 @@ void choose(TuningTask& task, const Sampler& sampler) {
       void take_better(Candidate& other, const Rank& rank_of_other) {
         if (candidate == nullptr || rank_of_other < rank) candidate = &other, rank = rank_of_other;
       }
-    } counts_least, as_run, least_work;
+    } counts_least, as_run, least_work, best_distant;
     for (auto& candidate : task.candidates) {
       const auto time =
           candidate.row.cache == cache && candidate.competes() ? counted(candidate, sampler) : std::nullopt;
@@ -121,10 +128,12 @@ void choose(TuningTask& task, const Sampler& sampler) {
       counts_least.take_better(candidate, {time->value, whole, name});
       as_run.take_better(candidate, {whole, time->value, name});
       least_work.take_better(candidate, {time->value * threads, whole * threads, name});
+      if (candidate.only_distant(sampler)) best_distant.take_better(candidate, {whole, time->value, name});
     }
     if (counts_least.candidate == nullptr) continue;
     if (cache == CacheState::hot) least_work.candidate->chosen = least_work.candidate->seldom = true;
-    for (Candidate* candidate : {counts_least.candidate, as_run.candidate}) {
+    for (Candidate* candidate : {counts_least.candidate, as_run.candidate, best_distant.candidate}) {
+      if (candidate == nullptr) continue;
       candidate->chosen = true;
       candidate->seldom = false;
     }
