@@ -37,8 +37,8 @@ struct Candidate {
   [[nodiscard]] bool competes() const { return plan != nullptr && row.measured(); }
   /// Whether its threads were far from each other in each of its samples: near each other it may be faster.
   [[nodiscard]] bool only_distant(const Sampler& sampler) const {
-    return !samples.empty() && std::all_of(samples.begin(), samples.end(),
-                                           [&](const Sample& sample) { return sampler.distant(sample); });
+    return !samples.empty() &&
+           std::all_of(samples.begin(), samples.end(), [&](const Sample& sample) { return sampler.distant(sample); });
   }
   /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
   /// throws.
