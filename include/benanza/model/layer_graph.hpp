@@ -209,8 +209,9 @@ class LayerGraphBuilder {
     Context here = context;
     if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
     else
-      result_.unknown.push_back("trip count of '" + node.name + "' (" + node.op_type +
-                                ") is not known: one pass is counted, by floors if it is certain (--value sets an input that it depends on)");
+      result_.unknown.push_back(
+          "trip count of '" + node.name + "' (" + node.op_type +
+          ") is not known: one pass is counted, by floors if it is certain (--value sets an input that it depends on)");
     const std::size_t begin = result_.layers.size();
     walk(body, inner, here);
 
