@@ -44,7 +44,7 @@ MeasureOptions knowing(double round_trip) {
 
 TEST_CASE("samples while threads are far from each other do not count, if there are others") {
   FakeHost host;
-  host.thread_distance = [](double now) { return std::fmod(now, 2.0) < 0.8 ? 3.0 : 1.0; };
+  host.thread_distance = [](double now) { return std::fmod(now, 2.0) < 1.2 ? 1.0 : 3.0; };
   const Measurement row = row_of_two(host);
   CHECK_FALSE(row.contended);
   CHECK(counted(row) >= 8);
