@@ -76,7 +76,7 @@ std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
   try {
     Work work = place_.work(*entry.task, *entry.candidate, false);
     sampler.switch_to(work);
-    for (int i = 0; i < tries && !(sample && (sampler.quiet(*sample) || sampler.distant(*sample))); ++i)
+    for (int i = 0; i < tries && !(sample && sampler.is_final(*sample)); ++i)
       sample = sampler.sample(entry.candidate->row.calls_per_sample,
                               standing(*entry.candidate, sampler).value_or(Seconds{}));
   } catch (...) {
@@ -96,8 +96,8 @@ bool Rounds::round(std::vector<Entry>& entries, std::size_t number) {
     if (is_due(entries[i])) samples[i] = time(entries[i], 1 + retries);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const bool quiet = samples[i] && place_.sampler().quiet(*samples[i]);
-    if (quiet || !is_due(entries[i]) || place_.over(place_.options().budget)) continue;
+    const bool final = samples[i] && place_.sampler().is_final(*samples[i]);
+    if (final || !is_due(entries[i]) || place_.over(place_.options().budget)) continue;
     samples[i] = time(entries[i], 1);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i].candidate->rounds.push_back(samples[i]);
@@ -176,8 +176,20 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     if (!round(entries, done)) break;
     place_.keep(tasks);
   }
+  accept_distant_if_needed(entries);
   ask_referee(entries);
   ask_kernels(entries);
+}
+
+void Rounds::accept_distant_if_needed(const std::vector<Entry>& entries) {
+  Sampler& sampler = place_.sampler();
+  for (const auto& entry : entries) {
+    const auto& rounds = entry.candidate->rounds;
+    const auto near = std::count_if(rounds.begin(), rounds.end(),
+                                    [&](const auto& sample) { return sample && !sampler.distant(*sample); });
+    if (entry.candidate->competes() && !entry.candidate->seldom && static_cast<std::size_t>(near) < least_rounds)
+      return sampler.accept_distant();
+  }
 }
 
 void Rounds::ask_referee(std::vector<Entry>& entries) {
@@ -267,7 +279,11 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
   row.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
   row.cv = detail::coefficient_of_variation(sorted);
   if (candidate.chosen) {
-    row.noisy = valid < 2 * Rounds::groups || detail::group_uncertainty(rounds, 0.1, Rounds::groups) > noisy_share;
+    const bool distant = sampler.accepts_distant() &&
+                         std::any_of(candidate.rounds.begin(), candidate.rounds.end(),
+                                     [&](const auto& sample) { return sample && sampler.distant(*sample); });
+    row.noisy =
+        distant || valid < 2 * Rounds::groups || detail::group_uncertainty(rounds, 0.1, Rounds::groups) > noisy_share;
     row.rounds_s = std::move(rounds);
     row.visits_s = visit_times(candidate, sampler, method);
   } else {

@@ -40,6 +40,8 @@ class Rounds {
   /// False if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
+  /// Without enough rounds in which the threads of a candidate were near each other, all count.
+  void accept_distant_if_needed(const std::vector<Entry>& entries);
   /// Asks the device what the chosen plans' kernels take.
   void ask_referee(std::vector<Entry>& entries);
   /// Asks it for the kernels and counters that the options want, whatever is left of the budget.

@@ -61,15 +61,19 @@ class Sampler {
   /// By what is known now: later readings may change it.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
-           memory_.quiet(sample.memory_before, sample.memory_after) && !distant(sample);
+           memory_.quiet(sample.memory_before, sample.memory_after) && (accepts_distant_ || !distant(sample));
   }
-  /// Whether its threads were far from each other, before it and after it. Such phases last seconds or minutes: another
-  /// sample at once would be no better.
+  /// Whether its threads were far from each other, before it and after it. Such phases last seconds or minutes.
   [[nodiscard]] bool distant(const Sample& sample) const {
     const auto trips = trips_.find(sample.before.kind->second);
     return trips != trips_.end() && trips->second.is_distant(sample.trip_before) &&
            trips->second.is_distant(sample.trip_after);
   }
+  /// Whether the same again would be no better at once: it is quiet, or of a phase that lasts.
+  [[nodiscard]] bool is_final(const Sample& sample) const { return quiet(sample) || distant(sample); }
+  /// From now on samples count as quiet although their threads were far from each other.
+  void accept_distant() { accepts_distant_ = true; }
+  [[nodiscard]] bool accepts_distant() const { return accepts_distant_; }
   /// The same by a reading taken now.
   [[nodiscard]] bool distant_now(int threads);
 
@@ -97,6 +101,7 @@ class Sampler {
   Sentinel sentinel_{};
   MemorySentinel memory_{};
   std::map<int, RoundTrips> trips_{};  ///< by threads
+  bool accepts_distant_ = false;
   Work* work_ = nullptr;
   bool warm_ = false;                                     ///< calls of the current work are stable
   std::optional<Sentinel::Reading> last_{};               ///< after the sample before

@@ -149,8 +149,7 @@ void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds 
   candidate.samples.push_back(sample);
   candidate.row.calls_per_sample = calls;
   const int most = expected >= Sampler::long_call ? 1 : retries;
-  const auto is_final = [&](const Sample& one) { return sampler.quiet(one) || sampler.distant(one); };
-  for (int i = 0; i < most && !is_final(candidate.samples.back()); ++i)
+  for (int i = 0; i < most && !sampler.is_final(candidate.samples.back()); ++i)
     candidate.samples.push_back(sampler.sample(calls, expected));
   if (calls > 1 || candidate.samples.size() > 1) return;
   const Seconds time = sample.time;
@@ -199,7 +198,7 @@ void Tuner::take(Candidate& candidate, int samples, Seconds until) {
        ++tries) {
     candidate.samples.push_back(
         sampler.sample(candidate.row.calls_per_sample, standing(candidate, sampler).value_or(Seconds{})));
-    if (sampler.quiet(candidate.samples.back())) ++good;
+    if (sampler.is_final(candidate.samples.back())) ++good;
   }
 }
 
