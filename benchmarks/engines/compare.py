@@ -95,15 +95,15 @@ def random_inputs(inputs, shapes):
 
 
 def with_weights(path, folder, seed=SEED):
-    """A copy of the model in `folder` in which every tensor that a ConstantOfShape fills is one of random numbers: files of examples/models come without
-    their weights, and engines would make one product of several whose weights are all equal. Spread as He initialisation spreads them, what has one
+    """A copy of the model in `folder` in which every tensor that a ConstantOfShape of an initializer fills is one of random numbers: files of
+    examples/models come without their weights, and engines would make one product of several whose weights are all equal. Spread as He initialisation spreads them, what has one
     number for each channel around the value that was there, so that no number overflows or becomes denormal on its way through the network."""
     import numpy
     import onnx
 
     model = onnx.load(path)
     graph = model.graph
-    shapes = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.name.startswith("shape_")}
+    shapes = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.data_type == onnx.TensorProto.INT64}
     filled = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in shapes]
     for node in filled:
         value = onnx.numpy_helper.to_array(node.attribute[0].t) if node.attribute else numpy.zeros(1, numpy.float32)

@@ -24,7 +24,7 @@ WRITTEN = 6  # numbers of each output
 
 
 def onnxruntime_outputs(path, feed, threads=1):
-    """Output name -> array. Graph optimisations that change results (other roundings) stay off."""
+    """Name -> array of the outputs that are tensors. Graph optimisations that change results (other roundings) stay off."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -32,7 +32,8 @@ def onnxruntime_outputs(path, feed, threads=1):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return dict(zip([output.name for output in session.get_outputs()], session.run(None, feed)))
+    results = dict(zip([output.name for output in session.get_outputs()], session.run(None, feed)))
+    return {name: result for name, result in results.items() if hasattr(result, "dtype")}  # not sequences
 
 
 def file_name(name, taken):

@@ -135,7 +135,8 @@ NodeTensors NodeStep::run(const NodeTensors& inputs, Resources& resources) {
   if (is_fill(*node_)) {
     const Value& output = graph_->output(*node_, 0);
     const Tensor result = filled(*node_, inputs, output.type);
-    const bool is_weight = output.constant && resources.weight_seed && result.elements() != 0;
+    const bool fills_weight = output.constant && node_->attribute<std::int64_t>("fills_weight", 0) != 0;
+    const bool is_weight = fills_weight && resources.weight_seed && result.elements() != 0;
     if (!is_weight) return {result};
     return {random_weights(output.type, result.dims(), output.name, *resources.weight_seed, result[0])};
   }

@@ -34,21 +34,28 @@ struct Trees {
   std::vector<std::size_t> roots{};
 };
 
-/// Numbers of an attribute that is a list or a tensor.
-Floats tree_numbers(const Node& node, std::string_view key) {
+/// At least `count` numbers of an attribute that is a list or a tensor.
+Floats tree_numbers(const Node& node, std::string_view key, std::size_t count = 0) {
   const auto found = node.attributes.find(key);
-  if (found == node.attributes.end()) return {};
-  if (const auto* list = std::get_if<Floats>(&found->second)) return *list;
-  const auto* tensor = std::get_if<Literal>(&found->second);
-  if (tensor == nullptr) throw NotExecutable(node, "trees whose numbers the importer drops");
-  return tensor->floats.empty() ? Floats(tensor->ints.begin(), tensor->ints.end()) : tensor->floats;
+  Floats numbers;
+  if (found != node.attributes.end()) {
+    const auto* const list = std::get_if<Floats>(&found->second);
+    const auto* const tensor = std::get_if<Literal>(&found->second);
+    if (list != nullptr) numbers = *list;
+    else if (tensor != nullptr && !tensor->floats.empty()) numbers = tensor->floats;
+    else if (tensor != nullptr) numbers.assign(tensor->ints.begin(), tensor->ints.end());
+  }
+  // The importer keeps no long tensors, and knows nothing of `nodes_values_as_tensor`.
+  if (numbers.size() < count) throw NotExecutable(node, "trees whose numbers the importer drops");
+  return numbers;
 }
 
 /// The trees of a TreeEnsemble. Leaves are behind the branches.
 Trees by_root(const Node& node) {
   const auto list = [&](std::string_view key) { return node.attribute<Integers>(key, {}); };
   const Integers features = list("nodes_featureids"), targets = list("leaf_targetids");
-  const Floats splits = tree_numbers(node, "nodes_splits"), weights = tree_numbers(node, "leaf_weights");
+  const Floats splits = tree_numbers(node, "nodes_splits", features.size()),
+               weights = tree_numbers(node, "leaf_weights", targets.size());
   const auto behind = [&](std::string_view nodes, std::string_view leaves, std::size_t i) {
     return static_cast<std::size_t>(list(nodes).at(i)) + (list(leaves).at(i) != 0 ? features.size() : 0);
   };
@@ -69,7 +76,8 @@ Trees by_root(const Node& node) {
 Trees by_id(const Node& node, const std::string& prefix) {
   const auto list = [&](const std::string& key) { return node.attribute<Integers>(key, {}); };
   const Integers tree = list("nodes_treeids"), id = list("nodes_nodeids"), features = list("nodes_featureids");
-  const Floats splits = tree_numbers(node, "nodes_values"), weights = tree_numbers(node, prefix + "_weights");
+  const Floats splits = tree_numbers(node, "nodes_values", tree.size()),
+               weights = tree_numbers(node, prefix + "_weights", list(prefix + "_ids").size());
   const auto modes = node.attribute<std::vector<std::string>>("nodes_modes", {});
   const auto place = [&](std::int64_t of_tree, std::int64_t of_id) {
     for (std::size_t i = 0; i < tree.size(); ++i)

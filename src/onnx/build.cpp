@@ -309,6 +309,7 @@ bool Builder::visit_folded(Step& step) {
     }
   } else {
     if (!step.constant) return false;
+    if (binding_.executable && has_stored_shape(step)) step.node.attributes["fills_weight"] = std::int64_t{1};
     const Fold fold = find_fold(op);
     if (!fold) return false;
     for (const auto& id : step.inputs)
@@ -387,13 +388,17 @@ void Builder::define(Step& step, Types types) {
   emit(step, std::move(values), std::move(types));
 }
 
-/// Whether it stands for a weight that was left out of the file: of a shape that the file stores. Zeros and ones are
-/// what models compute masks from.
-bool Builder::fills_weight(const Step& step) {
+/// Whether it fills a shape that the file stores, as for a weight that was left out of the file. Models compute the
+/// shapes of masks and initial states.
+bool Builder::has_stored_shape(const Step& step) {
   if (step.node.op_type != "ConstantOfShape" || !step.node.domain.empty() || step.proto.input_size() < 1) return false;
   const auto& stored = step.scope.source.initializer();
-  if (std::none_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); }))
-    return false;
+  return std::any_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); });
+}
+
+/// Whether it stands for a weight that training changes. Zeros and ones are what models compute masks from.
+bool Builder::fills_weight(const Step& step) {
+  if (!has_stored_shape(step)) return false;
   const auto* value = find_attribute(step.proto, "value");
   if (value == nullptr || !value->has_t()) return false;
   const Constant number = decode(value->t());

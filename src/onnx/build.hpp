@@ -94,6 +94,7 @@ class Builder {
   void define(Step& step, Types types);
   void define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type);
   void alias(Step& step, int output, ValueId id);
+  [[nodiscard]] static bool has_stored_shape(const Step& step);
   [[nodiscard]] static bool fills_weight(const Step& step);
   [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
   void note_constant(const Step& step);

@@ -101,6 +101,25 @@ TEST_CASE("numbers that decide no speed are the model's") {
           {{"x", floats({1, 1, 2}, {1, 3})}}, "y") == Values{0.5, 2.5});
 }
 
+TEST_CASE("each element of a vector has its own scale") {
+  const Inputs inputs{{"x", Tensor::of(DataType::i32, {3}, Values{4, 5, -6})}};
+  CHECK(run_text("m (int32[3] x) => (float[3] y) <float[3] s = {1, 2, 0.5}> { y = DequantizeLinear<axis = 0>(x, s) }",
+                 inputs, "y") == Values{4, 10, -3});
+}
+
+TEST_CASE("random weights fill shapes that the file stores, not those that it computes") {
+  const auto sum = [](const std::string& fill) {
+    Executor executor =
+        Executor::load(testing::import_text("m (float[2,3] x) => (float[2,3] y) <int64[2] stored = {2, 3}> { " + fill +
+                                                " y = Add(x, f) }",
+                                            {.executable = true}),
+                       {.weight_seed = engines_seed});
+    return executor.run({{"x", floats({2, 3}, Values(6, 1.0))}}).outputs.at("y").values();
+  };
+  CHECK(sum("s = Shape(x) f = ConstantOfShape(s)") == Values(6, 1.0));
+  CHECK(sum("f = ConstantOfShape(stored)") != Values(6, 1.0));
+}
+
 TEST_CASE("what constants compute is computed once, and weights may be stored in every way") {
   // y = x + (2 * w), w as raw bytes and as a list of numbers
   const std::string text =
