@@ -329,9 +329,10 @@ bool Builder::visit_folded(Step& step) {
     auto folded = fold({.node = step.node, .inputs = inputs, .value = value ? &*value : nullptr});
     if (!folded || folded->size() < static_cast<std::size_t>(step.proto.output_size())) return false;
     results = std::move(*folded);
-    if (binding_.executable && op == "ConstantOfShape" && is_float(results[0].type)) {
+    if (binding_.executable && op == "ConstantOfShape" && (is_float(results[0].type) || is_8_bit(results[0].type))) {
       // Weights that are left out of the file: whoever executes it may want other numbers.
-      if (element_count(results[0].dims) <= kept_floats) step.literal = std::move(results[0].data);
+      if (is_float(results[0].type) && element_count(results[0].dims) <= kept_floats)
+        step.literal = std::move(results[0].data);
       return false;
     }
   }

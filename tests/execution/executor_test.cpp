@@ -118,6 +118,8 @@ TEST_CASE("random weights fill shapes that the file stores, not those that it co
   };
   CHECK(sum("s = Shape(x) f = ConstantOfShape(s)") == Values(6, 1.0));
   CHECK(sum("f = ConstantOfShape(stored)") != Values(6, 1.0));
+  // compare.py: 1 + numpy.clip(3 + numpy.rint(20 * random_numbers([2, 3], "q", 2020)), -128, 127)
+  CHECK(sum("q = ConstantOfShape<value = int8[1] {3}>(stored) f = Cast<to = 1>(q)") == Values{8, -30, 9, 17, 5, -12});
 }
 
 TEST_CASE("what constants compute is computed once, and weights may be stored in every way") {
