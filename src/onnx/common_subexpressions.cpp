@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Common subexpressions: nodes that compute what an earlier node has computed are merged with it.
+#include "build.hpp"
+
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace benanza::importer {
+namespace {
+
+/// Whether an attribute says what its operator does without it.
+bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* schema) {
+  const auto are_all = [&attribute](std::int64_t number) {
+    const auto& ints = attribute.ints();
+    return attribute.type() == onnx::AttributeProto::INTS &&
+           std::all_of(ints.begin(), ints.end(), [number](std::int64_t each) { return each == number; });
+  };
+  if (attribute.name() == "strides" || attribute.name() == "dilations") return are_all(1);
+  if (attribute.name() == "pads" || attribute.name() == "output_padding") return are_all(0);
+  if (schema == nullptr) return false;
+  const auto found = schema->attributes().find(attribute.name());
+  if (found == schema->attributes().end()) return false;
+  const auto& otherwise = found->second.default_value;
+  return otherwise.has_type() && otherwise.SerializeAsString() == attribute.SerializeAsString();
+}
+
+/// The attributes of a node that are not at their defaults, serialised.
+std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, const onnx::OpSchema* schema) {
+  std::map<std::string, std::string> told;
+  for (const auto& attribute : node.attribute())
+    if (!says_default(attribute, schema)) told[attribute.name()] = attribute.SerializeAsString();
+  return told;
+}
+
+}  // namespace
+
+/// Whether the first output has all elements of the first input, each in its place.
+bool Builder::passes_on(const Step& step, const Value& y) {
+  const auto& values = step.scope.frame.graph.values;
+  const Node& node = step.node;
+  if (!node.domain.empty() || step.inputs.empty() || !step.inputs[0]) return false;
+  const Value& x = values[*step.inputs[0]];
+  if (x.dims != y.dims || x.type != y.type || x.data_dependent || y.data_dependent) return false;
+  const auto are_all = [](const std::vector<std::int64_t>& numbers, std::int64_t number) {
+    return std::all_of(numbers.begin(), numbers.end(), [number](std::int64_t each) { return each == number; });
+  };
+  const auto given = [&](std::size_t k) { return k < step.inputs.size() ? step.inputs[k] : std::nullopt; };
+  constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Cast"};
+  if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
+  if (node.op_type == "Concat") return step.inputs.size() == 1;
+  if (node.op_type == "Dropout") return step.merge && node.opset >= 7;  // before, it may be training
+  if (node.op_type == "Slice") {
+    const auto steps = given(4);
+    return !steps || (values[*steps].literal && are_all(values[*steps].literal->ints, 1));
+  }
+  if (node.op_type != "Pad") return false;
+  if (node.opset < 11) return are_all(node.attribute<Dims>(node.opset < 2 ? "paddings" : "pads", {}), 0);
+  const auto pads = given(1);
+  return pads && values[*pads].literal && are_all(values[*pads].literal->ints, 0);
+}
+
+/// Equal integers and equal scalars are one operand, wherever they are stored, and so is what a node passes on; weights
+/// are told apart by their names alone.
+std::size_t Builder::identity_of(Frame& frame, ValueId id) {
+  if (const auto passed = frame.passed_on.find(id); passed != frame.passed_on.end()) id = passed->second;
+  const Value& value = frame.graph.values[id];
+  if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)
+    return id;
+  std::string key = std::string(name(value.type)) + shape_text(value.dims) + shape_text(value.literal->ints);
+  for (const double v : value.literal->floats) key.append(reinterpret_cast<const char*>(&v), sizeof v);
+  return frame.known_literals.try_emplace(std::move(key), id).first->second;
+}
+
+/// The operands of a node by what they are, those of a commutative operator in one order.
+std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, const Ids& inputs) {
+  constexpr std::array<std::string_view, 9> commutative{"Add", "Mul", "Max", "Min", "Sum", "And", "Or", "Xor", "Equal"};
+  std::vector<std::size_t> result;
+  for (const auto& id : inputs) result.push_back(id ? identity_of(frame, *id) + 1 : 0);
+  if (node.domain.empty() && std::find(commutative.begin(), commutative.end(), node.op_type) != commutative.end())
+    std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step) {
+  if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
+      earlier.inputs.size() != step.inputs.size())
+    return false;
+  if (earlier_proto.output_size() < step.proto.output_size()) return false;
+  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
+  for (int i = 0; i < step.proto.output_size(); ++i)
+    if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
+  return told_attributes(earlier_proto, step.op.schema) == told_attributes(step.proto, step.op.schema);
+}
+
+/// Whether an earlier node computes the same; its outputs then go by these names too.
+bool Builder::merged(Step& step) {
+  Frame& frame = step.scope.frame;
+  std::size_t key = std::hash<std::string>()(step.node.op_type);
+  for (const std::size_t id : identities_of(frame, step.node, step.inputs)) key = key * 1000003 + id;
+  const auto [first, last] = frame.known_nodes.equal_range(key);
+  for (auto at = first; at != last; ++at) {
+    const Node& earlier = frame.graph.nodes[at->second.first];
+    if (!same_node(frame, earlier, *at->second.second, step)) continue;
+    for (int i = 0; i < step.proto.output_size(); ++i)
+      if (!step.proto.output(i).empty()) alias(step, i, *earlier.outputs[static_cast<std::size_t>(i)]);
+    return true;
+  }
+  frame.known_nodes.emplace(key, std::pair{frame.graph.nodes.size(), &step.proto});
+  return false;
+}
+
+}  // namespace benanza::importer
