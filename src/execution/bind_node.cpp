@@ -49,8 +49,9 @@ void refuse_attributes(const Node& node) {
   if (node.attribute("saturate", std::int64_t{1}) == 0) refuse("conversion without saturation");
 }
 
-/// GroupQueryAttention may leave room in its cache, or have sequences of different lengths (`seqlens_k`: the last key
-/// of each): then it has keys that the layer would not leave out. Lengths that data decide are looked at in each run.
+/// GroupQueryAttention may leave room in its cache, or have sequences of different lengths (`seqlens_k` holds the last
+/// key of each sequence). Then it has keys that the layer would not leave out. Lengths that data decide are checked in
+/// each run.
 void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) {
   const auto* attention = std::get_if<op::Attention>(&bound.layer);
   if (attention == nullptr || node.op_type != "GroupQueryAttention") return;

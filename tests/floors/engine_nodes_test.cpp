@@ -120,7 +120,7 @@ TEST_CASE("of the angles of positions that data give one row is certain", "[floo
           "(float[1, 2, 16, 64] x, int64[1, 16] p) => (float[1, 2, 16, 64] y) { y = RotaryEmbedding(x, c, s, p) }",
           tables, 23),
       {flops, x + 16 * 8 + 2 * angles, x});
-  // Of the first position alone: the others follow it.
+  // Only the first position is given; the others follow it.
   check_least(least_layers(R"((float[1, 16, 128] x, int64[1] p) => (float[1, 16, 128] y) {
       y = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) })",
                            tables),

@@ -78,7 +78,7 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
   };
   const Stored w{"w", f32, {1, 256, 64}}, r{"r", f32, {1, 256, 64}}, state{"h0", f32, {1, 1, 64}};
   const Stored w3{"w", f32, {1, 192, 64}}, r3{"r", f32, {1, 192, 64}};
-  const double gate = 2 * macs;  // of one operand
+  const double gate = 2 * macs;  // for one operand
   SECTION("the reset gate of a GRU's first step: a sigmoid, a tanh, a difference and a product are left") {
     check_least(layer("s, y = GRU<hidden_size = 64>(x, w, r)", "", {w3, r3}),
                 {2 * gate + 4 * 64, row + 2 * square, row});

@@ -25,7 +25,7 @@ TEST_CASE("an Einsum sums up first what one operand has alone", "[floors]") {
   check_least(product("float", "ij,jk->"), {2 * 64 * 64 + 2 * 64, 2 * square, 4});
   // 64 sums of rows of b, and a matrix times that vector.
   check_least(product("float[64]", "ij,jk->i"), {64 * 64 + 2 * 64 * 64, 2 * square, row});
-  // Of diagonals their elements: 64 additions, 64 products.
+  // Diagonals count their elements: 64 additions, 64 products.
   check_least(product("float[64]", "ii,jj->i"), {64 + 64, 2 * row, row});
   // What both have is summed up with the product, and what the result has is not summed up.
   check_least(product("float", "ij,ji->"), {2 * 64 * 64, 2 * square, 4});
@@ -118,7 +118,7 @@ TEST_CASE("of equal elements a reduction looks at one", "[floors]") {
                 {64 * 8, 64 * 8 * 4, 64 * 4});
   }
   SECTION("in a window over copies of one cell") {
-    // Of 4 x 64 x 64 cells the maximum with 0; the windows' results are these.
+    // 4 x 64 x 64 cells take a maximum with 0. They are the results of the windows.
     const std::string pool = GENERATE("AveragePool", "MaxPool");
     check_least(least_layers(R"((float[1, 4, 64, 64] x) => (float[1, 4, 64, 64] y) <float[4] s = {1, 1, 2, 2}> {
         t = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , s)

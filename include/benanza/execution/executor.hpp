@@ -24,8 +24,8 @@ struct ExecutorOptions {
   ImportOptions import{};                                  ///< sizes; `executable` is set by the executor
   std::vector<std::shared_ptr<const Backend>> backends{};  ///< the processor's, the preferred first; none: reference
   int threads = 1;                                         ///< each plan's
-  /// Random numbers, by `random_weights`, in the place of what a ConstantOfShape fills whose shape is an initializer:
-  /// of files without weights.
+  /// For files without weights: random numbers (`random_weights`) replace what a ConstantOfShape fills, if its shape is
+  /// an initializer.
   std::optional<std::uint64_t> weight_seed{};
 };
 

@@ -257,7 +257,7 @@ class LiveElements {
     }
   }
 
-  /// Of what the branches read around them that counts that each of them needs: one of them runs.
+  /// What every branch needs of the values around them, since only one of them runs.
   void branch(const Graph& graph, Values& values, const Node& node) {
     const auto is_needed = [&values](const auto& output) { return output && !values[*output].part.empty(); };
     if (node.has_input(0) && std::any_of(node.outputs.begin(), node.outputs.end(), is_needed))

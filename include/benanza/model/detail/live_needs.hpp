@@ -130,7 +130,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     if (along) place = (*along)[static_cast<std::size_t>(place)];
   const bool all_equal = along && std::all_of(along->begin(), along->end(), [](auto p) { return p == 0; });
   std::vector<FirstEqual> result(y.size());
-  std::vector<std::int64_t> classes(rank, 1);  // of equal positions, for each axis of the indices
+  std::vector<std::int64_t> classes(rank, 1);  // for each axis of the indices, the groups of equal positions
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (y[i] < 2) continue;
     if (i < *axis || i >= *axis + rank) {

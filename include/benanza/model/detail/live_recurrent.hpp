@@ -67,9 +67,9 @@ struct DirectionWork {
     double products = 0;
     for (std::int64_t gate = 0; gate < layer.gates(); ++gate)
       products += 2 * (inputs * static_cast<double>(computed(gate)) + units * static_cast<double>(with_state(gate)));
-    // Of an LSTM the forget gate takes a sigmoid, a product and a sum, the output gate a sigmoid, a tanh and a product.
-    // Of a GRU the state takes a product and a sum, the reset gate a sigmoid and a product. A peephole takes a product
-    // and a sum.
+    // In an LSTM, the forget gate takes a sigmoid, a product and a sum, the output gate a sigmoid, a tanh and a
+    // product. In a GRU, the state takes a product and a sum, the reset gate a sigmoid and a product. A peephole takes
+    // a product and a sum.
     const bool lstm = layer.cell == op::Cell::lstm, gru = layer.cell == op::Cell::gru;
     const double peephole = layer.peepholes ? 2 : 0;
     double pointwise = (lstm ? 9 : gru ? 8 : 2) + 3 * peephole;

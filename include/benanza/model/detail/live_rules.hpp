@@ -286,7 +286,7 @@ template <class IsWhole>
           .flops = [](std::span<const Region>, const Region&) { return 1.0; }};
 }
 
-/// Of the angles that a rotation touches the share that is certain: positions of tokens that data give may all be one.
+/// The certain share of the angles that a rotation touches: if data give the positions of tokens, all may be equal.
 [[nodiscard]] inline double certain_angles(const SizedNode& at, std::size_t k) {
   const std::size_t ids = at.node.domain.empty() ? 3 : 1;
   if (!std::holds_alternative<op::Rotary>(at.layer) || k == 0 || k == ids || !at.node.has_input(ids) ||
