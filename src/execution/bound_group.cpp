@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace benanza::execution {
@@ -42,29 +43,79 @@ class EpilogueBinder {
 
   [[nodiscard]] std::optional<BoundGroup> bind() {
     if (post_ == nullptr) return std::nullopt;
-    const Node& first = graph_.nodes[nodes_[0]];
-    const bool pads = first.op_type == "Pad" && std::holds_alternative<op::Conv>(layer_) && nodes_.size() > 1;
-    auto head = bind_single(graph_, nodes_[pads ? 1 : 0], constants_);
-    if (pads) {  // the convolution does it
-      if (!head || head->operands[0].constant || head->operands[0].value != *first.outputs[0]) return std::nullopt;
-      head->operands[0].value = *first.inputs[0];
-    }
-    const Epilogue* begin = head ? epilogue_of(head->layer) : nullptr;
-    if (begin == nullptr || head->layer.index() != layer_.index() || !head->outputs[0]) return std::nullopt;
-    group_ = std::move(*head);
-    step_ = begin->size();
-    running_ = *group_.outputs[0];
-    for (at_ = pads ? 2 : 1; at_ < nodes_.size();)
-      if (!take()) return std::nullopt;
+    if (!take_head() && !take_activation_head()) return std::nullopt;
+    if (!take_rest()) return std::nullopt;
     group_.nodes.assign(nodes_.begin(), nodes_.end());
     group_.layer = layer_;
     group_.shapes = operands(layer_);
     group_.outputs = {running_};
-    return step_ == post_->size() && fits() ? std::optional(std::move(group_)) : std::nullopt;
+    return fits() ? std::optional(std::move(group_)) : std::nullopt;
   }
 
  private:
-  /// The next node, or the nodes that one activation is written in.
+  /// The node that the layer is named after, which may have a Pad before it.
+  [[nodiscard]] bool take_head() {
+    const Node& first = graph_.nodes[nodes_[0]];
+    const bool pads = first.op_type == "Pad" && std::holds_alternative<op::Conv>(layer_) && nodes_.size() > 1;
+    auto head = bind_single(graph_, nodes_[pads ? 1 : 0], constants_);
+    if (!head || head->layer.index() != layer_.index() || !head->outputs[0]) return false;
+    if (const auto* unary = std::get_if<op::Unary>(&head->layer)) {
+      const auto& wanted = std::get<op::Unary>(layer_);
+      if (unary->fn != wanted.fn || unary->alpha != wanted.alpha || unary->beta != wanted.beta) return false;
+    }
+    const Epilogue* begin = epilogue_of(head->layer);
+    if (begin == nullptr) return false;
+    if (pads) {  // the convolution does it
+      if (head->operands[0].constant || head->operands[0].value != *first.outputs[0]) return false;
+      head->operands[0].value = *first.inputs[0];
+    }
+    group_ = std::move(*head);
+    step_ = begin->size();
+    running_ = *group_.outputs[0];
+    at_ = pads ? 2 : 1;
+    return true;
+  }
+
+  /// A function of one tensor that several nodes compute, such as x * sigmoid(x). It ends where `take_rest` says.
+  [[nodiscard]] bool take_activation_head() {
+    if (!std::holds_alternative<op::Unary>(layer_)) return false;
+    const Node& first = graph_.nodes[nodes_[0]];
+    std::optional<ValueId> x;
+    for (const auto& id : first.inputs) {
+      if (!id || constants_[*id]) continue;
+      if (x && x != id) return false;
+      x = id;
+    }
+    if (!x) return false;
+    group_ = {.numbers = parameters_of(layer_), .operands = {{.value = *x}}};
+    running_ = *x;
+    is_in_head_ = true;
+    return true;
+  }
+
+  /// All nodes that are left. The nodes of an activation may end in several places: x * (1 + erf(x / sqrt(2))) is a
+  /// function of x, and so is half of it. That place is right from which the other steps take the other nodes.
+  [[nodiscard]] bool take_rest() {
+    if (at_ == nodes_.size()) return step_ == post_->size() && !is_in_head_;
+    if (!is_activation_next()) return take() && take_rest();
+    if (is_in_head_) is_in_head_ = false;
+    else ++step_;
+    const auto [before_group, before_step, before_at, before_running] = std::tuple(group_, step_, at_, running_);
+    for (const auto end : ends_of_activation()) {
+      if (advance_to(end) && take_rest()) return true;
+      std::tie(group_, step_, at_, running_) = std::tie(before_group, before_step, before_at, before_running);
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_activation_next() const {
+    if (is_in_head_) return true;
+    const Layer layer = make_layer(graph_.nodes[nodes_[at_]], graph_);
+    return !std::holds_alternative<op::View>(layer) && !std::holds_alternative<op::BatchNorm>(layer) &&
+           step_ < post_->size() && !is_binary((*post_)[step_].fn);
+  }
+
+  /// A node that is not part of an activation.
   [[nodiscard]] bool take() {
     const Node& node = graph_.nodes[nodes_[at_]];
     const Layer layer = make_layer(node, graph_);
@@ -72,7 +123,6 @@ class EpilogueBinder {
     if (std::holds_alternative<op::BatchNorm>(layer)) return fold(node) && advance_to(at_ + 1);
     if (step_ >= post_->size()) return false;
     const PostOp& op = (*post_)[step_++];
-    if (!is_binary(op.fn)) return advance_to(end_of_activation());
     const auto other = other_operand(node);
     if (!other) return false;
     GroupOperand operand{.value = *other, .constant = constants_[*other]};
@@ -95,8 +145,9 @@ class EpilogueBinder {
     return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input == id; });
   }
 
-  /// Behind the first node after which the others read neither what this one began with nor anything between.
-  [[nodiscard]] std::size_t end_of_activation() const {
+  /// The places behind which no node reads what the activation began with, nor anything inside it.
+  [[nodiscard]] std::vector<std::size_t> ends_of_activation() const {
+    std::vector<std::size_t> ends;
     std::vector<ValueId> inner{running_};
     for (std::size_t end = at_ + 1; end <= nodes_.size(); ++end) {
       const bool is_cut = std::none_of(inner.begin(), inner.end(), [&](ValueId id) {
@@ -104,11 +155,11 @@ class EpilogueBinder {
           if (reads(later, id)) return true;
         return false;
       });
-      if (is_cut) return end;
+      if (is_cut) ends.push_back(end);
       for (const auto& output : graph_.nodes[nodes_[end - 1]].outputs)
         if (output) inner.push_back(*output);
     }
-    return 0;
+    return ends;
   }
 
   /// What a function of two operands takes besides the running result.
@@ -180,8 +231,10 @@ class EpilogueBinder {
   const Epilogue* post_;
   const TensorStore& constants_;
   BoundGroup group_{};
-  std::size_t at_ = 1, step_ = 0;
+  std::size_t at_ = 0;    ///< the next of `nodes_`
+  std::size_t step_ = 0;  ///< the next step of the epilogue
   ValueId running_ = 0;
+  bool is_in_head_ = false;  ///< the layer's own function is next
 };
 
 }  // namespace

@@ -101,6 +101,13 @@ bool Sequence::may_overwrite(std::size_t i, const BoundGroup& group,
   return std::none_of(regions_.begin(), regions_.end(), [&](const Region& part) { return part.whole == region; });
 }
 
+std::optional<std::size_t> Sequence::overwritten(const CallPlan& plan, const BoundGroup& group,
+                                                 const std::vector<std::optional<std::size_t>>& regions) const {
+  for (const auto i : plan.plan->overwritable())
+    if (plan.inputs[i] == plan.outputs[0] && may_overwrite(i, group, regions)) return i;
+  return std::nullopt;
+}
+
 void Sequence::push(Step step, WitnessCall said, std::optional<StepOwner::Change> change) {
   owners_.push_back({.call = call_, .change = std::move(change)});
   steps_.push_back(std::move(step));
@@ -230,13 +237,18 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
     if (region) use(*region);  // a change of layout may have come between
   std::vector<std::size_t> writes;
   std::vector<std::pair<std::size_t, std::size_t>> copies;  // into a result, from the operand that it starts as
+  bool is_repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),
+                                    [](const Operand& operand) { return !is_float(operand.type); });
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i) {
     const bool is_value = group.outputs[i].has_value();
     const ValueId id = is_value ? *group.outputs[i] : model_.graph.values.size() + inner_++;
     const auto start = starts_as(*plan.plan, group.shapes.outputs[i], i);
-    if (start && may_overwrite(*start, group, reads)) {
-      places_[{id, plan.outputs[i]}] = *reads[*start];
-      writes.push_back(*reads[*start]);
+    const auto over = start || i > 0 ? start : overwritten(plan, group, reads);
+    if (over && may_overwrite(*over, group, reads)) {
+      places_[{id, plan.outputs[i]}] = *reads[*over];
+      writes.push_back(*reads[*over]);
+      is_repeatable = is_repeatable && start;
+      written_over_ += plan.plan->outputs()[i].bytes;
     } else {
       writes.push_back(write(id, plan.outputs[i], plan.plan->outputs()[i].bytes));
       if (start) copies.emplace_back(i, *start);
@@ -259,8 +271,7 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
               buffers->workspace = at(workspace);
             },
         .openmp = team_of(*plan.plan, plan.uses_openmp),
-        .repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),
-                                   [](const Operand& operand) { return !is_float(operand.type); })},
+        .repeatable = is_repeatable},
        {.nodes = names_of(model_.graph, group.nodes),
         .plan = plan.name(),
         .alone = plan.alone,
@@ -435,7 +446,7 @@ std::vector<Tensor> Sequence::outputs() const {
 }
 
 Bytes Sequence::all_tensors() const {
-  double sum = 0;
+  auto sum = static_cast<double>(written_over_);
   for (const auto& region : regions_) sum += static_cast<double>(region.bytes);
   return {sum};
 }

@@ -79,7 +79,7 @@ class Sequence {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses, when the arena is there
     std::optional<bool> openmp{};  ///< set for a plan on several threads: whether they are OpenMP's
-    bool repeatable = false;       ///< on any operands: it reads no integers
+    bool repeatable = false;       ///< on any operands: it reads no integers, and its result is not its next operand
   };
   struct Region {
     std::size_t bytes = 0, first = 0, last = 0;
@@ -111,6 +111,9 @@ class Sequence {
   /// reads these bytes in the same call or later, and no other value shares them.
   [[nodiscard]] bool may_overwrite(std::size_t i, const BoundGroup& group,
                                    const std::vector<std::optional<std::size_t>>& regions) const;
+  /// The operand that the first result of the plan may be written over; nothing where there is none.
+  [[nodiscard]] std::optional<std::size_t> overwritten(const CallPlan& plan, const BoundGroup& group,
+                                                       const std::vector<std::optional<std::size_t>>& regions) const;
   void push(Step step, WitnessCall said, std::optional<StepOwner::Change> change = {});
   void copy(void* to, const void* from, std::size_t bytes) const;
   void place();
@@ -128,6 +131,7 @@ class Sequence {
   std::map<ValueId, Maker> makers_{};
   std::map<ValueId, std::size_t> last_readers_{};  ///< root -> call
   std::size_t inner_ = 0;                          ///< results that no value stands for
+  std::size_t written_over_ = 0;                   ///< bytes of results that lie where an operand was
   std::optional<Arena> arena_{};
   std::vector<std::size_t> blocks_{};  ///< blocks in the arena, for regions that are no part of another
 };

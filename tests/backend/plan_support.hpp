@@ -87,6 +87,31 @@ inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& o
   return unpacked;
 }
 
+/// The result is the same where it is written over an operand that the plan lets it overwrite.
+inline void check_overwritten(const Plan& plan, const Operands& operands, const std::vector<AlignedBuffer>& plain) {
+  if (plan.overwritable().empty()) return;
+  REQUIRE(operands.outputs.size() == 1);
+  const auto expected = outputs_of(plan, operands, plain);
+  for (const auto over : plan.overwritable()) {
+    INFO("over operand " << over);
+    REQUIRE(plan.inputs().at(over).bytes == plan.outputs()[0].bytes);
+    CHECK(plan.inputs()[over].name == plan.outputs()[0].name);
+    std::vector<AlignedBuffer> packed;
+    std::vector<const void*> inputs;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      packed.emplace_back(plan.inputs()[i].bytes);
+      plan.pack_input(i, plain[i].data(), packed.back().data());
+      inputs.push_back(packed.back().data());
+    }
+    const std::vector<void*> outputs{packed[over].data()};
+    const AlignedBuffer workspace(plan.workspace_bytes());
+    plan.execute({.inputs = inputs, .outputs = outputs, .workspace = workspace.data()});
+    const AlignedBuffer result(static_cast<std::size_t>(operands.outputs[0].bytes()));
+    plan.unpack_output(0, outputs[0], result.data());
+    CHECK(std::memcmp(result.data(), expected[0].data(), static_cast<std::size_t>(operands.outputs[0].bytes())) == 0);
+  }
+}
+
 /// Fills one 8-bit operand with all values of its type.
 inline void fill_with_all_bytes(const Operand& operand, const AlignedBuffer& buffer) {
   auto* const bytes = static_cast<std::uint8_t*>(buffer.data());
@@ -132,6 +157,7 @@ inline std::size_t check_plans(const Backend& backend, const Layer& layer, int t
         CHECK(reference::agree(layer, i, expected[i], got, plan->tolerance()));
       }
     }
+    check_overwritten(*plan, shapes, plain);
   }
   return plans.size();
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 using namespace benanza;
 
@@ -114,6 +115,31 @@ TEST_CASE("attention in parts is one call where the mask follows the scale, and 
   }
   CHECK(sizes_of(after) == std::vector<std::size_t>{5});
   CHECK(sizes_of(before).size() > 1);
+}
+
+TEST_CASE("activations in parts are one call, alone and behind a convolution") {
+  const auto activated = [](const std::string& head, const std::string& activation) {
+    return witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 16, 6, 6] y)
+        <float half = {0.5}, float one = {1.0}, float root = {1.41421354}> {
+      s = Constant<value = int64[4] {16, 16, 3, 3}>()
+      w = ConstantOfShape<value = float[1] {1.0}>(s)
+      )" + head + activation +
+                      "})");
+  };
+  const std::string swish = "t = Sigmoid(z)\n y = Mul(z, t)\n";
+  // Half of it comes last, so that it is a function of x with and without its last node.
+  const std::string gelu = "a = Div(z, root)\n b = Erf(a)\n c = Add(b, one)\n d = Mul(z, c)\n y = Mul(d, half)\n";
+  const std::string pool = "z = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x)\n";
+  const std::string conv = "z = Conv<pads = [1, 1, 1, 1]>(x, w)\n";
+  for (const auto& [head, activation, sizes] :
+       {std::tuple(pool, swish, std::vector<std::size_t>{1, 2}), std::tuple(pool, gelu, std::vector<std::size_t>{1, 5}),
+        std::tuple(conv, gelu, std::vector<std::size_t>{6})}) {
+    const Witness witness = activated(head, activation);
+    CAPTURE(head, activation, witness.refused);
+    REQUIRE(witness.given());
+    CHECK(witness.difference <= 1e-5);
+    CHECK(sizes_of(witness) == sizes);
+  }
 }
 
 TEST_CASE("a convolution does the padding before it") {

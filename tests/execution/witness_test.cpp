@@ -123,6 +123,35 @@ TEST_CASE("sums in place write over nothing that is read later") {
   CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), adds) == 6);
 }
 
+// x is an input of the graph, p is read again: a and b need memory of their own, c and d lie where a and b were.
+TEST_CASE("element-wise calls write over what is not read later") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(
+      R"(m (float[1,16,96,96] x, float[1,16,1,1] s) => (float[1,16,1,1] t, float[1,16,1,1] u, float[1,16,1,1] v,
+                                                      float[1,16,1,1] w, float[1,16,1,1] y) {
+    p = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x)
+    a = Mul(p, s)
+    t = GlobalMaxPool(a)
+    c = Sigmoid(a)
+    u = GlobalMaxPool(c)
+    b = Sub(p, x)
+    v = GlobalMaxPool(b)
+    d = Mul(s, b)
+    w = GlobalMaxPool(d)
+    y = GlobalMaxPool(p)
+  })",
+      {.executable = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
+  // x, p, and one tensor beside them; with a tensor for every result there would be four.
+  constexpr double tensor = 16 * 96 * 96 * 4;
+  CHECK(witness.peak.value < 3.7 * tensor);
+  CHECK(witness.peak.value >= 3 * tensor);
+}
+
 TEST_CASE("a witness with moved strides computes what the unchanged model computes") {
   const auto backends = usable_backends();
   const Graph graph =

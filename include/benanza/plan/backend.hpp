@@ -82,8 +82,12 @@ class Plan {
   [[nodiscard]] std::optional<std::size_t> sums_into(std::size_t i) const {
     return i < sums_into_.size() ? sums_into_[i] : std::nullopt;
   }
+  /// The inputs whose buffer may be that of output 0 as well: the plan reads each element before it writes the element
+  /// that lies there. Both have the same layout and size.
+  [[nodiscard]] const std::vector<std::size_t>& overwritable() const { return overwritable_; }
   /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
-  /// workspace to 256; they have the layouts' sizes and do not overlap, but for an input that an output starts as.
+  /// workspace to 256; they have the layouts' sizes and do not overlap, but for an input that an output starts as and
+  /// for one input that is `overwritable`.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
 
  protected:
@@ -96,6 +100,7 @@ class Plan {
     bool advised = false;  ///< as PlanDraft has it, for a backend that lists plans
     double tolerance = 1e-4;
     std::vector<std::optional<std::size_t>> sums_into{};  ///< by output; those that are missing have nothing
+    std::vector<std::size_t> overwritable{};
   };
   explicit Plan(Description d)
       : algorithm_(std::move(d.algorithm)),
@@ -106,7 +111,8 @@ class Plan {
         saves_multiplications_(d.saves_multiplications),
         advised_(d.advised),
         tolerance_(d.tolerance),
-        sums_into_(std::move(d.sums_into)) {}
+        sums_into_(std::move(d.sums_into)),
+        overwritable_(std::move(d.overwritable)) {}
 
  private:
   virtual void do_pack_input(std::size_t i, const void* plain,
@@ -124,6 +130,7 @@ class Plan {
   bool advised_;
   double tolerance_;
   std::vector<std::optional<std::size_t>> sums_into_;
+  std::vector<std::size_t> overwritable_;
 };
 
 /// The input whose elements output `i`, which the layer has as `output`, has before a call of the plan, in the layout

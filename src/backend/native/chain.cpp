@@ -152,6 +152,15 @@ void Chain::finish() {
   direct_ = steps_.size() == 1 && !half && by_rows_;
 }
 
+std::vector<std::size_t> Chain::overwritable() const {
+  for (const Step& step : steps_)  // these kernels look at their operand again after writing the result
+    if (step.kind == Kind::unary && (step.fn == ElementwiseFn::sin || step.fn == ElementwiseFn::cos)) return {};
+  std::vector<std::size_t> arguments;
+  for (const Input& input : inputs_)
+    if (!input.parameter && input.flat && bytes_of(input.type) == bytes_of(type_)) arguments.push_back(input.argument);
+  return arguments;
+}
+
 // Scratch: views and cursors, then for each input its expanded and its widened block, then two intermediates and the
 // result.
 std::size_t Chain::scratch_bytes() const {

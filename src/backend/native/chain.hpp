@@ -39,6 +39,8 @@ class Chain {
            std::byte* scratch) const;
   [[nodiscard]] Index elements() const { return element_count(y_); }
   [[nodiscard]] DataType result_type() const { return type_; }
+  /// The arguments that lie like y, element by element, and that `run` reads before it writes y there.
+  [[nodiscard]] std::vector<std::size_t> overwritable() const;
 
  private:
   struct Input {

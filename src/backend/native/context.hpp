@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace benanza::native {
 
@@ -41,14 +42,16 @@ class FunctionPlan final : public Plan {
 /// A plan on row-major operands; `algorithm` without its last key, the threads.
 template <class Function>
 void add_plan(Plans& plans, const Context& context, const Operands& operands, const std::string& algorithm,
-              Function function, std::size_t workspace_bytes = 0, double tolerance = 1e-4) {
+              Function function, std::size_t workspace_bytes = 0, double tolerance = 1e-4,
+              std::vector<std::size_t> overwritable = {}) {
   plans.push_back(std::make_unique<FunctionPlan>(
       FunctionPlan::Description{.algorithm = algorithm + ",threads=" + std::to_string(context.threads),
                                 .threads = context.threads,
                                 .inputs = plain_layouts(operands.inputs),
                                 .outputs = plain_layouts(operands.outputs),
                                 .workspace_bytes = workspace_bytes,
-                                .tolerance = tolerance},
+                                .tolerance = tolerance,
+                                .overwritable = std::move(overwritable)},
       std::move(function)));
 }
 template <class Function>

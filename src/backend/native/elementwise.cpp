@@ -25,9 +25,12 @@ Plans plans_of(Chain chain, const Context& context, const Operands& operands, co
   };
   const std::size_t workspace = scratch * static_cast<std::size_t>(context.threads);
   const double tolerance = benanza::tolerance(operands.inputs[0].type);
-  Plans plans = one_plan(context, operands, family, runner(false), workspace, tolerance);
+  std::vector<std::size_t> overwritable;
+  if (bits(operands.outputs[0].type) == bits(chain.result_type())) overwritable = chain.overwritable();
+  Plans plans;
+  add_plan(plans, context, operands, family, runner(false), workspace, tolerance, overwritable);
   if (operands.outputs[0].bytes() >= stream_bytes)
-    add_plan(plans, context, operands, family + ",store=nontemporal", runner(true), workspace, tolerance);
+    add_plan(plans, context, operands, family + ",store=nontemporal", runner(true), workspace, tolerance, overwritable);
   return plans;
 }
 
@@ -161,9 +164,12 @@ Result plans(const op::BatchNorm& op, const Context& context) {
     };
   };
   const std::size_t workspace = scratch * static_cast<std::size_t>(context.threads);
-  Plans plans = one_plan(context, op.operands(), "elementwise", runner(false), workspace);
+  const double tolerance = benanza::tolerance(op.type);
+  Plans plans;
+  add_plan(plans, context, op.operands(), "elementwise", runner(false), workspace, tolerance, chain.overwritable());
   if (op.operands().outputs[0].bytes() >= stream_bytes)
-    add_plan(plans, context, op.operands(), "elementwise,store=nontemporal", runner(true), workspace);
+    add_plan(plans, context, op.operands(), "elementwise,store=nontemporal", runner(true), workspace, tolerance,
+             chain.overwritable());
   return plans;
 }
 
