@@ -13,28 +13,29 @@ inline F apply(F x, [[maybe_unused]] F alpha, [[maybe_unused]] F beta) {
   const F zero = splat(0.0F), one = splat(1.0F);
   if constexpr (fn == Fn::abs) return abs(x);
   else if constexpr (fn == Fn::ceil) return ceil(x);
-  else if constexpr (fn == Fn::celu) return max(zero, x) + min(zero, alpha * (exp(min(zero, x / alpha)) - 1.0F));
+  else if constexpr (fn == Fn::celu)
+    return max(zero, x) + min(zero, alpha * (exp_bounded(min(zero, x / alpha)) - 1.0F));
   else if constexpr (fn == Fn::clip) return min(beta, max(alpha, x));
   else if constexpr (fn == Fn::cos) return sin_shifted(x, 1);
-  else if constexpr (fn == Fn::elu) return select(x > zero, x, alpha * (exp(min(zero, x)) - 1.0F));
+  else if constexpr (fn == Fn::elu) return select(x > zero, x, alpha * (exp_bounded(min(zero, x)) - 1.0F));
   else if constexpr (fn == Fn::erf) return erf(x);
   else if constexpr (fn == Fn::exp) return exp(x);
   else if constexpr (fn == Fn::floor) return floor(x);
   else if constexpr (fn == Fn::gelu) return 0.5F * x * (1.0F + erf(x * 0.707106781F));
   else if constexpr (fn == Fn::gelu_tanh) {
-    return 0.5F * x * (1.0F + tanh(0.797884561F * (x + 0.044715F * x * x * x)));
+    return x / logistic_denominator(1.59576912F * (x + 0.044715F * x * x * x));  // (1 + tanh(u)) / 2, logistic in 2u
   } else if constexpr (fn == Fn::hard_sigmoid) return max(zero, min(one, alpha * x + beta));
   else if constexpr (fn == Fn::hard_swish) return x * max(zero, min(one, x * (1.0F / 6.0F) + 0.5F));
   else if constexpr (fn == Fn::leaky_relu) return select(x < zero, alpha * x, x);
   else if constexpr (fn == Fn::log) return log(x);
   else if constexpr (fn == Fn::mish) {  // tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2)
-    const F e = exp(min(splat(20.0F), x)), n = e * (e + 2.0F);
+    const F e = exp_bounded(min(splat(20.0F), x)), n = e * (e + 2.0F);
     return x * n / (n + 2.0F);
   } else if constexpr (fn == Fn::neg) return -x;
   else if constexpr (fn == Fn::reciprocal) return 1.0F / x;
   else if constexpr (fn == Fn::relu) return max(x, zero);
   else if constexpr (fn == Fn::round) return round(x);
-  else if constexpr (fn == Fn::selu) return beta * select(x > zero, x, alpha * (exp(min(zero, x)) - 1.0F));
+  else if constexpr (fn == Fn::selu) return beta * select(x > zero, x, alpha * (exp_bounded(min(zero, x)) - 1.0F));
   else if constexpr (fn == Fn::shrink) return select(x < -beta, x + alpha, select(x > beta, x - alpha, zero));
   else if constexpr (fn == Fn::sigmoid) return sigmoid(x);
   else if constexpr (fn == Fn::sign) return select(x > zero, one, select(x < zero, -one, x));
@@ -43,7 +44,7 @@ inline F apply(F x, [[maybe_unused]] F alpha, [[maybe_unused]] F beta) {
   else if constexpr (fn == Fn::softsign) return x / (1.0F + abs(x));
   else if constexpr (fn == Fn::sqrt) return sqrt(x);
   else if constexpr (fn == Fn::square) return x * x;
-  else if constexpr (fn == Fn::swish) return x * (0.5F * tanh(0.5F * alpha * x) + 0.5F);  // error below 4e-7 |x|
+  else if constexpr (fn == Fn::swish) return x / logistic_denominator(alpha * x);
   else if constexpr (fn == Fn::tanh) return tanh(x);
   else return select(x > alpha, x, zero);  // thresholded_relu
 }
