@@ -30,7 +30,7 @@ class Builder {
   [[nodiscard]] ModelCalls build() {
     const LayerGraph fused = fuse(make_layer_graph(graph_), default_patterns());
     for (const auto& group : fused.layers) add(group);
-    add_forms(graph_, result_);
+    add_forms(graph_, result_, plans_);
     return std::move(result_);
   }
 

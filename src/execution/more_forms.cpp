@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "more_forms.hpp"
 
+#include "reordered_layer.hpp"
+#include <benanza/model/layer_signature.hpp>
+
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace benanza::execution {
 
@@ -65,7 +72,7 @@ bool is_elementwise(const BoundGroup& group) {
 
 class Adder {
  public:
-  Adder(const Graph& graph, ModelCalls& model) : graph_(graph), model_(model) {}
+  Adder(const Graph& graph, ModelCalls& model, const CallPlans& plans) : graph_(graph), model_(model), plans_(plans) {}
 
   void run() {
     constexpr int passes = 3;  // over chains of calls that take any order
@@ -108,14 +115,14 @@ class Adder {
 
   [[nodiscard]] std::vector<CallPlan> more_plans(const ModelCall& call) {
     if (is_elementwise(call.group)) return in_other_orders(call);
+    if (std::holds_alternative<op::Binary>(call.group.layer) || std::holds_alternative<op::Reduce>(call.group.layer))
+      return of_reordered_layers(call);
     const auto parts = parts_of(call.group.layer);
     return parts.empty() ? std::vector<CallPlan>{} : without_call(call, parts);
   }
 
-  [[nodiscard]] std::vector<CallPlan> in_other_orders(const ModelCall& call) {
-    constexpr std::size_t most = 2;
-    const BoundGroup& group = call.group;
-    const std::int64_t elements = group.shapes.outputs[0].elements();
+  /// The forms, other than row-major, that values of this size among operands and results have elsewhere.
+  [[nodiscard]] std::set<Arrangement> forms_of(const BoundGroup& group, std::int64_t elements) {
     std::set<Arrangement> forms;
     const auto collect = [&](ValueId id) {
       if (graph_.value(id).elements() == elements)
@@ -125,12 +132,23 @@ class Adder {
     for (const auto& operand : group.operands)
       if (!operand.constant) collect(operand.value);
     if (group.outputs[0]) collect(*group.outputs[0]);
+    return forms;
+  }
+
+  static bool is_row_major(const CallPlan& plan) {
+    const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
+    return plan.plan && std::all_of(plan.inputs.begin(), plan.inputs.end(), is_plain) && is_plain(plan.outputs[0]);
+  }
+
+  [[nodiscard]] std::vector<CallPlan> in_other_orders(const ModelCall& call) {
+    constexpr std::size_t most = 2;
+    const BoundGroup& group = call.group;
+    const std::int64_t elements = group.shapes.outputs[0].elements();
+    const auto forms = forms_of(group, elements);
     std::vector<CallPlan> result;
     std::size_t used = 0;
     for (const auto& plan : call.plans) {
-      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
-      if (!plan.plan || !std::all_of(plan.inputs.begin(), plan.inputs.end(), is_plain) || !is_plain(plan.outputs[0]))
-        continue;
+      if (!is_row_major(plan)) continue;
       for (const auto& form : forms) {
         CallPlan other = plan;
         for (std::size_t i = 0; i < other.inputs.size(); ++i)
@@ -141,6 +159,47 @@ class Adder {
       if (++used == most) break;
     }
     return result;
+  }
+
+  /// Broadcasts and reductions of tensors that lie in the orders of their neighbours. Their time is taken to be that of
+  /// the row-major layer until they have been executed.
+  [[nodiscard]] std::vector<CallPlan> of_reordered_layers(const ModelCall& call) {
+    const BoundGroup& group = call.group;
+    std::int64_t elements = 0;
+    for (const auto& operand : group.shapes.inputs) elements = std::max(elements, operand.elements());
+    std::vector<CallPlan> result;
+    std::set<std::pair<std::string, int>> used;  // backend, threads
+    for (const auto& plan : call.plans) {
+      if (!is_row_major(plan) || !used.emplace(plan.backend, plan.threads()).second) continue;
+      for (const auto& form : forms_of(group, elements)) {
+        const auto reordered = reordered_layer(group.layer, *form.order);
+        if (!reordered) continue;
+        bool reorders_constant = false;
+        for (std::size_t i = 0; i < group.operands.size(); ++i)
+          reorders_constant = reorders_constant || (reordered->inputs[i] && group.operands[i].constant);
+        const CallPlan* const found = reorders_constant ? nullptr : plan_of(reordered->layer, plan);
+        if (found == nullptr) continue;
+        CallPlan& other = result.emplace_back(*found);
+        other.alone = plan.alone;
+        for (std::size_t i = 0; i < other.inputs.size(); ++i)
+          if (reordered->inputs[i]) other.inputs[i] = form;
+        if (reordered->outputs[0]) other.outputs[0] = form;
+      }
+    }
+    return result;
+  }
+
+  /// A row-major plan of the layer, of the backend and on as many threads as `like`; null where there is none.
+  [[nodiscard]] const CallPlan* plan_of(const Layer& layer, const CallPlan& like) {
+    const auto [made, first] =
+        reordered_.try_emplace({LayerSignature(layer).text(), like.backend, like.threads()}, std::nullopt);
+    if (first)
+      for (auto& plan : plans_.offered(layer, like.threads() == 1))
+        if (plan.backend == like.backend && plan.threads() == like.threads() && is_row_major(plan)) {
+          made->second = std::move(plan);
+          break;
+        }
+    return made->second ? &*made->second : nullptr;
   }
 
   [[nodiscard]] std::vector<CallPlan> without_call(const ModelCall& call, const std::vector<Part>& parts) {
@@ -190,11 +249,13 @@ class Adder {
 
   const Graph& graph_;
   ModelCalls& model_;
+  const CallPlans& plans_;
   std::map<ValueId, std::set<Arrangement>> known_{};
+  std::map<std::tuple<std::string, std::string, int>, std::optional<CallPlan>> reordered_{};  ///< see `plan_of`
 };
 
 }  // namespace
 
-void add_forms(const Graph& graph, ModelCalls& model) { Adder(graph, model).run(); }
+void add_forms(const Graph& graph, ModelCalls& model, const CallPlans& plans) { Adder(graph, model, plans).run(); }
 
 }  // namespace benanza::execution
