@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "more_forms.hpp"
 
+#include "layout_changes.hpp"
 #include "reordered_layer.hpp"
 #include <benanza/model/layer_signature.hpp>
 
@@ -117,6 +118,7 @@ class Adder {
     if (is_elementwise(call.group)) return in_other_orders(call);
     if (std::holds_alternative<op::Binary>(call.group.layer) || std::holds_alternative<op::Reduce>(call.group.layer))
       return of_reordered_layers(call);
+    if (std::holds_alternative<op::Transpose>(call.group.layer)) return of_transposition(call);
     const auto parts = parts_of(call.group.layer);
     return parts.empty() ? std::vector<CallPlan>{} : without_call(call, parts);
   }
@@ -180,7 +182,7 @@ class Adder {
         const CallPlan* const found = reorders_constant ? nullptr : plan_of(reordered->layer, plan);
         if (found == nullptr) continue;
         CallPlan& other = result.emplace_back(*found);
-        other.alone = plan.alone;
+        if (other.alone.value == 0) other.alone = plan.alone;
         for (std::size_t i = 0; i < other.inputs.size(); ++i)
           if (reordered->inputs[i]) other.inputs[i] = form;
         if (reordered->outputs[0]) other.outputs[0] = form;
@@ -189,16 +191,54 @@ class Adder {
     return result;
   }
 
-  /// A row-major plan of the layer, of the backend and on as many threads as `like`; null where there is none.
+  /// A transposition from the orders that its operand has elsewhere, into those that its result has elsewhere. It is
+  /// another transposition, or nothing at all.
+  [[nodiscard]] std::vector<CallPlan> of_transposition(const ModelCall& call) {
+    const BoundGroup& group = call.group;
+    const auto& transpose = std::get<op::Transpose>(group.layer);
+    const std::int64_t elements = element_count(transpose.x);
+    if (group.operands[0].constant || !group.outputs[0] || bits(transpose.type) < 8) return {};
+    const auto forms = [&](ValueId id) {
+      std::set<Arrangement> result = known_[model_.root(id)];
+      result.insert(Arrangement{});
+      return result;
+    };
+    std::vector<CallPlan> result;
+    for (const auto& to : forms(*group.outputs[0])) {
+      const auto order = order_of_operand(transpose, *to.order);
+      if (!order) continue;
+      for (const auto& from : forms(group.operands[0].value)) {
+        if (from.is_plain() && to.is_plain()) continue;
+        CallPlan plan{.offsets = {0}};
+        if (*from.order != *order) {
+          const auto layer = layout_change_layer(transpose.type, elements, from, arrangement_of(*order));
+          const CallPlan* const found = layer ? plan_of(*layer, call.plans.front()) : nullptr;
+          if (found == nullptr) continue;
+          plan = *found;
+          if (plan.alone.value == 0) plan.alone = call.plans.front().alone;
+        }
+        plan.inputs = {from};
+        plan.outputs = {to};
+        result.push_back(std::move(plan));
+      }
+    }
+    return result;
+  }
+
+  /// The plan of the layer's fastest row; without rows, a plan of the backend and on as many threads as `like`. Null
+  /// where neither is row-major.
   [[nodiscard]] const CallPlan* plan_of(const Layer& layer, const CallPlan& like) {
     const auto [made, first] =
         reordered_.try_emplace({LayerSignature(layer).text(), like.backend, like.threads()}, std::nullopt);
-    if (first)
-      for (auto& plan : plans_.offered(layer, like.threads() == 1))
-        if (plan.backend == like.backend && plan.threads() == like.threads() && is_row_major(plan)) {
-          made->second = std::move(plan);
-          break;
-        }
+    if (first) {
+      if (auto plan = plans_.fastest_plan(layer); plan && is_row_major(*plan)) made->second = std::move(plan);
+      else
+        for (auto& offered : plans_.offered(layer, like.threads() == 1))
+          if (offered.backend == like.backend && offered.threads() == like.threads() && is_row_major(offered)) {
+            made->second = std::move(offered);
+            break;
+          }
+    }
     return made->second ? &*made->second : nullptr;
   }
 

@@ -8,7 +8,7 @@
 namespace benanza::execution {
 
 /// Gives Concat, Split and Slice plans without a call, where their parts are one behind the other in memory, and
-/// element-wise calls and reductions plans in the orders that their neighbours have.
+/// element-wise calls, reductions and transpositions plans in the orders that their neighbours have.
 void add_forms(const Graph& graph, ModelCalls& model, const CallPlans& plans);
 
 }  // namespace benanza::execution

@@ -16,12 +16,18 @@ struct MemoryDimension {
   std::size_t of = 0;
 };
 
-/// The dimensions of a tensor of shape `x` in memory, the slowest first.
-std::vector<MemoryDimension> dimensions_in_memory(const TensorShape& x, const ElementOrder& order) {
+std::vector<std::int64_t> row_major_strides(const TensorShape& x) {
   std::vector<std::int64_t> strides(x.size(), 1);
   for (std::size_t i = x.size(); i-- > 1;) strides[i - 1] = strides[i] * x[i];
-  std::vector<std::int64_t> cuts(strides.rbegin(), strides.rend());
-  const auto digits = detail::cut_digits(order.digits(), cuts);
+  return strides;
+}
+
+/// The dimensions of a tensor of shape `x` in memory, the slowest first; none where the order does not fit the shape.
+std::vector<MemoryDimension> dimensions_in_memory(const TensorShape& x, const ElementOrder& order) {
+  const auto strides = row_major_strides(x);
+  const std::vector<std::int64_t> cuts(strides.rbegin(), strides.rend());
+  const std::vector<OrderDigit> row_major{{element_count(x), 1}};
+  const auto digits = detail::cut_digits(order.is_row_major() ? row_major : order.digits(), cuts);
   if (!digits) return {};
   std::vector<MemoryDimension> dimensions;
   std::int64_t elements = 1;
@@ -95,6 +101,18 @@ std::optional<ReorderedLayer> reordered_layer(const Layer& layer, const ElementO
   if (const auto* binary = std::get_if<op::Binary>(&layer)) return reordered(*binary, order);
   if (const auto* reduce = std::get_if<op::Reduce>(&layer)) return reordered(*reduce, order);
   return std::nullopt;
+}
+
+std::optional<ElementOrder> order_of_operand(const op::Transpose& transpose, const ElementOrder& order) {
+  const TensorShape y = transpose.y();
+  const auto x_strides = row_major_strides(transpose.x), y_strides = row_major_strides(y);
+  const auto dimensions = dimensions_in_memory(y, order);
+  if (dimensions.empty()) return std::nullopt;
+  std::vector<OrderDigit> digits;
+  for (const auto& one : dimensions)
+    digits.push_back(
+        {one.extent, x_strides[static_cast<std::size_t>(transpose.perm[one.of])] * (one.stride / y_strides[one.of])});
+  return ElementOrder(digits);
 }
 
 }  // namespace benanza::execution

@@ -20,4 +20,9 @@ struct ReorderedLayer {
 /// nothing for other layers, and where the order divides the tensor at places that the layer's dimensions do not have.
 [[nodiscard]] std::optional<ReorderedLayer> reordered_layer(const Layer& layer, const ElementOrder& order);
 
+/// The order of the operand's elements in a result that lies in `order`. A transposition from one order of its operand
+/// to this one computes the result there; if the operand lies in it already, nothing has to be moved. Nothing where
+/// `order` divides the result at places that its dimensions do not have.
+[[nodiscard]] std::optional<ElementOrder> order_of_operand(const op::Transpose& transpose, const ElementOrder& order);
+
 }  // namespace benanza::execution

@@ -3,6 +3,7 @@
 // channels, and with channels last.
 #include "../src/execution/reordered_layer.hpp"
 
+#include "../src/execution/layout_changes.hpp"
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"
@@ -55,6 +56,48 @@ TEST_CASE("reductions in other orders are reductions of other dimensions") {
   CHECK(in_memory(channels, in_blocks) == "Reduce/f32/fn=mean/x=2x30x16/axes=0x2");
   CHECK(in_memory(channels, pixels_first) == "Reduce/f32/fn=mean/x=30x32/axes=1");
   CHECK(in_memory(op::Reduce{.fn = op::ReduceFn::arg_max, .x = {32, 30}, .axes = {1}}, in_blocks) == "none");
+}
+
+TEST_CASE("transpositions in other orders are other transpositions, or none") {
+  using execution::arrangement_of;
+  using execution::order_of_operand;
+  const auto moved = [](const op::Transpose& transpose, const ElementOrder& from, const ElementOrder& to) {
+    const auto order = order_of_operand(transpose, to);
+    if (!order) return std::string("none");
+    const auto layer = execution::layout_change_layer(DataType::f32, 960, arrangement_of(from), arrangement_of(*order));
+    return layer ? LayerSignature(*layer).text() : *order == from ? "nothing moves" : "none";
+  };
+  // A shuffle of 32 channels in 4 groups: with channels last, the groups of each pixel change places.
+  const op::Transpose shuffle{.x = {4, 8, 30}, .perm = {1, 0, 2}};
+  CHECK(moved(shuffle, ElementOrder(), ElementOrder()) == "Transpose/f32/x=4x8x30/perm=1x0x2");
+  CHECK(moved(shuffle, pixels_first, pixels_first) == "Transpose/f32/x=30x4x8/perm=0x2x1");
+  CHECK(moved(shuffle, pixels_first, ElementOrder()) == "Transpose/f32/x=30x4x8/perm=2x1x0");
+  // Channels last by a node of the model is what lies in memory already.
+  const op::Transpose to_last{.x = {32, 30}, .perm = {1, 0}};
+  CHECK(moved(to_last, pixels_first, ElementOrder()) == "nothing moves");
+  CHECK(moved(to_last, in_blocks, ElementOrder()) == "Transpose/f32/x=2x30x16/perm=1x0x2");
+  CHECK(moved(op::Transpose{.x = {40, 24}, .perm = {1, 0}}, ElementOrder(), pixels_first) == "none");
+}
+
+TEST_CASE("a channel shuffle computes the same in the orders of its convolutions") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(R"(m (float[1, 32, 6, 5] x) => (float[1, 32, 6, 5] y, float[1, 6, 5, 32] z)
+      <int64[5] groups = {1, 4, 8, 6, 5}, int64[4] image = {1, 32, 6, 5}> {
+    d = Constant<value = int64[4] {32, 8, 3, 3}>()
+    w = ConstantOfShape<value = float[1] {1.0}>(d)
+    a = Conv<pads = [1, 1, 1, 1], group = 4>(x, w)
+    b = Reshape(a, groups)
+    c = Transpose<perm = [0, 2, 1, 3, 4]>(b)
+    e = Reshape(c, image)
+    y = Conv<pads = [1, 1, 1, 1], group = 4>(e, w)
+    z = Transpose<perm = [0, 2, 3, 1]>(a)
+  })",
+                                           {.executable = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.05}, .weight_seed = 7});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-5);
 }
 
 TEST_CASE("squeeze and excitation computes the same in the orders of its convolutions") {
