@@ -2,6 +2,7 @@
 #include "bound_group.hpp"
 
 #include "bound_composites.hpp"
+#include "bound_products.hpp"
 #include "node_parameters.hpp"
 #include <benanza/model/make_layer.hpp>
 
@@ -44,6 +45,7 @@ class EpilogueBinder {
     if (post_ == nullptr) return std::nullopt;
     const Node& first = graph_.nodes[nodes_[0]];
     const bool pads = first.op_type == "Pad" && std::holds_alternative<op::Conv>(layer_) && nodes_.size() > 1;
+    if (is_written_out()) return bind_written_out();
     auto head = bind_single(graph_, nodes_[pads ? 1 : 0], constants_);
     if (pads) {  // the convolution does it
       if (!head || head->operands[0].constant || head->operands[0].value != *first.outputs[0]) return std::nullopt;
@@ -54,7 +56,38 @@ class EpilogueBinder {
     group_ = std::move(*head);
     step_ = begin->size();
     running_ = *group_.outputs[0];
-    for (at_ = pads ? 2 : 1; at_ < nodes_.size();)
+    at_ = pads ? 2 : 1;
+    return bind_rest();
+  }
+
+ private:
+  /// Whether the head is an activation whose first node is another function.
+  [[nodiscard]] bool is_written_out() const {
+    const auto* activation = std::get_if<op::Unary>(&layer_);
+    if (activation == nullptr || nodes_.size() < 2) return false;
+    const Layer first = make_layer(graph_.nodes[nodes_[0]], graph_);
+    const auto* unary = std::get_if<op::Unary>(&first);
+    return unary == nullptr || unary->fn != activation->fn;
+  }
+
+  /// The first node reads the operand of the activation, once or twice, and constants.
+  [[nodiscard]] std::optional<BoundGroup> bind_written_out() {
+    std::optional<ValueId> x;
+    for (const auto& id : graph_.nodes[nodes_[0]].inputs) {
+      if (!id || constants_[*id]) continue;
+      if (x && x != id) return std::nullopt;
+      x = id;
+    }
+    if (!x) return std::nullopt;
+    running_ = *x;
+    group_.numbers = parameters_of(layer_);
+    group_.operands.push_back({.value = *x});
+    at_ = 0;
+    return advance_to(end_of_activation()) ? bind_rest() : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<BoundGroup> bind_rest() {
+    while (at_ < nodes_.size())
       if (!take()) return std::nullopt;
     group_.nodes.assign(nodes_.begin(), nodes_.end());
     group_.layer = layer_;
@@ -63,7 +96,6 @@ class EpilogueBinder {
     return step_ == post_->size() && fits() ? std::optional(std::move(group_)) : std::nullopt;
   }
 
- private:
   /// The next node, or the nodes that one activation is written in.
   [[nodiscard]] bool take() {
     const Node& node = graph_.nodes[nodes_[at_]];
@@ -215,7 +247,9 @@ std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::si
   if (const auto* norm = std::get_if<op::LayerNorm>(&layer)) return bind_norm(graph, nodes, *norm, constants);
   if (const auto* attention = std::get_if<op::Attention>(&layer))
     return bind_attention(graph, nodes, *attention, constants);
-  return EpilogueBinder(graph, nodes, layer, constants).bind();
+  if (auto group = EpilogueBinder(graph, nodes, layer, constants).bind()) return group;
+  const auto* product = std::get_if<op::MatMul>(&layer);
+  return product != nullptr ? bind_products(graph, nodes, *product, constants) : std::nullopt;
 }
 
 }  // namespace benanza::execution
