@@ -29,7 +29,7 @@ struct BoundGroup {
   Parameters numbers{};
   std::vector<GroupOperand> operands{};
   std::vector<std::optional<ValueId>> outputs{};  ///< outputs of the layer; nothing where no node has it
-  std::vector<OutputPart> parts{};                ///< of the first output, which then is row-major
+  std::vector<OutputPart> parts{};                ///< in the first output, which then is row-major
 };
 
 /// One node as a call of its layer; nothing where operands have to be made of activations.

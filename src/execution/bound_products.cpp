@@ -60,7 +60,7 @@ void copy_columns(const Tensor& from, std::byte* to, std::int64_t rows, std::int
 
 std::optional<BoundGroup> bind_products(const Graph& graph, std::span<const std::size_t> nodes, const op::MatMul& all,
                                         const TensorStore& constants) {
-  constexpr std::size_t alignment = 64;  // of what plans read; plan/backend.hpp
+  constexpr std::size_t alignment = 64;  // every operand has it (plan/backend.hpp)
   const bool has_bias = all.post == Epilogue{bias};
   if (all.a.size() != 2 || all.m() != 1 || all.b.size() != 2 || !is_float(all.type) || all.b_type || all.y_type ||
       (!has_bias && !all.post.empty()))

@@ -28,7 +28,7 @@ struct Resize {
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
   ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< nearest only
   bool antialias = false;                                        ///< where an axis shrinks, more cells make one
-  Epilogue post{};                                               ///< of floats
+  Epilogue post{};                                               ///< only if the type is a float
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
