@@ -1519,11 +1519,13 @@ constexpr op::MatMul mat_mul[] = {
     {.type = DataType::f16, .a = {1, 768}, .b = {768, 1280}, .b_constant = true},
         // llama_160m_decode_p512 x12 fused: node_linear
     {.type = DataType::f16, .a = {1, 768}, .b = {768, 2048}, .b_constant = true},
-        // llama_160m_decode_p512 x24 single, x12 fused: node_linear_4
+        // llama_160m_decode_p512 x24 single: node_linear_4
     {.type = DataType::f16, .a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.type = DataType::f16, .a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-        // llama_160m_decode_p512 x12 fused: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
+    {.type = DataType::f16, .a = {1, 768}, .b = {768, 4096}, .b_constant = true},
+        // llama_160m_decode_p512 x12 fused: node_linear_5
     {.type = DataType::f16, .a = {1, 768}, .b = {768, 32000}, .b_constant = true},
         // llama_160m_decode_p512 x1 single, x1 fused: node_linear_84
     {.type = DataType::f16, .a = {1, 888}, .b = {888, 1000}, .b_constant = true},
@@ -1636,11 +1638,11 @@ constexpr op::MatMul mat_mul[] = {
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 1280}, .b_constant = true},
         // llama_160m_prefill_s128 x12 fused: node_linear
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 2048}, .b_constant = true},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_linear_4
+        // llama_160m_prefill_s128 x24 single: node_linear_4
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-        // llama_160m_prefill_s128 x12 fused: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 2304}, .b_constant = true},
         // gpt2_s128 x12 single, x12 fused: node_Gemm_926
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 2304}, .b_constant = true, .post = {bias}},
@@ -1654,6 +1656,8 @@ constexpr op::MatMul mat_mul[] = {
         // bert_base_s128 x12 fused: node_MatMul_71
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 3072}, .b_constant = true, .post = {gelu_tanh}},
         // gpt2_s128 x12 fused: node_Gemm_930
+    {.type = DataType::f16, .a = {128, 768}, .b = {768, 4096}, .b_constant = true},
+        // llama_160m_prefill_s128 x12 fused: node_linear_5
     {.type = DataType::f16, .a = {128, 768}, .b = {768, 32000}, .b_constant = true},
         // llama_160m_prefill_s128 x1 single, x1 fused: node_linear_84
     {.type = DataType::f16, .a = {128, 2048}, .b = {2048, 768}, .b_constant = true},
@@ -1807,11 +1811,13 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {1, 768}, .b = {768, 1280}, .b_constant = true},
         // llama_160m_decode_p512 x12 fused: node_linear
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true},
-        // llama_160m_decode_p512 x24 single, x12 fused: node_linear_4
+        // llama_160m_decode_p512 x24 single: node_linear_4
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.a = {1, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-        // llama_160m_decode_p512 x12 fused: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
+    {.a = {1, 768}, .b = {768, 4096}, .b_constant = true},
+        // llama_160m_decode_p512 x12 fused: node_linear_5
     {.a = {1, 768}, .b = {768, 32000}, .b_constant = true},
         // llama_160m_decode_p512 x1 single, x1 fused: node_linear_84
     {.a = {1, 888}, .b = {888, 1000}, .b_constant = true},
@@ -1924,11 +1930,11 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {128, 768}, .b = {768, 1280}, .b_constant = true},
         // llama_160m_prefill_s128 x12 fused: node_linear
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true},
-        // llama_160m_prefill_s128 x24 single, x12 fused: node_linear_4
+        // llama_160m_prefill_s128 x24 single: node_linear_4
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}}},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.a = {128, 768}, .b = {768, 2048}, .b_constant = true, .post = {{swish, 1}, mul}},
-        // llama_160m_prefill_s128 x12 fused: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.a = {128, 768}, .b = {768, 2304}, .b_constant = true},
         // gpt2_s128 x12 single, x12 fused: node_Gemm_926
     {.a = {128, 768}, .b = {768, 2304}, .b_constant = true, .post = {bias}},
@@ -1942,6 +1948,8 @@ constexpr op::MatMul mat_mul[] = {
         // bert_base_s128 x12 fused: node_MatMul_71
     {.a = {128, 768}, .b = {768, 3072}, .b_constant = true, .post = {gelu_tanh}},
         // gpt2_s128 x12 fused: node_Gemm_930
+    {.a = {128, 768}, .b = {768, 4096}, .b_constant = true},
+        // llama_160m_prefill_s128 x12 fused: node_linear_5
     {.a = {128, 768}, .b = {768, 32000}, .b_constant = true},
         // llama_160m_prefill_s128 x1 single, x1 fused: node_linear_84
     {.a = {128, 2048}, .b = {2048, 768}, .b_constant = true},
@@ -2514,9 +2522,9 @@ constexpr op::Unary unary[] = {
     {.type = DataType::f16, .fn = swish, .x = {48}, .alpha = 1},
         // efficientnet_b0 x4 part: node_Conv_915
     {.type = DataType::f16, .fn = swish, .x = {2048}, .alpha = 1},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.type = DataType::f16, .fn = swish, .x = {2048}, .alpha = 1, .post = {mul}},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.type = DataType::f16, .fn = swish, .x = {32928}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_903
     {.type = DataType::f16, .fn = swish, .x = {47040}, .alpha = 1},
@@ -2534,9 +2542,9 @@ constexpr op::Unary unary[] = {
     {.type = DataType::f16, .fn = swish, .x = {188160}, .alpha = 1},
         // efficientnet_b0 x3 part: node_Conv_823
     {.type = DataType::f16, .fn = swish, .x = {262144}, .alpha = 1},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.type = DataType::f16, .fn = swish, .x = {262144}, .alpha = 1, .post = {mul}},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.type = DataType::f16, .fn = swish, .x = {301056}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_793
     {.type = DataType::f16, .fn = swish, .x = {401408}, .alpha = 1},
@@ -2769,9 +2777,9 @@ constexpr op::Unary unary[] = {
     {.fn = swish, .x = {48}, .alpha = 1},
         // efficientnet_b0 x4 part: node_Conv_915
     {.fn = swish, .x = {2048}, .alpha = 1},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.fn = swish, .x = {2048}, .alpha = 1, .post = {mul}},
-        // llama_160m_decode_p512 x12 part: node_linear_4
+        // llama_160m_decode_p512 x12 part: node_linear_5
     {.fn = swish, .x = {32928}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_903
     {.fn = swish, .x = {47040}, .alpha = 1},
@@ -2789,9 +2797,9 @@ constexpr op::Unary unary[] = {
     {.fn = swish, .x = {188160}, .alpha = 1},
         // efficientnet_b0 x3 part: node_Conv_823
     {.fn = swish, .x = {262144}, .alpha = 1},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.fn = swish, .x = {262144}, .alpha = 1, .post = {mul}},
-        // llama_160m_prefill_s128 x12 part: node_linear_4
+        // llama_160m_prefill_s128 x12 part: node_linear_5
     {.fn = swish, .x = {301056}, .alpha = 1},
         // efficientnet_b0 x1 part: node_Conv_793
     {.fn = swish, .x = {401408}, .alpha = 1},

@@ -2,6 +2,7 @@
 #include "bound_group.hpp"
 
 #include "bound_composites.hpp"
+#include "bound_products.hpp"
 #include "node_parameters.hpp"
 #include <benanza/model/make_layer.hpp>
 
@@ -268,7 +269,9 @@ std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::si
   if (const auto* norm = std::get_if<op::LayerNorm>(&layer)) return bind_norm(graph, nodes, *norm, constants);
   if (const auto* attention = std::get_if<op::Attention>(&layer))
     return bind_attention(graph, nodes, *attention, constants);
-  return EpilogueBinder(graph, nodes, layer, constants).bind();
+  if (auto group = EpilogueBinder(graph, nodes, layer, constants).bind()) return group;
+  const auto* product = std::get_if<op::MatMul>(&layer);
+  return product != nullptr ? bind_products(graph, nodes, *product, constants) : std::nullopt;
 }
 
 }  // namespace benanza::execution

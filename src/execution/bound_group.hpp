@@ -16,6 +16,12 @@ struct GroupOperand {
   std::optional<Tensor> constant{};  ///< then `value` means nothing
 };
 
+/// A value whose elements are a part of a result.
+struct OutputPart {
+  ValueId value = 0;
+  std::size_t offset = 0;  ///< in bytes
+};
+
 struct BoundGroup {
   std::vector<std::size_t> nodes{};  ///< nodes of the graph
   Layer layer{};
@@ -23,13 +29,14 @@ struct BoundGroup {
   Parameters numbers{};
   std::vector<GroupOperand> operands{};
   std::vector<std::optional<ValueId>> outputs{};  ///< outputs of the layer; nothing where no node has it
+  std::vector<OutputPart> parts{};                ///< in the first output, which then is row-major
 };
 
 /// One node as a call of its layer; nothing where operands have to be made of activations.
 [[nodiscard]] std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
 
-/// Nodes as a call of `layer`: a head with its epilogue, what pads a convolution, a norm or attention in parts. Nothing
-/// where it is not clear what an operand is.
+/// Nodes as a call of `layer`: a head with its epilogue, what pads a convolution, a norm or attention in parts,
+/// products of one row. Nothing where it is not clear what an operand is.
 [[nodiscard]] std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
                                                    const Layer& layer, const TensorStore& constants);
 

@@ -66,6 +66,8 @@ class Builder {
       }
       ModelCall call{.group = std::move(bound[piece])};
       call.plans = plans_.of(call.group.layer, call.group.numbers);
+      if (!call.group.parts.empty())
+        std::erase_if(call.plans, [](const CallPlan& plan) { return !plan.outputs[0].is_plain(); });
       if (call.plans.empty())
         for (std::size_t i = 0; i < piece->count; ++i) add_single(members[at + i], false);
       else result_.calls.push_back(std::move(call));

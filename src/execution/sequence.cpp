@@ -255,6 +255,12 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
     }
     if (is_value) makers_[id] = {.plan = &plan, .output = i, .form = plan.outputs[i]};
   }
+  for (const auto& [value, offset] : group.parts) {
+    const std::size_t part = write(value, {}, bytes_of(model_.graph.value(value)));
+    regions_[part].whole = writes[0];
+    regions_[part].offset = offset;
+    makers_[value] = {};
+  }
   buffers->outputs.resize(writes.size());
   const std::size_t workspace = write(model_.graph.values.size() + inner_++, {}, plan.plan->workspace_bytes());
   push({.execute =

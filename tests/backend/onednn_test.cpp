@@ -166,6 +166,12 @@ const std::vector<Layer> windows_and_norms{
                .y = {1, 8, 7, 5},
                .mode = op::ResizeMode::linear,
                .coordinates = op::ResizeCoordinates::pytorch_half_pixel},
+    op::Resize{.x = {1, 16, 7, 9},
+               .y = {1, 16, 14, 18},
+               .coordinates = op::ResizeCoordinates::asymmetric,
+               .rounding = op::ResizeRounding::floor,
+               .post = {residual, relu}},
+    op::Resize{.x = {1, 8, 14, 14}, .y = {1, 8, 28, 28}, .mode = op::ResizeMode::linear, .post = {PostOp(swish, 1.0)}},
 };
 
 const std::vector<Layer> elementwise{

@@ -143,4 +143,8 @@ TEST_CASE("resizing reads where ONNX's coordinates say") {
       resize(
           {.x = {2, 2}, .y = {4, 2}, .coordinates = Coordinates::asymmetric, .rounding = op::ResizeRounding::floor}) ==
       Values{1, 2, 1, 2, 3, 4, 3, 4});
+  // Then a residual is added, and the activation comes last.
+  const op::Resize with_sum{
+      .x = {1, 4}, .y = {1, 8}, .post = {PostOp(ElementwiseFn::add, TensorShape{}), ElementwiseFn::relu}};
+  CHECK(run(with_sum, {x, {-2, 1, -2, 1, 0, 0, -4, -5}}) == Values{0, 2, 0, 3, 3, 3, 0, 0});
 }

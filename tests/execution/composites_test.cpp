@@ -142,6 +142,43 @@ TEST_CASE("activations in parts are one call, alone and behind a convolution") {
   }
 }
 
+TEST_CASE("products of one row are one call, whose result their readers take in parts") {
+  const std::string constants = R"(
+    c = Constant<value = int64[2] {32, 48}>()
+    b = Constant<value = int64[1] {48}>()
+    w1 = ConstantOfShape<value = float[1] {1.0}>(c)
+    w2 = ConstantOfShape<value = float[1] {2.0}>(c)
+    b2 = ConstantOfShape<value = float[1] {3.0}>(b)
+  )";
+  // Constants have random numbers, so that parts that are exchanged would give other results.
+  SECTION("one of which has a bias") {
+    const Witness witness = witness_of("m (float[1, 32] x) => (float[1, 48] y, float[1, 48] z) {" + constants + R"(
+      p = MatMul(x, w1)
+      q = MatMul(x, w2)
+      r = Add(q, b2)
+      y = Softmax(p)
+      z = Softmax(r)
+    })");
+    CAPTURE(witness.refused);
+    REQUIRE(witness.given());
+    CHECK(witness.difference <= 1e-5);
+    CHECK(sizes_of(witness) == std::vector<std::size_t>{3, 1, 1});
+  }
+  SECTION("one of which gates the other, by an activation in parts") {
+    const Witness witness = witness_of("m (float[1, 32] x) => (float[1, 48] y) {" + constants + R"(
+      p = MatMul(x, w1)
+      s = Sigmoid(p)
+      t = Mul(p, s)
+      q = MatMul(x, w2)
+      y = Mul(t, q)
+    })");
+    CAPTURE(witness.refused);
+    REQUIRE(witness.given());
+    CHECK(witness.difference <= 1e-5);
+    CHECK(sizes_of(witness) == std::vector<std::size_t>{2, 3});
+  }
+}
+
 TEST_CASE("a convolution does the padding before it") {
   const Witness witness = witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 16, 8, 8] y)
       <int64[8] pads = {0, 0, 2, 2, 0, 0, 2, 2}> {

@@ -485,7 +485,7 @@ TEST_CASE("a gate is one element-wise call in addition to the product's epilogue
   const auto x = g.input({16, 64});
   const auto gate = g.node("MatMul", {x, g.weight({64, 128})}, {16, 128});
   const auto silu = g.map("Mul", {gate, g.map("Sigmoid", {gate})});
-  g.output(g.map("Mul", {silu, g.node("MatMul", {x, g.weight({64, 128})}, {16, 128})}));
+  g.output(g.map("Mul", {silu, g.node("MatMul", {g.input({16, 64}), g.weight({64, 128})}, {16, 128})}));
   const auto layers = fused(g).layers;
   REQUIRE(layers.size() == 2);
   const auto& group = layers[1];  // behind the other product

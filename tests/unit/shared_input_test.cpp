@@ -2,6 +2,8 @@
 #include "support/catch.hpp"
 #include "support/fusion_support.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace benanza;
@@ -106,6 +108,53 @@ TEST_CASE(
   const auto found = signatures(fused(g));
   CHECK(found.front() == named("MatMul/f32/a=16x64/b=64x96/b_constant=1"));
   CHECK(found.back() == named("Attention/f32/q=1x4x16x16/k=1x2x16x16/v=1x2x16x16/q_tokens_first=1/v_tokens_first=1"));
+}
+
+TEST_CASE("the products of a gate and of what it gates are one product, or the gate is an epilogue") {
+  GraphBuilder g;
+  const std::int64_t columns = GENERATE(128, 8);  // 8 numbers in a row are less than a cache line
+  const bool has_bias = GENERATE(false, true), is_one_input = GENERATE(true, false);
+  const auto x = g.input({16, 64}), other = is_one_input ? x : g.input({16, 64});
+  const auto with_bias = [&](ValueId y) { return has_bias ? g.map("Add", {y, g.weight({columns})}) : y; };
+  const auto gate = with_bias(product_of(g, x, columns));
+  const auto silu = g.map("Mul", {gate, g.map("Sigmoid", {gate})});
+  g.output(g.map("Mul", {silu, product_of(g, other, columns)}));
+  const auto graph = fused(g);
+  const std::string n = std::to_string(columns), one = "MatMul/f32/a=16x64/b=64x" + n + "/b_constant=1";
+  const std::string with_gate = one + (has_bias ? "/post=bias,swish:1,mul" : "/post=swish:1,mul");
+  if (!is_one_input || columns == 8) {
+    CHECK(signatures(graph) == Signatures{named(one), named(with_gate)});
+    return;
+  }
+  REQUIRE(graph.layers.size() == 1);
+  const Occurrence& group = graph.layers[0];
+  // The gated product, the product of the gate, its bias, the two nodes of SiLU, and the multiplication.
+  const std::size_t first = has_bias ? 3 : 2;
+  CHECK(group.members ==
+        (has_bias ? std::vector<std::size_t>{4, 0, 1, 2, 3, 5} : std::vector<std::size_t>{3, 0, 1, 2, 4}));
+  CHECK(group.outputs.size() == 1);
+  CHECK(group.read_activations.value == 16 * 64 * 4);
+  CHECK(group.read_weights.value == (64 * 256 + (has_bias ? 128 : 0)) * 4);
+  CHECK(group.written.value == 16 * 128 * 4);
+  const auto has = [&](std::size_t begin, std::size_t count, const std::string& signature) {
+    return std::any_of(group.pieces.begin(), group.pieces.end(), [&](const Piece& piece) {
+      return piece.first == begin && piece.count == count && LayerSignature(piece.layer).text() == named(signature);
+    });
+  };
+  const std::string both = "MatMul/f32/a=16x64/b=64x256/b_constant=1";
+  CHECK(LayerSignature(group.layer).text() == named(both + (has_bias ? "/post=bias" : "")));
+  CHECK(LayerSignature(group.pieces[0].layer).text() == LayerSignature(group.layer).text());
+  CHECK(has(0, first, both + (has_bias ? "/post=bias" : "")));
+  CHECK(has(first, 3, "Unary/f32/fn=swish/x=2048/alpha=1/post=mul"));
+  CHECK(has(1, group.members.size() - 1, with_gate));
+}
+
+TEST_CASE("what else reads a gated product keeps it apart") {
+  GraphBuilder g;
+  const auto x = g.input({16, 64});
+  const auto gate = g.map("Gelu", {product_of(g, x, 64)}), gated = product_of(g, x, 64);
+  g.output(g.map("Mul", {gate, gated})).output(g.map("Softmax", {gated}));
+  CHECK(fused(g).layers.size() == 3);
 }
 
 TEST_CASE("convolutions of one input with one window are one") {

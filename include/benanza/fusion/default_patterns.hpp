@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
 // then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, products
-// that read the same input are merged, and remaining sums join their norms.
+// that read the same input are merged, also that of a gate with what it gates, and remaining sums join their norms.
 #pragma once
 
 #include <benanza/fusion/activation.hpp>
 #include <benanza/fusion/attention.hpp>
 #include <benanza/fusion/epilogue_group.hpp>
 #include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/gated_product.hpp>
 #include <benanza/fusion/normalization.hpp>
 #include <benanza/fusion/padding.hpp>
 #include <benanza/fusion/residual_norm.hpp>
@@ -24,6 +25,7 @@ inline std::vector<Pattern> default_patterns() {
           {"padding", detail::match_padding},
           {"product_epilogue", detail::match_product_epilogue},
           {"shared_input", detail::match_shared_input},
+          {"gated_product", detail::match_gated_product},
           {"elementwise_chain", detail::match_elementwise_chain},
           {"residual_norm", detail::match_residual_norm}};
 }

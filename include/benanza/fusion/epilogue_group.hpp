@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epilogue groups: a convolution, matrix product, batch norm or element-wise function with all following layers that
-// fit into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders exporters write.
+// Epilogue groups: a convolution, matrix product, resize, batch norm or element-wise function with all following layers
+// that fit into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders exporters
+// write.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -272,6 +273,16 @@ inline void add_gates(const LayerGraph& graph, Match& match) {
   }
 }
 
+/// What follows a resize is one element-wise call too, where no library has it in its epilogue.
+inline void add_followers(const LayerGraph& graph, Match& match) {
+  std::size_t first = 1;
+  while (std::holds_alternative<op::View>(graph.layers[match.members[first]].layer)) ++first;
+  const auto rest = EpilogueGroup(graph, match.members[first]).match();
+  if (!rest) return;
+  for (const auto& piece : rest->pieces)
+    if (first + piece.count <= match.members.size()) match.pieces.push_back({first, piece.count, piece.layer});
+}
+
 /// Heads of matrix and convolution kind.
 [[nodiscard]] inline std::optional<Match> match_product_epilogue(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
@@ -283,13 +294,16 @@ inline void add_gates(const LayerGraph& graph, Match& match) {
   return match;
 }
 
-/// Batch norm and element-wise heads: chains that the products left.
+/// Resize, batch norm and element-wise heads: chains that the products left.
 [[nodiscard]] inline std::optional<Match> match_elementwise_chain(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
-  if (!std::holds_alternative<op::BatchNorm>(layer) && !std::holds_alternative<op::Unary>(layer) &&
+  const bool resizes = std::holds_alternative<op::Resize>(layer);
+  if (!resizes && !std::holds_alternative<op::BatchNorm>(layer) && !std::holds_alternative<op::Unary>(layer) &&
       !std::holds_alternative<op::Binary>(layer))
     return std::nullopt;
-  return EpilogueGroup(graph, at).match();
+  auto match = EpilogueGroup(graph, at).match();
+  if (match && resizes) add_followers(graph, *match);
+  return match;
 }
 
 }  // namespace benanza::detail

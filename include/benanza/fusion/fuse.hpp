@@ -14,9 +14,9 @@
 namespace benanza {
 
 /// SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, rotary embeddings written out in parts;
-/// scale-mask-softmax attention; zeros around a convolution; then convolution, matrix product, batch norm or an
-/// element-wise function with everything that follows in its epilogue; products of one input; then a norm with the sum
-/// before it, where that is left.
+/// scale-mask-softmax attention; zeros around a convolution; then convolution, matrix product, resize, batch norm or
+/// an element-wise function with everything that follows in its epilogue; products of one input; a gated product; then
+/// a norm with the sum before it, where that is left.
 [[nodiscard]] std::vector<Pattern> default_patterns();
 
 /// Fused form of a single-form graph: groups by patterns; then what is left of movement becomes views where the layers

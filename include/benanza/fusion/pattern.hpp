@@ -16,11 +16,14 @@
 namespace benanza {
 
 /// A group: members in the order of the graph, the last of which makes the result, and the ways to do it or parts of it
-/// in one call. The first piece covers all members.
+/// in one call. The first piece covers all members, if some call does.
 struct Match {
   std::vector<std::size_t> members{};
   std::vector<Piece> pieces{};
   std::vector<std::size_t> kept{};  ///< members whose results are further outputs of the whole, in its order of outputs
+  /// No call does the whole. Pieces then count the occurrences of the single form that the members cover, and the layer
+  /// of the first piece is that of the group.
+  bool in_parts = false;
 };
 
 struct Pattern {
@@ -67,20 +70,28 @@ namespace detail {
   return first;
 }
 
+/// How many occurrences of the single form the members cover.
+[[nodiscard]] inline std::size_t covered(const LayerGraph& graph, const Match& match) {
+  std::size_t count = 0;
+  for (auto member : match.members) count += graph.layers[member].members.size();
+  return count;
+}
+
 /// Every result but the last member's and the kept ones stays inside the group, the group stands before all that reads
 /// its results, and all members run equally often in the same branches.
 [[nodiscard]] inline bool is_legal(const LayerGraph& graph, const Match& match, const std::vector<bool>& taken) {
   const std::size_t size = match.members.size();
-  if (size < 2 || match.pieces.empty() || match.pieces[0].count != size || match.members.back() >= graph.layers.size())
+  if (size < 2 || match.pieces.empty() || match.members.back() >= graph.layers.size() ||
+      std::adjacent_find(match.members.begin(), match.members.end(), std::greater_equal<>()) != match.members.end())
     return false;
+  if (!match.in_parts && match.pieces[0].count != size) return false;
+  const std::size_t all = match.in_parts ? covered(graph, match) : size;
   for (const auto& piece : match.pieces)
-    if (piece.count == 0 || piece.first > size || piece.count > size - piece.first || !is_consistent(piece.layer))
+    if (piece.count == 0 || piece.first > all || piece.count > all - piece.first || !is_consistent(piece.layer))
       return false;
   const auto inside = [&](std::size_t layer) {
     return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
   };
-  if (std::adjacent_find(match.members.begin(), match.members.end(), std::greater_equal<>()) != match.members.end())
-    return false;
   const auto& last = graph.layers[match.members.back()];
   for (auto member : match.members) {
     const auto& layer = graph.layers[member];
@@ -103,6 +114,7 @@ namespace detail {
 [[nodiscard]] inline std::optional<Match> legal_part(const LayerGraph& graph, Match match,
                                                      const std::vector<bool>& taken) {
   while (!is_legal(graph, match, taken)) {
+    if (match.in_parts) return std::nullopt;
     std::size_t shorter = 0;
     for (const auto& piece : match.pieces)
       if (piece.first == 0 && piece.count < match.members.size()) shorter = std::max(shorter, piece.count);
@@ -124,8 +136,12 @@ namespace detail {
                    .branches = graph.layers[match.members[0]].branches};
   std::vector<std::size_t> offset{0};
   for (auto member : match.members) offset.push_back(offset.back() + graph.layers[member].members.size());
-  for (const auto& piece : match.pieces)
-    group.pieces.push_back({offset[piece.first], offset[piece.first + piece.count] - offset[piece.first], piece.layer});
+  for (const auto& piece : match.pieces) {
+    if (match.in_parts) group.pieces.push_back(piece);
+    else
+      group.pieces.push_back(
+          {offset[piece.first], offset[piece.first + piece.count] - offset[piece.first], piece.layer});
+  }
   const auto inside = [&](std::size_t layer) {
     return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
   };

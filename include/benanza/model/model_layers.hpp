@@ -85,8 +85,8 @@ struct Occurrence {
   std::vector<std::string> nodes{};  ///< ONNX node names, in order
   /// Occurrences of the single form that it covers, in order; itself there. None: a Slice that moved strides need.
   std::vector<std::size_t> members{};
-  /// Fused form, of groups: the whole first, then parts of it that are one call too. A piece of one member replaces the
-  /// layer that this member is in the single form.
+  /// Fused form, of groups: the whole first, if some call does it, then parts that are one call too. The first has the
+  /// layer of the group. A piece of one member replaces the layer that this member is in the single form.
   std::vector<Piece> pieces{};
   std::vector<std::optional<TensorId>> inputs{};
   std::vector<TensorId> outputs{};

@@ -5,6 +5,7 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/model/epilogue.hpp>
 #include <benanza/op/operator.hpp>
 #include <benanza/op/resize_mode.hpp>
 
@@ -27,6 +28,7 @@ struct Resize {
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
   ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< nearest only
   bool antialias = false;                                        ///< where an axis shrinks, more cells make one
+  Epilogue post{};                                               ///< only if the type is a float
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -37,6 +39,7 @@ struct Resize {
     visit("coordinates", self.coordinates);
     visit("rounding", self.rounding);
     visit("antialias", self.antialias);
+    visit("post", self.post);
   }
   constexpr bool operator==(const Resize&) const = default;
 
@@ -61,20 +64,23 @@ struct Resize {
   }
 
   [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched()}},
-            .outputs = {{.name = "y", .type = type, .shape = y}}};
+    Operands result{.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched()}},
+                    .outputs = {{.name = "y", .type = type, .shape = y}}};
+    detail::append_epilogue_operands(result, post, type, y, 1);
+    return result;
   }
 
   /// ONNX Resize: nearest copies; linear and cubic interpolate axis by axis, one multiply-add for each of 2 or 4 taps
   /// along each resized axis, the axes taken one after the other (a lower count than the full stencil), counted at the
   /// output's size once; antialiased ones have as many taps at least.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    if (mode == ResizeMode::nearest) return {};
-    return {.flops = (mode == ResizeMode::linear ? 4.0 : 8.0) * static_cast<double>(element_count(y))};
+    const double taps = mode == ResizeMode::nearest ? 0.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
+    return {.flops = (taps + static_cast<double>(post.size())) * static_cast<double>(element_count(y))};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && !(antialias && mode == ResizeMode::nearest);
+    return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && !(antialias && mode == ResizeMode::nearest) &&
+           (post.empty() || (is_float(type) && y.size() > 1 && detail::fits(post, y)));
   }
 
  private:

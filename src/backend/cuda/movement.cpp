@@ -179,6 +179,7 @@ Result plans(const op::Pad& op, const Context& context) {
 }
 
 Result plans(const op::Resize& op, const Context& context) {
+  if (!op.post.empty()) return Unsupported{"no epilogue of a Resize in backend cuda"};
   const auto element = element_of(op.type);
   if (!element) return unsupported(op.kind, op.type);
   std::vector<ResizeTaps> axes;

@@ -40,6 +40,7 @@ void terms_of(const op::Resize& op, const std::vector<ResizeTaps>& axes, Index r
 }  // namespace
 
 Result plans(const op::Resize& op, const Context& context) {
+  if (!op.post.empty()) return Unsupported{"no epilogue of a Resize in backend native"};
   const auto size = size_class(bytes_of(op.type));
   const bool nearest = op.mode == op::ResizeMode::nearest;
   if (bits(op.type) < 8 || !size || op.x.empty() || (!nearest && op.type != DataType::f32))

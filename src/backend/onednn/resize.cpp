@@ -2,6 +2,7 @@
 // Resize by the resampling primitive, where oneDNN's coordinates (half_pixel, nearest rounded to even or away from 0)
 // are the layer's.
 #include "families.hpp"
+#include "post_ops.hpp"
 
 #include <cmath>
 
@@ -68,6 +69,21 @@ dnnl::algorithm algorithm_of(op::ResizeMode mode) {
   return mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
 }
 
+/// Ways to run the epilogue: with a result of its own, and with the first sum in place where there is one.
+std::variant<std::vector<PostOps>, Unsupported> ways_of(const op::Resize& op, Form form, const Operands& layer) {
+  std::vector<PostOps> ways;
+  for (const Operands* const in_place : {static_cast<const Operands*>(nullptr), &layer}) {
+    PostOps none;
+    none.type = *element_type(op.type);
+    none.in_place = in_place;
+    auto made = make_post_ops(op.post, 0, epilogue_dims(op.post, op.y, 1), 1, dims(op.y), form, std::move(none));
+    if (auto* refused = std::get_if<Unsupported>(&made)) return std::move(*refused);
+    auto& way = std::get<PostOps>(made);
+    if (in_place == nullptr || way.sums_into) ways.push_back(std::move(way));
+  }
+  return ways;
+}
+
 }  // namespace
 
 void add_plans(const op::Resize& op, Candidates& candidates) {
@@ -78,14 +94,21 @@ void add_plans(const op::Resize& op, Candidates& candidates) {
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto source = in_form(x, form, type), target = in_form(y, form, type);
     if (!source || !target) continue;
-    dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
-                                                   algorithm_of(op.mode), *source, *target, common_attributes(), true);
-    for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
-      draft.step(descriptor,
-                 {{DNNL_ARG_SRC, input(0), row_major(x, type)}, {DNNL_ARG_DST, output(), row_major(y, type)}});
-      candidates.add(std::move(draft));
-    });
+    const auto made = ways_of(op, form, candidates.operands());
+    if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
+    for (const PostOps& post : std::get<std::vector<PostOps>>(made)) {
+      dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
+                                                     algorithm_of(op.mode), *source, *target, post.attributes(), true);
+      for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
+        std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(x, type)},
+                              {DNNL_ARG_DST, output(), row_major(y, type)}};
+        uses.insert(uses.end(), post.uses.begin(), post.uses.end());
+        Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
+        draft.step(descriptor, std::move(uses));
+        if (post.sums_into) draft.sum_into(*post.sums_into);
+        candidates.add(std::move(draft));
+      });
+    }
   }
 }
 
