@@ -2,9 +2,9 @@
 #include "bind_node.hpp"
 
 #include "attention_operands.hpp"
+#include "bound_trees.hpp"
 #include "node_parameters.hpp"
 #include "training_nodes.hpp"
-#include "tree_operands.hpp"
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -167,12 +167,6 @@ bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
 std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const BoundNode& bound) {
   std::vector<OperandSource> sources;
   Indices which = operand_inputs(node, graph, bound.layer);
-  if (const auto* forest = std::get_if<op::TreeEnsemble>(&bound.layer)) {
-    sources.push_back({.inputs = {0}});
-    for (auto& tensor : tree_operands(node, *forest))
-      sources.push_back({.make = [tensor](const NodeTensors&) { return tensor; }});
-    return sources;
-  }
   if (const auto* attention = std::get_if<op::Attention>(&bound.layer)) {
     const auto made = attention_operands(node, *attention);
     sources.assign(made.begin(), made.end());
@@ -299,6 +293,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   refuse_extensions(node);
   refuse_attributes(node);
   BoundNode bound{.layer = make_layer(node, graph)};
+  if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)
