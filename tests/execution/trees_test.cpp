@@ -21,13 +21,13 @@ Executor loaded(const std::string& model, int version) {
       {.executable = true}));
 }
 
-Execution run(const std::string& model, const Values& x, int version = 3) {
+Execution run_trees(const std::string& model, const Values& x, int version = 3) {
   Executor executor = loaded(model, version);
   const auto& info = executor.inputs().at(0);
   return executor.run({{"x", Tensor::of(info.type, info.dims, x)}});
 }
 
-void check(const Tensor& output, const Values& expected) {
+void check_numbers(const Tensor& output, const Values& expected) {
   REQUIRE(output.elements() == static_cast<std::int64_t>(expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
@@ -92,7 +92,7 @@ std::string chain(int last_false, int last_is_leaf, int root = 0, int feature = 
          "], leaf_weights = float[101] {" + listed(101, [](int i) { return 2 * i; }) + "}> (x) }";
 }
 
-std::string refusal(const std::string& model, int version = 3) {
+std::string refused_trees(const std::string& model, int version = 3) {
   return testing::message_of<NotExecutable>([&] { (void)loaded(model, version); });
 }
 
@@ -101,7 +101,7 @@ std::string refusal(const std::string& model, int version = 3) {
 TEST_CASE("trees of uneven depth add, average or limit the weights of their leaves") {
   const auto scores = [](const std::string& mode, const std::string& end, const Values& expected) {
     CAPTURE(mode, end);
-    check(run(regressor(mode, end), wave(15)).outputs.at("y"), expected);
+    check_numbers(run_trees(regressor(mode, end), wave(15)).outputs.at("y"), expected);
   };
   scores("BRANCH_LEQ", R"(post_transform = "NONE")", {0.4, 0.9, -0.3, 0, 0.1, 1.8, 0.4, 0.9, -0.3, 0});
   scores("BRANCH_LEQ", R"(aggregate_function = "AVERAGE")", {0.2, 0.45, -0.15, 0, 0.05, 0.9, 0.2, 0.45, -0.15, 0});
@@ -117,9 +117,9 @@ TEST_CASE("trees of uneven depth add, average or limit the weights of their leav
 TEST_CASE("trees with weights for one of two classes leave the rest to the other one") {
   const auto classes = [](const std::string& model, const Values& labels, const Values& scores) {
     CAPTURE(model);
-    const Execution execution = run(model, wave(15));
-    check(execution.outputs.at("l"), labels);
-    check(execution.outputs.at("s"), scores);
+    const Execution execution = run_trees(model, wave(15));
+    check_numbers(execution.outputs.at("l"), labels);
+    check_numbers(execution.outputs.at("s"), scores);
   };
   const std::string first = "0,0,0,0,0,0", second = "1,1,1,1,1,1", positive = "0.1,0.4,0.2,0.3,0.2,0.25";
   const Values low{4, 4, 4, 4, 4}, mixed{4, 4, 9, 4, 4};
@@ -148,43 +148,43 @@ TEST_CASE("trees with weights for one of two classes leave the rest to the other
 
 TEST_CASE("trees may have their numbers in tensors of any length") {
   // 41.5 is at most 42, -3 at most 0, 1000 at most none of 0 to 99.
-  check(run(chain(100, 1), {41.5, -3, 1000}, 5).outputs.at("y"), {84, 0, 200});
+  check_numbers(run_trees(chain(100, 1), {41.5, -3, 1000}, 5).outputs.at("y"), {84, 0, 200});
 }
 
 TEST_CASE("thresholds of 64 bits remain what they are") {
-  check(run(R"(m (double[3,1] x) => (float[3,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <
+  check_numbers(run_trees(R"(m (double[3,1] x) => (float[3,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <
                nodes_treeids = [0,0,0], nodes_nodeids = [0,1,2], nodes_featureids = [0,0,0],
                nodes_values_as_tensor = double[3] {0.1, 0.0, 0.0}, nodes_modes = ["BRANCH_LEQ","LEAF","LEAF"],
                nodes_truenodeids = [1,0,0], nodes_falsenodeids = [2,0,0], target_treeids = [0,0],
                target_nodeids = [1,2], target_ids = [0,0], target_weights_as_tensor = double[2] {1.0, 2.0},
                n_targets = 1> (x) })",
-            {0.1, 0.10000000001, 0.0999999})
-            .outputs.at("y"),
-        {1, 2, 1});
+                          {0.1, 0.10000000001, 0.0999999})
+                    .outputs.at("y"),
+                {1, 2, 1});
 }
 
 TEST_CASE("a NaN takes the way that a branch has for it") {
-  check(run(R"(m (float[3,2] x) => (float[3,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <
+  check_numbers(run_trees(R"(m (float[3,2] x) => (float[3,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <
                nodes_treeids = [0,0,0,0,0], nodes_nodeids = [0,1,2,3,4], nodes_featureids = [0,0,1,0,0],
                nodes_values = [0.5,0.0,0.5,0.0,0.0], nodes_missing_value_tracks_true = [1,0,0,0,0],
                nodes_modes = ["BRANCH_LEQ","LEAF","BRANCH_LEQ","LEAF","LEAF"], nodes_truenodeids = [1,0,3,0,0],
                nodes_falsenodeids = [2,0,4,0,0], target_treeids = [0,0,0], target_nodeids = [1,3,4],
                target_ids = [0,0,0], target_weights = [1.0, 2.0, 3.0], n_targets = 1> (x) })",
-            {std::nan(""), 0, 1, std::nan(""), 1, 0})
-            .outputs.at("y"),
-        {1, 3, 2});
+                          {std::nan(""), 0, 1, std::nan(""), 1, 0})
+                    .outputs.at("y"),
+                {1, 3, 2});
 }
 
 TEST_CASE("what the attributes describe has to be trees") {
-  CHECK(refusal(chain(0, 0), 5).find("comes back to a branch") != std::string::npos);
-  CHECK(refusal(chain(99, 0), 5).find("comes back to a branch") != std::string::npos);
-  CHECK(refusal(chain(101, 1), 5).find("leads to no node") != std::string::npos);
-  CHECK(refusal(chain(-1, 1), 5).find("leads to no node") != std::string::npos);
-  CHECK(refusal(chain(100, 1, 100), 5).find("leads to no node") != std::string::npos);
-  CHECK(refusal(chain(100, 1, 0, 1), 5).find("feature 1 of 1") != std::string::npos);
+  CHECK(refused_trees(chain(0, 0), 5).find("comes back to a branch") != std::string::npos);
+  CHECK(refused_trees(chain(99, 0), 5).find("comes back to a branch") != std::string::npos);
+  CHECK(refused_trees(chain(101, 1), 5).find("leads to no node") != std::string::npos);
+  CHECK(refused_trees(chain(-1, 1), 5).find("leads to no node") != std::string::npos);
+  CHECK(refused_trees(chain(100, 1, 100), 5).find("leads to no node") != std::string::npos);
+  CHECK(refused_trees(chain(100, 1, 0, 1), 5).find("feature 1 of 1") != std::string::npos);
   const auto changed = [](const std::string& from, const std::string& to) {
     std::string model = regressor("BRANCH_LEQ", R"(post_transform = "NONE")");
-    return refusal(model.replace(model.find(from), from.size(), to));
+    return refused_trees(model.replace(model.find(from), from.size(), to));
   };
   CHECK(changed("nodes_truenodeids = [1,0,3", "nodes_truenodeids = [1,0,0").find("comes back") != std::string::npos);
   CHECK(changed("nodes_falsenodeids = [2", "nodes_falsenodeids = [7").find("lacks a node") != std::string::npos);
@@ -193,6 +193,6 @@ TEST_CASE("what the attributes describe has to be trees") {
   CHECK(changed("target_ids = [0,1", "target_ids = [0,0").find("two weights for one") != std::string::npos);
   CHECK(changed("target_weights = [0.1,", "target_weights = [").find("expected 8") != std::string::npos);
   CHECK(changed("\"NONE\"", "\"PROBIT\"").find("PROBIT") != std::string::npos);
-  CHECK(refusal(classifier("0,1,0,1,0,1", "4,9", R"(post_transform = "NONE")")).find("for one alone") !=
+  CHECK(refused_trees(classifier("0,1,0,1,0,1", "4,9", R"(post_transform = "NONE")")).find("for one alone") !=
         std::string::npos);
 }
