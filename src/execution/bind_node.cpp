@@ -76,15 +76,6 @@ void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) 
   source.inputs.push_back(5);
 }
 
-/// A vector with a scale for each element has the shape of a tensor with one scale: blocks of one element tell them
-/// apart.
-template <class Scaled>
-void separate_scales(const Graph& graph, const Node& node, Scaled& layer) {
-  if (layer.block == 0 && layer.x[0] == 1 && layer.x[2] == 1 && node.has_input(1) &&
-      graph.input(node, 1).elements() > 1)
-    layer.block = 1;
-}
-
 /// A commutative function has its operands in canonical order.
 bool is_swapped(const Node& node, const Graph& graph, const op::Binary& binary) {
   if (node.op_type == "PRelu") return false;
@@ -307,8 +298,6 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0 &&
       !(node.has_input(1) && (*inputs[1])[0] == 0))
     throw NotExecutable(node, "random numbers of training");
-  if (auto* const quantize = std::get_if<op::Quantize>(&bound.layer)) separate_scales(graph, node, *quantize);
-  if (auto* const dequantize = std::get_if<op::Dequantize>(&bound.layer)) separate_scales(graph, node, *dequantize);
   bound.shapes = operands(bound.layer);
   const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;
   if (nothing) bound.shapes = {};
