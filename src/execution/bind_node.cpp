@@ -3,6 +3,7 @@
 
 #include "attention_operands.hpp"
 #include "bound_trees.hpp"
+#include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
 #include "quantized_nodes.hpp"
 #include "training_nodes.hpp"
@@ -32,7 +33,7 @@ void refuse_extensions(const Node& node) {
   const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
   if (node.domain == "benanza" && node.op_type == "Dropout") refuse("random numbers of training");
   if (node.domain == "benanza") return;  // gradients
-  if (is_quantized_node(node)) return;
+  if (is_quantized_node(node) || is_dynamic_lstm(node)) return;
   if (node.domain != "com.microsoft" ||
       std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
     refuse("an operator of domain " + node.domain);
@@ -288,6 +289,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   BoundNode bound{.layer = make_layer(node, graph)};
   if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
   if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
+  if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)

@@ -5,6 +5,7 @@
 #include <benanza/execution/executor.hpp>
 #include <benanza/session/backends.hpp>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,14 +16,20 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Input `name` has these numbers; the output is y.
+/// Input `name` has these numbers. The outputs, one behind the other.
 Values run_quantized(const std::string& model, const std::map<std::string, Values>& numbers) {
   Executor executor =
       Executor::load(testing::import_text(model, {.executable = true}), {.backends = usable_backends()});
   std::map<std::string, Tensor> inputs;
   for (const auto& info : executor.inputs())
     inputs[info.name] = Tensor::of(info.type, info.dims, numbers.at(info.name));
-  return executor.run(inputs).outputs.at("y").values();
+  const Execution execution = executor.run(inputs);
+  Values result;
+  for (const auto& info : executor.outputs()) {
+    const Values values = execution.outputs.at(info.name).values();
+    result.insert(result.end(), values.begin(), values.end());
+  }
+  return result;
 }
 
 const std::string two_scales =
@@ -31,6 +38,28 @@ const std::string two_scales =
 const std::string one_scale =
     "<float xs = {0.05}, uint8 xz = {100}, float ys = {0.03}, uint8 yz = {20}> "
     "{ y = com.microsoft.";
+
+/// What ONNX Runtime was given as floats: element i is sin(0.7 i + n).
+Values floats_of(std::size_t count, double n) {
+  Values result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(std::sin(0.7 * static_cast<double>(i) + n));
+  return result;
+}
+
+/// What it was given as weights: element i is 37 i + 11 n modulo 256, and from `least` on.
+Values weights_of(std::size_t count, std::size_t n, double least) {
+  Values result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(static_cast<double>((37 * i + 11 * n) % 256) + least);
+  return result;
+}
+
+void check_close(const Values& got, const Values& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == Approx(expected[i]).margin(2e-6));
+  }
+}
 
 }  // namespace
 
@@ -77,4 +106,47 @@ TEST_CASE("several scales of one quantised tensor, and channels that are last, a
   CHECK(refused("m (uint8[1,3,3,1] x) => (uint8[1,1,1,1] y) " + one_scale +
                 "QLinearGlobalAveragePool<channels_last = 1>(x, xs, xz, ys, yz) }")
             .find("channels are last") != std::string::npos);
+}
+TEST_CASE("an LSTM with quantised weights rounds its input as a whole and its states in each step") {
+  check_close(
+      run_quantized(R"(m (float[3,2,2] x, uint8[2,2,8] w, uint8[2,2,8] r, float[2,16] b, float[2,2,2] h, float[2,2,2] c,
+                         float[2,6] p, float[2] ws, uint8[2] wz, float[2] rs, uint8[2] rz)
+                        => (float[3,2,2,2] y, float[2,2,2] yh, float[2,2,2] yc)
+                      { y, yh, yc = com.microsoft.DynamicQuantizeLSTM<hidden_size = 2, direction = "bidirectional">
+                                    (x, w, r, b, , h, c, p, ws, wz, rs, rz) })",
+                    {{"x", floats_of(12, 0)},
+                     {"w", weights_of(32, 0, 0)},
+                     {"r", weights_of(32, 1, 0)},
+                     {"b", floats_of(32, 1)},
+                     {"h", floats_of(8, 2)},
+                     {"c", floats_of(8, 3)},
+                     {"p", floats_of(12, 4)},
+                     {"ws", {0.01, 0.02}},
+                     {"wz", {128, 120}},
+                     {"rs", {0.015, 0.005}},
+                     {"rz", {130, 128}}}),
+      {-0.044436, -0.553002, -0.574133, -0.459796, -0.253346, -0.636207, 0.175668,  -0.542014, -0.193629, -0.313675,
+       -0.729463, 0.428703,  -0.162258, -0.40054,  0.095149,  -0.166321, -0.712855, 0.125337,  -0.761308, 0.028189,
+       -0.069747, -0.107121, 0.081054,  -0.612965, -0.712855, 0.125337,  -0.761308, 0.028189,  -0.253346, -0.636207,
+       0.175668,  -0.542014, -0.976405, 0.192883,  -1.162521, 0.037532,  -0.295271, -0.781828, 0.185878,  -0.609877});
+  // A scale for each column: 0.004 + 0.001 i, and 0.002 more for the states.
+  Values scales, more_scales;
+  for (int i = 0; i < 8; ++i) {
+    scales.push_back(0.004 + 0.001 * i);
+    more_scales.push_back(0.006 + 0.001 * i);
+  }
+  check_close(
+      run_quantized(R"(m (float[3,2,2] x, int8[1,2,8] w, int8[1,2,8] r, float[1,16] b, float[1,8] ws, float[1,8] rs)
+                                 => (float[3,1,2,2] y, float[1,2,2] yh, float[1,2,2] yc)
+                               <int8[1,8] z = {0, 0, 0, 0, 0, 0, 0, 0}>
+                               { y, yh, yc = com.microsoft.DynamicQuantizeLSTM<hidden_size = 2, direction = "reverse">
+                                             (x, w, r, b, , , , , ws, z, rs, z) })",
+                    {{"x", floats_of(12, 0)},
+                     {"w", weights_of(16, 0, -128)},
+                     {"r", weights_of(16, 1, -128)},
+                     {"b", floats_of(16, 1)},
+                     {"ws", scales},
+                     {"rs", more_scales}}),
+      {-0.705952, -0.364906, -0.660107, -0.28141,  -0.642701, -0.186121, -0.652507, 0.448779,  -0.576244, -0.220839,
+       -0.431533, -0.448731, -0.705952, -0.364906, -0.660107, -0.28141,  -1.152052, -0.591848, -1.125856, -0.418843});
 }
