@@ -132,8 +132,8 @@ void TreeWalk::transform(std::vector<double>& scores) const {
   if (transform_ == softmax || transform_ == softmax_zero) apply_softmax(scores, transform_ == softmax_zero);
 }
 
-/// Of two classes where the weights are for one: those of the first are its opponent's score, positive ones a
-/// probability.
+/// Two classes with weights for one alone. Weights for the first are those of the second, as ONNX Runtime has it, and
+/// the probability of the second where none is negative; the first has the rest.
 TreeWalk::Row TreeWalk::of_one_class(double score) const {
   Row row{.label = score > (all_positive_ ? 0.5 : 0.0) ? std::size_t{1} : std::size_t{0}};
   if (one_class_ == std::size_t{1} || transform_ == logistic) {

@@ -137,7 +137,7 @@ TEST_CASE("trees with weights for one of two classes leave the rest to the other
           {0.5, 0.586618, 0.5, 0.610639, 0.5, 0.574442, 0.5, 0.586618, 0.5, 0.610639});
   classes(classifier(second, "4,9", R"(post_transform = "SOFTMAX")"), mixed,
           {0.53743, 0.46257, 0.512497, 0.487503, 0.425557, 0.574443, 0.53743, 0.46257, 0.512497, 0.487503});
-  // Of three classes, one that no tree has a weight for is not the largest.
+  // A class that no tree has a weight for is not the largest of three.
   classes(classifier("0,1,2,0,1,2", "7,8,9", R"(post_transform = "NONE")"), {7, 9, 8, 7, 9},
           {0.1, 0, -0.25, 0, 0, -0.05, 0.1, 0.2, 0, 0.1, 0, -0.25, 0, 0, -0.05});
   classes(classifier("0,1,2,0,1,2", "7,8,9", R"(base_values = [0.1, 0.2, -0.3], post_transform = "SOFTMAX")"),
