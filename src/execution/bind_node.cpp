@@ -69,7 +69,7 @@ void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) 
     return;
   }
   OperandSource& source = bound.operands[1];
-  source.make = [&node, keys, read = source](const NodeTensors& inputs) {
+  source.make = [node = node, keys, read = source](const NodeTensors& inputs) {
     for (const double last : inputs[5]->values())
       if (last != static_cast<double>(keys - 1)) throw NotExecutable(node, why);
     return read.make ? read.make(inputs) : *inputs[read.inputs.front()];
