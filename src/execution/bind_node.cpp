@@ -2,9 +2,11 @@
 #include "bind_node.hpp"
 
 #include "attention_operands.hpp"
+#include "bound_trees.hpp"
+#include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
+#include "quantized_nodes.hpp"
 #include "training_nodes.hpp"
-#include "tree_operands.hpp"
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -31,6 +33,7 @@ void refuse_extensions(const Node& node) {
   const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
   if (node.domain == "benanza" && node.op_type == "Dropout") refuse("random numbers of training");
   if (node.domain == "benanza") return;  // gradients
+  if (is_quantized_node(node) || is_dynamic_lstm(node)) return;
   if (node.domain != "com.microsoft" ||
       std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
     refuse("an operator of domain " + node.domain);
@@ -66,21 +69,12 @@ void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) 
     return;
   }
   OperandSource& source = bound.operands[1];
-  source.make = [&node, keys, read = source](const NodeTensors& inputs) {
+  source.make = [node = node, keys, read = source](const NodeTensors& inputs) {
     for (const double last : inputs[5]->values())
       if (last != static_cast<double>(keys - 1)) throw NotExecutable(node, why);
     return read.make ? read.make(inputs) : *inputs[read.inputs.front()];
   };
   source.inputs.push_back(5);
-}
-
-/// A vector with a scale for each element has the shape of a tensor with one scale: blocks of one element tell them
-/// apart.
-template <class Scaled>
-void separate_scales(const Graph& graph, const Node& node, Scaled& layer) {
-  if (layer.block == 0 && layer.x[0] == 1 && layer.x[2] == 1 && node.has_input(1) &&
-      graph.input(node, 1).elements() > 1)
-    layer.block = 1;
 }
 
 /// A commutative function has its operands in canonical order.
@@ -167,12 +161,6 @@ bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
 std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const BoundNode& bound) {
   std::vector<OperandSource> sources;
   Indices which = operand_inputs(node, graph, bound.layer);
-  if (const auto* forest = std::get_if<op::TreeEnsemble>(&bound.layer)) {
-    sources.push_back({.inputs = {0}});
-    for (auto& tensor : tree_operands(node, *forest))
-      sources.push_back({.make = [tensor](const NodeTensors&) { return tensor; }});
-    return sources;
-  }
   if (const auto* attention = std::get_if<op::Attention>(&bound.layer)) {
     const auto made = attention_operands(node, *attention);
     sources.assign(made.begin(), made.end());
@@ -299,6 +287,9 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   refuse_extensions(node);
   refuse_attributes(node);
   BoundNode bound{.layer = make_layer(node, graph)};
+  if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
+  if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
+  if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)
@@ -309,8 +300,6 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0 &&
       !(node.has_input(1) && (*inputs[1])[0] == 0))
     throw NotExecutable(node, "random numbers of training");
-  if (auto* const quantize = std::get_if<op::Quantize>(&bound.layer)) separate_scales(graph, node, *quantize);
-  if (auto* const dequantize = std::get_if<op::Dequantize>(&bound.layer)) separate_scales(graph, node, *dequantize);
   bound.shapes = operands(bound.layer);
   const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;
   if (nothing) bound.shapes = {};

@@ -4,6 +4,7 @@
 #include "bound_composites.hpp"
 #include "bound_products.hpp"
 #include "node_parameters.hpp"
+#include "quantized_nodes.hpp"
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
@@ -119,6 +120,7 @@ class EpilogueBinder {
   /// A node that is not part of an activation.
   [[nodiscard]] bool take() {
     const Node& node = graph_.nodes[nodes_[at_]];
+    if (is_quantized_node(node)) return false;  // has scales of its own
     const Layer layer = make_layer(node, graph_);
     if (std::holds_alternative<op::View>(layer)) return node.inputs[0] == running_ && advance_to(at_ + 1);
     if (std::holds_alternative<op::BatchNorm>(layer)) return fold(node) && advance_to(at_ + 1);

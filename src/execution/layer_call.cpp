@@ -77,6 +77,7 @@ bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& ope
 
 std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;
+  if (bound.shapes.outputs.empty()) return nullptr;  // results are made of the inputs alone
   Known& known = known_[LayerSignature(bound.layer).text()];
   for (const auto& [numbers, plan] : known)
     if (numbers == bound.parameters) return plan;

@@ -100,6 +100,8 @@ Graph make_node_graph(const Node& node, const std::map<ValueId, Value>& inputs) 
     binding.inputs.push_back({.proto = &input, .type = value.type, .dims = value.dims});
   }
   Graph result = importer::Builder(model, binding).build();
+  for (Node& made : result.nodes)  // thresholds of trees have 64 bits, which the message has rounded
+    if (made.domain == "ai.onnx.ml" && made.op_type == node.op_type) made.attributes = node.attributes;
   for (const auto& [id, value] : inputs)
     for (const ValueId input : result.inputs)
       if (result.values[input].name == name_of(id)) result.values[input].constant = value.constant;

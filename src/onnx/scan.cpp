@@ -170,12 +170,15 @@ class Scanner {
 
   [[nodiscard]] std::string attribute(std::string_view message, int depth) const {
     std::string out;
-    bool sparse = false;
-    for (auto fields = read(message); auto field = fields.next();) sparse |= field->number == attribute::sparse_tensor;
+    bool sparse = false, keeps_all = with_places_;
+    for (auto fields = read(message); auto field = fields.next();) {
+      sparse |= field->number == attribute::sparse_tensor;
+      if (field->number == attribute::name && bytes(*field) == "value") keeps_all = false;  // a Constant's has a place
+    }
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case attribute::t:
-        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field))); break;
+        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), keeps_all)); break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
         // A sparse Constant becomes a dense one: `sparse_value` has no other use than `value`.
@@ -267,14 +270,18 @@ class Scanner {
     }
   }
 
-  static bool wanted(const TensorFacts& facts, std::int64_t elements) {
+  /// `bytes` is the size of the message: one with more elements lacks some.
+  static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all) {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (!type || facts.external) return false;
+    const auto most = [&](std::int64_t kept) {
+      return keeps_all ? std::max(kept, static_cast<std::int64_t>(bytes)) : kept;
+    };
     switch (*type) {
       case DataType::i64:
       case DataType::i32:
       case DataType::boolean:
-        if (elements > kept_integers) return false;
+        if (elements > most(kept_integers)) return false;
         break;
       case DataType::f32:
       case DataType::f64:
@@ -286,7 +293,7 @@ class Scanner {
       case DataType::u16:
       case DataType::u32:
       case DataType::u64:
-        if (elements > kept_floats) return false;
+        if (elements > most(kept_floats)) return false;
         break;
       default: return false;
     }
@@ -344,9 +351,10 @@ class Scanner {
     return out;
   }
 
-  [[nodiscard]] std::string tensor(std::string_view message) const {
+  /// `keeps_all`: an executor needs the numbers, and nothing says where in the file they are.
+  [[nodiscard]] std::string tensor(std::string_view message, bool keeps_all = false) const {
     const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found))) return stand_in(found, message);
+    if (!wanted(found, checked_elements(found), message.size(), keeps_all)) return stand_in(found, message);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number < tensor::doc_string) out += field->whole;

@@ -28,8 +28,9 @@ inline constexpr std::int64_t kept_integers = 8192;
 inline constexpr std::int64_t kept_floats = 64;
 
 /// The serialized model without payloads, documentation, training information and metadata other than the size of
-/// images that an exporter noted. Throws InputError on bytes that are not a protobuf message, on negative or
-/// overflowing dimensions, on bodies nested too deeply and on external data outside the folder.
+/// images that an exporter noted. With places, an attribute other than the value of a Constant keeps its numbers,
+/// however many. Throws InputError on bytes that are not a protobuf message, on negative or overflowing dimensions, on
+/// bodies nested too deeply and on external data outside the folder.
 [[nodiscard]] std::string drop_payloads(std::string_view file, bool with_places = false);
 
 }  // namespace benanza::importer

@@ -219,6 +219,9 @@ TEST_CASE("Conversions name both types", "[op]") {
            .out({64, 3, 3, 3})
            .set("axis", 0),
        "Dequantize/i8/x=1x64x27"},
+      {"dequantise elements",
+       SingleNode("DequantizeLinear").in({1, 8}, DataType::u8).weight({8}).weight({8}, DataType::u8).out({1, 8}),
+       "Dequantize/u8/x=1x8x1/block=1"},
       {"dequantise blocks",
        SingleNode("DequantizeLinear", 21).in({4, 8}, DataType::u8).weight({4, 2}).out({4, 8}).set("block_size", 4),
        "Dequantize/u8/x=4x8x1/block=4"},

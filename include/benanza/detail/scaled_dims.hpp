@@ -21,7 +21,11 @@ struct Scaled {
   if (!scale || scale->elements() == 1) return Scaled{.x = {1, x.elements(), 1}};
   const auto axis = to_axis(node.attribute<std::int64_t>("axis", 1), x.dims.size());
   if (!axis) return std::nullopt;
-  if (scale->dims.size() == 1 && scale->dims[0] == x.dims[*axis]) return Scaled{.x = around(x.dims, *axis)};
+  if (scale->dims.size() == 1 && scale->dims[0] == x.dims[*axis]) {
+    Scaled result{.x = around(x.dims, *axis)};
+    if (result.x[0] == 1 && result.x[2] == 1) result.block = 1;  // without blocks it would have one scale
+    return result;
+  }
   const std::int64_t block = node.attribute<std::int64_t>("block_size", 0);
   if (block < 1 || scale->dims.size() != x.dims.size()) return std::nullopt;
   Dims blocks = x.dims;

@@ -67,7 +67,8 @@ struct Value {
   [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };
 
-/// An attribute of a node. Tensor attributes are kept as literals when small; graphs are in `Node::bodies`.
+/// An attribute of a node. Tensor attributes are kept as literals when small, in executable imports always; graphs are
+/// in `Node::bodies`.
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                                std::vector<std::string>, Literal>;
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// bind_quantized: nodes of com.microsoft whose operands have a scale and a zero point each, such as QLinearAdd.
+#pragma once
+
+#include "bind_node.hpp"
+
+namespace benanza::execution {
+
+/// Whether `bind_quantized` computes nodes of this operator.
+[[nodiscard]] bool is_quantized_node(const Node& node);
+
+/// The reference computes `layer`, the node's own, in floats, between a dequantise and a quantise: what a layer holds
+/// is one factor for all of its operands. Throws NotExecutable for images whose channels are last, and for tensors with
+/// more than one scale.
+[[nodiscard]] BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& layer);
+
+}  // namespace benanza::execution

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// TreeWalk: scores and labels of rows, by the trees of a node of ai.onnx.ml, whatever their shape.
+#pragma once
+
+#include "decision_trees.hpp"
+#include <benanza/op/tree_ensemble.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace benanza::execution {
+
+/// Where the specification is silent, on two classes and on scores that no tree has a weight for, results are ONNX
+/// Runtime's.
+class TreeWalk {
+ public:
+  /// Throws NotExecutable for trees that `read_trees` refuses and for scores that are not computed.
+  TreeWalk(const Node& node, std::size_t features, std::size_t targets);
+
+  struct Row {
+    std::vector<double> scores{};
+    std::size_t label = 0;  ///< class of a classifier, by its place in the list
+  };
+  [[nodiscard]] Row of(std::span<const double> features) const;
+
+  [[nodiscard]] const DecisionTrees& trees() const { return trees_; }
+
+ private:
+  void refuse_unclear_classes(const Node& node);
+  [[nodiscard]] std::vector<std::optional<double>> aggregated(std::span<const double> features) const;
+  [[nodiscard]] Row of_one_class(double score) const;
+  void transform(std::vector<double>& scores) const;
+
+  DecisionTrees trees_;
+  std::size_t targets_;
+  op::TreeAggregate aggregate_ = op::TreeAggregate::sum;
+  std::int64_t transform_ = 0;  ///< as TreeEnsemble numbers it
+  std::vector<double> base_{};
+  bool classifies_ = false;
+  std::optional<std::size_t> one_class_{};  ///< the one of two classes that weights are for
+  bool all_positive_ = true;                ///< the weights
+};
+
+/// `post_transform` as TreeEnsemble numbers it: none, softmax, logistic, softmax of what is not zero, probit. Throws
+/// NotExecutable for another one.
+[[nodiscard]] std::int64_t tree_transform(const Node& node);
+
+}  // namespace benanza::execution

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of com.microsoft whose operands have a scale each. Numbers are those of ONNX Runtime 1.32 on a processor.
+#include "support/catch.hpp"
+#include "support/onnx_text.hpp"
+#include <benanza/execution/executor.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace benanza;
+
+namespace {
+
+using Values = std::vector<double>;
+
+/// Input `name` has these numbers. The outputs, one behind the other.
+Values run_quantized(const std::string& model, const std::map<std::string, Values>& numbers) {
+  Executor executor =
+      Executor::load(testing::import_text(model, {.executable = true}), {.backends = usable_backends()});
+  std::map<std::string, Tensor> inputs;
+  for (const auto& info : executor.inputs())
+    inputs[info.name] = Tensor::of(info.type, info.dims, numbers.at(info.name));
+  const Execution execution = executor.run(inputs);
+  Values result;
+  for (const auto& info : executor.outputs()) {
+    const Values values = execution.outputs.at(info.name).values();
+    result.insert(result.end(), values.begin(), values.end());
+  }
+  return result;
+}
+
+const std::string two_scales =
+    "<float as = {0.05}, uint8 az = {100}, float bs = {0.02}, uint8 bz = {30}, "
+    "float cs = {0.07}, uint8 cz = {90}> { y = com.microsoft.QLinearAdd";
+const std::string one_scale =
+    "<float xs = {0.05}, uint8 xz = {100}, float ys = {0.03}, uint8 yz = {20}> "
+    "{ y = com.microsoft.";
+
+/// What ONNX Runtime was given as floats: element i is sin(0.7 i + n).
+Values floats_of(std::size_t count, double n) {
+  Values result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(std::sin(0.7 * static_cast<double>(i) + n));
+  return result;
+}
+
+/// What it was given as weights: element i is 37 i + 11 n modulo 256, and from `least` on.
+Values weights_of(std::size_t count, std::size_t n, double least) {
+  Values result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(static_cast<double>((37 * i + 11 * n) % 256) + least);
+  return result;
+}
+
+void check_close(const Values& got, const Values& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == Approx(expected[i]).margin(2e-6));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each summand and each factor has its own scale and zero point") {
+  const Values six{0, 45, 90, 135, 180, 225}, three{7, 200, 255};
+  const std::string sum = two_scales + "(a, as, az, b, bs, bz, cs, cz) }";
+  CHECK(run_quantized("m (uint8[2,3] a, uint8[3] b) => (uint8[2,3] y) " + sum, {{"a", six}, {"b", three}}) ==
+        Values{12, 99, 147, 108, 196, 244});
+  CHECK(run_quantized("m (uint8[3] a, uint8[2,3] b) => (uint8[2,3] y) " + sum, {{"a", three}, {"b", six}}) ==
+        Values{15, 166, 218, 54, 204, 255});
+  CHECK(run_quantized("m (uint8[4] a) => (uint8[4] y) " + two_scales + "(a, as, az, a, bs, bz, cs, cz) }",
+                      {{"a", {0, 99, 150, 255}}}) == Values{10, 109, 160, 255});
+  CHECK(run_quantized("m (int8[2,3] a, int8[2,3] b) => (int8[2,3] y) <float as = {0.05}, int8 az = {-10}, "
+                      "float bs = {0.02}, int8 bz = {3}, float cs = {0.013}, int8 cz = {5}> "
+                      "{ y = com.microsoft.QLinearMul(a, as, az, b, bs, bz, cs, cz) }",
+                      {{"a", {-128, -45, 0, 12, 90, 127}}, {"b", {100, -45, 5, 12, -90, 127}}}) ==
+        Values{-128, 127, 7, 20, -128, 127});
+}
+
+TEST_CASE("functions and averages of quantised tensors round once, with the scale of the result") {
+  CHECK(run_quantized(
+            "m (uint8[5] x) => (uint8[5] y) " + one_scale + "QLinearLeakyRelu<alpha = 0.1>(x, xs, xz, ys, yz) }",
+            {{"x", {0, 50, 100, 150, 255}}}) == Values{3, 12, 20, 103, 255});
+  CHECK(run_quantized("m (int8[5] x) => (int8[5] y) <float xs = {0.05}, int8 xz = {10}, float ys = {0.004}, "
+                      "int8 yz = {-128}> { y = com.microsoft.QLinearSigmoid(x, xs, xz, ys, yz) }",
+                      {{"x", {-128, -50, 0, 50, 127}}}) == Values{-128, -116, -34, 92, 121});
+  CHECK(run_quantized("m (uint8[1,1,3,3] x) => (uint8[1,1,2,2] y) " + one_scale +
+                          "QLinearAveragePool<kernel_shape = [2, 2]>(x, xs, xz, ys, yz) }",
+                      {{"x", {0, 29, 58, 87, 116, 145, 174, 203, 232}}}) == Values{0, 0, 95, 143});
+  CHECK(run_quantized(
+            "m (uint8[1,2,3,3] x) => (uint8[1,2,1,1] y) " + one_scale + "QLinearGlobalAveragePool(x, xs, xz, ys, yz) }",
+            {{"x", {0, 29, 58, 87, 116, 145, 174, 203, 232, 5, 34, 63, 92, 121, 150, 179, 208, 237}}}) ==
+        Values{47, 55});
+}
+
+TEST_CASE("several scales of one quantised tensor, and channels that are last, are refused") {
+  const auto refused = [](const std::string& model) {
+    return testing::message_of<NotExecutable>(
+        [&] { (void)Executor::load(testing::import_text(model, {.executable = true})); });
+  };
+  CHECK(refused("m (uint8[2] a, uint8[2] b) => (uint8[2] y) <float[2] as = {1, 2}, uint8 az = {0}, float s = {1}> "
+                "{ y = com.microsoft.QLinearAdd(a, as, az, b, s, az, s, az) }")
+            .find("several scales") != std::string::npos);
+  CHECK(refused("m (uint8[1,3,3,1] x) => (uint8[1,1,1,1] y) " + one_scale +
+                "QLinearGlobalAveragePool<channels_last = 1>(x, xs, xz, ys, yz) }")
+            .find("channels are last") != std::string::npos);
+}
+TEST_CASE("an LSTM with quantised weights rounds its input as a whole and its states in each step") {
+  check_close(
+      run_quantized(R"(m (float[3,2,2] x, uint8[2,2,8] w, uint8[2,2,8] r, float[2,16] b, float[2,2,2] h, float[2,2,2] c,
+                         float[2,6] p, float[2] ws, uint8[2] wz, float[2] rs, uint8[2] rz)
+                        => (float[3,2,2,2] y, float[2,2,2] yh, float[2,2,2] yc)
+                      { y, yh, yc = com.microsoft.DynamicQuantizeLSTM<hidden_size = 2, direction = "bidirectional">
+                                    (x, w, r, b, , h, c, p, ws, wz, rs, rz) })",
+                    {{"x", floats_of(12, 0)},
+                     {"w", weights_of(32, 0, 0)},
+                     {"r", weights_of(32, 1, 0)},
+                     {"b", floats_of(32, 1)},
+                     {"h", floats_of(8, 2)},
+                     {"c", floats_of(8, 3)},
+                     {"p", floats_of(12, 4)},
+                     {"ws", {0.01, 0.02}},
+                     {"wz", {128, 120}},
+                     {"rs", {0.015, 0.005}},
+                     {"rz", {130, 128}}}),
+      {-0.044436, -0.553002, -0.574133, -0.459796, -0.253346, -0.636207, 0.175668,  -0.542014, -0.193629, -0.313675,
+       -0.729463, 0.428703,  -0.162258, -0.40054,  0.095149,  -0.166321, -0.712855, 0.125337,  -0.761308, 0.028189,
+       -0.069747, -0.107121, 0.081054,  -0.612965, -0.712855, 0.125337,  -0.761308, 0.028189,  -0.253346, -0.636207,
+       0.175668,  -0.542014, -0.976405, 0.192883,  -1.162521, 0.037532,  -0.295271, -0.781828, 0.185878,  -0.609877});
+  // A scale for each column: 0.004 + 0.001 i, and 0.002 more for the states.
+  Values scales, more_scales;
+  for (int i = 0; i < 8; ++i) {
+    scales.push_back(0.004 + 0.001 * i);
+    more_scales.push_back(0.006 + 0.001 * i);
+  }
+  check_close(
+      run_quantized(R"(m (float[3,2,2] x, int8[1,2,8] w, int8[1,2,8] r, float[1,16] b, float[1,8] ws, float[1,8] rs)
+                                 => (float[3,1,2,2] y, float[1,2,2] yh, float[1,2,2] yc)
+                               <int8[1,8] z = {0, 0, 0, 0, 0, 0, 0, 0}>
+                               { y, yh, yc = com.microsoft.DynamicQuantizeLSTM<hidden_size = 2, direction = "reverse">
+                                             (x, w, r, b, , , , , ws, z, rs, z) })",
+                    {{"x", floats_of(12, 0)},
+                     {"w", weights_of(16, 0, -128)},
+                     {"r", weights_of(16, 1, -128)},
+                     {"b", floats_of(16, 1)},
+                     {"ws", scales},
+                     {"rs", more_scales}}),
+      {-0.705952, -0.364906, -0.660107, -0.28141,  -0.642701, -0.186121, -0.652507, 0.448779,  -0.576244, -0.220839,
+       -0.431533, -0.448731, -0.705952, -0.364906, -0.660107, -0.28141,  -1.152052, -0.591848, -1.125856, -0.418843});
+}
