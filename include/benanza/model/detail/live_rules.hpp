@@ -152,6 +152,31 @@ template <class IsWhole>
       at, [&](std::size_t i) { return together[i]; }, 2.0 / 5);
 }
 
+/// A norm of a sum that is its fourth result. The sum needs neither the norm nor its weights, and each of its elements
+/// only its own addends. `of_norm` is the rule without it, `of_result` what is done for each element of the norm alone.
+[[nodiscard]] inline LiveRule norm_and_sum(const SizedNode& at, const op::LayerNorm& norm, const LiveRule& of_norm,
+                                           double of_result) {
+  static constexpr std::size_t sum = 3;
+  const double sums = norm.x_bias ? 2 : 1,
+               all = norm.arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm.x)));
+  return {.operand = [of_norm = of_norm.operand, of_sum = elementwise(at).operand, x_bias = norm.rms ? 3U : 4U](
+                         std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+            if (j != sum) return of_norm(k, j, y);
+            return k < 2 || k == x_bias ? of_sum(k, j, y) : std::vector<Box>{};
+          },
+          .flops =
+              [at, sums, all, of_result](std::span<const Region> y, const Region& x) {
+                Region rows(at.x(0));  // that are normalised
+                for (Box box : y[0].certain()) {
+                  box.back() = Positions::whole(at.x(0).back());
+                  rows.add(std::move(box));
+                }
+                for (std::size_t j = 1; j < std::min(y.size(), sum); ++j)
+                  if (!y[j].empty()) rows = x;
+                return (of_result * y[0].share() + (all - sums - of_result) * rows.share() + sums * x.share()) / all;
+              }};
+}
+
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
   if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
     if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
@@ -177,6 +202,7 @@ template <class IsWhole>
         const bool mean_alone = y[0].empty() && (y.size() < 3 || y[2].empty());
         return mean_alone ? x.share() / all : of_rule(y, x);
       };
+    if (at.node.has_output(3)) return norm_and_sum(at, *norm, rule, of_result);
     return rule;
   }
   if (const auto* norm = std::get_if<op::GroupNorm>(&at.layer)) return group_normalization(at, norm->groups);

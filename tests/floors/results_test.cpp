@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of which one result of several is read, or that hand an operand on as it is. A multiply-add is two operations,
+// floats have 4 bytes.
+#include "least_work.hpp"
+
+namespace one_of_several_results {
+
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+
+constexpr auto f32 = onnx::TensorProto::FLOAT;
+constexpr double row = 64 * 4, square = 64 * 64 * 4, product_row = 2 * 64 * 64;
+
+TEST_CASE("a sum before a norm that nothing reads", "[floors]") {
+  const std::string head = "(float[1, 64, 64] x, float[1, 64, 64] k) => (float[1, 64, 64] s";
+  SECTION("is an addition for each element") {
+    check_least(
+        least_layers(head + ") { y, m, v, s = com.microsoft.SkipLayerNormalization(x, k, g) }", {{"g", f32, {64}}}),
+        {64 * 64, 2 * square, square});
+    check_least(least_layers(head + ") { y, m, v, s = com.microsoft.SkipSimplifiedLayerNormalization(x, k, g) }",
+                             {{"g", f32, {64}}}),
+                {64 * 64, 2 * square, square});
+  }
+  SECTION("is two with a bias, which is read") {
+    check_least(least_layers(head + ") { y, m, v, s = com.microsoft.SkipLayerNormalization(x, k, g, b, c) }",
+                             {{"g", f32, {64}}, {"b", f32, {64}}, {"c", f32, {64}}}),
+                {2 * 64 * 64, 2 * square + row, square});
+  }
+  SECTION("of which one row is read: mean, variance, normalising and scaling of 64 elements") {
+    check_least(least_layers(head + R"(, float[1, 1, 64] z) <int64[1] i = {0}, int64[1] j = {1}> {
+        y, m, v, s = com.microsoft.SkipLayerNormalization(x, k, g) z = Slice(y, i, j, j) })",
+                             {{"g", f32, {64}}}),
+                {64 * 64 + 6 * 64, 2 * square + row, square + row});
+  }
+}
+
+}  // namespace one_of_several_results
