@@ -34,4 +34,21 @@ TEST_CASE("a sum before a norm that nothing reads", "[floors]") {
   }
 }
 
+TEST_CASE("a choice between a tensor and itself", "[floors]") {
+  SECTION("asks for no condition") {
+    check_least(least_layers("(bool[64, 64] c, float[64, 64] x) => (float[64, 64] y) { r = Relu(x) "
+                             "y = Where(c, r, r) }"),
+                {64 * 64, square, square});
+    check_least(least_layers(R"((float[64, 64] z, float[64, 64] x, float[64, 64] w) => (float[64, 64] y) {
+        m = MatMul(z, w) c = Greater(m, z) r = Relu(x) y = Where(c, r, r) })"),
+                {64 * 64, square, square});
+  }
+  SECTION("by its maximum or minimum") {
+    const std::string choice = GENERATE("Max", "Min");
+    check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (float[64, 64] y) { m = MatMul(x, w) y = " +
+                             choice + "(m, m) }"),
+                {64 * product_row, 2 * square, square});
+  }
+}
+
 }  // namespace one_of_several_results

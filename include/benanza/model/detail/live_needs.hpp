@@ -70,6 +70,7 @@ namespace benanza::detail {
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
   }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
+  if (repeats_operand(at.node)) return repeated_operand(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||

@@ -67,6 +67,26 @@ struct LiveRule {
           .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
 }
 
+/// Whether the result is an operand as it is: Where chooses between a tensor and itself, or Max and its kind take the
+/// same one twice.
+[[nodiscard]] inline bool repeats_operand(const Node& node) {
+  static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
+  const auto are_one = [&node](std::size_t a, std::size_t b) {
+    return node.inputs.size() == b + 1 && node.has_input(a) && node.inputs[a] == node.inputs[b];
+  };
+  return node.domain.empty() &&
+         (node.op_type == "Where" ? are_one(1, 2) : kept.contains(node.op_type) && are_one(0, 1));
+}
+[[nodiscard]] inline LiveRule repeated_operand(const SizedNode& at) {
+  LiveRule rule = elementwise(at);
+  rule.operand = [chooses = at.node.op_type == "Where", of_all = rule.operand](std::size_t k, std::size_t j,
+                                                                               const Box& y) -> std::vector<Box> {
+    return chooses && k == 0 ? std::vector<Box>{} : of_all(k, j, y);
+  };
+  rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
+  return rule;
+}
+
 /// The same rule, but operands of which a result takes the type or the shape alone are not read:
 /// `is_unread(operand, result)`.
 template <class IsUnread>
