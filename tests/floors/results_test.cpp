@@ -51,4 +51,43 @@ TEST_CASE("a choice between a tensor and itself", "[floors]") {
   }
 }
 
+TEST_CASE("of attention the new caches alone are read", "[floors]") {
+  // 48 tokens of two heads in the caches, 16 of the call. The new caches hold inputs as they are.
+  const std::string caches =
+      "(float[1, 2, 16, 64] x, float[1, 2, 16, 64] o, float[1, 2, 16, 64] v, "
+      "float[1, 2, 48, 64] pk, float[1, 2, 48, 64] pv, float[64, 64] w) => "
+      "(float[1, 2, 64, 64] a, float[1, 2, 64, 64] b) { ";
+  SECTION("no queries are needed") {
+    check_least(least_layers(caches + "q = MatMul(x, w) y, a, b = Attention(q, o, v, , pk, pv) }", {}, 23), {0, 0, 0});
+  }
+  SECTION("keys are computed") {
+    check_least(least_layers(caches + "k = MatMul(x, w) y, a, b = Attention(o, k, v, , pk, pv) }", {}, 23),
+                {32 * product_row, 32 * row + square, 32 * row});
+  }
+  SECTION("of keys one token") {
+    check_least(least_layers(R"((float[1, 2, 16, 64] x, float[1, 2, 16, 64] o, float[1, 2, 16, 64] v,
+        float[1, 2, 48, 64] pk, float[1, 2, 48, 64] pv, float[64, 64] w) => (float[1, 2, 1, 64] z)
+        <int64[1] i = {63}, int64[1] j = {64}, int64[1] axis = {2}> {
+          k = MatMul(x, w) y, a, b = Attention(o, k, v, , pk, pv) s = Slice(a, i, j, axis) z = Relu(s) })",
+                             {}, 23),
+                {2 * product_row + 2 * 64, 2 * row + square, 2 * row});
+  }
+  SECTION("of GroupQueryAttention") {
+    check_least(least_layers(R"((float[1, 1, 128] x, float[1, 1, 64] k, float[1, 1, 64] v, float[1, 1, 1023, 64] pk,
+        float[1, 1, 1023, 64] pv, int32[1] l, int32 t, float[128, 128] w) =>
+        (float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
+          q = MatMul(x, w)
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })"),
+                {0, 0, 0});
+  }
+}
+
+TEST_CASE("scores of attention need no values", "[floors]") {
+  const auto model = least_layers(R"((float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) =>
+      (float[1, 2, 128, 128] s) { y, a, b, s = Attention(q, k, v) })",
+                                  {}, 23);
+  CHECK(model.single.model_reads.value == 2 * 2 * 128 * 8 * 4);
+  CHECK(model.single.model_writes.value == 2 * 128 * 128 * 4);
+}
+
 }  // namespace one_of_several_results

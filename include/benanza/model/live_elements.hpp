@@ -237,19 +237,27 @@ class LiveElements {
     const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
+    // A cache that attention hands on may lie in the memory of its parts: it makes no read of them certain.
+    const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
+    const auto computed = [](std::vector<Region> results) {
+      for (std::size_t j = 1; j < std::min<std::size_t>(3, results.size()); ++j) results[j] = Region(results[j].dims());
+      return results;
+    };
+    const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
+    const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
     if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
       share.readers.push_back("'" + node.name + "' (" + node.op_type + ") reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-      const Region &full = most.inputs[k], &part = needs.inputs[k];
+      const Region &full = most.inputs[k], &part = needs.inputs[k], &read = reads.inputs[k];
       if (!node.inputs[k]) {
         share.inputs.push_back(1);
         continue;
       }
       const detail::KnownElements& of_input = known[*node.inputs[k]];
-      share.inputs.push_back(
-          detail::certain_angles({node, graph, layer}, k) *
-          share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
+      share.inputs.push_back(detail::certain_angles({node, graph, layer}, k) *
+                             share_of(read, touches_all(k) ? Region::whole(read.dims()) : most_reads.inputs[k],
+                                      of_input.expanded ? &of_input : nullptr));
       Needed needed{
           .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));

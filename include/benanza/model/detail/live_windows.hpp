@@ -357,8 +357,28 @@ struct KnownInput {
   return Positions(std::move(runs));
 }
 
+/// What a cache that attention hands on holds of its operands: the older cache, and behind it the keys or values of the
+/// call. Biases and angles that change these lie beside them.
+[[nodiscard]] inline std::vector<Box> held_in_cache(const SizedNode& at, std::size_t k, std::size_t j, const Box& y) {
+  const auto& node = at.node;
+  const Dims &x = at.x(k), &cache = at.y(j);
+  const std::vector<std::size_t> held = op::Attention::cached_inputs(node, j);
+  Box box = whole_box(x);
+  if (std::find(held.begin(), held.end(), k) == held.end()) {
+    const bool beside = node.op_type == "MultiHeadAttention"    ? k == 3
+                        : node.op_type == "GroupQueryAttention" ? k > 4 && k < 10
+                                                                : false;
+    return beside ? std::vector<Box>{box} : std::vector<Box>{};
+  }
+  if (x.size() != 4 || cache.size() != 4) return {box};
+  for (const std::size_t i : {0U, 1U, 3U})
+    if (x[i] == cache[i]) box[i] = y[i];
+  box[2] = stepped(y[2], k == held[0] ? 0 : x[2] - cache[2], 1, x[2]);
+  return {box};
+}
+
 /// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
-/// values the columns. Further results take everything.
+/// values the columns. Scores take no values, and a cache that is handed on takes what it holds.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
@@ -374,7 +394,8 @@ struct KnownInput {
                                                                                  const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
-    if (j > 0) return {result};
+    if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
+    if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
     if (one_key && k < 2) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);
