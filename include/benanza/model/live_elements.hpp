@@ -97,7 +97,8 @@ class LiveElements {
   [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
     static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
                                                            "Transpose", "Pad",    "Resize", "Upsample"};
-    if (node.op_type == "Gather") return node.has_input(1) && graph.input(node, 1).literal.has_value();
+    if (node.op_type == "Gather" || node.op_type == "GatherND")
+      return node.has_input(1) && graph.input(node, 1).literal.has_value();
     if (node.op_type == "Concat")
       for (std::size_t k = 1; k < node.inputs.size(); ++k)
         if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
@@ -109,19 +110,25 @@ class LiveElements {
   static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
     const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
-    if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
-        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
+    const bool splits = node.op_type == "Split" && node.domain.empty();
+    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits) || !node.has_output(0) || !node.has_input(0) ||
+        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
+        !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
         (!makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
     const Layer layer = make_layer(node, graph);
     const detail::SizedNode at{node, graph, layer, known};
-    detail::KnownElements& result = known[*node.outputs[0]];
-    if (!result.band) {  // the import knows the band of a constant
-      result = detail::known_band(at);
-      result.filled = detail::known_filled(at);
+    const auto rule = detail::live_rule(at);
+    for (std::size_t j = 0; j < node.outputs.size(); ++j) {
+      if (!node.outputs[j]) continue;
+      detail::KnownElements& result = known[*node.outputs[j]];
+      if (!splits && !result.band) {  // the import knows the band of a constant
+        result = detail::known_band(at);
+        result.filled = detail::known_filled(at);
+      }
+      result.copies = detail::known_copies(at, rule, j);
+      result.expanded = !result.copies.empty() && is_movement(layer);
     }
-    result.copies = detail::known_copies(at, detail::live_rule(at));
-    result.expanded = !result.copies.empty() && is_movement(layer);
   }
 
   void walk(const Graph& graph, Values& values) {
