@@ -129,4 +129,24 @@ TEST_CASE("a GatherND that names one row 64 times", "[floors]") {
               {product_row, row + square, square});
 }
 
+TEST_CASE("norms of equal elements are constants", "[floors]") {
+  SECTION("a softmax over eight of them: 1/8") {
+    check_least(least_layers("(float[1, 64] x) => (float[8, 64] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
+                             "y = Softmax<axis = 0>(e) }"),
+                {0, 0, 8 * row});
+  }
+  SECTION("a layer norm: its bias") {
+    check_least(least_layers("(float[64, 1] x) => (float[64, 64] y) <int64[2] s = {64, 64}> { e = Expand(x, s) "
+                             "y = LayerNormalization(e, g, b) }",
+                             {{"g", f32, {64}}, {"b", f32, {64}}}),
+                {0, row, square});
+  }
+  SECTION("of one element each") {
+    check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = LayerNormalization(r, g, b) }",
+                             {{"g", f32, {1}}, {"b", f32, {1}}}),
+                {0, 4, row});
+    check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = Hardmax(r) }"), {0, 0, row});
+  }
+}
+
 }  // namespace copies

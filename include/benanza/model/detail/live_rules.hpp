@@ -97,6 +97,17 @@ template <class IsUnread>
   return rule;
 }
 
+/// Whether the axes [first, last) have equal elements alone.
+[[nodiscard]] inline bool are_equal_along(const SizedNode& at, std::size_t first, std::size_t last) {
+  const KnownElements x = at.known_x(0);
+  for (std::size_t i = first; i < last; ++i) {
+    const FirstEqual equal = x.copies_along(i);
+    if (at.x(0)[i] != 1 && (!equal || std::any_of(equal->begin(), equal->end(), [](auto p) { return p != 0; })))
+      return false;
+  }
+  return true;
+}
+
 /// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
 /// share of the arithmetic that is done once for each element of the result. The rest is done for each input element.
 template <class IsWhole>
@@ -198,13 +209,19 @@ template <class IsWhole>
 }
 
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
-  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
-    if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
-    return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },  // it is 1
-                    .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {  // of n equal numbers it is 1 / n
+    const bool flattens = at.node.opset < 13;
+    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", flattens ? 1 : -1), at.x(0).size());
+    if (softmax->x[1] == 1 || (axis && are_equal_along(at, *axis, flattens ? at.x(0).size() : *axis + 1)))
+      return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+    return along_axis(at, flattens, 1.0 / 5);
   }
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
     const bool hardmax = norm->fn == op::AxisNormFn::hardmax;
+    if (hardmax && norm->x[1] == 1)  // it is 1
+      return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     return along_axis(at, hardmax && at.node.opset < 13, hardmax ? 0 : 1.0 / 3);
   }
   if (const auto* norm = std::get_if<op::LayerNorm>(&at.layer)) {
@@ -212,6 +229,14 @@ template <class IsWhole>
     const double of_result = (norm->rms ? 1.0 : 2.0) + (norm->scale ? 1.0 : 0.0) + (norm->bias ? 1.0 : 0.0);
     const double all =
         norm->arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm->x)));
+    const bool one_result = norm->residual == op::Residual::none && at.node.outputs.size() == 1;
+    if (one_result && !norm->rms && axis && are_equal_along(at, *axis, at.x(0).size()))  // less their mean they are 0
+      return LiveRule{.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                        const Dims& x = at.x(k);
+                        if (k < 2) return {};
+                        return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+                      },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     LiveRule rule = leaving_out(along_axes(
                                     at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all),
                                 [skips = norm->residual != op::Residual::none](std::size_t k, std::size_t j) {
