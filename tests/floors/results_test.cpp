@@ -90,4 +90,16 @@ TEST_CASE("scores of attention need no values", "[floors]") {
   CHECK(model.single.model_writes.value == 2 * 128 * 128 * 4);
 }
 
+TEST_CASE("a scale needs the least and the greatest element", "[floors]") {
+  check_least(least_layers("(float[64, 64] x) => (float s) { y, s, z = DynamicQuantizeLinear(x) }"),
+              {2 * 64 * 64, square, 4});
+}
+
+TEST_CASE("logarithms of probabilities need no targets", "[floors]") {
+  // An exponential, an addition and a subtraction for each of 100 scores.
+  check_least(least_layers("(float[64, 100] x, int64[64] t) => (float[64, 100] p) { "
+                           "y, p = SoftmaxCrossEntropyLoss(x, t) }"),
+              {3 * 6400, 6400 * 4, 6400 * 4});
+}
+
 }  // namespace one_of_several_results

@@ -65,6 +65,7 @@ namespace benanza::detail {
   if (type == "Resize" || type == "Upsample") return resize(at);
   if (type.starts_with("Scatter")) return scatter(at);
   if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
+  if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));

@@ -348,13 +348,29 @@ template <class IsWhole>
   }};
 }
 
-/// Losses: of the weights of classes one is certain to be read.
+/// Losses: of the weights of classes one is certain to be read. Logarithms of probabilities, the second result, need
+/// the scores alone.
 [[nodiscard]] inline LiveRule loss(const SizedNode& at) {
-  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+  return {.operand = [at](std::size_t k, std::size_t j, const Box&) -> std::vector<Box> {
             const Dims& x = at.x(k);
+            if (j > 0 && k > 0) return {};
             return {k == 2 && x.size() == 1 ? Box{Positions::run(0, std::min<std::int64_t>(x[0], 1))} : whole_box(x)};
           },
-          .flops = [](std::span<const Region>, const Region&) { return 1.0; }};
+          .flops =
+              [at](std::span<const Region> y, const Region&) {
+                const auto& layer = std::get<op::Loss>(at.layer);
+                const double all = layer.arithmetic().flops;
+                const auto loss = static_cast<double>(y[0].empty() ? layer.targets() : 0),
+                           logarithms = static_cast<double>(
+                               y.size() > 1 && y[1].empty() && layer.log_prob ? element_count(layer.x) : 0);
+                return all > 0 ? (all - loss - logarithms) / all : 1;
+              }};
+}
+
+/// DynamicQuantizeLinear: every result needs the least and the greatest element, 2 of 5 operations.
+[[nodiscard]] inline LiveRule dynamic_quantization(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> { return {whole_box(at.x(k))}; },
+          .flops = [](std::span<const Region> y, const Region&) { return 2.0 / 5 + 3.0 / 5 * y[0].share(); }};
 }
 
 /// The certain share of the angles that a rotation touches: if data give the positions of tokens, all may be equal.
