@@ -102,4 +102,10 @@ TEST_CASE("logarithms of probabilities need no targets", "[floors]") {
               {3 * 6400, 6400 * 4, 6400 * 4});
 }
 
+TEST_CASE("a result without elements needs nothing", "[floors]") {
+  check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[0, 64] y)
+      <int64[1] i = {5}, int64[1] axis = {0}> { h = MatMul(x, w) y = Slice(h, i, i, axis) })"),
+              {0, 0, 0});
+}
+
 }  // namespace one_of_several_results

@@ -193,6 +193,8 @@ class LiveElements {
     for (const auto& output : node.outputs) {
       look(output);
       parts.push_back(output ? values[*output].part : Region{});
+      if (output && graph.value(*output).elements() == 0 && !graph.value(*output).data_dependent)
+        parts.back() = Region(graph.value(*output).dims);
       all.push_back(output ? Region::whole(graph.value(*output).dims) : Region{});
       if (!output) continue;
       conditional = conditional || values[*output].conditional;
