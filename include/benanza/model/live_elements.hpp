@@ -97,7 +97,8 @@ class LiveElements {
   [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
     static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
                                                            "Transpose", "Pad",    "Resize", "Upsample"};
-    if (node.op_type == "Gather") return node.has_input(1) && graph.input(node, 1).literal.has_value();
+    if (node.op_type == "Gather" || node.op_type == "GatherND")
+      return node.has_input(1) && graph.input(node, 1).literal.has_value();
     if (node.op_type == "Concat")
       for (std::size_t k = 1; k < node.inputs.size(); ++k)
         if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
@@ -109,19 +110,25 @@ class LiveElements {
   static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
     const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
-    if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) ||
-        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) || !has_size(node.outputs[0]) ||
+    const bool splits = node.op_type == "Split" && node.domain.empty();
+    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits) || !node.has_output(0) || !node.has_input(0) ||
+        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
+        !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
         (!makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
     const Layer layer = make_layer(node, graph);
     const detail::SizedNode at{node, graph, layer, known};
-    detail::KnownElements& result = known[*node.outputs[0]];
-    if (!result.band) {  // the import knows the band of a constant
-      result = detail::known_band(at);
-      result.filled = detail::known_filled(at);
+    const auto rule = detail::live_rule(at);
+    for (std::size_t j = 0; j < node.outputs.size(); ++j) {
+      if (!node.outputs[j]) continue;
+      detail::KnownElements& result = known[*node.outputs[j]];
+      if (!splits && !result.band) {  // the import knows the band of a constant
+        result = detail::known_band(at);
+        result.filled = detail::known_filled(at);
+      }
+      result.copies = detail::known_copies(at, rule, j);
+      result.expanded = !result.copies.empty() && is_movement(layer);
     }
-    result.copies = detail::known_copies(at, detail::live_rule(at));
-    result.expanded = !result.copies.empty() && is_movement(layer);
   }
 
   void walk(const Graph& graph, Values& values) {
@@ -186,6 +193,8 @@ class LiveElements {
     for (const auto& output : node.outputs) {
       look(output);
       parts.push_back(output ? values[*output].part : Region{});
+      if (output && graph.value(*output).elements() == 0 && !graph.value(*output).data_dependent)
+        parts.back() = Region(graph.value(*output).dims);
       all.push_back(output ? Region::whole(graph.value(*output).dims) : Region{});
       if (!output) continue;
       conditional = conditional || values[*output].conditional;
@@ -237,19 +246,27 @@ class LiveElements {
     const detail::Needs most = detail::needs_of(sized, rule, all);
     const detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
+    // A cache that attention hands on may lie in the memory of its parts: it makes no read of them certain.
+    const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
+    const auto computed = [](std::vector<Region> results) {
+      for (std::size_t j = 1; j < std::min<std::size_t>(3, results.size()); ++j) results[j] = Region(results[j].dims());
+      return results;
+    };
+    const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
+    const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
     if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
       share.readers.push_back("'" + node.name + "' (" + node.op_type + ") reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-      const Region &full = most.inputs[k], &part = needs.inputs[k];
+      const Region &full = most.inputs[k], &part = needs.inputs[k], &read = reads.inputs[k];
       if (!node.inputs[k]) {
         share.inputs.push_back(1);
         continue;
       }
       const detail::KnownElements& of_input = known[*node.inputs[k]];
-      share.inputs.push_back(
-          detail::certain_angles({node, graph, layer}, k) *
-          share_of(part, touches_all(k) ? Region::whole(part.dims()) : full, of_input.expanded ? &of_input : nullptr));
+      share.inputs.push_back(detail::certain_angles({node, graph, layer}, k) *
+                             share_of(read, touches_all(k) ? Region::whole(read.dims()) : most_reads.inputs[k],
+                                      of_input.expanded ? &of_input : nullptr));
       Needed needed{
           .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));

@@ -65,11 +65,13 @@ namespace benanza::detail {
   if (type == "Resize" || type == "Upsample") return resize(at);
   if (type.starts_with("Scatter")) return scatter(at);
   if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
+  if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
   }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
+  if (repeats_operand(at.node)) return repeated_operand(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
@@ -85,16 +87,31 @@ namespace benanza::detail {
   return normalization(at);
 }
 
-/// Whether a result at one place follows from what it needs there alone, wherever it is.
-[[nodiscard]] inline bool is_alike_everywhere(const SizedNode& at, const std::string& type, bool outer_axis) {
-  const Layer& layer = at.layer;
-  return type == "Transpose" || type == "Cast" || type.starts_with("Reduce") ||
-         std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Unary>(layer) ||
-         std::holds_alternative<op::Binary>(layer) || std::holds_alternative<op::Nary>(layer) ||
-         std::holds_alternative<op::Where>(layer) || std::holds_alternative<op::BatchNorm>(layer) ||
-         std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Softmax>(layer) ||
-         std::holds_alternative<op::LayerNorm>(layer) ||
-         (outer_axis && (std::holds_alternative<op::Conv>(layer) || std::holds_alternative<op::Pool>(layer)));
+/// Whether attention treats all batches, and all heads that have an axis of their own, alike: its rule says what each
+/// takes, except of a cache.
+[[nodiscard]] inline bool is_alike_attention(const SizedNode& at, std::size_t axis) {
+  if (!std::holds_alternative<op::Attention>(at.layer) || !at.node.domain.empty()) return false;
+  for (std::size_t k = 4; k < at.node.inputs.size(); ++k)
+    if (at.node.inputs[k]) return false;
+  return axis == 0 || (axis == 1 && at.y().size() == 4);
+}
+
+/// Whether a result at one place of an axis follows from what it needs there alone, wherever that is.
+[[nodiscard]] inline bool is_alike_along(const SizedNode& at, const std::string& type, std::size_t axis) {
+  static const std::set<std::string_view> everywhere{
+      "Transpose", "Cast", "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization"};
+  static const std::set<std::string_view> batches{"DepthToSpace", "SpaceToDepth", "Resize", "Upsample"};
+  const auto is_any_of = [&at]<class... Ops>(const std::variant<Ops...>*) {
+    return (std::holds_alternative<Ops>(at.layer) || ...);
+  };
+  using Everywhere = std::variant<op::View, op::Unary, op::Binary, op::Nary, op::Where, op::BatchNorm, op::MatMul,
+                                  op::Einsum, op::Softmax, op::AxisNorm, op::LayerNorm>;
+  return everywhere.contains(type) || type.starts_with("Reduce") ||
+         is_any_of(static_cast<const Everywhere*>(nullptr)) || (type == "LRN" && axis != 1) ||
+         (axis < 2 && is_any_of(static_cast<const std::variant<op::Conv, op::Pool>*>(nullptr))) ||
+         (axis == 0 && (batches.contains(type) ||
+                        is_any_of(static_cast<const std::variant<op::ConvTranspose, op::GroupNorm>*>(nullptr)))) ||
+         is_alike_attention(at, axis);
 }
 
 /// Some elements of a Gather's result are equal, but not all of any two positions. As many positions as there are
@@ -157,16 +174,21 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
              : std::vector<FirstEqual>{};
 }
 
-/// For each axis of the first result the positions that have equal elements: what Expand and Tile repeat, what a Gather
-/// picks twice, what an upsampling copies, and what is computed from them in the same way at each position.
-[[nodiscard]] inline std::vector<FirstEqual> known_copies(const SizedNode& at, const std::optional<LiveRule>& rule) {
-  constexpr std::int64_t most_positions = 8192, most_all_equal = 1 << 20;
+/// For each axis of result `j` the positions that have equal elements: what Expand and Tile repeat, what a Gather picks
+/// twice, what an upsampling copies, what a Pad shows again, and what is computed from them in the same way at each
+/// position.
+[[nodiscard]] inline std::vector<FirstEqual> known_copies(const SizedNode& at, const std::optional<LiveRule>& rule,
+                                                          std::size_t j = 0) {
+  constexpr std::int64_t most_positions = 8192, most_all_equal = 1 << 20, most_named = 1024;
   const std::string type = onnx_type(at.node);
-  const Dims& y = at.y();
+  const Dims& y = at.y(j);
   const auto* resize = std::get_if<op::Resize>(&at.layer);
+  const auto* pad = std::get_if<op::Pad>(&at.layer);
   if (type == "Gather") return gathered_copies(at);
-  const bool copies =
-      type == "Expand" || type == "Tile" || type == "Concat" || (resize && resize->mode == op::ResizeMode::nearest);
+  const bool rows = type == "GatherND" && at.x(1).size() == 2 && at.x(1)[0] <= most_named &&
+                    at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
+  const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
+                      (resize && resize->mode == op::ResizeMode::nearest);
   std::vector<FirstEqual> result(y.size());
   if (!rule) return {};
   // What is needed at a position, by the first of equal positions.
@@ -176,7 +198,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     std::vector<std::int64_t> key;
     for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
       if (!at.node.inputs[k] || (copies && k > 0 && type != "Concat")) continue;  // sizes and places
-      for (const auto& part : rule->operand(k, 0, box)) {
+      for (const auto& part : rule->operand(k, j, box)) {
         if (std::any_of(part.begin(), part.end(), [](const Positions& p) { return p.empty(); })) continue;
         key.push_back(-1 - static_cast<std::int64_t>(*at.node.inputs[k]));
         for (std::size_t i = 0; i < part.size(); ++i) {
@@ -191,17 +213,26 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     }
     return key;
   };
+  // Constants around a tensor are equal, but are known anyway: they matter beside copies alone. In other modes each
+  // position shows one of the operand, unless the pads are too long to say which.
+  const auto repeats = [&](std::size_t axis) {
+    if (pad->mode == op::PadMode::constant) return at.known_x(0).copies_along(axis) != nullptr;
+    Box box = whole_box(y);
+    box[axis] = Positions::run(0, 1);
+    const std::vector<Box> shown = rule->operand(0, 0, box);
+    return shown.size() == 1 && shown[0][axis].count() == 1;
+  };
   bool any = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (y[i] < 2) continue;
-    if (i >= 2 && std::holds_alternative<op::Conv>(at.layer)) {
-      if (const auto windows = convolution_windows(at))
+    if (y[i] < 2 || (pad && !repeats(i)) || (rows && i > 0)) continue;
+    const bool convolves = std::holds_alternative<op::Conv>(at.layer);
+    if (i >= 2 && (convolves || std::holds_alternative<op::Pool>(at.layer))) {
+      if (const auto windows = convolves ? convolution_windows(at) : pool_windows(at))
         result[i] = equal_windows((*windows)[i - 2], at.known_x(0).copies_along(i));
       any = any || result[i];
       continue;
     }
-    if (!copies && (!is_alike_everywhere(at, type, i < 2) || needed_at(i, 0, false) == needed_at(i, y[i] - 1, false)))
-      continue;
+    if (!copies && (!is_alike_along(at, type, i) || needed_at(i, 0, false) == needed_at(i, y[i] - 1, false))) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);

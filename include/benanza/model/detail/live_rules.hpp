@@ -67,6 +67,26 @@ struct LiveRule {
           .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
 }
 
+/// Whether the result is an operand as it is: Where chooses between a tensor and itself, or Max and its kind take the
+/// same one twice.
+[[nodiscard]] inline bool repeats_operand(const Node& node) {
+  static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
+  const auto are_one = [&node](std::size_t a, std::size_t b) {
+    return node.inputs.size() == b + 1 && node.has_input(a) && node.inputs[a] == node.inputs[b];
+  };
+  return node.domain.empty() &&
+         (node.op_type == "Where" ? are_one(1, 2) : kept.contains(node.op_type) && are_one(0, 1));
+}
+[[nodiscard]] inline LiveRule repeated_operand(const SizedNode& at) {
+  LiveRule rule = elementwise(at);
+  rule.operand = [chooses = at.node.op_type == "Where", of_all = rule.operand](std::size_t k, std::size_t j,
+                                                                               const Box& y) -> std::vector<Box> {
+    return chooses && k == 0 ? std::vector<Box>{} : of_all(k, j, y);
+  };
+  rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
+  return rule;
+}
+
 /// The same rule, but operands of which a result takes the type or the shape alone are not read:
 /// `is_unread(operand, result)`.
 template <class IsUnread>
@@ -75,6 +95,17 @@ template <class IsUnread>
     return is_unread(k, j) ? std::vector<Box>{} : of_all(k, j, y);
   };
   return rule;
+}
+
+/// Whether the axes [first, last) have equal elements alone.
+[[nodiscard]] inline bool are_equal_along(const SizedNode& at, std::size_t first, std::size_t last) {
+  const KnownElements x = at.known_x(0);
+  for (std::size_t i = first; i < last; ++i) {
+    const FirstEqual equal = x.copies_along(i);
+    if (at.x(0)[i] != 1 && (!equal || std::any_of(equal->begin(), equal->end(), [](auto p) { return p != 0; })))
+      return false;
+  }
+  return true;
 }
 
 /// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
@@ -152,14 +183,45 @@ template <class IsWhole>
       at, [&](std::size_t i) { return together[i]; }, 2.0 / 5);
 }
 
+/// A norm of a sum that is its fourth result. The sum needs neither the norm nor its weights, and each of its elements
+/// only its own addends. `of_norm` is the rule without it, `of_result` what is done for each element of the norm alone.
+[[nodiscard]] inline LiveRule norm_and_sum(const SizedNode& at, const op::LayerNorm& norm, const LiveRule& of_norm,
+                                           double of_result) {
+  static constexpr std::size_t sum = 3;
+  const double sums = norm.x_bias ? 2 : 1,
+               all = norm.arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm.x)));
+  return {.operand = [of_norm = of_norm.operand, of_sum = elementwise(at).operand, x_bias = norm.rms ? 3U : 4U](
+                         std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+            if (j != sum) return of_norm(k, j, y);
+            return k < 2 || k == x_bias ? of_sum(k, j, y) : std::vector<Box>{};
+          },
+          .flops =
+              [at, sums, all, of_result](std::span<const Region> y, const Region& x) {
+                Region rows(at.x(0));  // that are normalised
+                for (Box box : y[0].certain()) {
+                  box.back() = Positions::whole(at.x(0).back());
+                  rows.add(std::move(box));
+                }
+                for (std::size_t j = 1; j < std::min(y.size(), sum); ++j)
+                  if (!y[j].empty()) rows = x;
+                return (of_result * y[0].share() + (all - sums - of_result) * rows.share() + sums * x.share()) / all;
+              }};
+}
+
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
-  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {
-    if (softmax->x[1] != 1) return along_axis(at, at.node.opset < 13, 1.0 / 5);
-    return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },  // it is 1
-                    .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {  // of n equal numbers it is 1 / n
+    const bool flattens = at.node.opset < 13;
+    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", flattens ? 1 : -1), at.x(0).size());
+    if (softmax->x[1] == 1 || (axis && are_equal_along(at, *axis, flattens ? at.x(0).size() : *axis + 1)))
+      return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
+    return along_axis(at, flattens, 1.0 / 5);
   }
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
     const bool hardmax = norm->fn == op::AxisNormFn::hardmax;
+    if (hardmax && norm->x[1] == 1)  // it is 1
+      return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     return along_axis(at, hardmax && at.node.opset < 13, hardmax ? 0 : 1.0 / 3);
   }
   if (const auto* norm = std::get_if<op::LayerNorm>(&at.layer)) {
@@ -167,6 +229,14 @@ template <class IsWhole>
     const double of_result = (norm->rms ? 1.0 : 2.0) + (norm->scale ? 1.0 : 0.0) + (norm->bias ? 1.0 : 0.0);
     const double all =
         norm->arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm->x)));
+    const bool one_result = norm->residual == op::Residual::none && at.node.outputs.size() == 1;
+    if (one_result && !norm->rms && axis && are_equal_along(at, *axis, at.x(0).size()))  // less their mean they are 0
+      return LiveRule{.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                        const Dims& x = at.x(k);
+                        if (k < 2) return {};
+                        return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+                      },
+                      .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     LiveRule rule = leaving_out(along_axes(
                                     at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all),
                                 [skips = norm->residual != op::Residual::none](std::size_t k, std::size_t j) {
@@ -177,6 +247,7 @@ template <class IsWhole>
         const bool mean_alone = y[0].empty() && (y.size() < 3 || y[2].empty());
         return mean_alone ? x.share() / all : of_rule(y, x);
       };
+    if (at.node.has_output(3)) return norm_and_sum(at, *norm, rule, of_result);
     return rule;
   }
   if (const auto* norm = std::get_if<op::GroupNorm>(&at.layer)) return group_normalization(at, norm->groups);
@@ -277,13 +348,29 @@ template <class IsWhole>
   }};
 }
 
-/// Losses: of the weights of classes one is certain to be read.
+/// Losses: of the weights of classes one is certain to be read. Logarithms of probabilities, the second result, need
+/// the scores alone.
 [[nodiscard]] inline LiveRule loss(const SizedNode& at) {
-  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+  return {.operand = [at](std::size_t k, std::size_t j, const Box&) -> std::vector<Box> {
             const Dims& x = at.x(k);
+            if (j > 0 && k > 0) return {};
             return {k == 2 && x.size() == 1 ? Box{Positions::run(0, std::min<std::int64_t>(x[0], 1))} : whole_box(x)};
           },
-          .flops = [](std::span<const Region>, const Region&) { return 1.0; }};
+          .flops =
+              [at](std::span<const Region> y, const Region&) {
+                const auto& layer = std::get<op::Loss>(at.layer);
+                const double all = layer.arithmetic().flops;
+                const auto loss = static_cast<double>(y[0].empty() ? layer.targets() : 0),
+                           logarithms = static_cast<double>(
+                               y.size() > 1 && y[1].empty() && layer.log_prob ? element_count(layer.x) : 0);
+                return all > 0 ? (all - loss - logarithms) / all : 1;
+              }};
+}
+
+/// DynamicQuantizeLinear: every result needs the least and the greatest element, 2 of 5 operations.
+[[nodiscard]] inline LiveRule dynamic_quantization(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> { return {whole_box(at.x(k))}; },
+          .flops = [](std::span<const Region> y, const Region&) { return 2.0 / 5 + 3.0 / 5 * y[0].share(); }};
 }
 
 /// The certain share of the angles that a rotation touches: if data give the positions of tokens, all may be equal.

@@ -167,6 +167,15 @@ template <class Weight>
   }
   return read;
 }
+/// The same positions, but zeros outside of some count as padding.
+[[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, const FirstEqual& first) {
+  if (!first) return first;
+  auto result = std::make_shared<std::vector<std::int64_t>>(first->size(), -1);
+  for (const auto& run : filled.runs())
+    for (auto p = run.begin; p < run.end; ++p)
+      (*result)[static_cast<std::size_t>(p)] = (*first)[static_cast<std::size_t>(p)];
+  return result;
+}
 /// Positions whose windows read equal elements.
 [[nodiscard]] inline FirstEqual equal_windows(const Window& window, const FirstEqual& x) {
   constexpr std::int64_t most_positions = 8192;
@@ -192,13 +201,13 @@ template <class Weight>
   return total;
 }
 
-/// What a convolution knows of its input.
+/// What a window operator knows of its input; if it sums up, zeros do not count.
 struct KnownInput {
   std::vector<Window> windows{};     ///< over the part that is not 0
   std::vector<FirstEqual> copies{};  ///< one for each window's axis
   Positions channels{};              ///< that are not all 0
 };
-[[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows) {
+[[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows, bool sums) {
   KnownInput result{.windows = windows, .channels = Positions::whole(at.x(0)[1])};
   const KnownElements x = at.known_x(0);
   for (std::size_t i = 0; i < windows.size(); ++i) result.copies.push_back(x.copies_along(i + 2));
@@ -206,6 +215,7 @@ struct KnownInput {
   result.channels = (*x.filled)[1];
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const auto runs = (*x.filled)[i + 2].runs();
+    if (sums) result.copies[i] = as_padding_outside((*x.filled)[i + 2], result.copies[i]);
     if (runs.size() != 1 || result.copies[i]) continue;
     result.windows[i].pad_begin += runs[0].begin;
     result.windows[i].size = runs[0].end - runs[0].begin;
@@ -218,7 +228,7 @@ struct KnownInput {
   const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
   const auto windows = convolution_windows(at);
   if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
-  const KnownInput x = known_input(at, *windows);
+  const KnownInput x = known_input(at, *windows, true);
   const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group);
   return LiveRule{
       .operand = [at, w, windows = *windows, x, channels](std::size_t k, std::size_t j,
@@ -293,7 +303,8 @@ struct KnownInput {
           }};
 }
 
-[[nodiscard]] inline std::optional<LiveRule> pool(const SizedNode& at) {
+/// The windows of a pool whose channels lie before the places.
+[[nodiscard]] inline std::optional<std::vector<Window>> pool_windows(const SizedNode& at) {
   const auto& node = at.node;
   const Dims &x_dims = at.x(0), &y_dims = at.y();
   if (channels_first(node, x_dims) != x_dims || x_dims.size() < 3 || y_dims.size() != x_dims.size())
@@ -310,9 +321,17 @@ struct KnownInput {
     if (axis.window.outputs() != y_dims[windows.size() + 2]) return std::nullopt;
     windows.push_back(axis.window);
   }
+  return windows;
+}
+
+[[nodiscard]] inline std::optional<LiveRule> pool(const SizedNode& at) {
+  const auto& node = at.node;
+  const auto read = pool_windows(at);
+  if (!read) return std::nullopt;
+  const std::vector<Window>& windows = *read;
   // Zeros around an image add nothing to a sum; a maximum or mean of equal elements is one of them.
   const bool sums = node.op_type == "AveragePool" || node.op_type == "LpPool";
-  const KnownInput x = known_input(at, windows);
+  const KnownInput x = known_input(at, windows, sums);
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
       std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
@@ -357,8 +376,28 @@ struct KnownInput {
   return Positions(std::move(runs));
 }
 
+/// What a cache that attention hands on holds of its operands: the older cache, and behind it the keys or values of the
+/// call. Biases and angles that change these lie beside them.
+[[nodiscard]] inline std::vector<Box> held_in_cache(const SizedNode& at, std::size_t k, std::size_t j, const Box& y) {
+  const auto& node = at.node;
+  const Dims &x = at.x(k), &cache = at.y(j);
+  const std::vector<std::size_t> held = op::Attention::cached_inputs(node, j);
+  Box box = whole_box(x);
+  if (std::find(held.begin(), held.end(), k) == held.end()) {
+    const bool beside = node.op_type == "MultiHeadAttention"    ? k == 3
+                        : node.op_type == "GroupQueryAttention" ? k > 4 && k < 10
+                                                                : false;
+    return beside ? std::vector<Box>{box} : std::vector<Box>{};
+  }
+  if (x.size() != 4 || cache.size() != 4) return {box};
+  for (const std::size_t i : {0U, 1U, 3U})
+    if (x[i] == cache[i]) box[i] = y[i];
+  box[2] = stepped(y[2], k == held[0] ? 0 : x[2] - cache[2], 1, x[2]);
+  return {box};
+}
+
 /// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
-/// values the columns. Further results take everything.
+/// values the columns. Scores take no values, and a cache that is handed on takes what it holds.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
@@ -374,7 +413,8 @@ struct KnownInput {
                                                                                  const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
-    if (j > 0) return {result};
+    if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
+    if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
     if (one_key && k < 2) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that a Pad makes, and copies that other layers hand on: what is computed from them is computed once. A
+// multiply-add is two operations, floats have 4 bytes.
+#include "least_work.hpp"
+
+namespace copies {
+
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+using benanza::testing::Stored;
+
+constexpr auto f32 = onnx::TensorProto::FLOAT, i64 = onnx::TensorProto::INT64;
+constexpr double row = 64 * 4, square = 64 * 64 * 4, product_row = 2 * 64 * 64;
+
+TEST_CASE("a Pad shows rows again", "[floors]") {
+  // Two rows in front of eight and two behind them are among the eight.
+  const std::string head = "(float[8, 64] x) => (float[12, 64] y) <int64[4] p = {2, 0, 2, 0}> { q = Pad<mode = \"" +
+                           std::string(GENERATE("edge", "reflect", "wrap")) + "\">(x, p) ";
+  SECTION("before a product") {
+    check_least(least_layers(head + "y = MatMul(q, w) }", {{"w", f32, {64, 64}}}),
+                {8 * product_row, 8 * row + square, 12 * row});
+  }
+  SECTION("before a maximum with 0") { check_least(least_layers(head + "y = Relu(q) }"), {8 * 64, 8 * row, 12 * row}); }
+}
+
+TEST_CASE("a window over an edge that is shown again adds up two of its weights", "[floors]") {
+  // 14 of 16 windows have three different cells along an axis, and the first and the last have two.
+  const double cells = 14 * 3 + 2 * 2;
+  const std::string mode = GENERATE("edge", "reflect");
+  check_least(least_layers("(float[1, 4, 16, 16] x) => (float[1, 4, 16, 16] y) "
+                           "<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { q = Pad<mode = \"" +
+                               mode + "\">(x, p) y = Conv(q, w) }",
+                           {{"w", f32, {4, 4, 3, 3}}}),
+              {2 * 16 * cells * cells, 4 * 256 * 4 + 16 * 9 * 4, 4 * 256 * 4});
+}
+
+TEST_CASE("a pad that is too long to say what it shows copies nothing for certain", "[floors]") {
+  // ONNX reflects once alone: 3 rows in front of 3 are more than one reflection has.
+  check_least(least_layers("(float[3, 64] x) => (float[6, 64] y) <int64[4] p = {3, 0, 0, 0}> { "
+                           "q = Pad<mode = \"reflect\">(x, p) y = MatMul(q, w) }",
+                           {{"w", f32, {64, 64}}}),
+              {6 * product_row, 3 * row + square, 6 * row});
+}
+
+TEST_CASE("eight equal batches of 16 rows", "[floors]") {
+  const std::string head =
+      "(float[1, 32, 64] x) => (float[8, 16, 64] y) <int64[3] s = {8, 32, 64}, int64[1] a = {0}, "
+      "int64[1] b = {16}, int64[1] axis = {1}> { e = Expand(x, s) ";
+  SECTION("of which a product takes a part") {
+    const std::string part = GENERATE("q = Slice(e, a, b, axis)", "q, r = Split<axis = 1, num_outputs = 2>(e)",
+                                      "r, q = Split<axis = 1, num_outputs = 2>(e)");
+    check_least(least_layers(head + part + " y = MatMul(q, w) }", {{"w", f32, {64, 64}}}),
+                {16 * product_row, 16 * row + square, 8 * 16 * row});
+  }
+  SECTION("are rounded: three operations an element; a scale and a zero point") {
+    check_least(least_layers("(float[1, 16, 64] x) => (int8[8, 16, 64] y) <int64[3] s = {8, 16, 64}, float f = {0.5}, "
+                             "int8 z = {0}> { e = Expand(x, s) y = QuantizeLinear(e, f, z) }"),
+                {3 * 16 * 64, 16 * row + 5, 8 * 16 * 64});
+  }
+  SECTION("attend to themselves: 16 x 16 pairs of two heads of depth 8, 6 operations of a score") {
+    check_least(least_layers("(float[1, 2, 16, 8] x) => (float[8, 2, 16, 8] y) <int64[4] s = {8, 2, 16, 8}> { "
+                             "e = Expand(x, s) y = Attention(e, e, e) }",
+                             {}, 23),
+                {2 * 256 * (2 * (8 + 8) + 6), 256 * 4, 8 * 256 * 4});
+  }
+}
+
+TEST_CASE("eight equal images", "[floors]") {
+  // 4 channels of 16 x 16 places.
+  constexpr double image = 4 * 256;
+  const auto images = [](const std::string& side, const std::string& constants, const std::string& nodes,
+                         const std::vector<Stored>& tensors = {}, const std::string& channels = "4") {
+    return least_layers("(float[1, 4, 16, 16] x) => (float[8, " + channels + ", " + side + ", " + side +
+                            "] y) <int64[4] s = {8, 4, 16, 16}" + constants + "> { e = Expand(x, s) " + nodes + " }",
+                        tensors);
+  };
+  SECTION("with zeros around them, in a convolution: 46 taps of 16 windows along each axis are not zeros") {
+    check_least(images("16", ", int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}", "q = Pad(e, p) y = Conv(q, w)",
+                       {{"w", f32, {4, 4, 3, 3}}}),
+                {2 * 16 * 46 * 46, image * 4 + 16 * 9 * 4, 8 * image * 4});
+  }
+  SECTION("normalised: mean, variance, a product and an addition") {
+    check_least(images("16", "", "y = InstanceNormalization(e, f, b)", {{"f", f32, {4}}, {"b", f32, {4}}}),
+                {5 * image, image * 4 + 2 * 4 * 4, 8 * image * 4});
+  }
+  SECTION("in a transposed convolution of 2 x 2 taps") {
+    check_least(images("32", "", "y = ConvTranspose<strides = [2, 2]>(e, w)", {{"w", f32, {4, 4, 2, 2}}}),
+                {2 * 4 * 4 * image, image * 4 + 16 * 4 * 4, 8 * 4 * image * 4});
+  }
+  SECTION("enlarged: two products and two additions for each of 32 x 32 places") {
+    check_least(images("32", ", float[4] f = {1, 1, 2, 2}", "y = Resize<mode = \"linear\">(e, , f)"),
+                {4 * 4 * image, image * 4, 8 * 4 * image * 4});
+  }
+  SECTION("with channels divided by windows of three") {
+    check_least(images("16", "", "y = LRN<size = 3>(e)"), {7 * image, image * 4, 8 * image * 4});
+  }
+  SECTION("as one channel of 32 x 32 places") {
+    check_least(images("32", "", "d = DepthToSpace<blocksize = 2>(e) y = Relu(d)", {}, "1"),
+                {image, image * 4, 8 * image * 4});
+  }
+}
+
+TEST_CASE("one cell at all places, with zeros around them", "[floors]") {
+  // Three different windows along each axis, at the first place, the last and between. In each the weights of the cell
+  // are added up beforehand: 4 x 4 products.
+  check_least(least_layers("(float[1, 4, 1, 1] x) => (float[1, 4, 16, 16] y) <int64[4] s = {1, 4, 16, 16}, "
+                           "int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { e = Expand(x, s) q = Pad(e, p) y = Conv(q, w) }",
+                           {{"w", f32, {4, 4, 3, 3}}}),
+              {2 * 16 * 9, 4 * 4 + 16 * 9 * 4, 4 * 256 * 4});
+}
+
+TEST_CASE("a pool over a tiled image", "[floors]") {
+  SECTION("has 8 different windows of two cells along each axis, of 15") {
+    check_least(least_layers("(float[1, 1, 8, 8] x) => (float[1, 1, 15, 15] y) <int64[4] r = {1, 1, 2, 2}> { "
+                             "t = Tile(x, r) y = MaxPool<kernel_shape = [2, 2]>(t) }"),
+                {16 * 16, 64 * 4, 15 * 15 * 4});
+  }
+  SECTION("with zeros around it: 8 different windows of three cells, and one of two at each end") {
+    check_least(least_layers("(float[1, 1, 8, 8] x) => (float[1, 1, 16, 16] y) <int64[4] r = {1, 1, 2, 2}, "
+                             "int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { t = Tile(x, r) q = Pad(t, p) "
+                             "y = AveragePool<kernel_shape = [3, 3]>(q) }"),
+                {28 * 28, 64 * 4, 16 * 16 * 4});
+  }
+}
+
+TEST_CASE("a GatherND that names one row 64 times", "[floors]") {
+  check_least(least_layers("(float[64, 64] x) => (float[64, 64] y) { g = GatherND(x, i) y = MatMul(g, w) }",
+                           {{"i", i64, {64, 1}, 8}, {"w", f32, {64, 64}}}),
+              {product_row, row + square, square});
+}
+
+TEST_CASE("norms of equal elements are constants", "[floors]") {
+  SECTION("a softmax over eight of them: 1/8") {
+    check_least(least_layers("(float[1, 64] x) => (float[8, 64] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
+                             "y = Softmax<axis = 0>(e) }"),
+                {0, 0, 8 * row});
+  }
+  SECTION("a layer norm: its bias") {
+    check_least(least_layers("(float[64, 1] x) => (float[64, 64] y) <int64[2] s = {64, 64}> { e = Expand(x, s) "
+                             "y = LayerNormalization(e, g, b) }",
+                             {{"g", f32, {64}}, {"b", f32, {64}}}),
+                {0, row, square});
+  }
+  SECTION("of one element each") {
+    check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = LayerNormalization(r, g, b) }",
+                             {{"g", f32, {1}}, {"b", f32, {1}}}),
+                {0, 4, row});
+    check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = Hardmax(r) }"), {0, 0, row});
+  }
+}
+
+}  // namespace copies
