@@ -61,6 +61,7 @@ struct Draft {
   bool saves_multiplications = false;
   double tolerance = 1e-4;
   std::optional<std::size_t> sums_into{};                         ///< the input that output 0 has before a call
+  std::vector<std::size_t> overwritable{};                        ///< as Plan has it
   std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< layouts of the operands that are not row-major
 
   /// Appends a primitive; its scratchpad is taken care of.

@@ -8,9 +8,11 @@ namespace {
 
 constexpr std::size_t most_post_ops = 32;  // oneDNN's own limit
 
-/// y = fn(a, b) and an epilogue; `uses` names a, b and y.
+/// y = fn(a, b) and an epilogue; `uses` names a, b and y, a before the others. The primitive may write y over a.
 void add_binary(dnnl::algorithm algorithm, const Desc& a, const Desc& b, const Desc& y, const PostOps& post,
                 std::vector<Use> uses, const std::vector<float>& held, bool scaled, Candidates& candidates) {
+  std::vector<std::size_t> overwritable;
+  if (a == y && uses.front().slot.kind == Slot::Kind::input) overwritable.push_back(uses.front().slot.index);
   auto attributes = post.attributes();
   for (int argument : {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1})
     if (scaled) attributes.set_scales_mask(argument, 0);
@@ -18,7 +20,8 @@ void add_binary(dnnl::algorithm algorithm, const Desc& a, const Desc& b, const D
   uses.insert(uses.end(), post.uses.begin(), post.uses.end());
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
     if (!settled(descriptor, post)) return;
-    Draft draft{.algorithm = "binary:" + implementation, .tolerance = candidates.tolerance()};
+    Draft draft{
+        .algorithm = "binary:" + implementation, .tolerance = candidates.tolerance(), .overwritable = overwritable};
     std::vector<Use> all = uses;
     if (!held.empty()) static_cast<void>(draft.hold(held));  // slot 0
     for (int argument : {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1})
@@ -59,7 +62,7 @@ void add_plans(const op::Unary& op, Candidates& candidates) {
                                                 function->algorithm, plain, plain, function->alpha, function->beta,
                                                 common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
+      Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance(), .overwritable = {0}};
       draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_DST, output()}});
       candidates.add(std::move(draft));
     });
