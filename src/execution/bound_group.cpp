@@ -5,10 +5,12 @@
 #include "bound_products.hpp"
 #include "node_parameters.hpp"
 #include "quantized_nodes.hpp"
+#include <benanza/fusion/activation.hpp>
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -41,15 +43,21 @@ class EpilogueBinder {
  public:
   EpilogueBinder(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
                  const TensorStore& constants)
-      : graph_(graph), nodes_(nodes), layer_(layer), post_(epilogue_of(layer)), constants_(constants) {}
+      : graph_(graph),
+        nodes_(nodes),
+        layer_(layer),
+        post_(epilogue_of(layer)),
+        shapes_(operands(layer)),
+        constants_(constants) {}
 
   [[nodiscard]] std::optional<BoundGroup> bind() {
-    if (post_ == nullptr) return std::nullopt;
+    const auto has_own_scales = [&](std::size_t node) { return is_quantized_node(graph_.nodes[node]); };
+    if (post_ == nullptr || std::any_of(nodes_.begin(), nodes_.end(), has_own_scales)) return std::nullopt;
     if (!take_head() && !take_activation_head()) return std::nullopt;
     if (!take_rest()) return std::nullopt;
     group_.nodes.assign(nodes_.begin(), nodes_.end());
     group_.layer = layer_;
-    group_.shapes = operands(layer_);
+    group_.shapes = shapes_;
     group_.outputs = {running_};
     return fits() ? std::optional(std::move(group_)) : std::nullopt;
   }
@@ -96,18 +104,46 @@ class EpilogueBinder {
   }
 
   /// All nodes that are left. The nodes of an activation may end in several places: x * (1 + erf(x / sqrt(2))) is a
-  /// function of x, and so is half of it. That place is right from which the other steps take the other nodes.
+  /// function of x, and so is half of it. That place is right from which the other steps take the other nodes; the last
+  /// place comes first, since a factor at the end belongs to the activation.
   [[nodiscard]] bool take_rest() {
     if (at_ == nodes_.size()) return step_ == post_->size() && !is_in_head_;
     if (!is_activation_next()) return take() && take_rest();
-    if (is_in_head_) is_in_head_ = false;
-    else ++step_;
+    PostOp wanted;
+    if (is_in_head_) {
+      const auto& head = std::get<op::Unary>(layer_);
+      wanted = PostOp(head.fn, head.alpha, head.beta);
+      is_in_head_ = false;
+    } else {
+      wanted = (*post_)[step_++];
+    }
     const auto [before_group, before_step, before_at, before_running] = std::tuple(group_, step_, at_, running_);
-    for (const auto end : ends_of_activation()) {
-      if (advance_to(end) && take_rest()) return true;
+    const auto ends = ends_of_activation();
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+      if (may_be(wanted, *end) && advance_to(*end) && take_rest()) return true;
       std::tie(group_, step_, at_, running_) = std::tie(before_group, before_step, before_at, before_running);
     }
     return false;
+  }
+
+  /// Whether the nodes up to `end` may be this function of the running result: one node that is, or element-wise nodes
+  /// for a function that exporters write in parts (fusion/activation.hpp).
+  [[nodiscard]] bool may_be(const PostOp& wanted, std::size_t end) const {
+    std::set<ValueId> inside{running_};
+    for (std::size_t i = at_; i < end; ++i) {
+      const Node& node = graph_.nodes[nodes_[i]];
+      const Layer layer = make_layer(node, graph_);
+      const auto* unary = std::get_if<op::Unary>(&layer);
+      const bool is_step = unary != nullptr || std::holds_alternative<op::Binary>(layer);
+      if (!is_step || !epilogue_of(layer)->empty() || is_8_bit(type(layer))) return false;
+      for (const auto& id : node.inputs)
+        if (id && !constants_[*id] && !inside.contains(*id)) return false;
+      if (end - at_ == 1)
+        return unary != nullptr && unary->fn == wanted.fn && unary->alpha == wanted.alpha && unary->beta == wanted.beta;
+      if (node.has_output(0)) inside.insert(*node.outputs[0]);
+    }
+    return std::any_of(detail::named_functions.begin(), detail::named_functions.end(),
+                       [&](const auto& named) { return named.fn == wanted.fn; });
   }
 
   [[nodiscard]] bool is_activation_next() const {
@@ -120,16 +156,16 @@ class EpilogueBinder {
   /// A node that is not part of an activation.
   [[nodiscard]] bool take() {
     const Node& node = graph_.nodes[nodes_[at_]];
-    if (is_quantized_node(node)) return false;  // has scales of its own
     const Layer layer = make_layer(node, graph_);
     if (std::holds_alternative<op::View>(layer)) return node.inputs[0] == running_ && advance_to(at_ + 1);
     if (std::holds_alternative<op::BatchNorm>(layer)) return fold(node) && advance_to(at_ + 1);
     if (step_ >= post_->size()) return false;
     const PostOp& op = (*post_)[step_++];
+    const auto* binary = std::get_if<op::Binary>(&layer);
     const auto other = other_operand(node);
-    if (!other) return false;
+    if (binary == nullptr || binary->fn != op.fn || !other) return false;
     GroupOperand operand{.value = *other, .constant = constants_[*other]};
-    if (op.channel && !operand.constant) return false;
+    if ((op.channel && !operand.constant) || !fits(operand, group_.operands.size())) return false;
     group_.operands.push_back(std::move(operand));
     return advance_to(at_ + 1);
   }
@@ -215,15 +251,19 @@ class EpilogueBinder {
     return transposed != nullptr && transposed->group == 1 ? std::optional<std::size_t>(1) : std::nullopt;
   }
 
+  /// Whether it may be operand `i` of the layer.
+  [[nodiscard]] bool fits(const GroupOperand& operand, std::size_t i) const {
+    if (i >= shapes_.inputs.size()) return false;
+    const auto& [value, constant] = operand;
+    const DataType given = constant ? constant->type() : graph_.value(value).type;
+    const std::int64_t elements = constant ? constant->elements() : graph_.value(value).elements();
+    return given == shapes_.inputs[i].type && elements == shapes_.inputs[i].elements();
+  }
+
   [[nodiscard]] bool fits() const {
     if (group_.shapes.inputs.size() != group_.operands.size() || group_.shapes.outputs.size() != 1) return false;
-    for (std::size_t i = 0; i < group_.operands.size(); ++i) {
-      const auto& [value, constant] = group_.operands[i];
-      const Operand& wanted = group_.shapes.inputs[i];
-      const DataType given = constant ? constant->type() : graph_.value(value).type;
-      const std::int64_t elements = constant ? constant->elements() : graph_.value(value).elements();
-      if (given != wanted.type || elements != wanted.elements()) return false;
-    }
+    for (std::size_t i = 0; i < group_.operands.size(); ++i)
+      if (!fits(group_.operands[i], i)) return false;
     const Value& result = graph_.value(running_);
     return result.type == group_.shapes.outputs[0].type && result.elements() == group_.shapes.outputs[0].elements();
   }
@@ -232,6 +272,7 @@ class EpilogueBinder {
   std::span<const std::size_t> nodes_;
   const Layer& layer_;
   const Epilogue* post_;
+  Operands shapes_;
   const TensorStore& constants_;
   BoundGroup group_{};
   std::size_t at_ = 0;    ///< the next of `nodes_`

@@ -181,7 +181,8 @@ BoundNode bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& l
               has(lstm_h, states) && has(lstm_c, states) && has(lstm_peepholes, 3 * sizes.hidden);
   for (const auto at : {lstm_w_scale, lstm_w_zero, lstm_r_scale, lstm_r_zero})
     fits = fits && (has(at, 1) || has(at, sizes.columns()));
-  fits = fits && node.has_input(lstm_w_scale) && node.has_input(lstm_r_scale) && node.outputs.size() <= 3;
+  fits = fits && node.has_input(lstm_w) && node.has_input(lstm_r) && node.has_input(lstm_w_scale) &&
+         node.has_input(lstm_r_scale) && node.outputs.size() <= 3;
   for (std::size_t i = 0; fits && i < node.outputs.size(); ++i)
     if (node.has_output(i)) {
       const Value& output = graph.output(node, i);

@@ -202,6 +202,9 @@ std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* 
   if (form.is_plain()) {
     if (maker == makers_.end() || maker->second.plan == nullptr)
       throw InputError("value '" + value.name + "' is read before it is computed");
+    // The plan of another layer stands for the call: it has no layout that could tell.
+    if (!made.is_plain() && maker->second.plan->plan->outputs()[maker->second.output].name == "plain")
+      throw InputError("no plan brings value '" + value.name + "' into row-major order");
     const std::size_t from = places_.at({root, made}), to = write(root, {}, bytes_of(value));
     pack({root, made, {}}, from, to,
          [held = maker->second.plan->plan, output = maker->second.output](const void* in, void* out) {
@@ -212,7 +215,8 @@ std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* 
   const std::size_t from = read(id, {}, nullptr, 0);
   if (const auto* how = model_.changes.find(value.type, value.elements(), {}, form))
     return change({root, {}, form}, *how, from);
-  if (plan == nullptr || !plan->plan) throw InputError("value '" + value.name + "' is in no order that is read");
+  if (plan == nullptr || !plan->plan || plan->plan->inputs()[operand].name == "plain")
+    throw InputError("value '" + value.name + "' is in no order that is read");
   const std::size_t to = write(root, form, plan->plan->inputs()[operand].bytes);
   pack({root, {}, form}, from, to,
        [held = plan->plan, operand](const void* in, void* out) { held->pack_input(operand, in, out); });

@@ -69,6 +69,16 @@ TEST_CASE("Vectorised elementary functions are as exact as they say", "[native]"
       const double u = std::sqrt(2 / std::acos(-1.0)) * (at + 0.044715 * at * at * at);
       CHECK(std::fabs(static_cast<double>(y) - 0.5 * at * (1 + std::tanh(u))) <= 5e-7 * std::fabs(at));
     }
+    // Where the exponential has no finite value, what is left is the limit; a logarithm of infinity is not asked for.
+    for (const auto fn : {swish, gelu_tanh, mish, sigmoid}) {
+      INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
+      const std::vector<float> x{-3.4e38F, -1000, -100, 1000, 3.4e38F};
+      std::vector<float> y(x.size());
+      native::kernels(isa).unary[0][static_cast<std::size_t>(fn)](x.data(), y.data(),
+                                                                  static_cast<std::int64_t>(x.size()), 1, 0);
+      for (std::size_t i = 0; i < 3; ++i) CHECK(std::fabs(y[i]) < 1e-30F);
+      for (std::size_t i = 3; i < 5; ++i) CHECK(y[i] == (fn == sigmoid ? 1 : x[i]));
+    }
     // Sine and cosine have zeros: their error is absolute.
     for (const auto fn : {sin, cos}) {
       const std::vector<float> x{0, 1, -2, 3.14159274F, 100.5F, -3000.25F, 8000, 1e6F, -1e9F};

@@ -38,9 +38,9 @@ inline F exp(F x) {
   return exp_reduced(r) * power_of_two(half) * power_of_two(n - half);
 }
 
-/// The same for x <= 88 with fewer operations: rounding and exponent come from adding 1.5 * 2^23 + 127, after which the
-/// low bits of the sum are the biased exponent. The polynomial has an error of 2e-9. Not below exp(-87.3), the smallest
-/// normal number.
+/// The same for x <= 89, infinite from 88.4 on, with fewer operations: rounding and exponent come from adding 1.5 *
+/// 2^23 + 127, after which the low bits of the sum are the biased exponent. The polynomial has an error of 2e-9. Not
+/// below exp(-87.3), the smallest normal number.
 inline F exp_bounded(F x) {
   constexpr float magic = 12582912.0F + 127.0F;
   const F bounded = max(splat(-87.33654F), x);
@@ -121,11 +121,10 @@ inline F erf(F x) {
   return v * p / q;
 }
 
-/// 1 + exp(-x), the denominator of the logistic function; that of -87.3 below it, so that nothing overflows. Relative
-/// error below 2e-7.
-inline F logistic_denominator(F x) { return 1.0F + exp_bounded(min(splat(87.3F), -x)); }
+/// 1 + exp(-x), the denominator of the logistic function; infinite below -88.4. Relative error below 2e-7.
+inline F logistic_denominator(F x) { return 1.0F + exp_bounded(min(splat(89.0F), -x)); }
 
-/// Relative error below 5e-7 above -87.3.
+/// Relative error below 5e-7 above -88.3, 0 below -88.4.
 inline F sigmoid(F x) { return 1.0F / logistic_denominator(x); }
 
 /// log(1 + exp(x)); relative error below 5e-7.
