@@ -147,6 +147,47 @@ TEST_CASE("norms of equal elements are constants", "[floors]") {
                 {0, 4, row});
     check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = Hardmax(r) }"), {0, 0, row});
   }
+  SECTION("whose rows are equal, too: a product has one") {
+    check_least(least_layers("(float[1, 1] x) => (float[64, 64] y) <int64[2] s = {64, 64}> { e = Expand(x, s) "
+                             "p = Softmax(e) y = MatMul(p, w) }",
+                             {{"w", f32, {64, 64}}}),
+                {product_row, square, square});
+  }
+}
+
+TEST_CASE("rows between two rows differ by their weights", "[floors]") {
+  // Rows 1 to 6 of 8 are sums of two rows of x, by two weights each; a product has all eight.
+  check_least(
+      least_layers("(float[2, 64] x) => (float[8, 64] y) <int64[2] s = {8, 64}> { "
+                   "q = Resize<mode = \"linear\", coordinate_transformation_mode = \"align_corners\">(x, , , s) "
+                   "y = MatMul(q, w) }",
+                   {{"w", f32, {64, 64}}}),
+      {8 * 64 * 4 + 8 * product_row, 2 * row + square, 8 * row});
+}
+
+TEST_CASE("a mean over an image and the zeros around it", "[floors]") {
+  // It adds 8 x 8 elements of each of 4 channels.
+  check_least(least_layers("(float[1, 4, 8, 8] x) => (float[1, 4, 1, 1] y) <int64[8] p = {0, 0, 8, 8, 0, 0, 8, 8}> { "
+                           "q = Pad(x, p) y = GlobalAveragePool(q) }"),
+              {4 * 64, 4 * 64 * 4, 4 * 4});
+}
+
+TEST_CASE("a Pad that cuts rows off in front and shows the last one again behind", "[floors]") {
+  check_least(least_layers("(float[8, 64] x) => (float[9, 64] y) <int64[4] p = {-2, 0, 3, 0}> { "
+                           "q = Pad<mode = \"edge\">(x, p) y = MatMul(q, w) }",
+                           {{"w", f32, {64, 64}}}),
+              {6 * product_row, 6 * row + square, 9 * row});
+}
+
+TEST_CASE("windows of zeros beside a window of two elements", "[floors]") {
+  // 0 a a a a a b 0 0 in windows of two: the mean of a and b is an addition in each of 4,096 channels. As many elements
+  // are read as there are windows, since two of zeros alone make up for it.
+  const benanza::ModelLayers model = least_layers(
+      "(float[1, 4096, 1, 2] x) => (float[1, 4096, 1, 8] y) "
+      "<int64[8] p = {0, 0, 0, 1, 0, 0, 0, 2}, int64[6] i = {0, 0, 0, 0, 0, 1}> { "
+      "g = Gather<axis = 3>(x, i) q = Pad(g, p) y = AveragePool<kernel_shape = [1, 2]>(q) }");
+  CHECK(model.single.layers.back().needed.flops.value >= 4096);
+  CHECK(model.single.layers.back().needed.flops.value <= 2 * 8 * 4096);
 }
 
 }  // namespace copies

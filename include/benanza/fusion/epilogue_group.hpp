@@ -294,6 +294,22 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   return match;
 }
 
+/// Whether what follows a resize could end an element-wise chain of its other operand: chains have plans in every
+/// backend, resizes with an epilogue have not.
+[[nodiscard]] inline bool ends_another_chain(const LayerGraph& graph, std::size_t at) {
+  const auto next = only_consumer(graph, graph.layers[at].outputs[0]);
+  if (!next || !std::holds_alternative<op::Binary>(graph.layers[*next].layer)) return false;
+  for (const auto& input : graph.layers[*next].inputs) {
+    const auto maker = only_producer(graph, input);
+    if (!maker || *maker == at || !only_consumer(graph, *input)) continue;
+    const Layer& layer = graph.layers[*maker].layer;
+    if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
+        std::holds_alternative<op::BatchNorm>(layer))
+      return true;
+  }
+  return false;
+}
+
 /// Resize, batch norm and element-wise heads: chains that the products left.
 [[nodiscard]] inline std::optional<Match> match_elementwise_chain(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
@@ -301,6 +317,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   if (!resizes && !std::holds_alternative<op::BatchNorm>(layer) && !std::holds_alternative<op::Unary>(layer) &&
       !std::holds_alternative<op::Binary>(layer))
     return std::nullopt;
+  if (resizes && ends_another_chain(graph, at)) return std::nullopt;
   auto match = EpilogueGroup(graph, at).match();
   if (match && resizes) add_followers(graph, *match);
   return match;

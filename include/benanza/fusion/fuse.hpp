@@ -4,6 +4,7 @@
 
 #include <benanza/fusion/moved_in_place.hpp>
 #include <benanza/fusion/pattern.hpp>
+#include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer_graph.hpp>
 
 #include <algorithm>
@@ -64,7 +65,8 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     group.read_weights = reads.weights();
     group.needed.activations = needed.activations();
     group.needed.weights = needed.weights();
-    const Cost whole = cost(group.layer);  // a folded batch norm is one vector, not four
+    Cost whole = cost(group.layer);  // a folded batch norm is one vector, not four
+    whole.flops = group_flops(group, single);
     const Bytes excess = reads.weights() + reads.activations() - whole.weights - whole.activations;
     if (excess.value > 0) {
       group.read_weights = std::max(Bytes{}, group.read_weights - excess);
@@ -80,7 +82,8 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
       return std::holds_alternative<op::Pad>(single.layers[member].layer);
     });
-    group.needed.flops = padded ? std::min(group.needed.flops, whole.flops) : whole.flops * group.live.flops;
+    // So are those that stand in for a bias that one of several products lacks.
+    group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);
     if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
   }
 }

@@ -12,6 +12,11 @@ QuantizeShape shape_of(const TensorShape& x) {
   return {.elements = element_count(x), .channels = one ? 1 : x[1], .inner = one ? x[1] : x[2]};
 }
 bool is_8_bits(const std::optional<Element>& element, DataType type) { return element && bits(type) == 8; }
+/// A scale for each element of a vector is one for each channel.
+template <class Op>
+bool is_by_blocks(const Op& op) {
+  return op.block > 0 && !(op.block == 1 && op.x[0] == 1 && op.x[2] == 1);
+}
 bool is_wide(const std::optional<Element>& element, DataType type) { return element && bits(type) > 8; }
 
 }  // namespace
@@ -30,7 +35,7 @@ Result plans(const op::Cast& op, const Context& context) {
 Result plans(const op::Quantize& op, const Context& context) {
   const auto from = element_of(op.type), to = quantized_element_of(op.to);
   if (!is_wide(from, op.type) || !is_8_bits(to, op.to)) return unsupported(op.kind, op.type);
-  if (op.block > 0) return Unsupported{"no Quantize by blocks in backend cuda"};
+  if (is_by_blocks(op)) return Unsupported{"no Quantize by blocks in backend cuda"};
   if (op.dynamic)
     return one_plan(
         context, op.operands(), "quantize:dynamic",
@@ -50,7 +55,7 @@ Result plans(const op::Quantize& op, const Context& context) {
 Result plans(const op::Dequantize& op, const Context& context) {
   const auto from = quantized_element_of(op.type), to = element_of(op.to);
   if (!is_8_bits(from, op.type) || !is_wide(to, op.to)) return unsupported(op.kind, op.type);
-  if (op.block > 0) return Unsupported{"no Dequantize by blocks in backend cuda"};
+  if (is_by_blocks(op)) return Unsupported{"no Dequantize by blocks in backend cuda"};
   return one_plan(
       context, op.operands(), "dequantize",
       [shape = shape_of(op.x), from = *from, to = *to, stream = context.stream()](const Arguments& a) {

@@ -7,6 +7,7 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/quantile.hpp>
+#include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>
@@ -75,8 +76,8 @@ inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ce
   return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), work.flops),
                   ceilings.memory_floor(work.weights + work.activations, work.written));
 }
-inline Seconds whole_floor(const Occurrence& at, const Ceilings& ceilings) {
-  return occurrence_floor(at, {cost(at.layer).flops, at.read_weights, at.read_activations, at.written}, ceilings);
+inline Seconds whole_floor(const Occurrence& at, Flops flops, const Ceilings& ceilings) {
+  return occurrence_floor(at, {flops, at.read_weights, at.read_activations, at.written}, ceilings);
 }
 inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
   Work work = at.needed;
@@ -140,7 +141,7 @@ inline Seconds p10(const Measurement& row) {
 
 /// An occurrence as one call.
 inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const Ceilings& ceilings) {
-  const Seconds floor = whole_floor(at, ceilings);
+  const Seconds floor = whole_floor(at, cost(at.layer).flops, ceilings);
   plan.parts.emplace_back();
   if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
   plan.status.push_back(worst(plan.parts.back()));
@@ -176,7 +177,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       flops += single_plan.flops[member];
     }
     if (at.members.size() > 1 || !at.pieces.empty()) {
-      whole = std::min(whole, whole_floor(at, ceilings));
+      whole = std::min(whole, whole_floor(at, group_flops(at, single), ceilings));
       floor = std::min(floor, needed_floor(at, ceilings, true));
       floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
       flops = std::min(flops, at.needed.flops.value);

@@ -101,6 +101,7 @@ namespace benanza::detail {
   static const std::set<std::string_view> everywhere{
       "Transpose", "Cast", "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization"};
   static const std::set<std::string_view> batches{"DepthToSpace", "SpaceToDepth", "Resize", "Upsample"};
+  const auto* resize = std::get_if<op::Resize>(&at.layer);  // between two positions, results differ by their weights
   const auto is_any_of = [&at]<class... Ops>(const std::variant<Ops...>*) {
     return (std::holds_alternative<Ops>(at.layer) || ...);
   };
@@ -109,7 +110,7 @@ namespace benanza::detail {
   return everywhere.contains(type) || type.starts_with("Reduce") ||
          is_any_of(static_cast<const Everywhere*>(nullptr)) || (type == "LRN" && axis != 1) ||
          (axis < 2 && is_any_of(static_cast<const std::variant<op::Conv, op::Pool>*>(nullptr))) ||
-         (axis == 0 && (batches.contains(type) ||
+         (axis == 0 && ((batches.contains(type) && !(resize && at.x(0)[0] != at.y()[0])) ||
                         is_any_of(static_cast<const std::variant<op::ConvTranspose, op::GroupNorm>*>(nullptr)))) ||
          is_alike_attention(at, axis);
 }
@@ -222,9 +223,24 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     const std::vector<Box> shown = rule->operand(0, 0, box);
     return shown.size() == 1 && shown[0][axis].count() == 1;
   };
+  // Whether a position needs what others along the axis need, so that what differs between them is not seen. What needs
+  // nothing is a constant; a one-hot product takes rows of its other operand, which are not looked at here.
+  const auto is_mixed = [&](std::size_t axis) {
+    const auto at_first = needed_at(axis, 0, false);
+    if (at_first.empty() || at_first != needed_at(axis, y[axis] - 1, false)) return false;
+    Box box = whole_box(y);
+    box[axis] = Positions::run(0, 1);
+    const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node);
+    return !(may_ignore && rule->operand(0, j, box).empty());
+  };
   bool any = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (y[i] < 2 || (pad && !repeats(i)) || (rows && i > 0)) continue;
+    if (y[i] < 2 || (pad && !repeats(i))) continue;
+    if (rows && i > 0) {
+      result[i] = at.known_x(0).copies_along(i - 1 + static_cast<std::size_t>(at.x(1)[1]));
+      any = any || result[i];
+      continue;
+    }
     const bool convolves = std::holds_alternative<op::Conv>(at.layer);
     if (i >= 2 && (convolves || std::holds_alternative<op::Pool>(at.layer))) {
       if (const auto windows = convolves ? convolution_windows(at) : pool_windows(at))
@@ -232,13 +248,19 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
       any = any || result[i];
       continue;
     }
-    if (!copies && (!is_alike_along(at, type, i) || needed_at(i, 0, false) == needed_at(i, y[i] - 1, false))) continue;
+    if (!copies && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
       bool equal = y[i] <= most_all_equal;
-      for (const std::int64_t p : {std::int64_t{1}, y[i] / 3, y[i] / 2, y[i] - 1})
-        equal = equal && needed_at(i, p, true) == at_first;
+      std::vector<std::int64_t> looked_at{1, y[i] / 3, y[i] / 2, y[i] - 1};
+      if (pad || type == "Tile") {  // each element of the operand is somewhere
+        const auto cells = pad ? op::Pad::padding(at.node, at.graph) : std::nullopt;
+        if (at.x(0)[i] > most_positions || (pad && !cells)) continue;
+        for (std::int64_t p = 0; p < at.x(0)[i]; ++p)
+          if (const auto q = p + (cells ? cells->before[i] : 0); q >= 0 && q < y[i]) looked_at.push_back(q);
+      }
+      for (const std::int64_t p : looked_at) equal = equal && needed_at(i, p, true) == at_first;
       if (!equal) continue;
       first->assign(static_cast<std::size_t>(y[i]), 0);
     } else {

@@ -330,8 +330,10 @@ struct KnownInput {
   if (!read) return std::nullopt;
   const std::vector<Window>& windows = *read;
   // Zeros around an image add nothing to a sum; a maximum or mean of equal elements is one of them.
-  const bool sums = node.op_type == "AveragePool" || node.op_type == "LpPool";
+  const bool sums = node.op_type.ends_with("AveragePool") || node.op_type.ends_with("LpPool");
   const KnownInput x = known_input(at, windows, sums);
+  std::vector<FirstEqual> with_zeros;  // which are elements too where all of a window may be equal
+  for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(i + 2));
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
       std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
@@ -345,8 +347,8 @@ struct KnownInput {
         return {result};
       },
       .flops =
-          [windows, filled = sums ? x.windows : windows, copies = x.copies, keeps_equal](std::span<const Region> y,
-                                                                                         const Region&) {
+          [windows, filled = sums ? x.windows : windows, copies = x.copies, with_zeros, keeps_equal](
+              std::span<const Region> y, const Region&) {
             Region both = y[0];  // and the places of maxima
             for (const auto& each : y) both.add(each);
             const auto measure = [](const Region& region, const auto& along) {
@@ -360,7 +362,9 @@ struct KnownInput {
                 both, [&](std::size_t i, const Positions& p) { return distinct_taps(filled[i], p, copies[i]); });
             const double results =
                 measure(both, [](std::size_t, const Positions& p) { return static_cast<double>(p.count()); });
-            if (keeps_equal && part <= results) return 0.0;
+            const double looked_at = measure(
+                both, [&](std::size_t i, const Positions& p) { return distinct_taps(windows[i], p, with_zeros[i]); });
+            if (keeps_equal && looked_at <= results) return 0.0;
             return all > 0 ? part / all : 1;
           }};
 }
