@@ -124,7 +124,7 @@ TEST_CASE("activations in parts are one call, alone and behind a convolution") {
       s = Constant<value = int64[4] {16, 16, 3, 3}>()
       w = ConstantOfShape<value = float[1] {1.0}>(s)
       )" + head + activation +
-                      "})");
+                      "}");
   };
   const std::string swish = "t = Sigmoid(z)\n y = Mul(z, t)\n";
   // Half of it comes last, so that it is a function of x with and without its last node.

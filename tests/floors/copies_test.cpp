@@ -147,12 +147,19 @@ TEST_CASE("norms of equal elements are constants", "[floors]") {
                 {0, 4, row});
     check_least(least_layers("(float[64, 1] x) => (float[64, 1] y) { r = Exp(x) y = Hardmax(r) }"), {0, 0, row});
   }
-  SECTION("whose rows are equal, too: a product has one") {
+  SECTION("1/64 each: a product with them is of the sums of w's columns, which the file could have") {
     check_least(least_layers("(float[1, 1] x) => (float[64, 64] y) <int64[2] s = {64, 64}> { e = Expand(x, s) "
                              "p = Softmax(e) y = MatMul(p, w) }",
                              {{"w", f32, {64, 64}}}),
-                {product_row, square, square});
+                {2 * 64, row, square});
   }
+}
+
+TEST_CASE("64 rows that are one, whatever chooses between it and itself", "[floors]") {
+  check_least(least_layers("(bool[64, 1] c, float[1, 64] x) => (float[64, 64] y) { p = Where(c, x, x) "
+                           "y = MatMul(p, w) }",
+                           {{"w", f32, {64, 64}}}),
+              {product_row, row + square, square});
 }
 
 TEST_CASE("rows between two rows differ by their weights", "[floors]") {
