@@ -30,7 +30,7 @@ inline F apply(F x, [[maybe_unused]] F alpha, [[maybe_unused]] F beta) {
   else if constexpr (fn == Fn::log) return log(x);
   else if constexpr (fn == Fn::mish) {  // tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2)
     const F e = exp(min(splat(20.0F), x)), n = e * (e + 2.0F);
-    return x * n / (n + 2.0F);
+    return x * (n / (n + 2.0F));
   } else if constexpr (fn == Fn::neg) return -x;
   else if constexpr (fn == Fn::reciprocal) return 1.0F / x;
   else if constexpr (fn == Fn::relu) return max(x, zero);
