@@ -155,13 +155,6 @@ TEST_CASE("norms of equal elements are constants", "[floors]") {
   }
 }
 
-TEST_CASE("64 rows that are one, whatever chooses between it and itself", "[floors]") {
-  check_least(least_layers("(bool[64, 1] c, float[1, 64] x) => (float[64, 64] y) { p = Where(c, x, x) "
-                           "y = MatMul(p, w) }",
-                           {{"w", f32, {64, 64}}}),
-              {product_row, row + square, square});
-}
-
 TEST_CASE("rows between two rows differ by their weights", "[floors]") {
   // Rows 1 to 6 of 8 are sums of two rows of x, by two weights each; a product has all eight.
   check_least(
