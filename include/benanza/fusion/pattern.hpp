@@ -21,8 +21,8 @@ struct Match {
   std::vector<std::size_t> members{};
   std::vector<Piece> pieces{};
   std::vector<std::size_t> kept{};  ///< members whose results are further outputs of the whole, in its order of outputs
-  /// No call does the whole. Pieces then count the occurrences of the single form that the members cover, and the layer
-  /// of the first piece is that of the group.
+  /// No call does the whole. Pieces then count the occurrences of the single form that the members cover, and the group
+  /// has the layer of the first piece.
   bool in_parts = false;
 };
 

@@ -209,7 +209,7 @@ template <class IsWhole>
 }
 
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
-  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {  // of n equal numbers it is 1 / n
+  if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {  // equal numbers give 1 / n
     const bool flattens = at.node.opset < 13;
     const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", flattens ? 1 : -1), at.x(0).size());
     if (softmax->x[1] == 1 || (axis && are_equal_along(at, *axis, flattens ? at.x(0).size() : *axis + 1)))
