@@ -10,7 +10,7 @@ are the 10th percentile over all runs, as the bounds are. Run it on an otherwise
 
 Engines compute in f32 with all their graph optimisations, on the processors that the bounds were measured on: one of each core. Models get random
 weights first: those of examples/models have none. Prints a table and writes all of it with --json, anew after each model. With --witness the bound is
-executed too (`benanza bound --witness`), and held against the faster engine.
+executed too (`benanza bound --witness`), and held against the faster engine; ~ marks a witness whose threads were far from each other all the time.
 """
 import argparse
 import glob
@@ -297,8 +297,8 @@ def compare(arguments):
         number = lambda value: f"{value:9.3f}" if value is not None else f"{'-':>9}"
         print(f"{bound['model'][:25]:26}" + "".join(number(value) for value in (
             engines.get("onnxruntime"), engines.get("openvino"), ms["model_floor"], ms["library"], ms["library_fused"], ms["library_fused_resident"]))
-            + (witness_text(ms, best, witnessed) if arguments.witness else "") + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
-        rows.append({"model": bound["model"], "engines_ms": engines, "bounds_ms": ms, "ratio": ratio,
+            + (witness_text(bound, best, witnessed) if arguments.witness else "") + (f"{ratio:12.2f}" if ratio else f"{'-':>12}") + (" <" if ratio and ratio > 1 else ""), flush=True)
+        rows.append({"model": bound["model"], "engines_ms": engines, "bounds_ms": ms, "ratio": ratio, "witness_distant": is_distant(bound),
                      "times_s": {engine: value for engine, value in times.items() if isinstance(value, list)}})
         if arguments.json:
             pathlib.Path(arguments.json).write_text(json.dumps({"machine": machine, "threads": arguments.threads, "packages": PACKAGES, "models": rows}, indent=1))
@@ -309,14 +309,19 @@ def compare(arguments):
               f"witness / library fused resident: median {statistics.median(of_resident):.2f}, at most {max(of_resident):.2f}")
 
 
-def witness_text(ms, best, witnessed):
+def is_distant(bound):
+    return bool((bound.get("witness") or {}).get("distant"))
+
+
+def witness_text(bound, best, witnessed):
     """Columns of the executed bound; adds its ratios to `library fused resident` and to the faster engine."""
+    ms = bound["bounds_ms"]
     chained, witness, resident = ms.get("library_chained"), ms["witness"], ms["library_fused_resident"]
     number = lambda value, width, digits: f"{value:{width}.{digits}f}" if value is not None else f"{'-':>{width}}"
     ratios = [witness / other if witness and other else None for other in (resident, best)]
     if None not in ratios:
         witnessed.append(ratios)
-    return number(chained, 9, 3) + number(witness, 9, 3) + number(ratios[0], 10, 2) + number(ratios[1], 7, 2)
+    return number(chained, 9, 3) + number(witness, 9, 3) + ("~" if is_distant(bound) else " ") + number(ratios[0], 9, 2) + number(ratios[1], 7, 2)
 
 
 def is_in_environment():
