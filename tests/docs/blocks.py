@@ -33,6 +33,7 @@ import markdown
 ANY_LINES = "..."
 TIME_LIMIT = 300
 SHORT_BUDGET = ["--budget", "15s", "--quiet"]
+TRIES = 4
 TESTED = ("examples/", "tests/", "generated/", "scripts/", "cmake/", "src/", "include/")
 
 
@@ -174,7 +175,10 @@ class Blocks:
     def measured(self, lines, *command):
         if not self.has_onednn():
             return
-        done = self.shell(shlex.join([*command, *SHORT_BUDGET, "--all"]))
+        for _ in range(TRIES):  # the program asks for another one where the machine was not quiet; what it has measured is kept
+            done = self.shell(shlex.join([*command, *SHORT_BUDGET, "--all"]))
+            if "measure again" not in done.stdout:
+                break
         if done.returncode != 0:
             yield f"{shlex.join(command)}: exit code {done.returncode}\n{done.stderr}"
             return
