@@ -71,6 +71,8 @@ def census(arguments):
         for engine in arguments.engines:
             found = gap.gap_of(path, engine, arguments, "--budget", arguments.budget)
             name = pathlib.Path(path).stem
+            if not isinstance(found, str) and found["bound_ms"] is None:  # then it has no groups either
+                found = "the bound is incomplete: measure the layers first (benanza bound), or give a longer --budget"
             if isinstance(found, str):
                 print(f"{name}: {engine}: {found}", file=sys.stderr)
                 continue
