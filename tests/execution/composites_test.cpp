@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that a model has written in parts are one call of the witness, which computes what single nodes compute.
 #include "support/catch.hpp"
-#include "support/onnx_text.hpp"
-#include "support/witness_rows.hpp"
-#include <benanza/execution/make_witness.hpp>
-#include <benanza/session/backends.hpp>
+#include "support/witness_of.hpp"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
 
 using namespace benanza;
+using testing::witness_of;
 
 namespace {
-
-Witness witness_of(const std::string& model) {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(model, {.executable = true});
-  return make_witness(graph, testing::rows_for(graph, backends),
-                      {.backends = backends, .budget = {0.01}, .weight_seed = 7});
-}
 
 /// Calls of plans, without changes of layout and what needs no call, by how many nodes each computes.
 std::vector<std::size_t> sizes_of(const Witness& witness) {

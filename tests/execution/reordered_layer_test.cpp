@@ -5,17 +5,15 @@
 
 #include "../src/execution/layout_changes.hpp"
 #include "support/catch.hpp"
-#include "support/onnx_text.hpp"
-#include "support/witness_rows.hpp"
-#include <benanza/execution/make_witness.hpp>
+#include "support/witness_of.hpp"
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/session/backends.hpp>
 
 #include <algorithm>
 #include <string>
 
 using namespace benanza;
 using execution::reordered_layer;
+using testing::witness_of;
 
 namespace {
 
@@ -80,8 +78,7 @@ TEST_CASE("transpositions in other orders are other transpositions, or none") {
 }
 
 TEST_CASE("a channel shuffle computes the same in the orders of its convolutions") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(R"(m (float[1, 32, 6, 5] x) => (float[1, 32, 6, 5] y, float[1, 6, 5, 32] z)
+  const Witness witness = witness_of(R"(m (float[1, 32, 6, 5] x) => (float[1, 32, 6, 5] y, float[1, 6, 5, 32] z)
       <int64[5] groups = {1, 4, 8, 6, 5}, int64[4] image = {1, 32, 6, 5}> {
     d = Constant<value = int64[4] {32, 8, 3, 3}>()
     w = ConstantOfShape<value = float[1] {1.0}>(d)
@@ -91,18 +88,14 @@ TEST_CASE("a channel shuffle computes the same in the orders of its convolutions
     e = Reshape(c, image)
     y = Conv<pads = [1, 1, 1, 1], group = 4>(e, w)
     z = Transpose<perm = [0, 2, 3, 1]>(a)
-  })",
-                                           {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.05}, .weight_seed = 7});
+  })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
 }
 
 TEST_CASE("squeeze and excitation computes the same in the orders of its convolutions") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(R"(m (float[1, 32, 6, 5] x) => (float[1, 32, 6, 5] y)
+  const Witness witness = witness_of(R"(m (float[1, 32, 6, 5] x) => (float[1, 32, 6, 5] y)
       <int64[2] image = {2, 3}, int64[4] d = {32, 32, 3, 3}, int64[4] e = {32, 32, 1, 1}> {
     w = ConstantOfShape<value = float[1] {1.0}>(d)
     v = ConstantOfShape<value = float[1] {1.0}>(e)
@@ -112,10 +105,7 @@ TEST_CASE("squeeze and excitation computes the same in the orders of its convolu
     s = Sigmoid(c)
     b = Mul(s, a)
     y = Conv<pads = [1, 1, 1, 1]>(b, w)
-  })",
-                                           {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.05}, .weight_seed = 7});
+  })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);

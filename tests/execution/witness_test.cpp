@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../src/execution/arena.hpp"
 #include "support/catch.hpp"
-#include "support/onnx_text.hpp"
-#include "support/witness_rows.hpp"
-#include <benanza/execution/make_witness.hpp>
+#include "support/witness_of.hpp"
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
-#include <benanza/session/backends.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 using namespace benanza;
+using testing::witness_of;
 
 namespace {
 
@@ -52,10 +50,7 @@ bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.si
 }  // namespace
 
 TEST_CASE("a witness computes groups in one call, and what single nodes compute") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(block, {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  const Witness witness = witness_of(block);
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -69,18 +64,14 @@ TEST_CASE("a witness computes groups in one call, and what single nodes compute"
 }
 
 TEST_CASE("a witness computes a normalisation whose epsilon is not the one of plans") {
-  const auto backends = usable_backends();
   // Rows of a variance of 1e-8 or so: 1e-5 and 1e-12 differ by a factor of 30.
-  const Graph graph = testing::import_text(R"(m (float[8, 64] x) => (float[8, 64] y) {
+  const Witness witness = witness_of(R"(m (float[8, 64] x) => (float[8, 64] y) {
     small = Constant<value = float[1] {0.0001}>()
     c = Constant<value = int64[1] {64}>()
     scale = ConstantOfShape<value = float[1] {1.0}>(c)
     s = Mul(x, small)
     y = LayerNormalization<epsilon = 1e-12>(s, scale)
-  })",
-                                           {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -90,8 +81,7 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
 // The sum s is read by two later sums, x is an input and z an output of the graph: only u may lie where s was. In the
 // first sum a convolution reads what it adds to. j holds u and z in one piece of memory.
 TEST_CASE("sums in place write over nothing that is read later") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(
+  const Witness witness = witness_of(
       "m (float[1,16,9,9] x) => (float[1,16,9,9] z, float[1,16,9,9] o, float[1,32,9,9] k) {"
       R"(
     d = Constant<value = int64[4] {16, 16, 3, 3}>()
@@ -113,9 +103,7 @@ TEST_CASE("sums in place write over nothing that is read later") {
     i = Concat<axis = 1>(h, u)
     k = Add(i, j)
   })",
-      {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends, true),
-                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+      true);
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -125,8 +113,7 @@ TEST_CASE("sums in place write over nothing that is read later") {
 
 // x is an input of the graph, p is read again: a and b need memory of their own, c and d lie where a and b were.
 TEST_CASE("element-wise calls write over what is not read later") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(
+  const Witness witness = witness_of(
       R"(m (float[576,256] x, float[1,256] s) => (float[1,1] t, float[1,1] u, float[1,1] v, float[1,1] w, float[1,1] y) {
     p = Softmax(x)
     a = Mul(p, s)
@@ -138,10 +125,7 @@ TEST_CASE("element-wise calls write over what is not read later") {
     d = Mul(s, b)
     w = ReduceMax(d)
     y = ReduceMax(p)
-  })",
-      {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
@@ -152,9 +136,8 @@ TEST_CASE("element-wise calls write over what is not read later") {
 }
 
 TEST_CASE("a witness with moved strides computes what the unchanged model computes") {
-  const auto backends = usable_backends();
-  const Graph graph =
-      testing::import_text("m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {" + norm_constants + R"(
+  const Witness witness =
+      witness_of("m (float[1,16,9,9] x) => (float[1,8,5,5] y, float[1,4,3,3] z) {" + norm_constants + R"(
     s3 = Constant<value = int64[4] {16, 16, 3, 3}>()
     s1 = Constant<value = int64[4] {8, 16, 1, 1}>()
     s4 = Constant<value = int64[4] {4, 16, 1, 1}>()
@@ -170,10 +153,7 @@ TEST_CASE("a witness with moved strides computes what the unchanged model comput
     t = Relu(sum)
     y = Conv<strides = [2, 2]>(t, v)
     z = Conv<strides = [4, 4]>(t, u)
-  })",
-                           {.executable = true});
-  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
-                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed});
+  })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The witness of a model that is given as text, with rows that were not measured and random weights.
+#pragma once
+
+#include "support/onnx_text.hpp"
+#include "support/witness_rows.hpp"
+#include <benanza/execution/make_witness.hpp>
+#include <benanza/session/backends.hpp>
+
+#include <string>
+
+namespace benanza::testing {
+
+/// `only_in_place` as `rows_for` has it.
+inline Witness witness_of(const std::string& model, bool only_in_place = false) {
+  const auto backends = usable_backends();
+  const Graph graph = import_text(model, {.executable = true});
+  return make_witness(graph, rows_for(graph, backends, only_in_place),
+                      {.backends = backends, .budget = {0.01}, .weight_seed = 7});
+}
+
+}  // namespace benanza::testing
