@@ -33,7 +33,7 @@ class TreeReader {
     if (node_.op_type == "TreeEnsemble") read_by_root();
     else read_by_id(node_.op_type == "TreeEnsembleClassifier" ? "class" : "target");
     if (trees_.roots.empty()) refuse("no tree");
-    check_ways();
+    refuse_cycles();
     for (auto& node : trees_.nodes) sort_weights(node);
     return std::move(trees_);
   }
@@ -156,8 +156,8 @@ class TreeReader {
       trees_.nodes[place(trees[i], nodes[i])].weights.push_back(weight(targets[i], weights[i]));
   }
 
-  /// Goes all ways down. A node is open while what is behind it is visited.
-  void check_ways() const {
+  /// Refuses cycles: follows every path, where a node is open while the nodes behind it are visited.
+  void refuse_cycles() const {
     enum class State : std::uint8_t { unseen, open, done };
     std::vector<State> states(trees_.nodes.size(), State::unseen);
     std::vector<std::size_t> way;

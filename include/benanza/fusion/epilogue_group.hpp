@@ -273,7 +273,7 @@ inline void add_gates(const LayerGraph& graph, Match& match) {
   }
 }
 
-/// What follows a resize is one element-wise call too, where no library has it in its epilogue.
+/// The layers behind a resize can also be one element-wise call, for libraries that have no such epilogue.
 inline void add_followers(const LayerGraph& graph, Match& match) {
   std::size_t first = 1;
   while (std::holds_alternative<op::View>(graph.layers[match.members[first]].layer)) ++first;
@@ -294,8 +294,8 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   return match;
 }
 
-/// Whether what follows a resize could end an element-wise chain of its other operand: chains have plans in every
-/// backend, resizes with an epilogue have not.
+/// Whether the layer behind a resize could also end an element-wise chain that makes its other operand. Every backend
+/// has plans for such chains; few have plans for a resize with an epilogue.
 [[nodiscard]] inline bool ends_another_chain(const LayerGraph& graph, std::size_t at) {
   const auto next = only_consumer(graph, graph.layers[at].outputs[0]);
   if (!next || !std::holds_alternative<op::Binary>(graph.layers[*next].layer)) return false;

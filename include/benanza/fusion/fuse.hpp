@@ -82,7 +82,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
       return std::holds_alternative<op::Pad>(single.layers[member].layer);
     });
-    // So are those that stand in for a bias that one of several products lacks.
+    // Nor does adding zeros count, where one of several products has no bias.
     group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);
     if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
   }

@@ -273,7 +273,7 @@ namespace benanza::detail {
 [[nodiscard]] inline Positions shown(const Positions& padded, std::int64_t before, std::int64_t behind,
                                      std::int64_t size, std::string_view mode) {
   const std::int64_t longest = mode == "edge" ? std::max(before, behind) : mode == "reflect" ? size - 1 : size;
-  const bool crops = before < 0 || behind < 0;  // which moves where a reflection or turn begins
+  const bool crops = before < 0 || behind < 0;  // a reflection or turn then begins elsewhere
   if ((crops && mode != "edge") || size < 1 || std::max(before, behind) > longest) return Positions::whole(size);
   std::vector<Positions::Run> runs;
   for (const auto& [first, last] : padded.runs()) {

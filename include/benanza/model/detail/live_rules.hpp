@@ -348,8 +348,8 @@ template <class IsWhole>
   }};
 }
 
-/// Losses: of the weights of classes one is certain to be read. Logarithms of probabilities, the second result, need
-/// the scores alone.
+/// A loss reads at least one of the weights of classes. The logarithms of probabilities, its second result, need only
+/// the scores.
 [[nodiscard]] inline LiveRule loss(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box&) -> std::vector<Box> {
             const Dims& x = at.x(k);
