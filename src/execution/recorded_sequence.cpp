@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -46,7 +47,12 @@ FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budg
     std::unique_ptr<RecordedSequence> one;
     try {
       one = std::make_unique<RecordedSequence>(model, choice);
-    } catch (const InputError&) {
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Error&) {  // also of a call that fails: the other choices may have none
+      refused = std::current_exception();
+      continue;
+    } catch (const std::bad_alloc&) {
       refused = std::current_exception();
       continue;
     }

@@ -3,6 +3,7 @@
 #include <benanza/plan/fill.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -75,6 +76,12 @@ double draw(Random& random, const Operand& operand) {
   return small_integer(random, bits(type) <= 8 ? 3 : 8, integer_range(type).least < 0);
 }
 
+/// Operands of tf32 have 11 significant bits: tensor cores ignore the other 13, and the reference must not see them.
+double rounded(double value, DataType type) {
+  if (type != DataType::tf32) return value;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xFFFFE000U);
+}
+
 }  // namespace
 
 void fill(const Operand& operand, void* data, std::uint64_t seed) {
@@ -88,7 +95,7 @@ void fill(const Operand& operand, void* data, std::uint64_t seed) {
   const std::int64_t distinct =
       bits(operand.type) < 8 ? std::min(count, 2 * (period + 1)) : std::min(count, period);  // whole bytes
   for (std::int64_t i = 0; i < distinct; ++i)
-    store(data, operand.type, i, std::ldexp(draw(random, operand), operand.exponent));
+    store(data, operand.type, i, rounded(std::ldexp(draw(random, operand), operand.exponent), operand.type));
   const auto total = static_cast<std::size_t>(operand.bytes());
   auto* bytes = static_cast<std::byte*>(data);
   for (auto done = static_cast<std::size_t>(distinct * bits(operand.type) / 8); done < total;) {

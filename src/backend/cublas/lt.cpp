@@ -231,6 +231,11 @@ Owned<cublasLtMatmulPreference_t> preference() {
                                CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     check(calls().cublasLtMatmulPreferenceSetAttribute(raw, attribute, &alignment, sizeof alignment),
           "cublasLtMatmulPreferenceSetAttribute");
+  // Parts of a product that is split along k are summed in the type of the arithmetic, never in a narrower one.
+  constexpr std::uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  check(calls().cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reduction,
+                                                     sizeof reduction),
+        "cublasLtMatmulPreferenceSetAttribute");
   return result;
 }
 

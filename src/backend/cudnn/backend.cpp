@@ -34,12 +34,18 @@ class CudnnBackend final : public Backend {
   [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int) const override {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
     Candidates candidates(handle(), layer);
-    std::visit(
-        [&](const auto& op) {
-          if constexpr (Offered<std::decay_t<decltype(op)>>) add_plans(op, candidates);
-          else candidates.refuse("no " + std::string(op.kind) + " in cuDNN");
-        },
-        layer);
+    try {
+      std::visit(
+          [&](const auto& op) {
+            if constexpr (Offered<std::decay_t<decltype(op)>>) add_plans(op, candidates);
+            else candidates.refuse("no " + std::string(op.kind) + " in cuDNN");
+          },
+          layer);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const EnvironmentError& failed) {  // the layer's graphs may do what its calls do not
+      candidates.refuse(failed.what());
+    }
     add_graph_plans(layer, candidates);
     return std::move(candidates).result();
   }

@@ -47,11 +47,14 @@ struct Described {
   }
 };
 
-/// Makes cudnn-frontend call the cuDNN that was found, and CUDA's runtime: it opens that by its name alone, which finds
-/// what is open already.
+/// Makes cudnn-frontend call the cuDNN that was found, and CUDA's runtime of the same version as here: it opens that by
+/// its name alone, which finds what is open already.
 void open_libraries() {
   fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(Library::get())->file().handle();
-  static const auto runtime = SharedLibrary::open({"libcudart.so." + std::to_string(CUDART_VERSION / 1000)});
+  static const std::string name = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
+  static const auto runtime = SharedLibrary::open({name});
+  if (std::holds_alternative<std::unique_ptr<SharedLibrary>>(runtime))
+    setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", name.c_str(), 0);
 }
 
 /// An engine configuration that a heuristic lists.
