@@ -5,6 +5,7 @@
 #include "bound_trees.hpp"
 #include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
+#include "quantized_gemm.hpp"
 #include "quantized_nodes.hpp"
 #include "training_nodes.hpp"
 #include <benanza/model/make_layer.hpp>
@@ -24,8 +25,8 @@ namespace {
 using Indices = std::vector<std::size_t>;
 
 /// Nodes of com.microsoft that compute what their layer says, and nothing besides.
-constexpr std::array<std::string_view, 4> plain_extensions{"FusedMatMul", "Gelu", "GroupQueryAttention",
-                                                           "MultiHeadAttention"};
+constexpr std::array<std::string_view, 5> plain_extensions{"FusedMatMul", "Gelu", "GroupQueryAttention",
+                                                           "MultiHeadAttention", "QGemm"};
 
 /// What a node has that its layer does not know.
 void refuse_extensions(const Node& node) {
@@ -89,6 +90,7 @@ Indices operand_inputs(const Node& node, const Graph& graph, const Layer& layer)
   const std::string& type = node.op_type;
   if (type == "QLinearConv") return {0, 3, 8};
   if (type == "QLinearMatMul") return {0, 3};
+  if (is_quantized_gemm(node)) return node.has_input(6) ? Indices{0, 3, 6} : Indices{0, 3};
   if (type == "STFT") return {0, 2};
   if (type == "Range") return {0, 2};
   if (type == "OneHot") return {0, 2};
@@ -276,8 +278,9 @@ Indices parameter_inputs(const Node& node) {
                                                          {"Unsqueeze", {1}},
                                                          {"Upsample", {1}}};
   Indices result;
-  if (!node.domain.empty()) return result;
-  if (node.op_type.starts_with("Reduce")) result = {1};
+  if (is_quantized_gemm(node)) result = {1, 2, 4, 5, 7, 8};
+  else if (!node.domain.empty()) return result;
+  else if (node.op_type.starts_with("Reduce")) result = {1};
   else if (const auto found = table.find(node.op_type); found != table.end()) result = found->second;
   std::erase_if(result, [&](std::size_t i) { return !node.has_input(i); });
   return result;
@@ -290,6 +293,8 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
   if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
   if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);
+  if (is_quantized_gemm(node) && !is_layer_of_gemm(graph, node, bound.layer))
+    return bind_quantized_gemm(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)

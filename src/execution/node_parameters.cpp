@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_parameters.hpp"
 
+#include "quantized_gemm.hpp"
 #include <benanza/detail/node.hpp>
 
 #include <algorithm>
@@ -111,11 +112,14 @@ void add_quantization(reference::Parameters& result, const Node& node, const Nod
     result.zero_point_a = number(2, 0);
     result.zero_point_b = number(3, 0);
   }
-  if (node.op_type == "QLinearConv" || node.op_type == "QLinearMatMul") {
+  const bool is_gemm = is_quantized_gemm(node);  // has an addend before the scale of the result
+  if (node.op_type == "QLinearConv" || node.op_type == "QLinearMatMul" || is_gemm) {
+    const std::size_t scale_of_y = is_gemm ? 7 : 6;
     result.zero_point_a = number(2, 0);
     result.zero_point_b = number(5, 0);
-    result.zero_point_y = number(7, 0);
-    result.rescale = number(1, 1) * number(4, 1) / number(6, 1);
+    result.zero_point_y = number(scale_of_y + 1, 0);
+    result.rescale = number(1, 1) * number(4, 1) / number(scale_of_y, 1);
+    if (is_gemm) result.rescale *= node.attribute("alpha", 1.0);  // C is scaled by it, too
   }
 }
 

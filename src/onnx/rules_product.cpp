@@ -48,9 +48,10 @@ RuleResult gemm(const RuleArguments& a) {
   return y;
 }
 
-// A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point; without y_scale the result is float.
+// A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point. Without y_zero_point the result is
+// float, even if it is divided by y_scale.
 RuleResult q_gemm(const RuleArguments& a) {
-  return {TypedShape{a.has(8) ? a.in(8).type : a.has(7) ? a.in(0).type : DataType::f32, transposed_product<0, 3>(a)}};
+  return {TypedShape{a.has(8) ? a.in(8).type : DataType::f32, transposed_product<0, 3>(a)}};
 }
 
 RuleResult gemm_float8(const RuleArguments& a) {

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@ namespace {
 using Values = std::vector<double>;
 
 /// Input `name` has these numbers. The outputs, one behind the other.
-Values run_quantized(const std::string& model, const std::map<std::string, Values>& numbers) {
-  Executor executor =
-      Executor::load(testing::import_text(model, {.executable = true}), {.backends = usable_backends()});
+Values run_quantized(const std::string& model, const std::map<std::string, Values>& numbers,
+                     const std::vector<std::shared_ptr<const Backend>>& backends = usable_backends()) {
+  Executor executor = Executor::load(testing::import_text(model, {.executable = true}), {.backends = backends});
   std::map<std::string, Tensor> inputs;
   for (const auto& info : executor.inputs())
     inputs[info.name] = Tensor::of(info.type, info.dims, numbers.at(info.name));
@@ -95,6 +96,104 @@ TEST_CASE("functions and averages of quantised tensors round once, with the scal
         Values{47, 55});
 }
 
+namespace {
+
+/// Bytes of A and B: element i is 51 i + 3 and 37 i + 11 modulo 256; of signed types 128 less.
+const Values a_bytes{3, 54, 105, 156, 207, 2}, signed_a{-125, -74, -23, 28, 79, -126};
+const std::string u8_b = "{11, 48, 85, 122, 159, 196, 233, 14, 51, 88, 125, 162}",
+                  i8_b = "{-117, -80, -43, -6, 31, 68, 105, -114, -77, -40, -3, 34}";
+const std::string gemm_a = "float as = {0.02}, uint8 az = {100}, ", gemm_y = ", float ys = {0.11}, uint8 yz = {90}";
+const std::string gemm_c = ", int32[4] c = {-9000, 400, 0, 2500}";
+const std::string one_scale_of_b = "uint8[4,3] b = " + u8_b + ", float bs = {0.05}, uint8 bz = {120}";
+const std::string scales_of_columns = ", float[4] bs = {0.01, 0.02, 0.03, 0.05}, int8[4] bz = {0, 3, -4, 10}";
+
+/// By the plans of libraries and by the reference alone.
+void check_gemm(const std::string& model, const std::map<std::string, Values>& numbers, const Values& expected) {
+  INFO(model);
+  check_close(run_quantized(model, numbers), expected);
+  check_close(run_quantized(model, numbers, {}), expected);
+}
+
+}  // namespace
+
+TEST_CASE("a quantised Gemm of one scale adds 32-bit integers before it scales and rounds") {
+  SECTION("to bytes without a sign, of weights that are transposed") {
+    check_gemm("m (uint8[2,3] a) => (uint8[2,4] y) <" + gemm_a + one_scale_of_b + gemm_c + gemm_y +
+                   "> { y = com.microsoft.QGemm<transB = 1>(a, as, az, b, bs, bz, c, ys, yz) }",
+               {{"a", a_bytes}}, {133, 79, 32, 141, 0, 65, 106, 64});
+  }
+  SECTION("to bytes with a sign, of two matrices that are given") {
+    check_gemm(
+        "m (int8[3,2] a, int8[3,4] b) => (int8[2,4] y) <float as = {0.02}, int8 az = {-7}, float bs = {0.05}, "
+        "int8 bz = {5}, float ys = {0.11}, int8 yz = {-20}> "
+        "{ y = com.microsoft.QGemm<transA = 1, alpha = 0.5>(a, as, az, b, bs, bz, , ys, yz) }",
+        {{"a", signed_a}, {"b", {-117, -80, -43, -6, 31, 68, 105, -114, -77, -40, -3, 34}}},
+        {11, 3, -5, 6, 66, 40, 15, -51});
+  }
+  SECTION("to floats; the factor scales C, too") {
+    check_gemm("m (uint8[2,3] a) => (float[2,4] y) <" + gemm_a + "int8[4,3] b = " + i8_b +
+                   ", float bs = {0.05}, int8 bz = {-3}" + gemm_c +
+                   "> { y = com.microsoft.QGemm<transB = 1, alpha = 0.25>(a, as, az, b, bs, bz, c) }",
+               {{"a", a_bytes}}, {1.35, -0.1295, -1.435, 1.5685, -4.92575, -0.772, 0.35575, -0.7995});
+  }
+  SECTION("to floats that are divided by the scale of the result, where that has no zero point") {
+    check_gemm("m (uint8[2,3] a) => (float[2,4] y) <" + gemm_a + one_scale_of_b +
+                   ", float ys = {0.11}> { y = com.microsoft.QGemm<transB = 1>(a, as, az, b, bs, bz, , ys) }",
+               {{"a", a_bytes}}, {124.6364, -14.61818, -58.45455, 28.03636, -94.34545, -28.75455, 15.89091, -48.84545});
+  }
+  SECTION("whose scale and zero point of A the call gives") {
+    check_gemm("m (uint8[2,3] a, float as, uint8 az) => (uint8[2,4] y) <" + one_scale_of_b + gemm_c + gemm_y +
+                   "> { y = com.microsoft.QGemm<transB = 1>(a, as, az, b, bs, bz, c, ys, yz) }",
+               {{"a", a_bytes}, {"as", {0.02}}, {"az", {100}}}, {133, 79, 32, 141, 0, 65, 106, 64});
+  }
+}
+
+TEST_CASE("a quantised Gemm has a scale and a zero point for each column") {
+  for (const bool transposed : {false, true})
+    check_gemm("m (uint8[2,3] a) => (uint8[2,4] y) <" + gemm_a + (transposed ? "int8[4,3] b = " : "int8[3,4] b = ") +
+                   i8_b + scales_of_columns + gemm_c + gemm_y + "> { y = com.microsoft.QGemm<transB = " +
+                   (transposed ? "1" : "0") + ">(a, as, az, b, bs, bz, c, ys, yz) }",
+               {{"a", a_bytes}},
+               transposed ? Values{101, 91, 58, 163, 54, 77, 98, 53} : Values{91, 109, 83, 180, 81, 115, 141, 0});
+  check_gemm(
+      "m (int8[3,2] a, int32[2,1] c) => (float[2,4] y) <float as = {0.02}, int8 az = {-7}, int8[3,4] b = " + i8_b +
+          scales_of_columns + "> { y = com.microsoft.QGemm<transA = 1, alpha = 0.5>(a, as, az, b, bs, bz, c) }",
+      {{"a", signed_a}, {"c", {1000, -2000}}}, {0.7688, 1.2112, 1.1832, 3.468, 1.6087, 2.1906, 1.2927, -4.062});
+}
+
+TEST_CASE("the addend of a quantised Gemm is broadcast") {
+  struct Case {
+    std::string shape;
+    Values c, expected;
+  };
+  const Values of_row{133, 79, 32, 141, 0, 65, 106, 64}, of_one{221, 82, 38, 124, 2, 68, 112, 48};
+  for (const auto& [shape, c, expected] :
+       {Case{"", {700}, of_one}, Case{"[1]", {700}, of_one}, Case{"[4]", {-9000, 400, 0, 2500}, of_row},
+        Case{"[1,4]", {-9000, 400, 0, 2500}, of_row}, Case{"[2,1]", {1000, -2000}, {224, 84, 41, 127, 0, 43, 88, 23}},
+        Case{"[2,4]", {-9000, 400, 0, 2500, 2500, 0, 400, -9000}, {133, 79, 32, 141, 18, 61, 110, 0}}})
+    check_gemm("m (uint8[2,3] a, int32" + shape + " c) => (uint8[2,4] y) <" + gemm_a + one_scale_of_b + gemm_y +
+                   "> { y = com.microsoft.QGemm<transB = 1>(a, as, az, b, bs, bz, c, ys, yz) }",
+               {{"a", a_bytes}, {"c", c}}, expected);
+}
+
+TEST_CASE("a quantised Gemm rounds halves to even, and saturates") {
+  // Halves of -128, -90, -5, -3, -1, 1, 3, 5, 90, 127, and five times as much.
+  const std::string halves = "int8[1,10] b = {-128, -90, -5, -3, -1, 1, 3, 5, 90, 127}, ";
+  const std::string one = "float bs = {0.5}, int8 bz = {0}",
+                    ten =
+                        "float[10] bs = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, "
+                        "int8[10] bz = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
+  for (const auto& scales : {one, ten}) {
+    check_gemm("m (uint8[2,1] a) => (uint8[2,10] y) <float s = {1}, uint8 az = {0}, uint8 yz = {10}, " + halves +
+                   scales + "> { y = com.microsoft.QGemm(a, s, az, b, bs, bz, , s, yz) }",
+               {{"a", {1, 5}}}, {0, 0, 8, 8, 10, 10, 12, 12, 55, 74, 0, 0, 0, 2, 8, 12, 18, 22, 235, 255});
+    check_gemm("m (int8[2,1] a) => (int8[2,10] y) <float s = {1}, int8 az = {0}, int8 yz = {100}, " + halves + scales +
+                   "> { y = com.microsoft.QGemm(a, s, az, b, bs, bz, , s, yz) }",
+               {{"a", {1, 5}}},
+               {36, 55, 98, 98, 100, 100, 102, 102, 127, 127, -128, -125, 88, 92, 98, 102, 108, 112, 127, 127});
+  }
+}
+
 TEST_CASE("several scales of one quantised tensor, and channels that are last, are refused") {
   const auto refused = [](const std::string& model) {
     return testing::message_of<NotExecutable>(
@@ -106,7 +205,12 @@ TEST_CASE("several scales of one quantised tensor, and channels that are last, a
   CHECK(refused("m (uint8[1,3,3,1] x) => (uint8[1,1,1,1] y) " + one_scale +
                 "QLinearGlobalAveragePool<channels_last = 1>(x, xs, xz, ys, yz) }")
             .find("channels are last") != std::string::npos);
+  CHECK(refused("m (uint8[1,2] a) => (uint8[1,2] y) <float[2] as = {1, 2}, float[2] s = {1, 2}, uint8[2] z = {0, 0}, "
+                "float ys = {1}, uint8 yz = {0}, uint8[2,2] b = {1, 2, 3, 4}> "
+                "{ y = com.microsoft.QGemm(a, as, yz, b, s, z, , ys, yz) }")
+            .find("several scales") != std::string::npos);
 }
+
 TEST_CASE("an LSTM with quantised weights rounds its input as a whole and its states in each step") {
   check_close(
       run_quantized(R"(m (float[3,2,2] x, uint8[2,2,8] w, uint8[2,2,8] r, float[2,16] b, float[2,2,2] h, float[2,2,2] c,

@@ -155,6 +155,23 @@ TEST_CASE("norms of equal elements are constants", "[floors]") {
   }
 }
 
+TEST_CASE("a choice between a row and itself repeats it where the condition has more rows", "[floors]") {
+  SECTION("before a product") {
+    // It has 2 x 64 x 64 operations of one row. x has 64 floats, w and y 64 x 64 each; the condition is not read.
+    const std::string sizes = GENERATE("(bool[64, 1] c, float[1, 64] x)", "(bool[64, 64] c, float[64] x)");
+    check_least(
+        least_layers(sizes + " => (float[64, 64] y) { p = Where(c, x, x) y = MatMul(p, w) }", {{"w", f32, {64, 64}}}),
+        {product_row, row + square, square});
+  }
+  SECTION("beside what makes the condition") {
+    // 64 maxima with 0, of the 64 floats of x, are y. z and w are not read, nor are they multiplied and compared.
+    check_least(least_layers("(float[64, 64] z, float[1, 64] x) => (float[64, 64] y) { m = MatMul(z, w) "
+                             "c = Greater(m, z) p = Where(c, x, x) y = Relu(p) }",
+                             {{"w", f32, {64, 64}}}),
+                {64, row, square});
+  }
+}
+
 TEST_CASE("rows between two rows differ by their weights", "[floors]") {
   // Rows 1 to 6 of 8 are sums of two rows of x, by two weights each; a product has all eight.
   check_least(

@@ -97,6 +97,7 @@ class LiveElements {
   [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
     static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
                                                            "Transpose", "Pad",    "Resize", "Upsample"};
+    if (node.op_type == "Where") return detail::repeats_operand(node);  // the condition may have more rows
     if (node.op_type == "Gather" || node.op_type == "GatherND")
       return node.has_input(1) && graph.input(node, 1).literal.has_value();
     if (node.op_type == "Concat")
