@@ -29,8 +29,9 @@ void refuse_random(const Node& node) {
 
 Tensor Weights::read(const Value& value) {
   if (!stored_) stored_.emplace(file_);
-  auto [owner, bytes] = stored_->read(value);
-  return Tensor(value.type, value.dims, std::move(owner), bytes.data());
+  auto [owner, bytes, type] = stored_->read(value);
+  Tensor tensor(type, value.dims, std::move(owner), bytes.data());
+  return type == value.type ? tensor : Tensor::of(value.type, value.dims, tensor.values());
 }
 
 Program::Program(Graph& graph, Weights& weights, Resources& resources)

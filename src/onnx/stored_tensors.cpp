@@ -104,8 +104,18 @@ class TensorMessage {
   std::string collected_{};
 };
 
-StoredBytes viewed(std::shared_ptr<const void> owner, std::string_view bytes) {
-  return {std::move(owner), std::as_bytes(std::span(bytes.data(), bytes.size()))};
+StoredBytes viewed(std::shared_ptr<const void> owner, std::string_view bytes, DataType type) {
+  return {std::move(owner), std::as_bytes(std::span(bytes.data(), bytes.size())), type};
+}
+
+/// The message as it is read for its own type, which may be another floating-point type than the model's.
+std::pair<TensorMessage, DataType> read_message(std::string_view message, const char* file, DataType expected) {
+  TensorMessage read(message, file, expected);
+  if (read.type() > 63) throw InputError("the file has changed");
+  const auto type = data_type_from_onnx(static_cast<int>(read.type()));
+  if (type == expected) return {std::move(read), expected};
+  if (!type || !is_float(*type) || !is_float(expected)) throw InputError("the file has changed");
+  return {TensorMessage(message, file, *type), *type};
 }
 
 }  // namespace
@@ -139,19 +149,17 @@ StoredBytes StoredTensors::read(const Value& value) {
   const std::shared_ptr<const MappedFile> model = files_->open(file_);
   if (!value.stored) refuse("its numbers are not in the file as one tensor");
   if (value.type == DataType::string) refuse("strings are not executed");
-  const auto needed = static_cast<std::size_t>((checked_product(value.elements(), bits(value.type)) + 7) / 8);
-  const auto sized = [&](std::string_view bytes) {
-    if (bytes.size() != needed)
-      refuse(std::to_string(bytes.size()) + " bytes of data, expected " + std::to_string(needed));
-    return bytes;
-  };
   try {
     const std::string_view whole = model->bytes();
     const auto [offset, size] = *value.stored;
     if (offset > whole.size() || size > whole.size() - offset) throw InputError("the file has changed");
-    TensorMessage message(whole.substr(offset, size), whole.data(), value.type);
-    if (message.type() > 63 || data_type_from_onnx(static_cast<int>(message.type())) != value.type)
-      throw InputError("the file has changed");
+    auto [message, type] = read_message(whole.substr(offset, size), whole.data(), value.type);
+    const auto needed = static_cast<std::size_t>((checked_product(value.elements(), bits(type)) + 7) / 8);
+    const auto sized = [&, needed](std::string_view bytes) {
+      if (bytes.size() != needed)
+        refuse(std::to_string(bytes.size()) + " bytes of data, expected " + std::to_string(needed));
+      return bytes;
+    };
     if (const ExternalData* external = message.external()) {
       const std::filesystem::path path = file_.parent_path() / external->location;
       if (external->length && *external->length != needed)
@@ -167,11 +175,11 @@ StoredBytes StoredTensors::read(const Value& value) {
       if (external->offset > all.size() || needed > all.size() - external->offset)
         throw InputError("external data in " + path.string() + ": " + std::to_string(all.size()) +
                          " bytes, the tensor ends at byte " + std::to_string(external->offset + needed));
-      return viewed(data, all.substr(external->offset, needed));
+      return viewed(data, all.substr(external->offset, needed), type);
     }
-    if (!message.in_place().empty()) return viewed(model, sized(message.in_place()));
+    if (!message.in_place().empty()) return viewed(model, sized(message.in_place()), type);
     const auto copy = std::make_shared<const std::string>(std::move(message.collected()));
-    return viewed(copy, sized(*copy));
+    return viewed(copy, sized(*copy), type);
   } catch (const InputError& error) {
     const std::string what = error.what();
     if (what.starts_with(file_.string())) throw;

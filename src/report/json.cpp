@@ -82,7 +82,7 @@ void add_timing(Json& result, const Measurement& row) {
   result["method"] = row.method;
   result["launch_ms"] = ms(row.launch);
   result["methods_disagreement"] = number(row.disagreement);
-  result["methods_disagree"] = row.disagreement > methods_agree;
+  result["methods_disagree"] = methods_disagree(row);
   if (row.other.value > 0) {
     result["other_method_ms"] = ms(row.other);
     result["other_launch_ms"] = ms(row.other_launch);

@@ -26,8 +26,9 @@ std::string marks(const Measurement& row) {
   std::string text = row.advised ? "  (advised)" : "";
   if (row.contended) text += "  (contended)";
   if (row.noisy) text += "  (noisy)";
-  if (row.disagreement > methods_agree)
-    text += fmt::format("  ({}, the other method measures {:.0f} % more)", row.method, 100 * row.disagreement);
+  if (methods_disagree(row))
+    text += fmt::format("  ({}, by the other method it takes {:.0f} % of that without launches)", row.method,
+                        100 * (other_without_launch(row) / without_launch(row, row.median)));
   if (referee_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
                         100 * (recorded_work(row) / without_launch(row, row.p10)));

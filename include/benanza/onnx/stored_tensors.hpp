@@ -16,6 +16,7 @@ namespace benanza {
 struct StoredBytes {
   std::shared_ptr<const void> owner{};  ///< keeps `bytes` valid
   std::span<const std::byte> bytes{};
+  DataType type = DataType::f32;
 };
 
 class StoredTensors {
@@ -26,9 +27,10 @@ class StoredTensors {
   StoredTensors(const StoredTensors&) = delete;
   StoredTensors& operator=(const StoredTensors&) = delete;
 
-  /// The elements of a value that an executable import of the same file has left with a `stored` place. Throws
-  /// InputError, with the names of the file and the tensor, where data is not there, cut off or of another size, where
-  /// the file is not the one that was imported, and for strings.
+  /// The elements of a value that an executable import of the same file has left with a `stored` place, in the file's
+  /// type: a model may have been given another floating-point type since. Throws InputError, with the names of the file
+  /// and the tensor, where data is not there, cut off or of another size, where the file is not the one that was
+  /// imported, and for strings.
   [[nodiscard]] StoredBytes read(const Value& value);
 
  private:

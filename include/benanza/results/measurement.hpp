@@ -91,18 +91,31 @@ struct Measurement {
   return std::max(Seconds{}, time - row.launch);
 }
 
-/// Rows whose methods of timing disagree by more than this are marked.
+/// Two times of a row, launches left out, are the same if they differ by at most this share, or by half of what the
+/// launches take in a graph: how much of a launch overlaps the work before it is known no better (docs/measuring.md).
 inline constexpr double methods_agree = 0.05;
+[[nodiscard]] inline bool is_same_time(const Measurement& row, Seconds a, Seconds b) {
+  const Seconds launch = row.other_launch.value > 0 ? std::min(row.launch, row.other_launch) : row.launch;
+  return std::max(a, b) - std::min(a, b) <= std::max(std::min(a, b) * methods_agree, launch * 0.5);
+}
 /// What the device's own records tell of a row's kernels, without what empty ones take by such records, as times
 /// without launches have nothing of those either.
 [[nodiscard]] inline Seconds recorded_work(const Measurement& row) {
   return std::max(Seconds{}, row.kernels - row.empty_kernels);
 }
-/// Whether that differs from the time without launches by more.
+/// Whether that is another time than the one without launches.
 [[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
-  if (!row.measured() || !(row.kernels.value > 0)) return false;
-  const Seconds work = recorded_work(row);
-  return std::abs((without_launch(row, row.p10) - work).value) > methods_agree * work.value;
+  return row.measured() && row.kernels.value > 0 &&
+         !is_same_time(row, without_launch(row, row.p10), recorded_work(row));
+}
+/// The median by the other method, launches left out.
+[[nodiscard]] inline Seconds other_without_launch(const Measurement& row) {
+  return std::max(Seconds{}, row.other - row.other_launch);
+}
+/// Whether events and graph tell two times.
+[[nodiscard]] inline bool methods_disagree(const Measurement& row) {
+  return row.measured() && row.other.value > 0 &&
+         !is_same_time(row, without_launch(row, row.median), other_without_launch(row));
 }
 /// Times of one call by each method that told one, launches left out: events or graph, the other of these, the device's
 /// own records. One at most where there is only a clock.
@@ -110,7 +123,7 @@ inline constexpr double methods_agree = 0.05;
   std::vector<Seconds> times;
   if (!row.measured()) return times;
   times.push_back(without_launch(row, row.median));
-  if (row.other.value > 0) times.push_back(std::max(Seconds{}, row.other - row.other_launch));
+  if (row.other.value > 0) times.push_back(other_without_launch(row));
   if (row.kernels.value > 0) times.push_back(recorded_work(row));
   return times;
 }
@@ -119,7 +132,7 @@ inline constexpr double methods_agree = 0.05;
   const std::vector<Seconds> times = times_by_methods(row);
   for (auto a = times.begin(); a != times.end(); ++a)
     for (auto b = a + 1; b != times.end(); ++b)
-      if (std::max(*a, *b) <= std::min(*a, *b) * (1 + methods_agree)) return false;
+      if (is_same_time(row, *a, *b)) return false;
   return times.size() > 1;
 }
 
