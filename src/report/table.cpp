@@ -439,9 +439,10 @@ void write_table(std::ostream& out, const LayersReport& report, const TableOptio
 
 void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options) {
   const Machine& m = report.machine;
+  const std::string where =
+      m.is_device() ? m.affinity : fmt::format("{} core{} ({})", m.cores, m.cores == 1 ? "" : "s", m.affinity);
   out << strong(m.device, options)
-      << fmt::format("\n{} core{} ({}), {}, {:.0f} GiB, {}\n", m.cores, m.cores == 1 ? "" : "s", m.affinity, m.isa,
-                     m.memory.value / (1 << 30), m.system);
+      << fmt::format("\n{}, {}, {:.0f} GiB, {}\n", where, m.isa, m.memory.value / (1 << 30), m.system);
   Bytes reported{}, in_front{};
   for (const auto& cache : m.caches) {
     out << fmt::format("  L{} {}B\n", cache.level, scaled(cache.total.value));

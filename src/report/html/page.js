@@ -43,8 +43,8 @@ function howMeasured() {
     ["arithmetic peak", el("ul", { class: "runs" }, Object.entries(ceilings.peaks).map(([type, peak]) => source(`${type} ${scaled(peak, "FLOP/s")}`, ceilings.reached_by[type])))],
     ["bandwidth", el("ul", { class: "runs" }, ceilings.levels.map((level) => source(`${level.name} ${scaled(level.bytes_per_s, "B/s")}`, level.reached_by)))],
   ] : [
-    ["machine", `${machine.device}, ${machine.isa}, ${plural(machine.cores, "core")} (processors ${machine.affinity}), ${digits(machine.memory_bytes / 2 ** 30)} GiB, ${machine.system}`],
-    machine.caches.length && ["caches", machine.caches.map((cache) => `L${cache.level} ${digits(cache.total_bytes / 2 ** 20)} MiB`).join(", ") + " over the cores in use"],
+    ["machine", `${machine.device}, ${machine.isa}, ${machine.driver ? machine.affinity : `${plural(machine.cores, "core")} (processors ${machine.affinity})`}, ${digits(machine.memory_bytes / 2 ** 30)} GiB, ${machine.system}`],
+    machine.caches.length && ["caches", machine.caches.map((cache) => `L${cache.level} ${digits(cache.total_bytes / 2 ** 20)} MiB`).join(", ") + (machine.driver ? "" : " over the cores in use")],
     ["libraries", data.backends.map((backend) => `${backend.name} ${backend.version}`).join(", ")],
     ["arithmetic peak", Object.entries(ceilings.peaks).map(([type, peak]) => `${type} ${scaled(peak, "FLOP/s")}`).join(", ") || "not measured"],
     ["bandwidth", ceilings.levels.map((level) => `${level.name} ${scaled(level.bytes_per_s, "B/s")}`).join(", ") || "not measured"],
