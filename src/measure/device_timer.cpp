@@ -176,8 +176,8 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   Known& plan = known(work);
   const auto kernels = static_cast<double>(std::max<std::int64_t>(1, plan.kernels));
   std::optional<Blocks> events, replays;
-  const std::int64_t in_graph = calls_to_record(plan, calls, walk);
-  Recording* const graph = in_graph > 0 ? recorded(work, in_graph) : nullptr;
+  std::int64_t in_graph = calls_to_record(plan, calls, walk);
+  Recording* graph = in_graph > 0 ? recorded(work, in_graph) : nullptr;
   // A library's call may take the processor ten times as long as the device: where a graph has all calls, events time
   // some of them.
   const std::int64_t queued_calls =
@@ -186,6 +186,10 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
     events = blocked(queued_calls, plan.at_once, [&](std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) work.call();
     });
+  if (plan.at_once == 0 && graph == nullptr) {  // events cannot time the calls: a longer graph is worth making
+    in_graph = calls_to_record(plan, calls, walk);
+    if (in_graph > 0) graph = recorded(work, in_graph);
+  }
   std::int64_t replayed = 0;
   if (graph != nullptr) {
     replayed = (calls + in_graph - 1) / in_graph;  // a graph is one launch: replays whole, rounded up, and counted
