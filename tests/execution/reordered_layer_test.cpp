@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/witness_of.hpp"
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <string>
@@ -109,4 +110,11 @@ TEST_CASE("squeeze and excitation computes the same in the orders of its convolu
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
+}
+
+// Of two matrices of 3 x 4 the first column comes first: elements 0, 4, 8, then 1, 5, 9.
+TEST_CASE("transposed matrices say in which order their elements lie") {
+  CHECK(transposed_order(2, 3, 4).text() == "2*12,4*1,3*4");
+  CHECK(transposed_order(1, 3, 4).text() == "4*1,3*4");
+  CHECK(transposed_order(5, 1, 4).is_row_major());
 }

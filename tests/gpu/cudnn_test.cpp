@@ -3,7 +3,11 @@
 #include "backend/cudnn/graphs.hpp"
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
+#include "support/onnx_text.hpp"
+#include "support/witness_rows.hpp"
+#include <benanza/backend/cuda.hpp>
 #include <benanza/backend/cudnn.hpp>
+#include <benanza/execution/make_witness.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/unit_height.hpp>
 #include <benanza/plan/shared_library.hpp>
@@ -234,4 +238,27 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
   const op::MatMul strict{.a = {32, 64}, .b = {64, 48}};
   if (std::holds_alternative<PlanDrafts>(backend->drafts(strict, 1)))
     CHECK(test::check_device_plans(*backend, strict) > 0);
+}
+
+// The variances of the rows are about a third, so that an epsilon of 0.5 changes every result.
+TEST_CASE("a witness of cuDNN's plans computes with a node's epsilon, and changes layouts", "[gpu]") {
+  const std::vector<std::shared_ptr<const Backend>> backends{cudnn::backend(), cuda::backend()};
+  for (const auto& backend : backends)
+    if (!test::has_device(*backend)) return;
+  const Graph graph = testing::import_text(R"(m (float[1,16,6,8] x) => (float[1,16,6,8] y, float[1,16,6,8] z) {
+    s = Constant<value = int64[1] {8}>()
+    k = Constant<value = int64[4] {16, 16, 3, 3}>()
+    scale = ConstantOfShape<value = float[1] {1.5}>(s)
+    shift = ConstantOfShape<value = float[1] {0.5}>(s)
+    w = ConstantOfShape<value = float[1] {0.1}>(k)
+    y = LayerNormalization<axis = -1, epsilon = 0.5>(x, scale, shift)
+    c = Conv<pads = [1, 1, 1, 1]>(x, w)
+    z = Relu(c)
+  })",
+                                           {.executable = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = 7});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.difference <= 1e-4);
 }

@@ -2,6 +2,9 @@
 // transpose_matrices: the re-layout that most plans need outside the timed region, of elements of any size.
 #pragma once
 
+#include <benanza/plan/element_order.hpp>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,6 +29,11 @@ inline void transpose_matrices(const void* from, void* to, std::int64_t count, s
 [[nodiscard]] constexpr std::int64_t transposed_index(std::int64_t index, std::int64_t rows, std::int64_t columns) {
   const std::int64_t within = index % (rows * columns);
   return index - within + within % columns * rows + within / columns;
+}
+
+/// The order in which `transpose_matrices` leaves the elements.
+[[nodiscard]] inline ElementOrder transposed_order(std::int64_t count, std::int64_t rows, std::int64_t columns) {
+  return ElementOrder(std::array{OrderDigit{count, rows * columns}, OrderDigit{columns, 1}, OrderDigit{rows, columns}});
 }
 
 }  // namespace benanza

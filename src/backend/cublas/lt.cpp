@@ -130,10 +130,16 @@ std::optional<DataType> converted_bias(const Arithmetic& arithmetic) {
   return arithmetic.bias == CUDA_R_16BF ? DataType::bf16 : DataType::f32;
 }
 
+void lay_out(Layout& layout, const Turned& how, const Operand& operand) {
+  layout.name = how.layout;
+  layout.order =
+      transposed_order(operand.elements() / std::max<std::int64_t>(1, how.rows * how.columns), how.rows, how.columns);
+}
+
 std::vector<Layout> input_layouts(const Problem& problem, const LtEpilogue& epilogue, const Operands& operands) {
   std::vector<Layout> result = plain_layouts(operands.inputs);
   for (std::size_t i = 0; i < result.size(); ++i)
-    if (const Turned how = turned(problem, epilogue, i)) result[i].name = how.layout;
+    if (const Turned how = turned(problem, epilogue, i)) lay_out(result[i], how, operands.inputs[i]);
   if (const auto type = converted_bias(problem.arithmetic); type && epilogue.bias) {
     const auto bytes = static_cast<std::size_t>(operands.inputs[*epilogue.bias].elements() * bits(*type) / 8);
     result.at(*epilogue.bias) = {.name = std::string("as_") + std::string(name(*type)), .bytes = bytes};
@@ -143,7 +149,7 @@ std::vector<Layout> input_layouts(const Problem& problem, const LtEpilogue& epil
 
 std::vector<Layout> output_layouts(const Problem& problem, const Operands& operands) {
   std::vector<Layout> result = plain_layouts(operands.outputs);
-  if (problem.turned_y) result[0].name = problem.turned_y.layout;
+  if (problem.turned_y) lay_out(result[0], problem.turned_y, operands.outputs[0]);
   return result;
 }
 

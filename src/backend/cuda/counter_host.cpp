@@ -43,22 +43,25 @@ const CounterHost::Calls* CounterHost::calls_of_cupti(std::string& why) {
   return calls.get();
 }
 
-std::variant<std::unique_ptr<CounterHost>, Unsupported> CounterHost::open(const std::string& chip,
-                                                                          std::span<const std::uint8_t> availability) {
+std::variant<std::unique_ptr<CounterHost>, Unsupported> CounterHost::open(std::string chip,
+                                                                          std::vector<std::uint8_t> availability) {
   std::string why;
   const Calls* calls = calls_of_cupti(why);
   if (calls == nullptr) return Unsupported{why};
+  std::unique_ptr<CounterHost> host(new CounterHost(*calls, std::move(chip), std::move(availability)));
   CUpti_Profiler_Host_Initialize_Params params{};
   params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  params.pChipName = chip.c_str();
-  params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+  params.pChipName = host->chip_.c_str();
+  params.pCounterAvailabilityImage = host->availability_.empty() ? nullptr : host->availability_.data();
   if (const CUptiResult result = calls->initialize(&params); result != CUPTI_SUCCESS)
-    return Unsupported{chip + ": " + failure_of("cuptiProfilerHostInitialize", result)};
-  return std::unique_ptr<CounterHost>(new CounterHost(*calls, params.pHostObject));
+    return Unsupported{host->chip_ + ": " + failure_of("cuptiProfilerHostInitialize", result)};
+  host->object_ = params.pHostObject;
+  return host;
 }
 
 CounterHost::~CounterHost() {
+  if (object_ == nullptr) return;
   CUpti_Profiler_Host_Deinitialize_Params params{};
   params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
   params.pHostObject = object_;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,7 +28,7 @@ class CounterHost {
 
   /// `chip` as CUPTI calls it (GH100). `availability`: the device's image of it; empty: all counters of the chip.
   [[nodiscard]] static std::variant<std::unique_ptr<CounterHost>, Unsupported> open(
-      const std::string& chip, std::span<const std::uint8_t> availability = {});
+      std::string chip, std::vector<std::uint8_t> availability = {});
 
   /// The chip's metrics, without roll-up.
   [[nodiscard]] std::variant<std::vector<std::string>, Unsupported> offered() const;
@@ -43,12 +44,15 @@ class CounterHost {
 
  private:
   struct Calls;
-  CounterHost(const Calls& calls, CUpti_Profiler_Host_Object* object) : calls_(calls), object_(object) {}
+  CounterHost(const Calls& calls, std::string chip, std::vector<std::uint8_t> availability)
+      : calls_(calls), chip_(std::move(chip)), availability_(std::move(availability)) {}
   /// Null where CUPTI is missing or too old; `why` says which.
   [[nodiscard]] static const Calls* calls_of_cupti(std::string& why);
 
   const Calls& calls_;
-  CUpti_Profiler_Host_Object* object_;
+  std::string chip_;  ///< CUPTI reads it and the image as long as the object lives
+  std::vector<std::uint8_t> availability_;
+  CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
 /// The metrics as the calls of CUPTI want them.

@@ -32,8 +32,30 @@ class CudnnBackend final : public Backend {
     return build_all(drafts(layer, threads));
   }
   [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int) const override {
+    return drafts_of(layer, parameters_of(layer));
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
+                                                                  const Parameters& numbers) const override {
+    if (takes(layer, numbers)) return drafts_of(layer, numbers);
+    return Backend::drafts_with(layer, threads, numbers);
+  }
+
+ private:
+  /// Whether its plans of this layer compute with these numbers.
+  [[nodiscard]] static bool takes(const Layer& layer, const Parameters& numbers) {
+    Parameters taken = parameters_of(layer);
+    if (std::holds_alternative<op::LayerNorm>(layer) || std::holds_alternative<op::BatchNorm>(layer))
+      taken.epsilon = numbers.epsilon;
+    if (std::holds_alternative<op::Attention>(layer)) taken.attention_scale = numbers.attention_scale;
+    if (std::holds_alternative<op::Lrn>(layer)) {
+      taken.lrn_alpha = numbers.lrn_alpha;
+      taken.lrn_bias = numbers.lrn_bias;
+    }
+    return taken == numbers;
+  }
+  [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_of(const Layer& layer, const Parameters& numbers) const {
     if (auto state = availability(); auto* why = std::get_if<Unsupported>(&state)) return *why;
-    Candidates candidates(handle(), layer);
+    Candidates candidates(handle(), layer, numbers);
     try {
       std::visit(
           [&](const auto& op) {
@@ -49,8 +71,6 @@ class CudnnBackend final : public Backend {
     add_graph_plans(layer, candidates);
     return std::move(candidates).result();
   }
-
- private:
   /// Made with the first plan.
   [[nodiscard]] std::shared_ptr<const Handle> handle() const {
     const std::lock_guard lock(mutex_);

@@ -60,9 +60,10 @@ class CallPlan final : public Plan {
 
 }  // namespace
 
-Candidates::Candidates(std::shared_ptr<const Handle> handle, const Layer& layer)
+Candidates::Candidates(std::shared_ptr<const Handle> handle, const Layer& layer, const Parameters& numbers)
     : handle_(std::move(handle)),
       operands_(benanza::operands(layer)),
+      numbers_(numbers),
       no_call_("no call of cuDNN does this " + std::string(kind(layer))) {}
 
 void Candidates::refuse(const std::string& reason) {
@@ -96,7 +97,9 @@ void put_channels_last(Draft& draft, const Operands& operands, std::size_t i, bo
   const std::int64_t places = element_count(operand.shape) / std::max<std::int64_t>(1, outer * channels);
   if (channels == 1 || places == 1) return;
   const auto bytes = static_cast<std::size_t>(bits(operand.type)) / 8;
-  const Layout layout{.name = "nhwc", .bytes = static_cast<std::size_t>(operand.bytes())};
+  const Layout layout{.name = "nhwc",
+                      .bytes = static_cast<std::size_t>(operand.bytes()),
+                      .order = transposed_order(outer, channels, places)};
   auto& others = is_output ? draft.outputs : draft.inputs;
   others.emplace_back(i, OtherLayout{layout,
                                      [=](const void* from, void* to) {

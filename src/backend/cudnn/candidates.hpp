@@ -41,11 +41,12 @@ struct Draft {
 
 class Candidates {
  public:
-  Candidates(std::shared_ptr<const Handle> handle, const Layer& layer);
+  Candidates(std::shared_ptr<const Handle> handle, const Layer& layer, const Parameters& numbers);
 
   [[nodiscard]] cudnnHandle_t handle() const { return handle_->get(); }
   [[nodiscard]] Device& device() const { return handle_->device(); }
   [[nodiscard]] const Operands& operands() const { return operands_; }
+  [[nodiscard]] const Parameters& numbers() const { return numbers_; }
 
   /// A list of drafts begins, the most promising first.
   void begin_list() { rank_ = 0; }
@@ -58,6 +59,7 @@ class Candidates {
  private:
   std::shared_ptr<const Handle> handle_;
   Operands operands_;
+  Parameters numbers_;
   std::string no_call_, reasons_{};
   int rank_ = 0;
   std::vector<std::pair<int, Draft>> drafts_{};

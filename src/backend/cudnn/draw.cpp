@@ -106,7 +106,7 @@ Tensor Draw::step(const Tensor& value, const PostOp& post, const Tensor& operand
 Tensor Draw::epilogue(Tensor value, const Epilogue& post, const TensorShape& y, std::size_t channel_axis, std::size_t i,
                       Order order) {
   const bool rescales_bias = !post.empty() && post[0] == bias;
-  if (subject_.is_integer() && (!post.empty() || subject_.rescale != 1))
+  if (subject_.is_integer() && (!post.empty() || subject_.parameters.rescale != 1))
     value->set_data_type(fe::DataType_t::INT32).set_dim(numbers(y)).set_stride(numbers(packed_strides(y, order)));
   if (!rescales_bias) value = rescaled(value);
   for (const auto& op : post) {
@@ -145,8 +145,8 @@ Tensor Draw::ramp(const Tensor& value, double slope, double offset) {
 }
 
 Tensor Draw::rescaled(const Tensor& value) {
-  if (subject_.rescale == 1) return value;
-  return combine(value, number(subject_.rescale), fe::PointwiseMode_t::MUL);
+  if (subject_.parameters.rescale == 1) return value;
+  return combine(value, number(subject_.parameters.rescale), fe::PointwiseMode_t::MUL);
 }
 
 }  // namespace benanza::cudnn

@@ -117,7 +117,7 @@ std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order
   const TensorShape whole{op.x[0], op.x[1], 1, 1}, channels{1, op.x[1], 1, 1};
   const auto x = drawing.input(0, numbers(whole), numbers(packed_strides(whole)));
   const auto scale = drawing.input(1, numbers(channels), numbers(packed_strides(channels)));
-  auto epsilon = drawing.graph().tensor(fe::graph::Tensor_attributes(1e-5F));
+  auto epsilon = drawing.graph().tensor(fe::graph::Tensor_attributes(static_cast<float>(subject.parameters.epsilon)));
   Tensor y;
   if (op.rms) {
     y = drawing.graph().rmsnorm(
@@ -148,7 +148,8 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   const auto v = drawing.input(2, numbers(op.v), strides(op.v, op.v_tokens_first));
   auto how = fe::graph::SDPA_attributes()
                  .set_generate_stats(false)
-                 .set_attn_scale(1.0F / std::sqrt(static_cast<float>(depth)))
+                 .set_attn_scale(static_cast<float>(
+                     subject.parameters.attention_scale.value_or(1 / std::sqrt(static_cast<double>(depth)))))
                  .set_causal_mask(op.causal);
   if (!op.mask.empty()) {
     TensorShape mask = TensorShape::filled(4, 1);

@@ -23,18 +23,15 @@ namespace fe = cudnn_frontend;
 /// Nothing for a type that its graphs lack.
 [[nodiscard]] std::optional<fe::DataType_t> graph_type(DataType type);
 
-/// What a graph is drawn of: a layer's type and operands.
+/// What a graph is drawn of: a layer's type and operands, and the numbers that it computes with.
 struct Subject {
   DataType type = DataType::f32;
   Operands operands{};
-  double rescale = 1;           ///< factor of a quantised product
+  Parameters parameters{};
   std::int32_t capability = 0;  ///< the device's compute capability, 90 is 9.0; 0: that of the local device
 
-  explicit Subject(const Layer& layer, std::int32_t of_device = 0)
-      : type(benanza::type(layer)),
-        operands(benanza::operands(layer)),
-        rescale(quantization(layer).rescale),
-        capability(of_device) {}
+  Subject(const Layer& layer, const Parameters& of_node, std::int32_t of_device)
+      : type(benanza::type(layer)), operands(benanza::operands(layer)), parameters(of_node), capability(of_device) {}
   /// f32 that must not be rounded before it is multiplied.
   [[nodiscard]] bool strict() const { return type == DataType::f32; }
   [[nodiscard]] bool is_integer() const { return type == DataType::i8; }

@@ -128,12 +128,13 @@ Draft draft_of(const Drawn& drawn, const Listed& listed, cudnnHandle_t handle) {
 
 /// Visits the layer's graphs, one for each order of its operands; `refuse` is told why there is none.
 template <class Visit, class Refuse>
-void for_each_graph(const Layer& layer, std::int32_t capability, Visit&& visit, Refuse&& refuse) {
+void for_each_graph(const Layer& layer, const Parameters& parameters, std::int32_t capability, Visit&& visit,
+                    Refuse&& refuse) {
   std::visit(
       [&](const auto& op) {
         using Op = std::decay_t<decltype(op)>;
         if constexpr (Drawable<Op>) {
-          const Subject subject(layer, capability);
+          const Subject subject(layer, parameters, capability);
           if (!subject.is_known())
             return refuse("no graph of cuDNN for " + std::string(name(op.type)) + " with operands of these types");
           constexpr bool has_orders = std::is_same_v<Op, op::Conv> || std::is_same_v<Op, op::ConvGradient> ||
@@ -157,7 +158,7 @@ std::vector<std::string> graph_plans_listed(const Layer& layer, const std::strin
   const Described described(description);
   std::vector<std::string> names;
   for_each_graph(
-      layer, described.capability,
+      layer, parameters_of(layer), described.capability,
       [&](const Drawn& drawn) {
         const auto listed = list(drawn, nullptr, &described);
         if (const auto* all = std::get_if<std::vector<Listed>>(&listed))
@@ -171,7 +172,7 @@ void add_graph_plans(const Layer& layer, Candidates& candidates) {
   open_libraries();
   const auto refuse = [&](const std::string& why) { candidates.refuse(why); };
   for_each_graph(
-      layer, 0,
+      layer, candidates.numbers(), 0,
       [&](const Drawn& drawn) {
         try {
           const auto listed = list(drawn, candidates.handle(), nullptr);

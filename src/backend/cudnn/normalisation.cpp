@@ -97,7 +97,7 @@ void add_plans(const op::Softmax& op, Candidates& candidates) {
 void add_plans(const op::BatchNorm& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_type(op.kind, op.type));
-  constexpr double epsilon = 1e-5;
+  const double epsilon = candidates.numbers().epsilon;
   std::string why;
   for (const Order order : {Order::nchw, Order::nhwc}) {
     const auto epilogue = epilogue_calls(op.post, op.x, 1, 5, order, *how, why);
@@ -138,10 +138,11 @@ void add_plans(const op::Lrn& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_type(op.kind, op.type));
   if (op.size > CUDNN_LRN_MAX_N) return candidates.refuse("cuDNN normalises over at most 16 channels");
-  // cuDNN divides alpha by the window's length as ONNX does; the reference takes alpha = 1e-4 and bias = 1.
+  // cuDNN divides alpha by the window's length as ONNX does.
   auto norm = own<cudnnLRNDescriptor_t>(calls().cudnnCreateLRNDescriptor, calls().cudnnDestroyLRNDescriptor,
                                         "cudnnCreateLRNDescriptor");
-  check(calls().cudnnSetLRNDescriptor(norm.get(), static_cast<unsigned>(op.size), 1e-4, op.beta, 1),
+  check(calls().cudnnSetLRNDescriptor(norm.get(), static_cast<unsigned>(op.size), candidates.numbers().lrn_alpha,
+                                      op.beta, candidates.numbers().lrn_bias),
         "cudnnSetLRNDescriptor");
   const Factor one(*how, 1), zero(*how, 0);
   const TensorDescriptor x = tensor(how->stored, image(op.x));
