@@ -202,12 +202,15 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
     return Window{.time = time, .method = method, .launch = launch, .clock_hz = clock_hz};
   };
   std::optional<Window> queued, whole;
-  if (events)
-    queued =
-        window(events->time / static_cast<double>(queued_calls), by_events, floors_.launch * kernels, events->clock_hz);
   if (replays)
     whole = window(replays->time / static_cast<double>(replayed * in_graph), by_graph, floors_.graph_launch * kernels,
                    replays->clock_hz);
+  if (events) {
+    const Seconds time = events->time / static_cast<double>(queued_calls);
+    if (whole) plan.overlaps = time - whole->time < (floors_.launch - floors_.graph_launch) * (kernels / 2);
+    queued =
+        window(time, by_events, (plan.overlaps ? floors_.graph_launch : floors_.launch) * kernels, events->clock_hz);
+  }
   if (!queued && !whole)
     throw EnvironmentError(plan.kernels > 0
                                ? "more kernels in a call than the queue holds, and in a walk than a graph does"
@@ -215,9 +218,6 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   if (!queued || !whole) return queued ? *queued : *whole;
   if (!(whole->clock_hz > 0)) whole->clock_hz = queued->clock_hz;
   if (!(queued->clock_hz > 0)) queued->clock_hz = whole->clock_hz;
-  // Calls that take no longer in the stream overlap their launches there (programmatic dependent launch): not the whole
-  // chain of empty kernels is in their time.
-  if (queued->time <= whole->time) queued->launch = std::min(queued->launch, whole->launch);
   Window &less = whole->time < queued->time ? *whole : *queued, &more = &less == &*whole ? *queued : *whole;
   less.other = more.time;
   less.other_launch = more.launch;

@@ -68,6 +68,9 @@ class DeviceTimer {
   struct Known {
     std::int64_t kernels = 0;  ///< number in one call; 0: it cannot be recorded
     std::int64_t at_once = 0;  ///< calls that the queue takes behind one block; 0: not even one
+    /// Launches in the stream overlap the work before them (programmatic dependent launch): the calls take hardly more
+    /// time there than in a graph, and no more of it are launches.
+    bool overlaps = false;
   };
   /// Calls that were recorded. A plan has one for each step of a rotation, that is for each cache state.
   struct Recorded {

@@ -196,6 +196,7 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
   if (!place_.options().referee) return;
   for (auto& entry : entries) {
     if (!entry.candidate->competes() || place_.over(place_.options().budget)) continue;
+    if (entry.candidate->row.cache != CacheState::hot) continue;  // the few calls that it records are not a whole walk
     place_.trying(entry.candidate->row.name());
     try {
       Work work = place_.work(*entry.task, *entry.candidate, false);

@@ -29,6 +29,7 @@ class FakeDevice final : public Device {
   int blocks = 0, rescues = 0, recordings = 0, warm_ups = 0;  ///< so far
   std::size_t downloaded = 0;                                 ///< bytes so far
   double event_cost = 1e-6;
+  double stream_launch = launch_cost;
   double clock = 1.5e9, highest_clock = 1.5e9;
   double least_clock_time = 0;     ///< what is shorter tells no clock
   std::int64_t queue = 1 << 20;    ///< kernels that fit after a block; one more waits for its time-out
@@ -52,7 +53,7 @@ class FakeDevice final : public Device {
     kernel_time_ += seconds;
     ++kernels_;
     if (recording_ != nullptr) return recording_->push_back(seconds);
-    stream_time_ += launch_cost + seconds;
+    stream_time_ += stream_launch + seconds;
     if (blocked_ && ++queued_ > queue) rescue();
   }
 

@@ -475,3 +475,22 @@ TEST_CASE("one session measures one device") {
   CHECK(machine_of(std::span(backends).last(1)).is_device());
   CHECK(machine_of(std::span(backends).last(1)).id().ends_with("|driver=1.0"));
 }
+
+// Programmatic dependent launch: a kernel begins before the one ahead of it has ended.
+TEST_CASE("launches that overlap in the stream are subtracted as those of a graph, for walks without a graph too") {
+  Prepared prepared({.name = "relu", .seconds = 10e-6});
+  DeviceTimer timer(*prepared.device);
+  prepared.device->stream_launch = 1.2e-6;  // after its floors were measured: 2 us in the stream, 1 us in a graph
+  const Window window = timer.time(prepared.work, 100);
+  CHECK(window.method == "graph");
+  CHECK(window.launch.value == Approx(1e-6));
+  CHECK(window.other_launch.value == Approx(1e-6));
+
+  std::vector<float> weights(std::size_t{64} * 5000, 1.0F);
+  std::size_t position = 0;
+  prepared.work.inputs = {weights.data()};
+  prepared.work.rotation = {.position = &position, .step = 256, .region = 5000 * 256, .inputs = {0}};
+  const Window walk = timer.time(prepared.work, 10);
+  CHECK(walk.method == "events");
+  CHECK(walk.launch.value == Approx(1e-6));
+}
