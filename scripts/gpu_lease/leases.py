@@ -31,19 +31,19 @@ def test(programs, name, *before):
 
 
 def bound(programs, at, model, batch, kind, weight=1):
-    """The budget leaves time to read the model, to check plans and to write."""
+    """The budget leaves time to read the model, to check plans and to write. On an H200, BERT was complete after 25 s, ResNet-50 after 35 s."""
     name = f"bound_{model}_b{batch}_{kind}"
     return Step(name, lambda limit: [
         programs.path("benanza"), "bound", programs.model(model), "--backend", BACKENDS, "--batch", batch, "--type", kind,
         "--budget", f"{max(limit - 8, limit / 2):.0f}s", "--database", at / "database", "--json", at / f"{name}.json", "--require-complete"],
-        weight=weight, least=15, most=120)
+        weight=weight, least=25, most=120)
 
 
-def witness(programs, at, model):
+def witness(programs, at, model, kind):
     """By itself, since a fault of the device would cost the bound: the model executed as one graph, from the rows that there are."""
-    name = f"witness_{model}"
+    name = f"witness_{model}_{kind}"
     return Step(name, lambda limit: [
-        programs.path("benanza"), "bound", programs.model(model), "--backend", BACKENDS, "--batch", 1, "--type", "f32", "--budget", "1s",
+        programs.path("benanza"), "bound", programs.model(model), "--backend", BACKENDS, "--batch", 1, "--type", kind, "--budget", "1s",
         "--witness", "--weights", "random:2020", "--database", at / "database", "--json", at / f"{name}.json"], weight=0.5, least=20, most=60)
 
 
@@ -94,8 +94,8 @@ def batch_1(programs, at):
     for kind, weight in zip(KINDS, (2, 2, 1)):
         for model in MODELS:
             yield bound(programs, at, model, 1, kind, weight)
-    for model in LARGE:
-        yield witness(programs, at, model)
+        for model in LARGE:
+            yield witness(programs, at, model, kind)
 
 
 def against_frameworks(programs, at):

@@ -37,7 +37,7 @@ bool takes_any_operands(const Layer& layer) {
                              op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
         if constexpr (std::is_same_v<Op, op::Binary>)  // zero as a divisor of integers stops a processor
           if (!is_float(op.type) && (op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::mod)) return false;
-        return of_any || (of_floats && op.type == DataType::f32);
+        return of_any || (of_floats && is_float(op.type) && bits(op.type) >= 16);
       },
       layer);
 }

@@ -39,6 +39,12 @@ using namespace report;
 
 constexpr std::size_t findings_that_matter = 10, least_shown = 5;
 
+/// A kernel that is a C++ template, without its arguments, which take hundreds of characters.
+std::string short_name(const std::string& name) {
+  const std::size_t begin = name.starts_with("void ") ? 5 : 0, end = name.find_first_of("<(", begin + 1);
+  return name.find("::") == std::string::npos ? name : name.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
 std::string plain(RungName name) {
   std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
   std::replace(text.begin(), text.end(), '_', ' ');
@@ -138,11 +144,18 @@ class Table {
   [[nodiscard]] std::string items_of(const GapPart& part) const {
     if (part.items.empty() || part.cause == Cause::between_layers || part.cause == Cause::side_by_side) return "";
     std::string text = part.cause == Cause::rung ? "" : std::to_string(part.items.size()) + ": ";
-    const std::size_t shown = options_.all ? part.items.size() : std::min<std::size_t>(part.items.size(), 3);
-    for (std::size_t i = 0; i < shown; ++i)
-      text += (i ? ", " : "") + part.items[i].name +
-              (part.items[i].detail.empty() ? "" : " (" + part.items[i].detail + ")");
-    return text + (shown < part.items.size() ? " ..." : "");
+    const std::size_t most = options_.all ? part.items.size() : 3;
+    std::vector<std::string> shown;
+    for (const auto& item : part.items) {
+      if (shown.size() == most) return text + " ...";
+      const std::string name = options_.all ? item.name : short_name(item.name);
+      const bool says_more = !item.detail.empty() && item.detail != item.name;
+      std::string one = name + (says_more ? " (" + item.detail + ")" : "");
+      if (!options_.all && std::find(shown.begin(), shown.end(), one) != shown.end()) continue;
+      text += (shown.empty() ? "" : ", ") + one;
+      shown.push_back(std::move(one));
+    }
+    return text;
   }
 
   void line_of(const GapPart& part) {
