@@ -31,7 +31,9 @@ Tensor Weights::read(const Value& value) {
   if (!stored_) stored_.emplace(file_);
   auto [owner, bytes, type] = stored_->read(value);
   Tensor tensor(type, value.dims, std::move(owner), bytes.data());
-  return type == value.type ? tensor : Tensor::of(value.type, value.dims, tensor.values());
+  if (type == value.type) return tensor;
+  if (type == DataType::f32 && value.type == DataType::tf32) return tensor.as(value.type, value.dims);
+  return Tensor::of(value.type, value.dims, tensor.values());
 }
 
 Program::Program(Graph& graph, Weights& weights, Resources& resources)

@@ -45,8 +45,15 @@ FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budg
   std::exception_ptr refused;
   for (const auto& choice : choices) {
     std::unique_ptr<RecordedSequence> one;
+    std::vector<double> times;
     try {
       one = std::make_unique<RecordedSequence>(model, choice);
+      double sum = 0;
+      const double slot = budget.value / static_cast<double>(choices.size());
+      while (times.size() < most && (times.size() < least || sum < slot)) {
+        times.push_back(one->run().value);
+        sum += times.back();
+      }
     } catch (const DeviceLost&) {
       throw;
     } catch (const Error&) {  // also of a call that fails: the other choices may have none
@@ -57,13 +64,6 @@ FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budg
       continue;
     }
     ++best.tried;
-    std::vector<double> times;
-    double sum = 0;
-    const double slot = budget.value / static_cast<double>(choices.size());
-    while (times.size() < most && (times.size() < least || sum < slot)) {
-      times.push_back(one->run().value);
-      sum += times.back();
-    }
     const Seconds time{detail::quantile(times, 0.1)};
     if (least_time <= time) continue;
     least_time = time;

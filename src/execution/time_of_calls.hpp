@@ -14,11 +14,17 @@ template <class Calls>
 [[nodiscard]] Seconds time_of_calls(Device* device, const Calls& calls) {
   if (device != nullptr) {
     constexpr Seconds most{0.25};  // calls that wait for the device inside themselves end the block this late
-    device->block(most);
-    device->start();
-    calls();
-    device->stop();
-    static_cast<void>(device->release_block());
+    struct Block {
+      Device& device;
+      ~Block() { static_cast<void>(device.release_block()); }
+    };
+    {
+      device->block(most);
+      const Block block{*device};
+      device->start();
+      calls();
+      device->stop();
+    }
     return device->elapsed();
   }
   const auto before = std::chrono::steady_clock::now();

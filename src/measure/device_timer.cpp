@@ -171,6 +171,11 @@ Recording* DeviceTimer::recorded(Work& work, std::int64_t calls) {
   return place.graph.get();
 }
 
+bool DeviceTimer::is_overlapping(Seconds in_stream, Seconds in_graph, double kernels) const {
+  const Seconds half = (floors_.launch - floors_.graph_launch) * (kernels / 2);
+  return in_stream < in_graph + half && in_graph < in_stream + half;
+}
+
 Window DeviceTimer::time(Work& work, std::int64_t calls) {
   const std::int64_t walk = walk_of(work);
   Known& plan = known(work);
@@ -207,9 +212,11 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
                    replays->clock_hz);
   if (events) {
     const Seconds time = events->time / static_cast<double>(queued_calls);
-    if (whole) plan.overlaps = time - whole->time < (floors_.launch - floors_.graph_launch) * (kernels / 2);
-    queued =
-        window(time, by_events, (plan.overlaps ? floors_.graph_launch : floors_.launch) * kernels, events->clock_hz);
+    if (whole)
+      plan.overlapped +=
+          is_overlapping(time - floors_.event / static_cast<double>(queued_calls), whole->time, kernels) ? 1 : -1;
+    queued = window(time, by_events, (plan.overlapped > 0 ? floors_.graph_launch : floors_.launch) * kernels,
+                    events->clock_hz);
   }
   if (!queued && !whole)
     throw EnvironmentError(plan.kernels > 0

@@ -2,9 +2,10 @@
 // DeviceTimer: how long calls take on a device, independent of the processor that queues them. Two methods:
 //
 // events: the stream is blocked, a start event, the calls and a stop event are queued, the block is released. As many
-//         calls at a time as the queue takes without waiting. A call that waits for the device inside itself, or that
-//         launches more kernels than the queue takes, is rescued by the block's time-out and has no time by events.
-// graph:  the same calls, recorded once and replayed as one graph, after the same block. For calls that walk through a
+//         calls at a time as the queue takes without waiting; an eighth of them where a graph times all. A call that
+//         waits for the device inside itself, or that launches more kernels than the queue takes, is rescued by the
+//         block's time-out and has no time by events.
+// graph:  the calls, recorded once and replayed as one graph, after the same block. For calls that walk through a
 //         region (work.hpp) the graph is one whole walk, so that each replay finds what it touches out of the caches;
 //         a walk of more kernels than a graph holds has no graph.
 //
@@ -63,14 +64,15 @@ class DeviceTimer {
   [[nodiscard]] std::optional<std::int64_t> kernels(Work& work);
 
  private:
+  /// Whether calls take as long in the stream as in a graph. Then launches overlap the work before them in both
+  /// (programmatic dependent launch), and no more of the time are launches than in a graph.
+  [[nodiscard]] bool is_overlapping(Seconds in_stream, Seconds in_graph, double kernels) const;
   using Key = std::weak_ptr<const Plan>;
   /// What is known of a plan's calls.
   struct Known {
     std::int64_t kernels = 0;  ///< number in one call; 0: it cannot be recorded
     std::int64_t at_once = 0;  ///< calls that the queue takes behind one block; 0: not even one
-    /// Launches in the stream overlap the work before them (programmatic dependent launch): the calls take hardly more
-    /// time there than in a graph, and no more of it are launches.
-    bool overlaps = false;
+    int overlapped = 0;        ///< windows in which `is_overlapping` held, less those in which it did not
   };
   /// Calls that were recorded. A plan has one for each step of a rotation, that is for each cache state.
   struct Recorded {

@@ -19,6 +19,7 @@
 //       no overhead between layers                           -3.10 ms    71.7 ms
 #include "format.hpp"
 #include "library_calls.hpp"
+#include "short_kernel_name.hpp"
 #include "tensor_cores.hpp"
 #include "text.hpp"
 #include <benanza/report/gap_report.hpp>
@@ -38,12 +39,6 @@ namespace {
 using namespace report;
 
 constexpr std::size_t findings_that_matter = 10, least_shown = 5;
-
-/// A kernel that is a C++ template, without its arguments, which take hundreds of characters.
-std::string short_name(const std::string& name) {
-  const std::size_t begin = name.starts_with("void ") ? 5 : 0, end = name.find_first_of("<(", begin + 1);
-  return name.find("::") == std::string::npos ? name : name.substr(begin, end == std::string::npos ? end : end - begin);
-}
 
 std::string plain(RungName name) {
   std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
@@ -147,11 +142,11 @@ class Table {
     const std::size_t most = options_.all ? part.items.size() : 3;
     std::vector<std::string> shown;
     for (const auto& item : part.items) {
-      if (shown.size() == most) return text + " ...";
-      const std::string name = options_.all ? item.name : short_name(item.name);
+      const std::string name = options_.all ? item.name : short_kernel_name(item.name);
       const bool says_more = !item.detail.empty() && item.detail != item.name;
       std::string one = name + (says_more ? " (" + item.detail + ")" : "");
       if (!options_.all && std::find(shown.begin(), shown.end(), one) != shown.end()) continue;
+      if (shown.size() == most) return text + " ...";
       text += (shown.empty() ? "" : ", ") + one;
       shown.push_back(std::move(one));
     }

@@ -27,8 +27,8 @@ std::string marks(const Measurement& row) {
   if (row.contended) text += "  (contended)";
   if (row.noisy) text += "  (noisy)";
   if (methods_disagree(row))
-    text += fmt::format("  ({}, by the other method it takes {:.0f} % of that without launches)", row.method,
-                        100 * (other_without_launch(row) / without_launch(row, row.median)));
+    text += fmt::format("  ({} {}, by the other method {}, without launches)", row.method,
+                        time_text(without_launch(row, row.median)), time_text(other_without_launch(row)));
   if (referee_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
                         100 * (recorded_work(row) / without_launch(row, row.p10)));

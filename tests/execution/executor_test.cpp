@@ -3,6 +3,7 @@
 #include "support/onnx_text.hpp"
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/random_tensor.hpp>
+#include <benanza/model/retype.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <cmath>
@@ -170,6 +171,18 @@ TEST_CASE("what constants compute is computed once, and weights may be stored in
   std::filesystem::resize_file(data.path(), 100);
   CHECK(testing::message_of<InputError>([&] { (void)outputs(external.path()); }).find("tensor 'w': external data") !=
         std::string::npos);
+}
+
+// numpy.float16(0.1) is 0.0999755859375.
+TEST_CASE("a model in another floating-point type has the weights of its file, rounded") {
+  std::ostringstream many;  // more numbers than import keeps
+  for (int i = 0; i < 100; ++i) many << (i == 0 ? "" : ", ") << "0.1";
+  const testing::TemporaryFile file(testing::parse_model("m (float[100] x) => (float[100] y) <float[100] w = {" +
+                                                         many.str() + "}> { y = Sub (x, w) }")
+                                        .SerializeAsString());
+  Executor executor = Executor::load(retype(import_onnx(file.path(), {.executable = true}), DataType::f16));
+  const Tensor x = Tensor::of(DataType::f16, {100}, Values(100, 0));
+  CHECK(executor.run({{"x", x}}).outputs.at("y").values() == Values(100, -0.0999755859375));
 }
 
 TEST_CASE("an operator that is not computed is refused by its name") {

@@ -10,7 +10,10 @@
 #include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <string>
+#include <vector>
 
 using namespace benanza;
 using execution::reordered_layer;
@@ -116,5 +119,13 @@ TEST_CASE("squeeze and excitation computes the same in the orders of its convolu
 TEST_CASE("transposed matrices say in which order their elements lie") {
   CHECK(transposed_order(2, 3, 4).text() == "2*12,4*1,3*4");
   CHECK(transposed_order(1, 3, 4).text() == "4*1,3*4");
+  std::array<int, 24> from{}, to{};
+  std::iota(from.begin(), from.end(), 0);
+  transpose_matrices(from.data(), to.data(), 2, 3, 4, sizeof(int));
+  std::vector<int> walked;
+  for (int matrix = 0; matrix < 2; ++matrix)
+    for (int column = 0; column < 4; ++column)
+      for (int row = 0; row < 3; ++row) walked.push_back(matrix * 12 + column * 1 + row * 4);
+  CHECK(std::equal(to.begin(), to.end(), walked.begin()));
   CHECK(transposed_order(5, 1, 4).is_row_major());
 }

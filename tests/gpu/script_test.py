@@ -260,7 +260,7 @@ class DryRun(unittest.TestCase):
     def test_the_most_important_steps_come_first_in_a_short_lease(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)
-            self.dry_run(2, 160, out)
+            self.dry_run(2, 180, out)
             with tarfile.open(out / "results.tgz") as files:
                 steps = files.extractfile("dry-run/steps.txt").read().decode()
         self.assertIn("bound_resnet50_b1_f16\tdone", steps)

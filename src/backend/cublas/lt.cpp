@@ -223,7 +223,7 @@ class LtPlan final : public Plan {
   std::shared_ptr<const Handles> handles_;
 };
 
-Owned<cublasLtMatmulPreference_t> preference() {
+Owned<cublasLtMatmulPreference_t> preference(const Arithmetic& arithmetic) {
   cublasLtMatmulPreference_t raw = nullptr;
   check(calls().cublasLtMatmulPreferenceCreate(&raw), "cublasLtMatmulPreferenceCreate");
   Owned<cublasLtMatmulPreference_t> result(
@@ -237,8 +237,11 @@ Owned<cublasLtMatmulPreference_t> preference() {
                                CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     check(calls().cublasLtMatmulPreferenceSetAttribute(raw, attribute, &alignment, sizeof alignment),
           "cublasLtMatmulPreferenceSetAttribute");
-  // Parts of a product that is split along k are summed in the type of the arithmetic, never in a narrower one.
-  constexpr std::uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  // Parts of a product that is split along k are summed in the type of the arithmetic, never in a narrower result's.
+  const bool wide =
+      arithmetic.result == CUDA_R_32F || arithmetic.result == CUDA_R_64F || arithmetic.result == CUDA_R_32I;
+  const std::uint32_t reduction =
+      wide ? CUBLASLT_REDUCTION_SCHEME_MASK : CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   check(calls().cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reduction,
                                                      sizeof reduction),
         "cublasLtMatmulPreferenceSetAttribute");
@@ -258,7 +261,7 @@ std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& 
   if (epilogue.bias && problem.factor != 1 && !(post[0] == bias))
     return "a bias after other steps is not scaled as this product is";
   if (how.scale == CUDA_R_32I && !post.empty()) return "cuBLASLt has no epilogue for sums of integers";
-  const auto wanted = preference();
+  const auto wanted = preference(how);
 
   std::vector<std::string> names;
   for (const bool fast : {false, true}) {

@@ -163,11 +163,12 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   if (op.k_transposed) {
     const Operand& stored = subject.operands.inputs[1];
     const auto element = static_cast<std::size_t>(bits(stored.type)) / 8;
-    drawn.draft.inputs.emplace_back(1,
-                                    OtherLayout{{.name = "turned", .bytes = static_cast<std::size_t>(stored.bytes())},
-                                                [=, heads = op.k[0] * op.k[1]](const void* from, void* to) {
-                                                  transpose_matrices(from, to, heads, depth, keys, element);
-                                                }});
+    drawn.draft.inputs.emplace_back(1, OtherLayout{{.name = "turned",
+                                                    .bytes = static_cast<std::size_t>(stored.bytes()),
+                                                    .order = transposed_order(op.k[0] * op.k[1], depth, keys)},
+                                                   [=, heads = op.k[0] * op.k[1]](const void* from, void* to) {
+                                                     transpose_matrices(from, to, heads, depth, keys, element);
+                                                   }});
   }
   return drawn;
 }

@@ -51,10 +51,13 @@ struct Described {
 /// its name alone, which finds what is open already.
 void open_libraries() {
   fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(Library::get())->file().handle();
-  static const std::string name = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
-  static const auto runtime = SharedLibrary::open({name});
-  if (std::holds_alternative<std::unique_ptr<SharedLibrary>>(runtime))
-    setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", name.c_str(), 0);
+  static const auto runtime = [] {
+    const std::string name = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
+    auto opened = SharedLibrary::open({name});
+    if (std::holds_alternative<std::unique_ptr<SharedLibrary>>(opened))
+      setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", name.c_str(), 0);
+    return opened;
+  }();
 }
 
 /// An engine configuration that a heuristic lists.
