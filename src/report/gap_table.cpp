@@ -325,7 +325,8 @@ class Table {
       any = true;
       const ProfileRecord& said = report_.profile.records[record.record];
       out_ << fmt::format("{:>10}  {:<27}  {}{}\n", time_text(record.time), describe(record.cause),
-                          clipped(said.name, 120), said.op.empty() ? "" : " (" + clipped(said.op, 40) + ")");
+                          clipped(said.name, 120),
+                          said.op.empty() || said.op == said.name ? "" : " (" + clipped(said.op, 40) + ")");
     }
   }
 
