@@ -13,7 +13,7 @@ namespace benanza::report {
 [[nodiscard]] inline std::string short_kernel_name(std::string_view name) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
   std::string result;
-  int depth = 0;  // of angle brackets
+  int depth = 0;  // angle brackets that are open
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name.substr(i).starts_with(unnamed)) {
       i += unnamed.size() - 1;

@@ -115,7 +115,7 @@ TEST_CASE("squeeze and excitation computes the same in the orders of its convolu
   CHECK(witness.difference <= 1e-5);
 }
 
-// Of two matrices of 3 x 4 the first column comes first: elements 0, 4, 8, then 1, 5, 9.
+// The first column of a matrix of 3 x 4 comes first: elements 0, 4, 8, then 1, 5, 9.
 TEST_CASE("transposed matrices say in which order their elements lie") {
   CHECK(transposed_order(2, 3, 4).text() == "2*12,4*1,3*4");
   CHECK(transposed_order(1, 3, 4).text() == "4*1,3*4");
