@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <new>
 #include <set>
 #include <utility>
 
@@ -56,10 +55,7 @@ FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budg
       }
     } catch (const DeviceLost&) {
       throw;
-    } catch (const Error&) {  // also of a call that fails: the other choices may have none
-      refused = std::current_exception();
-      continue;
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // a call fails, or memory is short: another choice may run
       refused = std::current_exception();
       continue;
     }

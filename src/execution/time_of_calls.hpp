@@ -13,18 +13,17 @@ namespace benanza::execution {
 template <class Calls>
 [[nodiscard]] Seconds time_of_calls(Device* device, const Calls& calls) {
   if (device != nullptr) {
-    constexpr Seconds most{0.25};  // calls that wait for the device inside themselves end the block this late
-    struct Block {
-      Device& device;
-      ~Block() { static_cast<void>(device.release_block()); }
-    };
-    {
-      device->block(most);
-      const Block block{*device};
+    constexpr Seconds most{0.25};  // ends the block if the calls wait for the device
+    device->block(most);
+    try {
       device->start();
       calls();
       device->stop();
+    } catch (...) {
+      static_cast<void>(device->release_block());  // its time-out would end the next block
+      throw;
     }
+    static_cast<void>(device->release_block());
     return device->elapsed();
   }
   const auto before = std::chrono::steady_clock::now();

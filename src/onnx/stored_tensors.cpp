@@ -114,7 +114,10 @@ std::pair<TensorMessage, DataType> read_message(std::string_view message, const 
   if (read.type() > 63) throw InputError("the file has changed");
   const auto type = data_type_from_onnx(static_cast<int>(read.type()));
   if (type == expected) return {std::move(read), expected};
-  if (!type || !is_float(*type) || !is_float(expected)) throw InputError("the file has changed");
+  if (!type) throw InputError("the file has changed");
+  if (!is_float(*type) || !is_float(expected))
+    throw InputError("its elements are " + std::string(name(*type)) + " in the file and " +
+                     std::string(name(expected)) + " in the model");
   return {TensorMessage(message, file, *type), *type};
 }
 

@@ -92,7 +92,7 @@ struct Measurement {
 }
 
 /// Two times of a row, launches left out, are the same if they differ by at most this share, or by half of what the
-/// launches take in a graph: how much of a launch overlaps the work before it is known no better (docs/measuring.md).
+/// launches take in a graph: some of a launch may overlap the work before it (docs/measuring.md).
 inline constexpr double methods_agree = 0.05;
 [[nodiscard]] inline bool is_same_time(const Measurement& row, Seconds a, Seconds b) {
   const Seconds launch = row.other_launch.value > 0 ? std::min(row.launch, row.other_launch) : row.launch;
@@ -103,7 +103,7 @@ inline constexpr double methods_agree = 0.05;
 [[nodiscard]] inline Seconds recorded_work(const Measurement& row) {
   return std::max(Seconds{}, row.kernels - row.empty_kernels);
 }
-/// Whether that is another time than the one without launches.
+/// Whether that differs from the time without launches.
 [[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
   return row.measured() && row.kernels.value > 0 &&
          !is_same_time(row, without_launch(row, row.p10), recorded_work(row));
@@ -112,7 +112,7 @@ inline constexpr double methods_agree = 0.05;
 [[nodiscard]] inline Seconds other_without_launch(const Measurement& row) {
   return std::max(Seconds{}, row.other - row.other_launch);
 }
-/// Whether events and graph tell two times.
+/// Whether events and graph give different times.
 [[nodiscard]] inline bool methods_disagree(const Measurement& row) {
   return row.measured() && row.other.value > 0 &&
          !is_same_time(row, without_launch(row, row.median), other_without_launch(row));

@@ -26,7 +26,7 @@ std::optional<Drawn> draw_chain(const PostOp& first, const TensorShape& a, const
     for (std::size_t i = 0; i < shape.size(); ++i) result[rank - shape.size() + i] = shape[i];
     return result;
   };
-  // An operand that broadcasts along the last axis alone gives wrong results (cuDNN 9.19 on an H200, 4x64x49 - 1x64x1).
+  // An operand that broadcasts along the last axis gives wrong results (cuDNN 9.19 on an H200, 4x64x49 - 1x64x1).
   const auto is_column = [&](const TensorShape& shape) {
     return element_count(shape) > 1 && led(shape)[rank - 1] != led(y)[rank - 1];
   };
