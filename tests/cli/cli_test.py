@@ -22,6 +22,8 @@ import sys
 import tempfile
 import unittest
 
+import onnx_file
+
 PROGRAM, MODELS = sys.argv[1], pathlib.Path(sys.argv[2])
 RESULTS = MODELS.parent / "results"
 MNIST = MODELS / "zoo2019" / "MNIST.onnx"
@@ -41,35 +43,14 @@ def has_onednn():
         return run("measure", "Unary/f32/fn=relu/x=64", "--backend", "onednn", "--budget", "1ms", "--database", folder).returncode != 2
 
 
-def wire(number, value):
-    """A field of a protobuf message: a whole number, or bytes, a text or a message."""
-    def varint(n):
-        return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
 def embedding_of_f16():
     """ids -> Gather(Cast(table)) -> MatMul(Cast(w)): an ONNX file whose weights, 1000 x 64 and 64 x 32 zeros, are stored as f16."""
-    f32, i64, f16 = 1, 7, 10
-
-    def value(name, element, dims):
-        shape = b"".join(wire(1, wire(1, size)) for size in dims)
-        return wire(1, name) + wire(2, wire(1, wire(1, element) + wire(2, shape)))
-
-    def node(op_type, inputs, output, attributes=b""):
-        return wire(1, b"".join(wire(1, name) for name in inputs) + wire(2, output) + wire(3, output) + wire(4, op_type) + attributes)
-
-    def tensor(name, rows, columns):
-        return wire(5, wire(1, rows) + wire(1, columns) + wire(2, f16) + wire(8, name) + wire(9, bytes(2 * rows * columns)))
-
-    to_f32 = wire(5, wire(1, "to") + wire(3, f32) + wire(20, 2))
-    graph = (node("Cast", ["table"], "wide_table", to_f32) + node("Cast", ["w"], "wide_w", to_f32) + node("Gather", ["wide_table", "ids"], "rows")
-             + node("MatMul", ["rows", "wide_w"], "y") + wire(2, "embedding") + tensor("table", 1000, 64) + tensor("w", 64, 32)
-             + wire(11, value("ids", i64, [512])) + wire(12, value("y", f32, [512, 32])))
-    return wire(1, 10) + wire(7, graph) + wire(8, wire(1, "") + wire(2, 20))
+    f32, i64, f16 = onnx_file.F32, onnx_file.I64, onnx_file.F16
+    body = (onnx_file.node("Cast", ["table"], "wide_table", to=f32) + onnx_file.node("Cast", ["w"], "wide_w", to=f32)
+            + onnx_file.node("Gather", ["wide_table", "ids"], "rows") + onnx_file.node("MatMul", ["rows", "wide_w"], "y")
+            + onnx_file.tensor("table", f16, [1000, 64]) + onnx_file.tensor("w", f16, [64, 32]))
+    inputs, outputs = [onnx_file.value("ids", i64, [512])], [onnx_file.value("y", f32, [512, 32])]
+    return onnx_file.model(onnx_file.graph("embedding", body, inputs, outputs), opset=20)
 
 
 class Cli(unittest.TestCase):
