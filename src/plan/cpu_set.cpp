@@ -5,6 +5,8 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -36,6 +38,41 @@ std::size_t cgroup_quota() {
   return unlimited;
 }
 
+/// Looks up a function of an OpenMP runtime that a library brought along; null where there is none.
+template <class Function>
+Function* openmp_function(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// The variables by which an OpenMP runtime bound this thread to the processors `left`, as `OMP_PROC_BIND, OMP_PLACES`;
+/// empty where nothing tells that it did. It tells where its places (OpenMP 5.0, section 3.2) have further processors:
+/// they lie within what the process had when the runtime was loaded.
+std::string openmp_binding(hwloc_const_bitmap_t left) {
+  std::string variables;
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+    if (std::getenv(name) != nullptr) variables += (variables.empty() ? "" : ", ") + std::string(name);
+  if (variables.empty()) return {};
+  auto* const policy = openmp_function<int()>("omp_get_proc_bind");
+  auto* const places = openmp_function<int()>("omp_get_num_places");
+  auto* const place_size = openmp_function<int(int)>("omp_get_place_num_procs");
+  auto* const place = openmp_function<void(int, int*)>("omp_get_place_proc_ids");
+  if (policy == nullptr || places == nullptr || place_size == nullptr || place == nullptr) return {};
+  constexpr int unbound = 0;  // omp_proc_bind_false
+  if (policy() == unbound) return {};
+  const Bitmap all(hwloc_bitmap_alloc()), one(hwloc_bitmap_alloc());
+  bool is_a_place = false;
+  for (int i = 0; i < places(); ++i) {
+    std::vector<int> ids(static_cast<std::size_t>(std::max(0, place_size(i))));
+    if (!ids.empty()) place(i, ids.data());
+    hwloc_bitmap_zero(one.get());
+    for (const int id : ids) hwloc_bitmap_set(one.get(), static_cast<unsigned>(id));
+    hwloc_bitmap_or(all.get(), all.get(), one.get());
+    is_a_place = is_a_place || hwloc_bitmap_isequal(one.get(), left) != 0;
+  }
+  const bool has_more = hwloc_bitmap_weight(all.get()) > hwloc_bitmap_weight(left);
+  return is_a_place && has_more ? variables : std::string();
+}
+
 struct CpuSet {
   std::vector<int> cpus{};
   std::string limit{};
@@ -57,7 +94,9 @@ CpuSet find_cpus() {
   if (const Bitmap bound(hwloc_bitmap_alloc());
       hwloc_get_cpubind(topology.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0)
     hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
-  add_limit("the affinity mask of the process", count(allowed.get()), of_cgroup);
+  const std::string openmp = count(allowed.get()) < of_cgroup ? openmp_binding(allowed.get()) : "";
+  add_limit(openmp.empty() ? "the affinity mask of the process" : "OpenMP's binding of threads (" + openmp + ")",
+            count(allowed.get()), of_cgroup);
 
   const int nodes = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE);
   for (int i = 0; i < nodes; ++i) {

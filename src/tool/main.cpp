@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "models.hpp"
 #include <benanza/error.hpp>
+#include <benanza/plan/openmp_environment.hpp>
 #include <benanza/version.hpp>
 
 #include <CLI/CLI.hpp>
@@ -25,6 +26,7 @@ int complain(const char* what, int code) {
 
 int main(int argc, char** argv) {
   using namespace benanza;
+  ignore_openmp_environment();
   CLI::App app(
       "How fast could a deep-learning model run on this machine, and why is it slower?\n\n"
       "  benanza bound examples/models/modern/resnet50.onnx");

@@ -59,6 +59,15 @@ few = run(suite, "--benchmark_list_tests", "--benchmark_filter=openblas/gemm").s
 if not few or not all(line.startswith("openblas/gemm") for line in few):
     sys.exit(f"a filter without effect: {few}")
 
+# What the environment says of OpenMP changes nothing.
+bound = folder / "bound.json"
+run("env", "OMP_PROC_BIND=true", "OMP_NUM_THREADS=1", suite, "--suite_threads=1", "--suite_cache=hot", "--benchmark_min_time=0.001",
+    f"--benchmark_out={bound}", "--benchmark_filter=openblas/gemm")
+plain, told = (json.loads(file.read_text())["context"] for file in (results, bound))
+for key in ("machine/cores", "machine/affinity"):
+    if told[key] != plain[key]:
+        sys.exit(f"{key} is {plain[key]}, and {told[key]} with OMP_PROC_BIND")
+
 # Every layer has a line for each library: a time, or why there is none.
 names = {tuple(row["name"].split("/")[:1]) + (re.search(r"/hot/(.*?)(/repeats|/real_time|$)", row["name"])[1],) for row in rows
          if row["run_type"] == "iteration"}

@@ -13,7 +13,8 @@ namespace benanza {
 [[nodiscard]] const std::vector<int>& cpus();
 
 /// What keeps this process from more of the machine's processors: its affinity mask, the cpuset or the quota of its
-/// cgroup, with how many they leave. Empty where nothing does.
+/// cgroup, with how many they leave; the variables by which an OpenMP runtime bound the thread, where that can be told.
+/// Empty where nothing does.
 [[nodiscard]] const std::string& cpu_limit();
 
 /// Binds the calling thread to one processor. Returns false where the system does not allow it; a measurement goes on

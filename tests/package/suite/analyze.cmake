@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # A compiled suite measures, and from its file alone the program tells the bounds of the model: cmake -D SUITE=... -D BENANZA=... -D MODEL=... -D
 # RESULTS=... -P analyze.cmake
+# What the environment says of OpenMP changes no detection. GNU's runtime would bind the suite to one processor.
+foreach(variable --unset=OMP_PROC_BIND OMP_PROC_BIND=true)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${variable} ${SUITE} --benanza_budget=1s --benchmark_filter=/hot/Pool/ --benchmark_out=${RESULTS}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${RESULTS} document)
+  string(JSON affinity GET "${document}" context machine/affinity)
+  list(APPEND affinities "${affinity}")
+endforeach()
+list(REMOVE_DUPLICATES affinities)
+list(LENGTH affinities different)
+if(different GREATER 1)
+  message(FATAL_ERROR "OMP_PROC_BIND changes the processors: ${affinities}")
+endif()
+
 set(partial 3) # exit code: too few rounds were quiet, say, and another session may find more
 foreach(session RANGE 1 3)
   execute_process(COMMAND ${SUITE} --benanza_budget=3s --benchmark_out=${RESULTS} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
