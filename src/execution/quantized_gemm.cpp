@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantized_gemm.hpp"
 
+#include "quantized_nodes.hpp"
 #include <benanza/detail/collapse.hpp>
-#include <benanza/plan/element.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -91,9 +90,7 @@ BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer&
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] *= of_all * scales[i % columns];
       if (!std::isfinite(values[i])) throw InputError("node '" + name + "': scales whose quotient is infinite");
-      if (!is_integer) continue;
-      const auto [least, largest] = integer_range(type);
-      values[i] = std::clamp(std::nearbyint(values[i]) + zero_point, least, largest);
+      if (is_integer) values[i] = quantised_element(values[i], zero_point, type);
     }
     return Tensor::of(type, dims, values);
   };

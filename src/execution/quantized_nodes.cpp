@@ -66,12 +66,16 @@ Tensor dequantised(const Tensor& x, const Quantised& by) {
 }
 
 Tensor quantised(std::vector<double> values, const Quantised& by, DataType type, const Tensor::Dims& dims) {
-  const auto [least, largest] = integer_range(type);
-  for (double& value : values) value = std::clamp(std::nearbyint(value / by.scale) + by.zero_point, least, largest);
+  for (double& value : values) value = quantised_element(value / by.scale, by.zero_point, type);
   return Tensor::of(type, dims, values);
 }
 
 }  // namespace
+
+double quantised_element(double quotient, double zero_point, DataType type) {
+  const auto [least, largest] = integer_range(type);
+  return std::clamp(std::nearbyint(quotient) + zero_point, least, largest);
+}
 
 bool is_quantized_node(const Node& node) {
   return node.domain == "com.microsoft" &&

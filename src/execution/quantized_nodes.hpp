@@ -6,6 +6,10 @@
 
 namespace benanza::execution {
 
+/// The element of an integer type that stands for a number: `quotient` is the number over the scale of the tensor,
+/// which is rounded (halves to even) before the zero point is added; what is out of range is the nearest element.
+[[nodiscard]] double quantised_element(double quotient, double zero_point, DataType type);
+
 /// Whether `bind_quantized` computes nodes of this operator.
 [[nodiscard]] bool is_quantized_node(const Node& node);
 
