@@ -24,6 +24,18 @@ void Sampler::switch_to(Work& work) {
   work_ = &work;
   warm_ = false;
   last_memory_.reset();
+  if (!work.row.empty()) watch_memory();
+}
+
+void Sampler::watch_memory() {
+  if (memory_watched_at_ && host_.now() - *memory_watched_at_ < memory_interval) return;
+  const std::size_t readings = memory_watched_at_ ? 1 : MemorySentinel::least_readings;
+  for (std::size_t i = 0; i < readings; ++i) {
+    const auto times = host_.probe_memory(cached_);
+    if (!times) return;
+    memory_.watch(*times);
+  }
+  memory_watched_at_ = host_.now();
 }
 
 Seconds Sampler::window(std::int64_t calls) { return host_.window(*work_, calls).time * static_cast<double>(calls); }
