@@ -1241,6 +1241,18 @@ class Cli(unittest.TestCase):
             if row["signature"].startswith("Conv/") and has_onednn():  # who else has convolutions
                 self.assertIn("cold_weights", row)
         files = sorted(database.iterdir())
+        # The next session would contest noisy winners again, and how many there are depends on the machine.
+        for file in files:
+            results = json.loads(file.read_text())
+            for row in results["benchmarks"]:
+                row.pop("noisy", None)
+                if row.pop("contended", None):
+                    row["samples"] = 1
+            file.write_text(json.dumps(results))
+        for row in model["rows"]:
+            row.update({mark: False for mark in ("noisy", "contended") if mark in row})
+            if "samples" in row:
+                row["samples"] = max(1, row["samples"])
         second = run("bound", MNIST, "--database", database, "--json", "-")
         self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
         self.assertEqual(json.loads(second.stdout)["models"], document["models"])
