@@ -6,8 +6,8 @@
 // slow, both in latency or both in bandwidth. Like Sentinel's, readings are kept and judged again by later ones.
 //
 // A process that is there from the first moment of a session to the last slows all of these readings alike. Therefore
-// others are taken at fixed intervals, whatever ran before them. What these usually take is compared with what they
-// took in earlier sessions.
+// others are taken at intervals, after a walk that leaves nothing in the caches of what ran before. What these usually
+// take is compared with what they took in earlier sessions.
 #pragma once
 
 #include "host.hpp"

@@ -28,14 +28,14 @@ void Sampler::switch_to(Work& work) {
 }
 
 void Sampler::watch_memory() {
-  if (memory_watched_at_ && host_.now() - *memory_watched_at_ < memory_interval) return;
-  const std::size_t readings = memory_watched_at_ ? 1 : MemorySentinel::least_readings;
-  for (std::size_t i = 0; i < readings; ++i) {
-    const auto times = host_.probe_memory(cached_);
-    if (!times) return;
-    memory_.watch(*times);
-  }
-  memory_watched_at_ = host_.now();
+  const Seconds start = host_.now();
+  if (next_watch_ && start < *next_watch_) return;
+  const bool first = !next_watch_;  // the probe's memory is allocated
+  host_.settle_memory(cached_);
+  for (std::size_t i = 0; i < (first ? MemorySentinel::least_readings : 1); ++i)
+    if (const auto times = host_.probe_memory(cached_)) memory_.watch(*times);
+  const Seconds end = host_.now();
+  next_watch_ = end + (first ? memory_interval : std::max(memory_interval, memory_rest * (end - start)));
 }
 
 Seconds Sampler::window(std::int64_t calls) { return host_.window(*work_, calls).time * static_cast<double>(calls); }

@@ -50,8 +50,10 @@ class Sampler {
   /// `cached`: the size of the caches.
   Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
 
-  /// While rows leave the caches, the memory is read at intervals of at least this length for the whole session.
-  static constexpr Seconds memory_interval{0.1};
+  /// While rows leave the caches, the memory is read at intervals of at least this length for the whole session, and of
+  /// so many times what that takes: 32 MB of caches are settled in some 3 ms.
+  static constexpr Seconds memory_interval{0.5};
+  static constexpr double memory_rest = 50;
 
   /// Before samples of other work. `work` has to outlive them.
   void switch_to(Work& work);
@@ -116,7 +118,7 @@ class Sampler {
   Seconds last_trip_{};                                   ///< the same
   std::optional<MemorySentinel::Reading> last_memory_{};  ///< the same
   Seconds last_at_{}, last_memory_at_{};
-  std::optional<Seconds> memory_watched_at_{};
+  std::optional<Seconds> next_watch_{};  ///< of the memory
 };
 
 }  // namespace benanza::bench

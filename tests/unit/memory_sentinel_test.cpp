@@ -333,3 +333,12 @@ TEST_CASE("the probe of memory takes each of its times by the clock, the least o
   CHECK(times.stream.value == 1);
   CHECK(look == steps.size());
 }
+
+TEST_CASE("a walk of the probe of memory looks at no clock", "[memory]") {
+  int looks = 0;
+  MemoryProbe probe({1e6}, [&] { return Seconds{static_cast<double>(++looks)}; });
+  probe.walk({1e7});  // further than its memory, where it starts again
+  CHECK(looks == 0);
+  static_cast<void>(probe.read());
+  CHECK(looks == 16);  // four parts of two times, each between two looks
+}
