@@ -56,6 +56,9 @@ class Host {
   [[nodiscard]] virtual std::optional<Seconds> probe_at(FlopsPerSecond) const { return std::nullopt; }
   /// Times the memory from the calling thread, beyond caches of this size; nothing where there is no such probe.
   [[nodiscard]] virtual std::optional<MemoryTimes> probe_memory(Bytes) { return std::nullopt; }
+  /// Walks beyond caches of this size until they hold nothing of what ran before, so that the next `probe_memory` does
+  /// not depend on it.
+  virtual void settle_memory(Bytes) {}
   /// The round trip of a cache line between this many threads (plan/round_trip.hpp); 0 where there is none.
   [[nodiscard]] virtual Seconds round_trip(int) { return {}; }
   /// Begins to watch whether threads lose their processors to others.

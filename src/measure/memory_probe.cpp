@@ -31,13 +31,21 @@ MemoryTimes MemoryProbe::read() {
     Seconds start = now_();
     place_ = chase(words_, place_, part_loads);
     times.chase = std::min(times.chase, now_() - start);
-    if (position_ + part_words > words_.size()) position_ = 0;
     start = now_();
-    for (std::size_t i = 0; i < part_words; ++i) sum_ += words_[position_ + i];
+    walk_part();
     times.stream = std::min(times.stream, now_() - start);
-    position_ += part_words;
   }
   return times;
+}
+
+void MemoryProbe::walk(Bytes bytes) {
+  for (double walked = 0; walked < bytes.value; walked += static_cast<double>(part_bytes)) walk_part();
+}
+
+void MemoryProbe::walk_part() {
+  if (position_ + part_words > words_.size()) position_ = 0;
+  for (std::size_t i = 0; i < part_words; ++i) sum_ += words_[position_ + i];
+  position_ += part_words;
 }
 
 }  // namespace benanza::bench

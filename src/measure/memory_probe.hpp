@@ -23,8 +23,12 @@ class MemoryProbe {
   /// stores that are still on their way, are not taken for another process. Calls touch different lines until all were
   /// touched.
   [[nodiscard]] MemoryTimes read();
+  /// Reads this many bytes in a row, or somewhat more, and times nothing.
+  void walk(Bytes bytes);
 
  private:
+  void walk_part();
+
   detail::MemoryBlock block_;
   std::span<std::uint64_t> words_;  ///< in it; all 1
   std::function<Seconds()> now_;

@@ -4,6 +4,10 @@
 // written back, pages that are missing in the TLB. So readings are compared only with those after the same work. The
 // threshold follows from how much such readings differ on a quiet machine. A sample is contended if both readings are
 // slow, both in latency or both in bandwidth. Like Sentinel's, readings are kept and judged again by later ones.
+//
+// A process that is there from the first moment of a session to the last slows all of these readings alike. Therefore
+// others are taken at intervals, after a walk that leaves nothing in the caches of what ran before. What these usually
+// take is compared with what they took in earlier sessions.
 #pragma once
 
 #include "host.hpp"
@@ -30,6 +34,8 @@ class MemorySentinel {
   /// and by this many times the typical distance of the 25th percentile from the 10th: 5 standard deviations of a
   /// normal distribution.
   static constexpr double spans = 8;
+  /// A session is slow if its readings at intervals usually take this many times as long as those of earlier sessions.
+  static constexpr double slow_session = 1.35;
 
   struct Reading {
     const Level* level = nullptr;  ///< one of the sentinel's own
@@ -39,14 +45,16 @@ class MemorySentinel {
   /// `after`: the work that ran before the reading.
   Reading read(const std::string& after, MemoryTimes times) {
     Level& level = levels_[after];
-    const std::array values{times.chase.value, times.stream.value};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      auto& sorted = level.sorted[i];
-      sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), values[i]), values[i]);
-    }
+    level.add(times);
     spans_.reset();
     return {&level, times};
   }
+  /// What readings at intervals usually took in earlier sessions; 0 where it is not known.
+  void know(MemoryTimes usual) { known_ = {usual.chase.value, usual.stream.value}; }
+  /// A reading at an interval.
+  void watch(MemoryTimes times) { session_.add(times); }
+  /// What these usually take; 0 with too few of them.
+  [[nodiscard]] MemoryTimes usual() const { return {.chase = {usual_of_session(0)}, .stream = {usual_of_session(1)}}; }
   /// By what is known now. A sample without readings is quiet.
   [[nodiscard]] bool quiet(const std::optional<Reading>& before, const std::optional<Reading>& after) const {
     return !before || !after || !((slow(*before, 0) && slow(*after, 0)) || (slow(*before, 1) && slow(*after, 1)));
@@ -56,6 +64,11 @@ class MemorySentinel {
   /// Times of the chase and of the stream after one work, ascending.
   struct Level {
     std::array<std::vector<double>, 2> sorted{};
+    void add(MemoryTimes times) {
+      const std::array values{times.chase.value, times.stream.value};
+      for (std::size_t i = 0; i < values.size(); ++i)
+        sorted[i].insert(std::upper_bound(sorted[i].begin(), sorted[i].end(), values[i]), values[i]);
+    }
     [[nodiscard]] double quantile(std::size_t i, double p) const { return detail::quantile_of_sorted(sorted[i], p); }
     /// One of the shortest readings: the 5th percentile, and at least the fourth.
     [[nodiscard]] double short_one(std::size_t i) const {
@@ -77,10 +90,20 @@ class MemorySentinel {
   };
 
   [[nodiscard]] bool slow(const Reading& reading, std::size_t i) const {
-    if (reading.level->sorted[i].size() < least_readings) return false;
+    const double slowdown = slowdown_of_session(i);
+    if (reading.level->sorted[i].size() < least_readings) return slowdown > 1;
     const double time = i == 0 ? reading.times.chase.value : reading.times.stream.value;
     const double limit = 1 + std::max(least_excess, spans * typical_span(i));
-    return time > limit * reading.level->usual(i, limit);
+    const double usual = reading.level->usual(i, limit);
+    return time > limit * usual || (slowdown > 1 && time > (1 + least_excess) * usual / slowdown);
+  }
+  [[nodiscard]] double usual_of_session(std::size_t i) const {
+    return session_.sorted[i].size() < least_readings ? 0 : session_.usual(i, 1 + least_excess);
+  }
+  /// How many times as long as in earlier sessions readings take; 1 where that is not slow, or not known.
+  [[nodiscard]] double slowdown_of_session(std::size_t i) const {
+    const double slowdown = known_[i] > 0 ? usual_of_session(i) / known_[i] : 1;
+    return slowdown > slow_session ? slowdown : 1;
   }
   /// The lower quartile of the spans: that of works during which the machine was mostly quiet.
   [[nodiscard]] double typical_span(std::size_t i) const {
@@ -97,6 +120,8 @@ class MemorySentinel {
   }
 
   std::map<std::string, Level> levels_;  // its values stay where they are: readings point to them
+  Level session_{};                      // at intervals
+  std::array<double, 2> known_{};
   mutable std::optional<std::array<double, 2>> spans_{};
 };
 

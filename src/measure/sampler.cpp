@@ -24,6 +24,18 @@ void Sampler::switch_to(Work& work) {
   work_ = &work;
   warm_ = false;
   last_memory_.reset();
+  if (!work.row.empty()) watch_memory();
+}
+
+void Sampler::watch_memory() {
+  const Seconds start = host_.now();
+  if (next_watch_ && start < *next_watch_) return;
+  const bool first = !next_watch_;  // the probe's memory is allocated
+  host_.settle_memory(cached_);
+  for (std::size_t i = 0; i < (first ? MemorySentinel::least_readings : 1); ++i)
+    if (const auto times = host_.probe_memory(cached_)) memory_.watch(*times);
+  const Seconds end = host_.now();
+  next_watch_ = end + (first ? memory_interval : std::max(memory_interval, memory_rest * (end - start)));
 }
 
 Seconds Sampler::window(std::int64_t calls) { return host_.window(*work_, calls).time * static_cast<double>(calls); }

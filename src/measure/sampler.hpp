@@ -50,6 +50,11 @@ class Sampler {
   /// `cached`: the size of the caches.
   Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
 
+  /// While rows leave the caches, the memory is read at intervals of at least this length for the whole session, and of
+  /// so many times what that takes: 32 MB of caches are settled in some 3 ms.
+  static constexpr Seconds memory_interval{0.5};
+  static constexpr double memory_rest = 50;
+
   /// Before samples of other work. `work` has to outlive them.
   void switch_to(Work& work);
   /// The first sample of the current work, which finds N. `expected`: what one call took before. Throws what the plan
@@ -81,6 +86,9 @@ class Sampler {
   void know(int threads, Seconds best) { sentinel_.know(threads, best); }
   /// What a round trip between this many threads usually takes.
   void know_round_trip(int threads, Seconds usual) { trips_.try_emplace(threads, usual); }
+  /// What readings of the memory usually take, in earlier sessions and in this one (MemorySentinel).
+  void know_memory(MemoryTimes usual) { memory_.know(usual); }
+  [[nodiscard]] MemoryTimes usual_memory() const { return memory_.usual(); }
   /// Relative wander of the processor's speed so far.
   [[nodiscard]] double wander() const { return sentinel_.wander(); }
 
@@ -95,6 +103,8 @@ class Sampler {
   [[nodiscard]] Seconds read_trip(int threads);
   /// After the current work, or before it: that is after what precedes it in each round.
   [[nodiscard]] std::optional<MemorySentinel::Reading> read_memory(bool after);
+  /// A reading for the whole session, if it is time for one; at first as many as tell something.
+  void watch_memory();
 
   Host& host_;
   Bytes cached_;
@@ -108,6 +118,7 @@ class Sampler {
   Seconds last_trip_{};                                   ///< the same
   std::optional<MemorySentinel::Reading> last_memory_{};  ///< the same
   Seconds last_at_{}, last_memory_at_{};
+  std::optional<Seconds> next_watch_{};  ///< of the memory
 };
 
 }  // namespace benanza::bench

@@ -123,14 +123,23 @@ std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
   return Flops{peak_kernels().multiply_add(1) * probe_repeats} / each;
 }
 
-std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
+MemoryProbe* ThisHost::memory_probe(Bytes cached) {
   constexpr double distance = 4, most_share = 0.1;  // multiple of the caches; share of the memory
   if (!memory_probe_) {
     const Bytes beyond = cached * distance;
-    if (beyond > available_memory() * most_share) return std::nullopt;
+    if (beyond > available_memory() * most_share) return nullptr;
     memory_probe_.emplace(beyond, clock_now);
   }
-  return memory_probe_->read();
+  return &*memory_probe_;
+}
+
+std::optional<MemoryTimes> ThisHost::probe_memory(Bytes cached) {
+  MemoryProbe* const probe = memory_probe(cached);
+  return probe != nullptr ? std::optional(probe->read()) : std::nullopt;
+}
+
+void ThisHost::settle_memory(Bytes cached) {
+  if (MemoryProbe* const probe = memory_probe(cached)) probe->walk(cached);
 }
 
 Seconds ThisHost::round_trip(int threads) {

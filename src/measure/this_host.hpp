@@ -30,6 +30,7 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds probe(int threads) override;
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
   [[nodiscard]] std::optional<MemoryTimes> probe_memory(Bytes cached) override;
+  void settle_memory(Bytes cached) override;
   [[nodiscard]] Seconds round_trip(int threads) override;
   void watch() override;
   [[nodiscard]] bool disturbed(Seconds window) override;
@@ -42,6 +43,8 @@ class ThisHost final : public Host {
 
  private:
   void stay();
+  /// Null where there is too little memory for one.
+  [[nodiscard]] MemoryProbe* memory_probe(Bytes cached);
   /// No thread but the calling one can be at work.
   [[nodiscard]] bool alone() const { return staying_ && !own_pool_ran_; }
 

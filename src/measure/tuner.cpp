@@ -84,6 +84,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
   place_.trying(candidate.row.name());
   try {
     if (const Candidate* wider = lost_with_more_threads(task, candidate)) {
+      if (wider->row.status == RowStatus::out_of_time) return candidate.exclude(RowStatus::out_of_time);
       candidate.exclude(RowStatus::not_tried, "clearly slower with " + std::to_string(wider->row.threads) + " threads");
       return;
     }
@@ -97,10 +98,15 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     const Seconds first_call = place_.check(task, candidate, work, expected);
     if (!candidate.competes()) return;
     candidate.first_call = first_call;
-    if (const auto best = loses_at_first_call(task, candidate); best && !is_enough(first_call, *best, until))
-      candidate.first_call = std::min(first_call, place_.once(work));  // threads may have slept, or another process ran
+    bool repeated = true;
+    if (const auto best = loses_at_first_call(task, candidate)) {
+      repeated = !is_enough(first_call, *best, until);
+      if (repeated)  // threads may have slept, or another process ran
+        candidate.first_call = std::min(first_call, place_.once(work));
+    }
     // What the library's heuristic chose is timed however slow it is: that tells what the heuristic costs.
     if (const auto best = loses_at_first_call(task, candidate); best && !candidate.row.advised) {
+      if (!repeated) return candidate.exclude(RowStatus::out_of_time);  // one call does not drop it for good
       char text[96];
       std::snprintf(text, sizeof text, "%.3g ms, the best takes %.3g ms", candidate.first_call.value * 1e3,
                     best->value * 1e3);

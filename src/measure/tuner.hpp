@@ -50,8 +50,8 @@ class Tuner {
   void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected,
                   Seconds until);
   void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until);
-  /// Whether a single call that would drop its candidate is enough: it took longer than the best by more than a delay,
-  /// and the layer has no time for another one.
+  /// Whether a single call that would drop its candidate has to be enough: it took longer than the best by more than a
+  /// delay, and the layer has no time for another one.
   [[nodiscard]] bool is_enough(Seconds call, Seconds best, Seconds until) const;
   /// The best time of its cache state, if a candidate that was timed is clearly slower, with launches and without.
   [[nodiscard]] std::optional<Seconds> loses(const TuningTask& task, const Candidate& candidate) const;

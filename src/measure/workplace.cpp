@@ -75,8 +75,13 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
     if (row.quantity == CeilingQuantity::peak(DataType::f32) && row.threads > 0 && row.value > 0)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
-  for (const auto& row : highest_ceilings(options.ceilings.value_or(std::vector<CeilingRow>{})))
+  MemoryTimes usual;
+  for (const auto& row : highest_ceilings(options.ceilings.value_or(std::vector<CeilingRow>{}))) {
     if (row.quantity == CeilingQuantity::timer("round_trip")) sampler_.know_round_trip(row.threads, {row.value});
+    if (row.quantity == CeilingQuantity::timer("memory_chase")) usual.chase = {row.value};
+    if (row.quantity == CeilingQuantity::timer("memory_stream")) usual.stream = {row.value};
+  }
+  sampler_.know_memory(usual);
 }
 
 bool Workplace::over(Seconds until) const { return options_.stop.stop_requested() || elapsed() >= until; }

@@ -33,8 +33,10 @@ using namespace report;
 
 constexpr std::size_t rows_that_matter = 10;
 constexpr int bar_cells = 34;
-/// What measured rungs of a processor assume: docs/measuring.md, "What each rung assumes".
-constexpr std::string_view assumptions = "packed weights, huge pages, free layouts, one NUMA node, no SMT";
+/// What the rungs assume (docs/measuring.md, "What each rung assumes"), and what those measured on a processor do in
+/// addition.
+constexpr std::string_view assumptions = "direct algorithms, packed weights, free layouts",
+                           assumptions_on_processor = "huge pages, one NUMA node, no SMT";
 
 std::string rung_label(RungName name) {
   std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
@@ -89,7 +91,9 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     }
     out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
   }
-  if (!a.analytic && !a.machine.is_device()) out << "  assumed: " << assumptions << '\n';
+  out << "  assumed: " << assumptions;
+  if (!a.analytic && !a.machine.is_device()) out << ",\n    " << assumptions_on_processor;
+  out << '\n';
   for (std::size_t i = 0; i < rung_count; ++i)
     if (a.rungs[i].raised.value > 0)
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),

@@ -4,7 +4,6 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/ceiling_rows.hpp>
-#include <benanza/results/round_trips.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -107,12 +106,18 @@ std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
 
 CeilingQuantity round_trip_quantity() { return CeilingQuantity::timer("round_trip"); }
 
-/// 0: it was not read with this many threads.
-Seconds usual_round_trip(std::span<const CeilingRow> rows, int threads) {
-  RoundTrips trips;
+/// Whether rows of it are readings of sessions, which tell what is usual, and none is the best.
+bool is_of_readings(const CeilingQuantity& quantity) {
+  return quantity == round_trip_quantity() || quantity == CeilingQuantity::timer("memory_chase") ||
+         quantity == CeilingQuantity::timer("memory_stream");
+}
+
+/// The 25th percentile of the readings; 0: there are none with this many threads.
+Seconds usual_reading(std::span<const CeilingRow> rows, const CeilingQuantity& quantity, int threads) {
+  std::vector<double> readings;
   for (const auto& row : rows)
-    if (row.threads == threads && row.quantity == round_trip_quantity()) trips.add({row.value});
-  return trips.usual();
+    if (row.threads == threads && row.quantity == quantity) readings.push_back(row.value);
+  return {readings.empty() ? 0 : detail::quantile(readings, 0.25)};
 }
 
 /// What loops reached, and square products of types that have no loop. On a device these count beside loops, whose
@@ -153,7 +158,7 @@ std::vector<CeilingRow> credible(std::span<const CeilingRow> rows) {
 std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows) {
   std::vector<CeilingRow> result = best_of(credible(rows));
   for (auto& row : result)
-    if (row.quantity == round_trip_quantity()) row.value = usual_round_trip(rows, row.threads).value;
+    if (is_of_readings(row.quantity)) row.value = usual_reading(rows, row.quantity, row.threads).value;
   return result;
 }
 
@@ -169,7 +174,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
   for (const auto& row : credible(rows))
     if (row.threads <= threads && measured.contains(row.quantity)) take(ceilings, row);
   if (timer_floor) ceilings.timer_floor.value = *timer_floor;
-  ceilings.round_trip = usual_round_trip(rows, threads);
+  ceilings.round_trip = usual_reading(rows, round_trip_quantity(), threads);
   std::stable_sort(ceilings.levels.begin(), ceilings.levels.end(),
                    [](const auto& a, const auto& b) { return a.in_front < b.in_front; });
   return ceilings;

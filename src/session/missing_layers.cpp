@@ -8,11 +8,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace benanza {
 
 namespace {
+
+/// A winner that is in doubt after so many sessions is settled: the one that found it, and two that contested it again.
+/// A machine that is never quiet would be measured for ever.
+constexpr std::size_t most_sessions = 3;
 
 /// Whether the model has totals, of rounds that one run took of all its layers, and quiet ones.
 bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
@@ -21,11 +26,51 @@ bool has_totals(const ResultDatabase& database, const ModelLayers& model, const 
   return library.withheld.empty() && library.common_rounds;
 }
 
-/// Whether the best plan of the layer in one of the states moved between groups of rounds: another one may be the best.
+/// Whether the best plan of the layer in one of the states moved between groups of rounds, or no sample of it was quiet:
+/// another one may be the best.
 bool has_noisy_winner(std::span<const Measurement> rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) {
-    return row.measured() && row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread;
+    const bool moved = row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread;
+    return row.measured() && (moved || (row.contended && !row.rounds_s.empty()));
   });
+}
+
+/// What sessions tell of the winners of one layer.
+struct Doubt {
+  bool pending = false;      ///< after the latest session that timed rounds of the layer
+  std::size_t sessions = 0;  ///< that left a winner in doubt, or that were to end the doubt and timed no rounds
+};
+
+/// Whether a winner is in doubt, and not because a session had no time for rounds.
+bool is_in_doubt(const Measurement& row) {
+  const bool noisy = row.noisy && row.rounds_s.size() >= rounds_for_spread;
+  return row.measured() && (noisy || (row.contended && !row.rounds_s.empty()));
+}
+
+std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const bench::Question& question) {
+  const auto& caches = question.caches;
+  const auto is_asked_for = [&](CacheState cache) {
+    return cache == CacheState::hot || std::find(caches.begin(), caches.end(), cache) != caches.end();
+  };
+  std::map<std::string, Doubt> doubts;
+  for (const auto& run : database.runs()) {
+    struct Seen {
+      bool rounds = false, in_doubt = false;
+    };
+    std::map<std::string, Seen> seen;
+    for (const auto& row : run.rows) {
+      if (row.threads > question.threads || !is_asked_for(row.cache)) continue;
+      Seen& layer = seen[row.signature];
+      layer.rounds = layer.rounds || !row.rounds_s.empty();
+      layer.in_doubt = layer.in_doubt || is_in_doubt(row);
+    }
+    for (const auto& [signature, layer] : seen) {
+      Doubt& doubt = doubts[signature];
+      if (layer.rounds) doubt.pending = layer.in_doubt;
+      if (doubt.pending) ++doubt.sessions;
+    }
+  }
+  return doubts;
 }
 
 /// Where the budget is spent: calls in the form that has more of them, and ways to run a part of a group.
@@ -44,17 +89,23 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     const auto found = rows.find(signature);
     return found != rows.end() && bench::is_known(layer, found->second, question);
   };
+  const auto doubts = again == Again::nothing ? doubts_of(database, question) : std::map<std::string, Doubt>{};
+  const auto is_settled = [&](const std::string& signature) {
+    const auto found = doubts.find(signature);
+    return found == doubts.end() || !found->second.pending || found->second.sessions >= most_sessions;
+  };
   LayerSet wanted;
   std::string name;
   std::set<std::string> needed;
   for (const auto& model : models) {
     const LayerSet layers = measurable_layers(model);
-    bool complete = true;
+    bool complete = true, settled = true;
     for (const auto& [layer_signature, unique] : layers.layers()) {
       needed.insert(layer_signature.text());
       complete = complete && is_known(layer_signature.text(), unique.layer);
+      settled = settled && is_settled(layer_signature.text());
     }
-    if (complete && again != Again::all && has_totals(database, model, question)) continue;
+    if (complete && settled && again != Again::all && has_totals(database, model, question)) continue;
     add_measurable(model, wanted);
     name += (name.empty() ? "" : "-") + model.single.model;
   }
@@ -63,7 +114,9 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   for (const auto& [layer_signature, unique] : wanted.layers()) {
     bench::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
     const auto found = rows.find(layer_signature.text());
-    const bool contest = found != rows.end() && again != Again::all && has_noisy_winner(found->second);
+    const bool may_contest =
+        again == Again::uncertain || (again == Again::nothing && !is_settled(layer_signature.text()));
+    const bool contest = found != rows.end() && may_contest && has_noisy_winner(found->second);
     if (!contest && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
     } else if ((question.certain || contest) && found != rows.end()) {

@@ -961,10 +961,12 @@ class Cli(unittest.TestCase):
         self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, r"(?m) W$|^  W ")
 
     def test_the_ladder_names_what_it_assumes(self):
-        assumed = "\n  assumed: packed weights, huge pages, free layouts, one NUMA node, no SMT\n"
-        self.assertIn(assumed, run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
-        # Rungs of declared figures are analytic: no library call is in them.
-        self.assertNotIn("assumed:", run("analyze", MNIST, "--machine", MODELS.parent / "machines" / "t4.json").stdout)
+        always = "\n  assumed: direct algorithms, packed weights, free layouts"
+        self.assertIn(always + ",\n    huge pages, one NUMA node, no SMT\n", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
+        # Rungs of declared figures are analytic: they know neither pages nor processors.
+        declared = run("analyze", MNIST, "--machine", MODELS.parent / "machines" / "t4.json").stdout
+        self.assertIn(always + "\n", declared)
+        self.assertNotIn("huge pages", declared)
 
     def test_rows_say_what_is_read_of_compressed_weights_and_of_tables(self):
         model = self.at / "embedding.onnx"
@@ -1220,6 +1222,18 @@ class Cli(unittest.TestCase):
             if row["signature"].startswith("Conv/") and has_onednn():  # who else has convolutions
                 self.assertIn("cold_weights", row)
         files = sorted(database.iterdir())
+        # The next session would contest noisy winners again, and how many there are depends on the machine.
+        for file in files:
+            results = json.loads(file.read_text())
+            for row in results["benchmarks"]:
+                row.pop("noisy", None)
+                if row.pop("contended", None):
+                    row["samples"] = 1
+            file.write_text(json.dumps(results))
+        for row in model["rows"]:
+            row.update({mark: False for mark in ("noisy", "contended") if mark in row})
+            if "samples" in row:
+                row["samples"] = max(1, row["samples"])
         second = run("bound", MNIST, "--database", database, "--json", "-")
         self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
         self.assertEqual(json.loads(second.stdout)["models"], document["models"])

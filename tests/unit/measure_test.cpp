@@ -135,7 +135,30 @@ TEST_CASE("a call that took seconds too long is not repeated where the layer has
     const auto rows = run(host, {backend}, {.budget = {budget}});
     CHECK_FALSE(row(rows, "reference,threads=1").measured());
     CHECK(backend->calls("reference") == (budget < 100 ? 1 : 2));
+    const RowStatus status = row(rows, "reference,threads=1").status;
+    CHECK(status == (budget < 100 ? RowStatus::out_of_time : RowStatus::slower));
   }
+}
+
+TEST_CASE("a plan is tried again by the next session if there was no time to repeat its slow first call") {
+  FakeHost host;
+  bool delayed = false;
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "first", .seconds = 0.02}, {.name = "best", .seconds = 0.015}});
+  host.slowness = [&](double) {
+    const bool now = !delayed && backend->calls("best") == 1;
+    delayed = delayed || now;
+    return now ? 10 / 0.015 : 1.0;
+  };
+  const auto earlier = std::make_shared<Run>();
+  earlier->rows = run(host, {backend}, {.budget = {5}});
+  CHECK(delayed);
+  CHECK(backend->calls("best") == 1);
+  CHECK(row(earlier->rows, "first,threads=1").measured());
+  CHECK(row(earlier->rows, "best,threads=1").status == RowStatus::out_of_time);
+  const auto rows = run(host, {backend}, {.budget = {5}, .earlier = earlier});
+  CHECK(row(rows, "best,threads=1").p10.value == Approx(0.015));
+  CHECK_FALSE(row(rows, "best,threads=1").rounds_s.empty());
 }
 
 TEST_CASE("a clearly slower plan is timed once, a candidate in at least three visits") {

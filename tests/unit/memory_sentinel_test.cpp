@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/measure/known.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
 #include <array>
@@ -98,6 +99,17 @@ class Streamer {
   int orders_ = -1, answers_ = -1;
 };
 
+/// With what a session read of the memory as that of an earlier one.
+MeasureOptions knowing(MemoryTimes usual, Seconds budget) {
+  return {.budget = budget,
+          .ceilings = std::vector<CeilingRow>{{.quantity = CeilingQuantity::timer("memory_chase"),
+                                               .algorithm = "memory_probe,threads=1",
+                                               .value = usual.chase.value},
+                                              {.quantity = CeilingQuantity::timer("memory_stream"),
+                                               .algorithm = "memory_probe,threads=1",
+                                               .value = usual.stream.value}}};
+}
+
 MemoryTimes times_of(double chase, double stream) { return {.chase = {chase * 1e-6}, .stream = {stream * 1e-6}}; }
 
 }  // namespace
@@ -181,6 +193,52 @@ TEST_CASE("rounds beside a process that streams through memory until the session
   CHECK(is_known(layer, again, question));
 }
 
+TEST_CASE("beside a process that streams through memory for a whole session, each row beyond the caches is contended",
+          "[memory]") {
+  FakeHost host;
+  Streamer streamer;
+  bool streaming = false;
+  host.memory_slowness = [&](double) { return streaming && streamer.pass() == streamer.process() ? 1.5 : 1.0; };
+  const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeBackend>(
+      host, std::vector<test::FakePlan>{{.name = "best", .seconds = 1e-3, .memory_bound = true},
+                                        {.name = "close", .seconds = 1.1e-3, .memory_bound = true},
+                                        {.name = "slow", .seconds = 3e-3, .memory_bound = true}})};
+  std::vector<Wanted> wanted;
+  for (const std::int64_t elements : {beyond_caches, 2 * beyond_caches, within_caches})
+    wanted.push_back({.layer = op::Unary{.fn = ElementwiseFn::relu, .x = {elements}}});
+  const std::string within = LayerSignature(wanted.back().layer).text();
+  // The first session of the machine, without the process.
+  MemoryTimes usual;
+  const auto quiet = run_tuning_session(host, wanted, backends, {.budget = {3}}, 1, &usual);
+  CHECK(quiet.size() == 9);  // three plans of three layers
+  for (const auto& row : quiet) CHECK_FALSE(row.contended);
+  CHECK(usual.chase.value == Approx(50e-6));
+  CHECK(usual.stream.value == Approx(50e-6));
+
+  streaming = true;
+  const auto beside = run_tuning_session(host, wanted, backends, knowing(usual, {1.5}), 1);
+  CHECK(beside.size() == 9);
+  for (const auto& row : beside) {
+    INFO(row.name());
+    CHECK(row.measured());
+    CHECK(row.contended == (row.signature != within));
+    CHECK((row.samples == 0) == row.contended);
+    if (row.contended) CHECK(counted_and_slow(row).first == 0);
+  }
+
+  streaming = false;
+  for (auto& entry : wanted)
+    for (const auto& row : beside)
+      if (row.signature == LayerSignature(entry.layer).text()) entry.known.push_back(row);
+  const auto again = run_tuning_session(host, wanted, backends, knowing(usual, {3}), 1);
+  CHECK(again.size() == 7);  // all plans of the layers that were contended, the best one of the other
+  for (const auto& row : again) {
+    INFO(row.name());
+    CHECK_FALSE(row.contended);
+    if (row.algorithm == "best,threads=1") CHECK(row.median.value == Approx(1e-3));
+  }
+}
+
 TEST_CASE("a quiet machine has no contended sample beyond the caches", "[memory]") {
   FakeHost host;
   double step = 0;
@@ -235,6 +293,35 @@ TEST_CASE("readings of which 80 % are slow, after each work, are slow", "[memory
   for (const auto& reading : slow) CHECK_FALSE(sentinel.quiet(reading, reading));
 }
 
+TEST_CASE("a session whose readings take 1.35 times as long as those of earlier ones is slow", "[memory]") {
+  const auto is_quiet = [](const std::vector<double>& at_intervals, MemoryTimes known) {
+    MemorySentinel sentinel;
+    sentinel.know(known);
+    for (const double time : at_intervals) sentinel.watch(times_of(time, 40));
+    const auto reading = sentinel.read("row", times_of(75, 40));
+    return sentinel.quiet(reading, reading);
+  };
+  const std::vector<double> slow(10, 75), close(10, 65);
+  CHECK(is_quiet(slow, {}));
+  CHECK_FALSE(is_quiet(slow, times_of(50, 40)));
+  CHECK_FALSE(is_quiet(slow, times_of(75, 20)));  // in bandwidth
+  CHECK(is_quiet(close, times_of(50, 40)));
+  CHECK(is_quiet({75, 75, 75}, times_of(50, 40)));  // too few
+  std::vector<double> mostly(16, 75);
+  mostly.insert(mostly.end(), 4, 50);  // the shortest of 20 are as before: the process was not always there
+  CHECK(is_quiet(mostly, times_of(50, 40)));
+}
+
+TEST_CASE("what readings of a session usually take is their 25th percentile, or the shortest if most are slow",
+          "[memory]") {
+  MemorySentinel sentinel;
+  for (const double time : {52, 50, 54}) sentinel.watch(times_of(time, 100));
+  CHECK(sentinel.usual().chase.value == 0);  // too few
+  for (const double time : {58, 56}) sentinel.watch(times_of(time, 150));
+  CHECK(sentinel.usual().chase.value == Approx(52e-6));
+  CHECK(sentinel.usual().stream.value == Approx(100e-6));
+}
+
 TEST_CASE("the probe of memory takes each of its times by the clock, the least of four parts", "[memory]") {
   // Differences of the looks at the clock: 4 3, 2 5, 6 1, 7 8 for the chase and the walk, 9 in between.
   const std::vector<double> steps{9, 4, 9, 3, 9, 2, 9, 5, 9, 6, 9, 1, 9, 7, 9, 8};
@@ -245,4 +332,13 @@ TEST_CASE("the probe of memory takes each of its times by the clock, the least o
   CHECK(times.chase.value == 2);
   CHECK(times.stream.value == 1);
   CHECK(look == steps.size());
+}
+
+TEST_CASE("a walk of the probe of memory looks at no clock", "[memory]") {
+  int looks = 0;
+  MemoryProbe probe({1e6}, [&] { return Seconds{static_cast<double>(++looks)}; });
+  probe.walk({1e7});  // further than its memory, where it starts again
+  CHECK(looks == 0);
+  static_cast<void>(probe.read());
+  CHECK(looks == 16);  // four parts of two times, each between two looks
 }

@@ -35,16 +35,24 @@ Measurement timed(const ModelLayers& model, std::size_t layer, std::size_t round
           .rounds_s = std::vector<double>(rounds, 1e-5)};
 }
 
-MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement>& rows, Again again = Again::nothing) {
-  Run run;
-  run.machine = {.device = "fake", .isa = "none", .cores = 1};
-  run.backends = {{"lib", "1"}};
-  run.rows = rows;
+/// After sessions with these rows, in order.
+MissingLayers missing_after(const ModelLayers& model, const std::vector<std::vector<Measurement>>& sessions,
+                            Again again = Again::nothing) {
   ResultDatabase database;
-  database.add(std::move(run));
+  for (const auto& rows : sessions) {
+    Run run;
+    run.machine = {.device = "fake", .isa = "none", .cores = 1};
+    run.backends = {{"lib", "1"}};
+    run.rows = rows;
+    database.add(std::move(run));
+  }
   const bench::Question question{
       .backends = {"lib"}, .caches = {CacheState::hot}, .threads = 1, .certain = again == Again::uncertain};
   return missing_layers(database, std::vector{model}, question, again);
+}
+
+MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement>& rows, Again again = Again::nothing) {
+  return missing_after(model, {rows}, again);
 }
 
 /// How many rows of a layer are known, so that it gets new rounds alone; 0: it is tuned.
@@ -144,14 +152,60 @@ TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once 
   }
 }
 
-TEST_CASE("a model that has totals is left as it is, noisy or not, unless more certainty is asked for") {
+TEST_CASE("noisy winners of a model that has totals are contested again, and its other layers get rounds") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
   rows[relu].noisy = true;
+  for (const Again again : {Again::nothing, Again::uncertain}) {
+    const MissingLayers missing = missing_of(model, rows, again);
+    CHECK(known_rows(missing, rows[relu].signature) == 0);
+    CHECK(known_rows(missing, rows[softmax].signature) == 1);
+    REQUIRE(missing.earlier.size() == 1);
+    CHECK(missing.earlier[0].signature == rows[relu].signature);
+  }
+}
+
+TEST_CASE("a contended winner of a model that has totals is contested again") {
+  const ModelLayers model = two_layers();
+  std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
+  // The relu takes 1 us of 101: rounds count without it, so that there are totals.
+  rows[softmax].p10 = rows[softmax].median = {1e-4};
+  rows[softmax].rounds_s.assign(8, 1e-4);
+  rows[relu].p10 = rows[relu].median = {1e-6};
+  rows[relu].rounds_s.assign(8, std::numeric_limits<double>::quiet_NaN());
+  rows[relu].noisy = true;
+  SECTION("no sample was quiet: selected again") {
+    rows[relu].samples = 0;
+    rows[relu].contended = true;
+    CHECK(known_rows(missing_of(model, rows), rows[relu].signature) == 0);
+  }
+  SECTION("the selection was quiet: timed again") {
+    CHECK(known_rows(missing_of(model, rows), rows[relu].signature) == 1);
+  }
+}
+
+TEST_CASE("a winner that two further sessions leave noisy is settled") {
+  const ModelLayers model = two_layers();
+  const std::vector<Measurement> quiet{timed(model, relu, 8), timed(model, softmax, 8)};
+  std::vector<Measurement> noisy = quiet, unfinished = quiet;
+  noisy[relu].noisy = true;
+  for (auto& row : unfinished) row.rounds_s.clear();
+  CHECK(missing_after(model, {noisy, noisy}).layers.size() == 2);
+  CHECK(missing_after(model, {noisy, noisy, noisy}).layers.empty());
+  CHECK(missing_after(model, {noisy, noisy, noisy}, Again::uncertain).layers.size() == 2);
+  // A session that got no rounds of it was one of them, if there was a doubt.
+  CHECK(missing_after(model, {unfinished, unfinished, noisy}).layers.size() == 2);
+  CHECK(missing_after(model, {noisy, unfinished, unfinished}).layers.empty());
+  // A quiet session ends the doubt.
+  CHECK(missing_after(model, {noisy, quiet}).layers.empty());
+  CHECK(missing_after(model, {noisy, quiet, noisy}).layers.size() == 2);
+}
+
+TEST_CASE("a noisy winner on more threads than are asked for is not contested again") {
+  const ModelLayers model = two_layers();
+  std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8), timed(model, relu, 8)};
+  rows[2].algorithm = "a,threads=2";
+  rows[2].threads = 2;
+  rows[2].noisy = true;
   CHECK(missing_of(model, rows).layers.empty());
-  const MissingLayers missing = missing_of(model, rows, Again::uncertain);
-  CHECK(known_rows(missing, rows[relu].signature) == 0);
-  CHECK(known_rows(missing, rows[softmax].signature) == 1);
-  REQUIRE(missing.earlier.size() == 1);
-  CHECK(missing.earlier[0].signature == rows[relu].signature);
 }

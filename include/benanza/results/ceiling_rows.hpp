@@ -17,8 +17,8 @@
 
 namespace benanza {
 
-/// The highest row of each quantity at each thread count, the least row of a timer, the usual round trip; ordered by
-/// both.
+/// The highest row of each quantity at each thread count, the least row of a timer, the 25th percentile of what each
+/// session reads anew: the round trip and the memory's times; ordered by both.
 [[nodiscard]] std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows);
 
 /// What this many threads can reach: for each quantity that was measured with them, the highest row at any count up to
