@@ -230,6 +230,9 @@ struct Kernels {
                    Index n){};
 
   ConvertKernel to_f32[stored_types]{}, from_f32[stored_types]{}, to_i64[stored_types]{}, from_i64[stored_types]{};
+  /// Elements without sign of 2, 4 and 8 bits. A vector of bytes holds as many vectors of them as fit, the first one in
+  /// the low bits; n is a number of such groups.
+  void (*expand[3])(const std::uint8_t* x, float* y, Index n){};
   /// y = saturate(round(x / scale) + zero point), by signedness of the result.
   void (*quantize[2])(const float* x, void* y, Index n, float scale, std::int32_t zero_point){};
   void (*quantize_each[2])(const float* x, void* y, Index n, const float* scale, const void* zero_point){};
