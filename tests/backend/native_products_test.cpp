@@ -114,14 +114,16 @@ TEST_CASE("Products with weights of 2, 4 and 8 bits agree with the reference", "
   for (const auto type : {DataType::u2, DataType::u4, DataType::u8}) {
     op::MatMul one{.a = {1, 1100}, .b = {1100, 333}, .b_constant = true, .b_type = type},
         many{.a = {128, 700}, .b = {700, 67}, .b_constant = true, .b_type = type},
+        few{.a = {3, 515}, .b = {515, 70}, .b_constant = true, .b_type = type},
         one_column{.a = {3, 5, 31}, .b = {31, 1}, .b_constant = true, .b_type = type},
         few_products{.a = {251, 13}, .b = {13, 130}, .b_constant = true, .b_type = type};
-    for (const auto& product : {one, many, one_column, few_products}) check_all_weights(product);
+    for (const auto& product : {one, many, few, one_column, few_products}) check_all_weights(product);
     one.post = Epilogue{bias, relu};
     many.post = Epilogue{bias, gelu};
+    few.post = Epilogue{bias, {add, TensorShape{}}, {clip, -20, 20}};
     one_column.post = Epilogue{{mul, {5, 1}}, {clip, 0, 0.5}};
     few_products.post = Epilogue{bias, {add, TensorShape{}}};
-    check({one, many, one_column, few_products});
+    check({one, many, few, one_column, few_products});
   }
 }
 

@@ -3,7 +3,7 @@
 // second-level cache while panel after panel passes. Rows that lie a multiple of a page apart would fall into the same
 // few lines of the first-level cache: a plan of its own copies them closer together first. Weights of few bits stay as
 // narrow as they are in memory. A thread expands a piece of a panel to floats, and multiplies it while the first-level
-// cache holds it.
+// cache holds it; for few rows the floats do not leave the registers.
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -26,36 +26,45 @@ constexpr Index whole_bytes(Index rows) { return parts_of_product(rows, rows_of_
 /// Elements that `Kernels::expand` knows.
 bool is_narrow(DataType type) { return type == DataType::u2 || type == DataType::u4 || type == DataType::u8; }
 
+/// How a plan takes rows of a, and weights of 4 bits.
+enum class ProductWay : std::uint8_t { as_they_are, copied_rows, narrow_weights };
+
 class ProductPlan final : public Plan {
  public:
-  ProductPlan(const op::MatMul& op, const Context& context, Index positions, Index vectors, bool copies,
+  ProductPlan(const op::MatMul& op, const Context& context, Index positions, Index vectors, ProductWay way,
               const TileEpilogue& epilogue)
-      : Plan({.algorithm = std::string(copies ? "copied_" : "") + (op.b_type ? "expanded_product:" : "product:") +
-                           std::to_string(positions) + "x" + std::to_string(vectors) +
+      : Plan({.algorithm = name_of(op, way) + ":" + std::to_string(positions) + "x" + std::to_string(vectors) +
                            ",threads=" + std::to_string(context.threads),
               .threads = context.threads,
               .inputs = layouts(op, vectors, context.kernels.lanes),
               .outputs = plain_layouts(op.operands().outputs),
               .workspace_bytes = static_cast<std::size_t>(context.threads) *
-                                 thread_bytes(epilogue, copies ? copied_floats(op.k()) : 0, op.b_type.has_value())}),
+                                 thread_bytes(epilogue, copied_floats(op, way), op.b_type.has_value())}),
         m_(element_count(op.a) / op.k()),
         n_(op.n()),
         k_(op.k()),
         lanes_(context.kernels.lanes),
         positions_(positions),
         vectors_(vectors),
-        copied_(copies ? copied_floats(op.k()) : 0),
+        copied_(copied_floats(op, way)),
         narrow_bits_(op.b_type ? bits(*op.b_type) : 0),
+        kind_(way == ProductWay::narrow_weights ? TileKind::rows_4_bits : TileKind::rows),
         epilogue_(epilogue),
         kernels_(context.kernels),
         pool_(context.pool) {}
 
  private:
+  static std::string name_of(const op::MatMul& op, ProductWay way) {
+    if (way == ProductWay::narrow_weights) return "narrow_product";
+    return std::string(way == ProductWay::copied_rows ? "copied_" : "") + (op.b_type ? "expanded_product" : "product");
+  }
   /// Floats between two copied rows.
   static Index copied_stride(Index depth) {
     return parts_of_product(even_part(depth, block_depth), line_floats) * line_floats + line_floats;
   }
-  static Index copied_floats(Index depth) { return block_rows * copied_stride(depth); }
+  static Index copied_floats(const op::MatMul& op, ProductWay way) {
+    return way == ProductWay::copied_rows ? block_rows * copied_stride(op.k()) : 0;
+  }
   static std::size_t scratch(const TileEpilogue& epilogue) { return (epilogue.scratch_bytes() + 63) / 64 * 64; }
   static std::size_t thread_bytes(const TileEpilogue& epilogue, Index copied, bool expands) {
     return scratch(epilogue) + static_cast<std::size_t>(copied + (expands ? expanded_floats : 0)) * sizeof(float);
@@ -132,12 +141,14 @@ class ProductPlan final : public Plan {
           std::copy_n(a + row * k_, some.size(), copied + row * copied_stride(k_));
       const float* const x = copied_ > 0 ? copied : a;
       for (Index panel = panels.begin; panel < panels.end; ++panel) {
-        const Index vectors = vectors_of(panel);
-        if (narrow_bits_ > 0)
-          multiply_narrow(rows, some, panel, x, copied + copied_, arguments);
-        else
-          multiply_panel(rows, some, panel, x,
-                         input<float>(arguments, 1) + panel * width() * k_ + k * vectors * lanes_, arguments);
+        const Index at = panel * width() * (narrow_bits_ > 0 ? whole_bytes(k_) : k_) + k * vectors_of(panel) * lanes_;
+        if (narrow_bits_ == 0) {
+          multiply_panel(rows, some, panel, x, input<float>(arguments, 1) + at, arguments);
+          continue;
+        }
+        const auto* const w = input<std::uint8_t>(arguments, 1) + at * narrow_bits_ / 8;
+        if (kind_ == TileKind::rows) multiply_expanded(rows, some, panel, x, w, copied + copied_, arguments);
+        else multiply_panel(rows, some, panel, x, reinterpret_cast<const float*>(w), arguments);
       }
     }
     if (!epilogue_.finishes()) return;
@@ -148,14 +159,13 @@ class ProductPlan final : public Plan {
   }
 
   /// `multiply_panel` piece by piece; `expanded` holds the weights of one.
-  void multiply_narrow(Range rows, Range depth, Index panel, const float* a, float* expanded,
-                       const Arguments& arguments) const {
+  void multiply_expanded(Range rows, Range depth, Index panel, const float* a, const std::uint8_t* w, float* expanded,
+                         const Arguments& arguments) const {
     const Index row = vectors_of(panel) * lanes_, step = expanded_floats / width() / rows_of_bytes * rows_of_bytes;
-    const auto* const w = input<std::uint8_t>(arguments, 1) + panel * width() * whole_bytes(k_) * narrow_bits_ / 8;
     const auto expand = kernels_.expand[narrow_bits_ == 2 ? 0 : narrow_bits_ == 4 ? 1 : 2];
     for (Index k = depth.begin; k < depth.end; k += step) {
       const Range piece{k, std::min(k + step, depth.end)};
-      expand(w + k * row * narrow_bits_ / 8, expanded, whole_bytes(piece.size()) * row);
+      expand(w + (k - depth.begin) * row * narrow_bits_ / 8, expanded, whole_bytes(piece.size()) * row);
       multiply_panel(rows, piece, panel, a + (k - depth.begin), expanded, arguments);
     }
   }
@@ -181,12 +191,13 @@ class ProductPlan final : public Plan {
       tile.y = output<float>(arguments) + y;
       epilogue_.set(tile, arguments, first, y, depth.end == k_);
       const Index positions = std::min(step, rows.end - row);
-      kernels_.tile[static_cast<std::size_t>(TileKind::rows)][vectors - 1][positions - 1](tile);
+      kernels_.tile[static_cast<std::size_t>(kind_)][vectors - 1][positions - 1](tile);
     }
   }
 
   Index m_, n_, k_, lanes_, positions_, vectors_, copied_;
   Index narrow_bits_;  // of an element of b; 0: a float
+  TileKind kind_;
   TileEpilogue epilogue_;
   const Kernels& kernels_;
   std::shared_ptr<const ThreadPool> pool_;
@@ -208,13 +219,19 @@ Result plans(const op::MatMul& op, const Context& context) {
       TileEpilogue::make(op.post, context.kernels, y, columns, [](const TensorShape& shape) { return shape; });
   if (!epilogue) return Unsupported{"no MatMul with this epilogue in backend native"};
   Plans plans;
-  const auto& table = context.kernels.tile[static_cast<std::size_t>(TileKind::rows)];
+  const Index rows = element_count(op.a) / op.k();
   for (Index vectors = 2; vectors <= static_cast<Index>(most_tile_vectors); ++vectors) {
-    const auto& tiles = table[vectors - 1];
-    const Index positions = std::find(std::begin(tiles), std::end(tiles), nullptr) - std::begin(tiles);
-    for (const bool copies : {false, true})
-      if (!copies || element_count(op.a) / op.k() > positions)
-        plans.push_back(std::make_unique<ProductPlan>(op, context, positions, vectors, copies, *epilogue));
+    const auto positions = [&](TileKind kind) -> Index {
+      const auto& tiles = context.kernels.tile[static_cast<std::size_t>(kind)][vectors - 1];
+      return std::find(std::begin(tiles), std::end(tiles), nullptr) - std::begin(tiles);
+    };
+    const auto add = [&](ProductWay way, Index most) {
+      plans.push_back(std::make_unique<ProductPlan>(op, context, most, vectors, way, *epilogue));
+    };
+    const Index most = positions(TileKind::rows), most_narrow = positions(TileKind::rows_4_bits);
+    add(ProductWay::as_they_are, most);
+    if (rows > most) add(ProductWay::copied_rows, most);
+    if (op.b_type == DataType::u4 && rows <= most_narrow) add(ProductWay::narrow_weights, most_narrow);
   }
   return plans;
 }

@@ -165,17 +165,6 @@ void dequantize_each(const void* from, float* y, Index n, const float* scale, co
   for (Index i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point[i]) * scale[i];
 }
 
-inline I load_bytes(const std::uint8_t* x) {
-#if defined(__AVX512F__) && !defined(BENANZA_NATIVE_LANES)
-  return bits<I>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
-#elif defined(__AVX2__) && !defined(BENANZA_NATIVE_LANES)
-  return bits<I>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
-#else
-  I v;
-  for (int i = 0; i < lanes; ++i) v[i] = x[i];
-  return v;
-#endif
-}
 template <int width>
 void expand(const std::uint8_t* x, float* y, Index n) {
   constexpr int parts = 8 / width;
