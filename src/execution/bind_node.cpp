@@ -5,6 +5,7 @@
 #include "bound_trees.hpp"
 #include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
+#include "packed_product.hpp"
 #include "quantized_gemm.hpp"
 #include "quantized_nodes.hpp"
 #include "training_nodes.hpp"
@@ -34,7 +35,7 @@ void refuse_extensions(const Node& node) {
   const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
   if (node.domain == "benanza" && node.op_type == "Dropout") refuse("random numbers of training");
   if (node.domain == "benanza") return;  // gradients
-  if (is_quantized_node(node) || is_dynamic_lstm(node)) return;
+  if (is_quantized_node(node) || is_dynamic_lstm(node) || is_packed_product(node)) return;
   if (node.domain != "com.microsoft" ||
       std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
     refuse("an operator of domain " + node.domain);
@@ -293,6 +294,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
   if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
   if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);
+  if (is_packed_product(node)) return bind_packed_product(graph, node, bound.layer, inputs);
   if (is_quantized_gemm(node) && !is_layer_of_gemm(graph, node, bound.layer))
     return bind_quantized_gemm(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))

@@ -23,6 +23,20 @@ void check(std::initializer_list<Layer> layers) {
   }
 }
 
+/// With all numbers that the weights may be, not only small ones.
+void check_all_weights(const op::MatMul& product) {
+  const Operands shapes = product.operands();
+  for (const auto isa : {native::Isa::avx2, native::Isa::avx512}) {
+    if (!native::runs_here(isa)) continue;
+    const auto plain = test::filled_inputs(shapes);
+    auto* const bytes = static_cast<std::uint8_t*>(plain[1].data());
+    for (std::int64_t i = 0; i < shapes.inputs[1].bytes(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 163 + i / 256);
+    INFO(LayerSignature(product).text() << " " << native::isa_names[static_cast<std::size_t>(isa)]);
+    for (const int threads : {1, 3})
+      CHECK(test::check_plans(*native::backend(isa), product, threads, plain) > 0);
+  }
+}
+
 /// Why no plan exists on the widest instruction set.
 std::string reason(const Layer& layer, native::Isa isa = native::widest_isa()) {
   return std::get<Unsupported>(native::backend(isa)->plans(layer, 1)).reason;
@@ -96,6 +110,23 @@ TEST_CASE("Products with weights agree with the reference", "[native]") {
          op::MatMul{.a = {2, 9, 40}, .b = {40, 50}, .b_constant = true, .post = {{mul, {9, 1}}, {clip, 0, 0.5}}}});
 }
 
+TEST_CASE("Products with weights of 2, 4 and 8 bits agree with the reference", "[native]") {
+  for (const auto type : {DataType::u2, DataType::u4, DataType::u8}) {
+    op::MatMul one{.a = {1, 1100}, .b = {1100, 333}, .b_constant = true, .b_type = type},
+        many{.a = {128, 700}, .b = {700, 67}, .b_constant = true, .b_type = type},
+        few{.a = {3, 515}, .b = {515, 70}, .b_constant = true, .b_type = type},
+        one_column{.a = {3, 5, 31}, .b = {31, 1}, .b_constant = true, .b_type = type},
+        few_products{.a = {251, 13}, .b = {13, 130}, .b_constant = true, .b_type = type};
+    for (const auto& product : {one, many, few, one_column, few_products}) check_all_weights(product);
+    one.post = Epilogue{bias, relu};
+    many.post = Epilogue{bias, gelu};
+    few.post = Epilogue{bias, {add, TensorShape{}}, {clip, -20, 20}};
+    one_column.post = Epilogue{{mul, {5, 1}}, {clip, 0, 0.5}};
+    few_products.post = Epilogue{bias, {add, TensorShape{}}};
+    check({one, many, few, one_column, few_products});
+  }
+}
+
 TEST_CASE("Products and convolutions without a native kernel are refused with a reason", "[native]") {
   CHECK(reason(op::Conv{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}, native::Isa::baseline) ==
         "no Conv without AVX2 in backend native");
@@ -107,6 +138,10 @@ TEST_CASE("Products and convolutions without a native kernel are refused with a 
         "no Conv with weights that are computed in backend native");
   CHECK(reason(op::Conv{.x = {1, 66, 9, 9}, .w = {66, 33, 3, 3}, .group = 2}) ==
         "no tile of backend native suits a Conv with groups of 33 channels");
+  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_constant = true, .b_type = DataType::i4}) ==
+        "no f32 MatMul in backend native");
+  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_type = DataType::u4}) ==
+        "no MatMul but of rows with one matrix of weights in backend native");
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}}) ==
         "no MatMul but of rows with one matrix of weights in backend native");
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .trans_a = true, .b_constant = true}) ==

@@ -112,6 +112,17 @@ TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in ever
   }
 }
 
+TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong with weights of few bits") {
+  for (const auto weights : {DataType::u2, DataType::u4, DataType::u8})
+    for (const std::int64_t depth : {1, 64, 1000, 25088})
+      check_each(op::MatMul{.a = {3, depth},
+                            .b = {depth, 20},
+                            .b_constant = true,
+                            .b_type = weights,
+                            .post = {bias, ElementwiseFn::relu, residual, scale}},
+                 {{2, 0}, {3, 0}, {4, 1}});
+}
+
 TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in every type of a convolution") {
   for (const auto type : {DataType::f64, DataType::f32, DataType::tf32, DataType::f16, DataType::bf16, DataType::f8e4m3,
                           DataType::f8e5m2, DataType::i8, DataType::u8}) {

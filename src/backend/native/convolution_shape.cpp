@@ -65,7 +65,8 @@ std::optional<ConvolutionShape> ConvolutionShape::make(const op::Conv& op, TileK
       shape.x_channels = shape.y_channels = lanes;
       shape.inner = from;
       return shape;
-    case TileKind::rows: break;
+    case TileKind::rows:
+    case TileKind::rows_4_bits: break;
   }
   return std::nullopt;
 }

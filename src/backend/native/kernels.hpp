@@ -168,14 +168,15 @@ struct IntegerProduct {
 /// Where a tile of products takes its factors from. A tile has some positions and some vectors; each of its sums is
 /// that of a position and a lane.
 enum class TileKind : std::uint8_t {
-  blocked,    ///< elements of x in blocks of `lanes` channels; vectors of w
-  planar,     ///< elements of x where positions are neighbours; vectors of w
-  rows,       ///< elements of rows of x, `x_position` apart; vectors of w
-  depthwise,  ///< vectors of x in blocks of channels, each lane with its own weight: one vector of w
-  grouped,    ///< the same where `inner` channels make a group: each lane takes those of its group in turn
-  lines,      ///< vectors of x along a line; elements of w: positions are channels
+  blocked,      ///< elements of x in blocks of `lanes` channels; vectors of w
+  planar,       ///< elements of x where positions are neighbours; vectors of w
+  rows,         ///< elements of rows of x, `x_position` apart; vectors of w
+  depthwise,    ///< vectors of x in blocks of channels, each lane with its own weight: one vector of w
+  grouped,      ///< the same where `inner` channels make a group: each lane takes those of its group in turn
+  lines,        ///< vectors of x along a line; elements of w: positions are channels
+  rows_4_bits,  ///< as `rows`; w is not of floats, but as `expand` takes elements of 4 bits
 };
-inline constexpr std::size_t tile_kinds = 6, most_tile_vectors = 4, most_tile_positions = 14;
+inline constexpr std::size_t tile_kinds = 7, most_tile_vectors = 4, most_tile_positions = 14;
 
 /// Sums over blocks, window rows, taps and inner channels of x times w. Strides count floats.
 struct TileArguments {
@@ -230,6 +231,9 @@ struct Kernels {
                    Index n){};
 
   ConvertKernel to_f32[stored_types]{}, from_f32[stored_types]{}, to_i64[stored_types]{}, from_i64[stored_types]{};
+  /// Elements without sign of 2, 4 and 8 bits. A vector of bytes holds as many vectors of them as fit, the first one in
+  /// the low bits; n is a number of such groups.
+  void (*expand[3])(const std::uint8_t* x, float* y, Index n){};
   /// y = saturate(round(x / scale) + zero point), by signedness of the result.
   void (*quantize[2])(const float* x, void* y, Index n, float scale, std::int32_t zero_point){};
   void (*quantize_each[2])(const float* x, void* y, Index n, const float* scale, const void* zero_point){};

@@ -165,6 +165,17 @@ void dequantize_each(const void* from, float* y, Index n, const float* scale, co
   for (Index i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point[i]) * scale[i];
 }
 
+template <int width>
+void expand(const std::uint8_t* x, float* y, Index n) {
+  constexpr int parts = 8 / width;
+  for (Index i = 0; i < n; i += parts * lanes, x += lanes) {
+    const I all = load_bytes(x);
+#pragma GCC unroll 4
+    for (int part = 0; part < parts; ++part)
+      store(y + i + part * lanes, to_float(all >> (part * width) & ((1 << width) - 1)));
+  }
+}
+
 template <class T, bool through_i64>
 void add_type(Kernels& kernels, Stored type) {
   const auto at = static_cast<std::size_t>(type);
@@ -191,6 +202,9 @@ void add_convert(Kernels& kernels) {
   add_type<std::int64_t, true>(kernels, Stored::i64);
   add_type<std::uint64_t, true>(kernels, Stored::u64);
   add_type<Boolean, true>(kernels, Stored::boolean);
+  kernels.expand[0] = expand<2>;
+  kernels.expand[1] = expand<4>;
+  kernels.expand[2] = expand<8>;
   kernels.quantize[0] = quantize_one<std::uint8_t>;
   kernels.quantize[1] = quantize_one<std::int8_t>;
   kernels.quantize_each[0] = quantize_each<std::uint8_t>;

@@ -82,6 +82,18 @@ inline F load_some(const float* p, Index n, float rest) {
   return select(mask, v, splat(rest));
 #endif
 }
+/// Bytes without sign.
+inline I load_bytes(const std::uint8_t* p) {
+#if defined(__AVX512F__) && !defined(BENANZA_NATIVE_LANES)
+  return bits<I>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__) && !defined(BENANZA_NATIVE_LANES)
+  return bits<I>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#else
+  I v;
+  for (int i = 0; i < lanes; ++i) v[i] = p[i];
+  return v;
+#endif
+}
 inline void store_some(float* p, F v, Index n) {
 #if defined(__AVX512F__) && !defined(BENANZA_NATIVE_LANES)
   I at;

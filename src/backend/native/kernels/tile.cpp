@@ -43,6 +43,26 @@ struct Sums {
       for (int v = 0; v < vectors; ++v) of[p][v] += element * factor[v];
     }
   }
+
+  /// The same of one row of w or of two that lie together in 4 bits, as `expand` takes them.
+  template <int rows>
+  inline void add_4_bits(const float* x, Index step, const std::uint8_t* w) {
+    F factor[2 * vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      const I both = load_bytes(w + v * lanes);
+      factor[2 * v] = to_float(both & 15);
+      factor[2 * v + 1] = to_float(both >> 4);
+    }
+#pragma GCC unroll 2
+    for (int row = 0; row < rows; ++row)
+#pragma GCC unroll 4
+      for (int p = 0; p < positions; ++p) {
+        const F element = splat(x[p * step + row]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) of[p][v] += element * factor[row * vectors + v];
+      }
+  }
 };
 
 template <TileKind kind, int positions, int vectors>
@@ -54,6 +74,12 @@ inline void add_tap(const TileArguments& a, const float* x, const float* w, [[ma
     sums.add(x, 1, w);
   } else if constexpr (kind == TileKind::rows) {
     for (Index c = 0; c < a.inner; ++c) sums.add(x + c, a.x_position, w + c * vectors * lanes);
+  } else if constexpr (kind == TileKind::rows_4_bits) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(w);
+    Index c = 0;
+    for (; c + 2 <= a.inner; c += 2, bytes += vectors * lanes)
+      sums.template add_4_bits<2>(x + c, a.x_position, bytes);
+    if (c < a.inner) sums.template add_4_bits<1>(x + c, a.x_position, bytes);
   } else if constexpr (kind == TileKind::lines) {
     sums.add(w, 1, x);
   } else if constexpr (kind == TileKind::depthwise) {
@@ -115,9 +141,10 @@ void tile(const TileArguments& a) {
   });
 }
 
-/// Positions of `lines` are channels, few of them; more would do better with a lane for each.
+/// Positions of `lines` are channels, few of them; more would do better with a lane for each. Those of `rows_4_bits` do
+/// better with weights that are expanded once for all.
 template <TileKind kind>
-constexpr int most_positions = kind == TileKind::lines ? 4 : most_tile_positions;
+constexpr int most_positions = kind == TileKind::lines || kind == TileKind::rows_4_bits ? 4 : most_tile_positions;
 
 template <TileKind kind, int vectors, int positions = 1>
 void add_tiles(Kernels& kernels) {
@@ -156,7 +183,7 @@ void frame_blocks(const float* x, Index stride, Index before, Index count, Index
 
 void add_tile([[maybe_unused]] Kernels& kernels) {
 #if defined(__AVX512F__) || defined(__AVX2__)
-  add_all_vectors<TileKind::blocked, TileKind::planar, TileKind::rows, TileKind::lines>(kernels);
+  add_all_vectors<TileKind::blocked, TileKind::planar, TileKind::rows, TileKind::lines, TileKind::rows_4_bits>(kernels);
   add_tiles<TileKind::depthwise, 1>(kernels);
   add_tiles<TileKind::grouped, 1>(kernels);
 #endif
