@@ -106,7 +106,7 @@ class NodeTimes {
  private:
   std::size_t count_ = 0;
   std::vector<WitnessCall> calls_{};
-  std::vector<std::vector<double>> times_{};  ///< by call, then by execution
+  std::vector<std::vector<double>> times_{};                             ///< by call, then by execution
   std::map<std::pair<std::string, std::string>, std::size_t> places_{};  ///< by node and plan
 };
 
