@@ -80,14 +80,33 @@ const std::vector<CallPlan>& CallPlans::of(const Layer& layer, const Parameters&
     if (one.numbers == numbers) return one.plans;
   std::vector<CallPlan>& plans = built.emplace_back(Built{.numbers = numbers}).plans;
   plans = of_rows(layer, numbers, most_plans);
+  if (plans.empty())
+    if (auto plan = first_offered(layer, numbers)) plans.push_back(std::move(*plan));
+  return plans;
+}
+
+std::optional<CallPlan> CallPlans::first_offered(const Layer& layer, const Parameters& numbers) const {
   for (const auto& backend : backends_) {
-    if (!plans.empty()) break;
     auto made = backend->drafts_with(layer, threads_, numbers);
     auto* list = std::get_if<PlanDrafts>(&made);
-    for (std::size_t i = 0; list != nullptr && i < list->size() && plans.empty(); ++i)
-      if (auto plan = build(*backend, layer, (*list)[i])) plans.push_back(std::move(*plan));
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+      if (auto plan = build(*backend, layer, (*list)[i])) return plan;
   }
-  return plans;
+  return std::nullopt;
+}
+
+std::optional<CallPlan> CallPlans::row_major_plan(const Layer& layer, const Parameters& numbers) const {
+  const Operands shapes = operands(layer);
+  const auto is_row_major = [&](const CallPlan& plan) {
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i)
+      if (!shapes.inputs[i].constant && !plan.inputs[i].is_plain()) return false;
+    return std::all_of(plan.outputs.begin(), plan.outputs.end(),
+                       [](const Arrangement& form) { return form.is_plain(); });
+  };
+  auto plans = of_rows(layer, numbers, most_plans);
+  if (plans.empty()) return first_offered(layer, numbers);
+  const auto found = std::find_if(plans.begin(), plans.end(), is_row_major);
+  return found != plans.end() ? *found : plans.front();
 }
 
 std::optional<CallPlan> CallPlans::fastest_plan(const Layer& layer) const {

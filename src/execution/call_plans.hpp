@@ -42,6 +42,10 @@ class CallPlans {
   [[nodiscard]] const std::vector<CallPlan>& of(const Layer& layer, const Parameters& numbers);
   /// The plan of the fastest row; nothing where the layer has no row whose plan a backend builds.
   [[nodiscard]] std::optional<CallPlan> fastest_plan(const Layer& layer) const;
+  /// The plan of the fastest row that takes and gives row-major tensors, but for constants; where no row has such a
+  /// plan, that of the fastest row; where no row has a time, the first that a backend offers. It computes with
+  /// `numbers`.
+  [[nodiscard]] std::optional<CallPlan> row_major_plan(const Layer& layer, const Parameters& numbers) const;
   /// Every plan that a backend offers, without times: on one thread, or on as many as calls may have.
   [[nodiscard]] std::vector<CallPlan> offered(const Layer& layer, bool on_one_thread) const;
 
@@ -49,6 +53,7 @@ class CallPlans {
   [[nodiscard]] std::vector<const Measurement*> fastest(const Layer& layer) const;
   /// At most so many plans, those of the fastest rows.
   [[nodiscard]] std::vector<CallPlan> of_rows(const Layer& layer, const Parameters& numbers, std::size_t most) const;
+  [[nodiscard]] std::optional<CallPlan> first_offered(const Layer& layer, const Parameters& numbers) const;
 
   std::map<std::string, std::vector<Measurement>> rows_;
   std::vector<std::shared_ptr<const Backend>> backends_;

@@ -82,6 +82,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   for (const auto& [numbers, plan] : known)
     if (numbers == bound.parameters) return plan;
   auto& found = known.emplace_back(bound.parameters, nullptr).second;
+  if (choice_) return found = choice_(bound);
   for (const auto& backend : backends_) {
     auto drafts = backend->drafts_with(bound.layer, threads_, bound.parameters);
     auto* list = std::get_if<PlanDrafts>(&drafts);

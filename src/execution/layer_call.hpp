@@ -7,6 +7,7 @@
 #include <benanza/execution/executor.hpp>
 #include <benanza/plan/backend.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,13 +21,16 @@ namespace benanza::execution {
 
 struct ChosenPlan {
   std::string name{};  ///< `onednn brgconv:avx2,threads=1`
-  std::unique_ptr<Plan> plan{};
+  std::shared_ptr<const Plan> plan{};
 };
 
 class PlanChooser {
  public:
-  PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads)
-      : backends_(std::move(backends)), threads_(threads) {}
+  using Choice = std::function<std::shared_ptr<const ChosenPlan>(const BoundNode&)>;
+
+  /// `choice`: chooses in another way; none: as `choose` says.
+  PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads, Choice choice = {})
+      : backends_(std::move(backends)), threads_(threads), choice_(std::move(choice)) {}
 
   /// The first plan that the first backend offers with the node's numbers. None where no backend has one: the reference
   /// runs the layer.
@@ -35,6 +39,7 @@ class PlanChooser {
  private:
   std::vector<std::shared_ptr<const Backend>> backends_;
   int threads_;
+  Choice choice_;
   using Known = std::vector<std::pair<Parameters, std::shared_ptr<const ChosenPlan>>>;
   std::map<std::string, Known> known_{};  ///< by signature
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fastest_sequence.hpp"
+#include "node_by_node.hpp"
 #include "recorded_sequence.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
@@ -363,13 +364,30 @@ class Maker {
   Seconds usual_round_trip_;
 };
 
+/// Of a model that no sequence can be.
+Witness make_node_by_node(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options) {
+  const BoundTeam team(options.threads);
+  const OpenmpTeam openmp;
+  std::optional<ThreadPool> pool;
+  if (openmp.exists()) pool.emplace(openmp, options.threads);
+  const Seconds usual = rows.ceilings(options.threads).round_trip;
+  TeamSentinel sentinel([&] { return pool ? round_trip(*pool, options.threads) : Seconds{}; }, usual);
+  wait_until_near(sentinel, options.budget);
+  const auto backends = on_one_team(options.backends);
+  Witness witness =
+      execute_node_by_node(graph, CallPlans(rows.newest_rows(), backends, options.threads), options, sentinel);
+  witness.usual_round_trip = usual;
+  return witness;
+}
+
 }  // namespace
 
 Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options) {
   Witness witness{.refused = obstacle(graph)};
-  if (!witness.refused.empty()) return witness;
+  const bool data_decides = !witness.refused.empty();
+  if (data_decides && device_of(options.backends)) return witness;
   try {
-    return Maker(graph, rows, options).make();
+    return data_decides ? make_node_by_node(graph, rows, options) : Maker(graph, rows, options).make();
   } catch (const InputError& error) {
     witness.refused = error.what();
   }

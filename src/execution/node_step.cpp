@@ -18,6 +18,9 @@ namespace {
 /// Lists of integers up to this length may be sizes that were computed.
 constexpr std::int64_t longest_list = 1024;
 
+/// What reads sizes alone and computes nothing.
+bool is_size(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
+
 bool is_fill(const Node& node) { return node.domain.empty() && node.op_type == "ConstantOfShape"; }
 
 Seconds seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -141,7 +144,11 @@ NodeTensors NodeStep::run(const NodeTensors& inputs, Resources& resources) {
     return {random_weights(output.type, result.dims(), output.name, *resources.weight_seed, result[0])};
   }
   if (const SpecialNode* special = find_special(*node_)) {
+    const auto begin = std::chrono::steady_clock::now();
     const auto made = (*special)(*node_, inputs);
+    if (resources.execution != nullptr && !is_size(*node_))
+      resources.execution->nodes.push_back(
+          {.node = node_->name, .op_type = node_->op_type, .plan = "reference", .time = seconds_since(begin)});
     NodeTensors outputs(node_->outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (node_->has_output(i) && i < made.size()) outputs[i] = made[i];

@@ -36,7 +36,7 @@ void write_rungs(std::ostream& out, const Analysis& a) {
 /// the execution.
 void write_witness(std::ostream& out, const Analysis& a, const Witness& witness) {
   if (witness.given()) {
-    if (const auto& bound = a[RungName::library_fused_resident].bound)
+    if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node)
       write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt);
     write_rung(out, a.model, "witness", witness.p10, witness.median);
   }

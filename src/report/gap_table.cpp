@@ -196,7 +196,8 @@ class Table {
     if (gap_.latency && witness.median.value > 0) {
       const double ratio = witness.median / *gap_.latency;
       text += fmt::format("   ratio {:.2f}", ratio);
-      text += ratio < 1 ? fmt::format(" (proven to be {:.2f}x faster)", 1 / ratio) : " (the engine is faster)";
+      if (witness.node_by_node) text += " (with random inputs)";
+      else text += ratio < 1 ? fmt::format(" (proven to be {:.2f}x faster)", 1 / ratio) : " (the engine is faster)";
     }
     if (!witness.representative()) text += ", not representative";
     out_ << text << '\n';

@@ -110,7 +110,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     out << "  no witness: " << clipped(witness.refused, 300) << '\n';
     return;
   }
-  const auto& bound = a[RungName::library_fused_resident].bound;
+  const auto bound = witness.node_by_node ? std::nullopt : a[RungName::library_fused_resident].bound;
   if (bound)
     out << fmt::format("  {:<23} {:>9}\n    + {} of changes between calls, {} of slower plans\n", "library chained",
                        time_text(witness.chained(*bound)), time_text(witness.layout_changes_alone() + witness.switches),
@@ -130,10 +130,16 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     alone += call.alone;
     in_place += call.in_place;
   }
-  out << fmt::format(
-      "    {} calls, {} changes of layout ({:.1f} % of the time)\n    {} for activations, {} if none shared memory\n",
-      witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
-      scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
+  if (witness.node_by_node)
+    out << fmt::format(
+        "    node by node, as data decides what runs or how large it is: {} outputs of plans agree\n"
+        "    with the reference\n",
+        witness.checked);
+  else
+    out << fmt::format(
+        "    {} calls, {} changes of layout ({:.1f} % of the time)\n    {} for activations, {} if none shared memory\n",
+        witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
+        scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0)
     out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));
@@ -145,8 +151,9 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
         "    slower than usual, as the threads were far from each other: the round trip of a\n"
         "    cache line took {:.2f} us, usually {:.2f} us\n",
         witness.round_trip.value * 1e6, witness.usual_round_trip.value * 1e6);
-  out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
-                     witness.difference);
+  if (!witness.node_by_node)
+    out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
+                       witness.difference);
 }
 
 /// What the floors lack and the rungs of unfused library calls have, with who reads a part alone.

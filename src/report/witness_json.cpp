@@ -28,8 +28,9 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
     model["witness"] = {{"refused", witness.refused}};
     return;
   }
+  const auto of_sequence = [&](double value) { return witness.node_by_node ? Json() : number(value); };
   Json tightness, chained;
-  if (const auto& bound = a[RungName::library_fused_resident].bound) {
+  if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node) {
     tightness = number(witness.p10 / *bound);
     chained = ms(witness.chained(*bound));
   }
@@ -43,6 +44,8 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"usual_round_trip_us", number(witness.usual_round_trip.value * 1e6)},
                       {"distant", witness.distant()},
                       {"one_graph", witness.one_graph},
+                      {"node_by_node", witness.node_by_node},
+                      {"outputs_checked", witness.node_by_node ? Json(witness.checked) : Json()},
                       {"sequences_tried", witness.tried},
                       {"threads", witness.threads},
                       {"tightness", tightness},
@@ -53,9 +56,9 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"layout_changes_ms", ms(witness.layout_changes())},
                       {"reference_ms", ms(witness.by_reference())},
                       {"calls_ms", ms(witness.in_calls())},
-                      {"peak_bytes", number(witness.peak.value)},
-                      {"all_tensors_bytes", number(witness.all_tensors.value)},
-                      {"difference", number(witness.difference)},
+                      {"peak_bytes", of_sequence(witness.peak.value)},
+                      {"all_tensors_bytes", of_sequence(witness.all_tensors.value)},
+                      {"difference", of_sequence(witness.difference)},
                       {"calls", calls_json(witness)}};
 }
 

@@ -185,19 +185,6 @@ TEST_CASE("a witness says that its threads were far from each other during all e
   }
 }
 
-TEST_CASE("a model that one sequence of calls cannot be has no witness, and a reason") {
-  const auto backends = usable_backends();
-  const Graph graph = testing::import_text(R"(m (float[4] x) => (int64[N] y) {
-    z = NonZero(x)
-    k = Constant<value = int64[1] {-1}>()
-    y = Reshape(z, k)
-  })",
-                                           {.executable = true});
-  const Witness witness = make_witness(graph, {}, {.backends = backends});
-  CHECK_FALSE(witness.given());
-  CHECK(witness.refused.find("data decides the size") != std::string::npos);
-}
-
 TEST_CASE("regions of an arena that are alive together do not overlap") {
   using execution::MemoryNeed;
   const std::vector<MemoryNeed> regions{{1000, 0, 2}, {300, 1, 3}, {5000, 2, 4},

@@ -72,6 +72,17 @@ TEST_CASE("a node that no plan of the device runs is refused by name", "[gpu]") 
   CHECK(witness.refused.find("(MatMul): cannot be executed: no plan of the device runs it") != std::string::npos);
 }
 
+TEST_CASE("a model whose sizes data decides has no witness on a device, and a reason", "[gpu]") {
+  if (!test::has_device(*cuda::backend())) return;
+  const Witness witness = on_device(R"(m (float[4] x) => (int64[N] y) {
+    z = NonZero(x)
+    k = Constant<value = int64[1] {-1}>()
+    y = Reshape(z, k)
+  })");
+  CHECK_FALSE(witness.given());
+  CHECK(witness.refused.find("data decides the size") != std::string::npos);
+}
+
 TEST_CASE("a device changes a layout", "[gpu]") {
   const auto backend = cuda::backend();
   if (!test::has_device(*backend)) return;

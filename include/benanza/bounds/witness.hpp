@@ -36,6 +36,11 @@ struct Witness {
   Seconds usual_round_trip{};  ///< what the database has of it; 0: nothing
   int threads = 1;             ///< the most that a plan of it has
   bool one_graph = false;      ///< on a device: its calls were recorded, and are launched as one graph
+  /// Data decides what is called or how large it is: no sequence is fixed before, and an executor runs the model node
+  /// by node. A call is what a node takes by one plan, all passes of a loop together. `peak`, `all_tensors`,
+  /// `difference`, and what joins calls, are not known.
+  bool node_by_node = false;
+  std::size_t checked = 0;  ///< node by node: outputs of plans that agree with the reference on the same inputs
   std::vector<WitnessCall> calls{};
   Bytes peak{};           ///< the arena's: activations, layouts and workspaces
   Bytes all_tensors{};    ///< the same tensors, each in memory of its own

@@ -29,9 +29,9 @@ struct WitnessOptions {
 /// database has a plan for the group and the group is a product or an element-wise function with its epilogue; what has
 /// no row runs by the first plan that a backend offers, or by the reference. Plans are chosen together, so that few
 /// layouts change between them. On a device all operands lie in its memory, and calls are recorded and launched as one
-/// graph where its libraries can be recorded; a node that no plan of the device runs is refused. Where there is none,
-/// `Witness::refused` says why: control flow, sizes that data decides, a node that nothing computes, outputs that are
-/// wrong.
+/// graph where its libraries can be recorded; a node that no plan of the device runs is refused. A model with control
+/// flow, or with sizes that data decides, is executed node by node on the processor and refused on a device. Where
+/// there is none, `Witness::refused` says why: a node that nothing computes, outputs that are wrong.
 [[nodiscard]] Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options);
 
 }  // namespace benanza
