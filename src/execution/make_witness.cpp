@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "deviation.hpp"
 #include "fastest_sequence.hpp"
 #include "recorded_sequence.hpp"
+#include <benanza/detail/confidence_interval.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/make_witness.hpp>
@@ -12,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -34,6 +35,11 @@ constexpr std::size_t least_executions = 5, most_executions = 1000;
 constexpr double search_share = 0.6;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
 constexpr double allowed_f32 = 1e-3, allowed_f16 = 2e-2, allowed_bf16 = 1e-1;  // operands of tf32 have f16's bits
+/// The share of an output's integers that may differ: an index of the largest of nearly equal numbers, a comparison of
+/// them.
+constexpr double most_unequal = 1e-3;
+/// The share of the time that the threads are waited for.
+constexpr double most_waiting = 1.0 / 3;
 
 Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }
 
@@ -84,27 +90,17 @@ std::map<std::string, Tensor> random_inputs(const Executor& executor, std::uint6
   return result;
 }
 
-struct Deviation {
-  double largest = 0;   ///< magnitude of what is expected
-  double absolute = 0;  ///< infinite where one is not a number and the other is
-  [[nodiscard]] double relative() const { return largest > 0 ? absolute / largest : absolute; }
-};
-
-Deviation deviation(const Tensor& expected, const Tensor& got) {
-  Deviation result;
-  for (std::int64_t i = 0; i < expected.elements(); ++i) {
-    if (std::isnan(expected[i]) != std::isnan(got[i])) result.absolute = std::numeric_limits<double>::infinity();
-    if (!std::isfinite(expected[i])) continue;
-    result.largest = std::max(result.largest, std::abs(expected[i]));
-    result.absolute = std::max(result.absolute, std::abs(expected[i] - got[i]));
-  }
-  return result;
-}
-
 /// Returns when the threads are near each other, or after `most`.
 void wait_until_near(TeamSentinel& sentinel, Seconds most) {
   constexpr std::chrono::milliseconds between{50};
   for (const Seconds end = now() + most; !sentinel.near() && now() < end;) std::this_thread::sleep_for(between);
+}
+
+/// Percentiles of whole executions; one that does not count is not a number.
+void set_times(Witness& witness, const std::vector<double>& whole) {
+  witness.p10 = {detail::quantile(whole, 0.1)};
+  witness.median = {detail::quantile(whole, 0.5)};
+  witness.uncertainty = detail::half_interval(whole, 0.1, detail::round_groups(whole.size())) / witness.p10.value;
 }
 
 /// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine. Goes
@@ -147,8 +143,7 @@ void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Sec
     ++witness.discarded;
   }
   witness.executions = whole.size() - witness.discarded;
-  witness.p10 = {detail::quantile(whole, 0.1)};
-  witness.median = {detail::quantile(whole, 0.5)};
+  set_times(witness, whole);
 }
 
 /// The same on a device, where calls are timed one by one between events.
@@ -169,8 +164,7 @@ void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds ti
   }
   for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = {detail::quantile(calls[i], 0.1)};
   witness.executions = whole.size();
-  witness.p10 = {detail::quantile(whole, 0.1)};
-  witness.median = {detail::quantile(whole, 0.5)};
+  set_times(witness, whole);
 }
 
 /// What joins the calls: changes of layout, and of threads.
@@ -247,11 +241,13 @@ class Maker {
     if (openmp.exists()) pool.emplace(openmp, options_.threads);
     const auto read = [&] { return pool ? round_trip(*pool, options_.threads) : Seconds{}; };
     TeamSentinel sentinel(read, usual_round_trip_);
-    wait_until_near(sentinel, options_.budget);
-    const auto found = find_fastest_sequence(model, sentinel, options_.budget * search_share);
+    const Seconds begin = now();
+    wait_until_near(sentinel, options_.budget * most_waiting);
+    const Seconds left = options_.budget - std::min(now() - begin, options_.budget * most_waiting);
+    const auto found = find_fastest_sequence(model, sentinel, left * search_share);
     Witness witness = witness_of(*found.sequence, expected, found.choice, found.tried);
     if (!witness.refused.empty()) return witness;
-    time_runs(witness, *found.sequence, sentinel, options_.budget * (1 - search_share));
+    time_runs(witness, *found.sequence, sentinel, left * (1 - search_share));
     witness.round_trip = sentinel.least();
     witness.usual_round_trip = usual_round_trip_;
     time_joints(witness, *found.sequence);
@@ -277,7 +273,17 @@ class Maker {
     witness.peak = sequence.peak();
     witness.all_tensors = sequence.all_tensors();
     compare(witness, expected, sequence.outputs());
+    if (options_.check) add_check(witness, sequence, choice);
     return witness;
+  }
+
+  static void add_check(Witness& witness, Sequence& sequence, const PlanChoice& choice) {
+    const WitnessCheck& check = witness.check.emplace(sequence.check(choice));
+    if (check.wrong == 0 || !witness.refused.empty()) return;
+    char text[120];
+    std::snprintf(text, sizeof text, "differs by %.2g of the largest magnitude from the reference, allowed %.2g",
+                  check.difference, check.tolerance);
+    witness.refused = "the call of '" + check.nodes.front() + "' (" + check.plan + ") " + text;
   }
 
   /// The processor computes what a device is compared with.
@@ -332,19 +338,25 @@ class Maker {
     double largest = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (!expected[i]) continue;
-      const Deviation one = deviation(*expected[i], got[i]);
+      const Deviation one = deviation(*expected[i], got[i], is_rounded(original_, original_.outputs[i]));
       largest = std::max(largest, one.largest);
-      witness.difference = std::max(witness.difference, one.relative());
+      witness.difference = std::max(witness.difference, one.relative);
+      witness.unequal = std::max(witness.unequal, one.unequal);
     }
     if (!(largest > 0)) {
       witness.refused = "all its outputs are zero or not finite, so that nothing can be compared";
       return;
     }
-    if (witness.difference <= witness.allowed) return;
     char text[120];
-    std::snprintf(text, sizeof text, "its outputs differ by %.2g of the largest magnitude from those of single nodes",
-                  witness.difference);
-    witness.refused = text;
+    if (witness.difference > witness.allowed) {
+      std::snprintf(text, sizeof text, "its outputs differ by %.2g of the largest magnitude from those of single nodes",
+                    witness.difference);
+      witness.refused = text;
+    } else if (witness.unequal > most_unequal) {
+      std::snprintf(text, sizeof text, "%.2g %% of an output's integers differ from those of single nodes",
+                    witness.unequal * 100);
+      witness.refused = text;
+    }
   }
 
   const Graph& original_;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../src/execution/arena.hpp"
 #include "support/catch.hpp"
+#include "support/fake_host.hpp"
 #include "support/witness_of.hpp"
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace benanza;
 using testing::witness_of;
@@ -196,6 +200,56 @@ TEST_CASE("a model that one sequence of calls cannot be has no witness, and a re
   const Witness witness = make_witness(graph, {}, {.backends = backends});
   CHECK_FALSE(witness.given());
   CHECK(witness.refused.find("data decides the size") != std::string::npos);
+}
+
+TEST_CASE("a check compares every call of a witness with the reference") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(block, {.executable = true});
+  const Witness witness =
+      make_witness(graph, testing::rows_for(graph, backends),
+                   {.backends = backends, .budget = {0.01}, .weight_seed = seed, .check = true});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  REQUIRE(witness.check);
+  // Convolution with its Relu; convolution with its sum and SiLU; Concat, pooling and product. Flatten is a view.
+  CHECK(witness.check->calls == 5);
+  CHECK(witness.check->wrong == 0);
+  CHECK(witness.check->difference <= witness.check->tolerance);
+  CHECK_FALSE(witness.check->nodes.empty());
+  CHECK_FALSE(witness_of(block).check);
+}
+
+// Single nodes are run by the same wrong plan, so that the outputs agree.
+TEST_CASE("a check finds a wrong plan that the outputs do not show") {
+  test::FakeHost host;
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  for (const bool wrong : {false, true})
+    for (const bool check : {false, true}) {
+      const std::vector<std::shared_ptr<const Backend>> backends{
+          std::make_shared<test::FakeBackend>(host, std::vector<test::FakePlan>{{.name = "relu", .wrong = wrong}})};
+      const Witness witness = make_witness(graph, {}, {.backends = backends, .budget = {0.01}, .check = check});
+      CAPTURE(wrong, check, witness.refused);
+      CHECK(witness.given() == !(wrong && check));
+      CHECK(witness.difference == 0);
+      REQUIRE(witness.check.has_value() == check);
+      if (!check) continue;
+      CHECK(witness.check->calls == 1);
+      CHECK(witness.check->wrong == (wrong ? 1U : 0U));
+      CHECK((witness.check->difference > witness.check->tolerance) == wrong);
+      CHECK((witness.refused.find("(fake relu,threads=1) differs by") != std::string::npos) == wrong);
+    }
+}
+
+TEST_CASE("what a sequence does not need of the bound is no part of library chained") {
+  const Witness witness{.calls = {{.plan = "onednn a", .alone = {5e-3}, .fastest = {3e-3}},    // 2 ms slower
+                                  {.plan = "in place", .fastest = {4e-3}},                    // saves 4 ms
+                                  {.plan = "native b", .alone = {1e-3}, .fastest = {1.5e-3}},  // saves 0.5 ms
+                                  {.plan = "native c", .fastest = {9e-3}},                    // has no row
+                                  {.plan = "layout", .alone = {0.25e-3}}},
+                        .switches = {0.5e-3}};
+  CHECK(witness.slower_plans().value == Approx(2e-3));
+  CHECK(witness.saved_by_orders().value == Approx(4.5e-3));
+  CHECK(witness.chained({10e-3}).value == Approx(12.75e-3));  // 10 + 2 + 0.25 + 0.5
 }
 
 TEST_CASE("regions of an arena that are alive together do not overlap") {
