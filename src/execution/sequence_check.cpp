@@ -64,7 +64,7 @@ WitnessCheck Sequence::check(const PlanChoice& choice) {
     } else {
       const CallPlan& plan = call.plans[choice[i]];
       std::map<std::size_t, Tensor> outputs;
-      for (std::size_t k = 0; k < group.outputs.size(); ++k) {
+      for (std::size_t k = 0; k < group.shapes.outputs.size(); ++k) {
         if (!group.outputs[k]) continue;
         const ValueId id = *group.outputs[k];
         outputs[k] = row_major(tensor_of(id), places_.at({id, plan.outputs[k]}), plan.outputs[k], plan.plan.get(), k);

@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 using namespace benanza;
@@ -48,6 +51,47 @@ const std::string block = "m (float[1,16,10,10] x) => (float[1,5] y) {" + norm_c
   h = Flatten(p)
   y = MatMul(h, f)
 })";
+
+/// The larger of 0 and each of some floats: row-major, or the last element first.
+class TwoWays final : public Backend {
+ public:
+  TwoWays(std::vector<std::string> ways, bool unpacks) : ways_(std::move(ways)), unpacks_(unpacks) {}
+  [[nodiscard]] std::string_view name() const override { return "ways"; }
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    Plans result;
+    for (const auto& way : ways_) result.push_back(std::make_unique<Relu>(way, operands(layer), unpacks_));
+    return result;
+  }
+
+ private:
+  class Relu final : public Plan {
+   public:
+    Relu(const std::string& way, const Operands& operands, bool unpacks)
+        : Plan({.algorithm = way + ",threads=1",
+                .inputs = plain_layouts(operands.inputs),
+                .outputs = {{.name = way, .bytes = plain_layouts(operands.outputs)[0].bytes}}}),
+          unpacks_(unpacks) {}
+
+   private:
+    [[nodiscard]] std::size_t size() const { return outputs()[0].bytes / sizeof(float); }
+    void do_execute(const Arguments& arguments) const override {
+      const auto* x = static_cast<const float*>(arguments.inputs[0]);
+      auto* y = static_cast<float*>(arguments.outputs[0]);
+      const bool is_reversed = outputs()[0].name == "reversed";
+      for (std::size_t i = 0; i < size(); ++i) y[is_reversed ? size() - 1 - i : i] = std::max(x[i], 0.0F);
+    }
+    void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
+      if (!unpacks_) throw InputError("it is not unpacked");
+      const auto* y = static_cast<const float*>(packed);
+      std::reverse_copy(y, y + size(), static_cast<float*>(plain));
+    }
+    bool unpacks_;
+  };
+
+  std::vector<std::string> ways_;
+  bool unpacks_;
+};
 
 bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.size() == nodes; }
 
@@ -217,6 +261,41 @@ TEST_CASE("a check compares every call of a witness with the reference") {
   CHECK(witness.check->difference <= witness.check->tolerance);
   CHECK_FALSE(witness.check->nodes.empty());
   CHECK_FALSE(witness_of(block).check);
+}
+
+TEST_CASE("plans that cannot be joined give way to others") {
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  const auto row = [](const std::string& way, double time) {
+    return Measurement{.backend = "ways",
+                       .algorithm = way + ",threads=1",
+                       .signature = LayerSignature(parse_layer("Unary/f32/fn=relu/x=64")).text(),
+                       .samples = 1,
+                       .p10 = {time},
+                       .median = {time}};
+  };
+  ResultDatabase rows;
+  rows.add(Run{.rows = {row("reversed", 1e-3), row("plain", 1.4e-3)}});
+  const std::vector<std::shared_ptr<const Backend>> backends{
+      std::make_shared<TwoWays>(std::vector<std::string>{"plain", "reversed"}, false)};
+  const Witness witness = make_witness(graph, rows, {.backends = backends, .budget = {0.01}});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.tried == 1);  // the fastest plan's result could not be read
+  REQUIRE(witness.calls.size() == 1);
+  CHECK(witness.calls[0].plan == "ways plain,threads=1");
+}
+
+TEST_CASE("a check reads results in layouts that only their plan understands") {
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  const std::vector<std::shared_ptr<const Backend>> backends{
+      std::make_shared<TwoWays>(std::vector<std::string>{"reversed"}, true)};
+  const Witness witness = make_witness(graph, {}, {.backends = backends, .budget = {0.01}, .check = true});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  REQUIRE(witness.check);
+  CHECK(witness.check->calls == 1);
+  CHECK(witness.check->plan == "ways reversed,threads=1");
+  CHECK(witness.check->difference == 0);  // the larger of two floats is exact
 }
 
 // Single nodes are run by the same wrong plan, so that the outputs agree.
