@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -44,10 +45,11 @@ class Finder {
 
   [[nodiscard]] FastestSequence find() {
     try_those_of_rows();
+    if (best_.empty()) std::rethrow_exception(refused_);
     try_those_of_executions(now() + budget_ * share_by_executions);
     time_in_turns(now() + budget_ * share_in_turns);
     Executed& winner = *std::min_element(best_.begin(), best_.end(), is_faster);
-    return {.sequence = std::move(winner.sequence), .choice = std::move(winner.choice), .tried = tried_.size()};
+    return {.sequence = std::move(winner.sequence), .choice = std::move(winner.choice), .tried = executed_};
   }
 
  private:
@@ -76,11 +78,19 @@ class Finder {
     }
   }
 
+  /// A choice that cannot be built or does not run is left out.
   void execute(const PlanChoice& choice, Seconds slot) {
     tried_.insert(choice);
-    Executed one{.choice = choice, .sequence = std::make_unique<Sequence>(model_, choice)};
+    Executed one{.choice = choice};
+    try {
+      one.sequence = std::make_unique<Sequence>(model_, choice);
+      one.sequence->run();
+    } catch (const std::exception&) {  // no plan changes a layout of it, or memory is short: another choice may run
+      refused_ = std::current_exception();
+      return;
+    }
+    ++executed_;
     if (first_packed_ == 0) first_packed_ = model_.packed.bytes();
-    one.sequence->run();
     std::vector<std::vector<double>> steps(one.sequence->calls().size());
     std::vector<double> sums;
     const Seconds end = now() + slot;
@@ -130,6 +140,8 @@ class Finder {
   PlanSearch search_;
   std::vector<Executed> best_{};  ///< the fastest first
   std::set<PlanChoice> tried_{};
+  std::size_t executed_ = 0;      ///< of those, the ones that ran
+  std::exception_ptr refused_{};  ///< why the last of the others did not
   std::size_t first_packed_ = 0;  ///< bytes of the first sequence's constants
 };
 

@@ -12,8 +12,6 @@ namespace benanza::execution {
 
 namespace {
 
-constexpr std::size_t checked_samples = 2000;  // samples of each output
-
 /// Bytes in a plan's layout, aligned.
 Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
 
@@ -61,8 +59,8 @@ void check_indices(const Node& node, const Operand& operand, const Tensor& indic
                        " at element " + std::to_string(i) + ", expected less than " + std::to_string(operand.limit));
 }
 
-/// A sum or a mean whose terms cancel, such as the gradient of a bias in front of a batch normalisation, which is 0: it
-/// can be no more exact than its terms.
+}  // namespace
+
 bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& operands,
                               const std::vector<double>& expected, const std::vector<double>& got, double tolerance) {
   const auto* reduce = std::get_if<op::Reduce>(&layer);
@@ -72,8 +70,6 @@ bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& ope
   for (std::size_t i = 0; i < expected.size(); ++i) difference = std::max(difference, std::fabs(expected[i] - got[i]));
   return difference <= tolerance * term;
 }
-
-}  // namespace
 
 std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;

@@ -7,6 +7,7 @@
 #include <benanza/execution/executor.hpp>
 #include <benanza/plan/backend.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,15 @@ namespace benanza::execution {
 
 /// Layers whose plans compute what the reference does for any operands that a model may have.
 [[nodiscard]] bool takes_any_operands(const Layer& layer);
+
+/// Samples of each output that is checked.
+inline constexpr std::size_t checked_samples = 2000;
+
+/// A sum or a mean whose terms cancel, such as the gradient of a bias in front of a batch normalisation, which is 0: it
+/// can be no more exact than its terms.
+[[nodiscard]] bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& operands,
+                                            const std::vector<double>& expected, const std::vector<double>& got,
+                                            double tolerance);
 
 struct ChosenPlan {
   std::string name{};  ///< `onednn brgconv:avx2,threads=1`

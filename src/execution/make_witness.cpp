@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "deviation.hpp"
+#include "execution_times.hpp"
 #include "fastest_sequence.hpp"
 #include "node_by_node.hpp"
 #include "recorded_sequence.hpp"
@@ -13,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -23,6 +24,8 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace benanza {
 
@@ -35,6 +38,11 @@ constexpr std::size_t least_executions = 5, most_executions = 1000;
 constexpr double search_share = 0.6;
 /// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
 constexpr double allowed_f32 = 1e-3, allowed_f16 = 2e-2, allowed_bf16 = 1e-1;  // operands of tf32 have f16's bits
+/// The share of an output's integers that may differ: an index of the largest of nearly equal numbers, a comparison of
+/// them.
+constexpr double most_unequal = 1e-3;
+/// The share of the time that the threads are waited for.
+constexpr double most_waiting = 1.0 / 3;
 
 Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }
 
@@ -85,23 +93,6 @@ std::map<std::string, Tensor> random_inputs(const Executor& executor, std::uint6
   return result;
 }
 
-struct Deviation {
-  double largest = 0;   ///< magnitude of what is expected
-  double absolute = 0;  ///< infinite where one is not a number and the other is
-  [[nodiscard]] double relative() const { return largest > 0 ? absolute / largest : absolute; }
-};
-
-Deviation deviation(const Tensor& expected, const Tensor& got) {
-  Deviation result;
-  for (std::int64_t i = 0; i < expected.elements(); ++i) {
-    if (std::isnan(expected[i]) != std::isnan(got[i])) result.absolute = std::numeric_limits<double>::infinity();
-    if (!std::isfinite(expected[i])) continue;
-    result.largest = std::max(result.largest, std::abs(expected[i]));
-    result.absolute = std::max(result.absolute, std::abs(expected[i] - got[i]));
-  }
-  return result;
-}
-
 /// Returns when the threads are near each other, or after `most`.
 void wait_until_near(TeamSentinel& sentinel, Seconds most) {
   constexpr std::chrono::milliseconds between{50};
@@ -111,7 +102,7 @@ void wait_until_near(TeamSentinel& sentinel, Seconds most) {
 /// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine. Goes
 /// on until enough of them count, for as long again at most.
 void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Seconds time) {
-  constexpr int whole_in_one_turn = 2;
+  constexpr std::size_t whole_in_one_turn = 2;
   std::vector<std::vector<double>> calls(witness.calls.size());
   std::vector<std::vector<Seconds>> turns;
   std::vector<double> whole;
@@ -126,7 +117,7 @@ void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Sec
     sentinel.begin();
     turns.push_back(sequence.run_timed());
     for (std::size_t i = 0; i < calls.size(); ++i) calls[i].push_back(turns.back()[i].value);
-    for (int run = 0; run < whole_in_one_turn; ++run) {
+    for (std::size_t run = 0; run < whole_in_one_turn; ++run) {
       const Seconds before = now();
       sequence.run();
       whole.push_back((now() - before).value);
@@ -142,19 +133,12 @@ void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Sec
     for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].once = turns[turn][i];
   }
   for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = p10_of(std::move(calls[i]), counted);
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (counted[i / whole_in_one_turn]) continue;
-    whole[i] = std::numeric_limits<double>::quiet_NaN();
-    ++witness.discarded;
-  }
-  witness.executions = whole.size() - witness.discarded;
-  witness.p10 = {detail::quantile(whole, 0.1)};
-  witness.median = {detail::quantile(whole, 0.5)};
+  set_times(witness, std::move(whole), counted, whole_in_one_turn);
 }
 
 /// The same on a device, where calls are timed one by one between events.
 void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds time) {
-  constexpr int whole_in_one_turn = 5;
+  constexpr std::size_t whole_in_one_turn = 5;
   std::vector<std::vector<double>> calls(witness.calls.size());
   std::vector<double> whole;
   Seconds least{std::numeric_limits<double>::infinity()};
@@ -166,12 +150,11 @@ void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds ti
       least = sum;
       for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].once = times[i];
     }
-    for (int run = 0; run < whole_in_one_turn; ++run) whole.push_back(sequence.run().value);
+    for (std::size_t run = 0; run < whole_in_one_turn; ++run) whole.push_back(sequence.run().value);
   }
   for (std::size_t i = 0; i < calls.size(); ++i) witness.calls[i].in_place = {detail::quantile(calls[i], 0.1)};
-  witness.executions = whole.size();
-  witness.p10 = {detail::quantile(whole, 0.1)};
-  witness.median = {detail::quantile(whole, 0.5)};
+  const std::vector<bool> counted(whole.size() / whole_in_one_turn, true);
+  set_times(witness, std::move(whole), counted, whole_in_one_turn);
 }
 
 /// What joins the calls: changes of layout, and of threads.
@@ -248,11 +231,13 @@ class Maker {
     if (openmp.exists()) pool.emplace(openmp, options_.threads);
     const auto read = [&] { return pool ? round_trip(*pool, options_.threads) : Seconds{}; };
     TeamSentinel sentinel(read, usual_round_trip_);
-    wait_until_near(sentinel, options_.budget);
-    const auto found = find_fastest_sequence(model, sentinel, options_.budget * search_share);
+    const Seconds begin = now();
+    wait_until_near(sentinel, options_.budget * most_waiting);
+    const Seconds left = options_.budget - std::min(now() - begin, options_.budget * most_waiting);
+    const auto found = find_fastest_sequence(model, sentinel, left * search_share);
     Witness witness = witness_of(*found.sequence, expected, found.choice, found.tried);
     if (!witness.refused.empty()) return witness;
-    time_runs(witness, *found.sequence, sentinel, options_.budget * (1 - search_share));
+    time_runs(witness, *found.sequence, sentinel, left * (1 - search_share));
     witness.round_trip = sentinel.least();
     witness.usual_round_trip = usual_round_trip_;
     time_joints(witness, *found.sequence);
@@ -278,7 +263,17 @@ class Maker {
     witness.peak = sequence.peak();
     witness.all_tensors = sequence.all_tensors();
     compare(witness, expected, sequence.outputs());
+    if (options_.check) add_check(witness, sequence, choice);
     return witness;
+  }
+
+  static void add_check(Witness& witness, Sequence& sequence, const PlanChoice& choice) {
+    const WitnessCheck& check = witness.check.emplace(sequence.check(choice));
+    if (check.wrong == 0 || !witness.refused.empty()) return;
+    char text[120];
+    std::snprintf(text, sizeof text, "differs by %.2g of the largest magnitude from the reference, allowed %.2g",
+                  check.difference, check.tolerance);
+    witness.refused = "the call of '" + check.nodes.front() + "' (" + check.plan + ") " + text;
   }
 
   /// The processor computes what a device is compared with.
@@ -333,19 +328,25 @@ class Maker {
     double largest = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (!expected[i]) continue;
-      const Deviation one = deviation(*expected[i], got[i]);
+      const Deviation one = deviation(*expected[i], got[i], is_rounded(original_, original_.outputs[i]));
       largest = std::max(largest, one.largest);
-      witness.difference = std::max(witness.difference, one.relative());
+      witness.difference = std::max(witness.difference, one.relative);
+      witness.unequal = std::max(witness.unequal, one.unequal);
     }
     if (!(largest > 0)) {
       witness.refused = "all its outputs are zero or not finite, so that nothing can be compared";
       return;
     }
-    if (witness.difference <= witness.allowed) return;
     char text[120];
-    std::snprintf(text, sizeof text, "its outputs differ by %.2g of the largest magnitude from those of single nodes",
-                  witness.difference);
-    witness.refused = text;
+    if (witness.difference > witness.allowed) {
+      std::snprintf(text, sizeof text, "its outputs differ by %.2g of the largest magnitude from those of single nodes",
+                    witness.difference);
+      witness.refused = text;
+    } else if (witness.unequal > most_unequal) {
+      std::snprintf(text, sizeof text, "%.2g %% of an output's integers differ from those of single nodes",
+                    witness.unequal * 100);
+      witness.refused = text;
+    }
   }
 
   const Graph& original_;
@@ -372,7 +373,7 @@ Witness make_node_by_node(const Graph& graph, const ResultDatabase& rows, const 
   if (openmp.exists()) pool.emplace(openmp, options.threads);
   const Seconds usual = rows.ceilings(options.threads).round_trip;
   TeamSentinel sentinel([&] { return pool ? round_trip(*pool, options.threads) : Seconds{}; }, usual);
-  wait_until_near(sentinel, options.budget);
+  wait_until_near(sentinel, options.budget * most_waiting);
   const auto backends = on_one_team(options.backends);
   Witness witness =
       execute_node_by_node(graph, CallPlans(rows.newest_rows(), backends, options.threads), options, sentinel);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_by_node.hpp"
 
+#include "execution_times.hpp"
 #include "program.hpp"
-#include <benanza/detail/quantile.hpp>
 #include <benanza/execution/random_tensor.hpp>
 
 #include <algorithm>
@@ -133,14 +133,7 @@ void time_in_turns(Witness& witness, NodeByNode& model, TeamSentinel& sentinel, 
   }
   const auto counted = sentinel.counted();
   witness.calls = nodes.calls(counted);
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (counted[i / whole_in_one_turn]) continue;
-    whole[i] = std::numeric_limits<double>::quiet_NaN();
-    ++witness.discarded;
-  }
-  witness.executions = whole.size() - witness.discarded;
-  witness.p10 = {detail::quantile(whole, 0.1)};
-  witness.median = {detail::quantile(whole, 0.5)};
+  set_times(witness, std::move(whole), counted, whole_in_one_turn);
   witness.round_trip = sentinel.least();
 }
 

@@ -52,6 +52,7 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
     else if (const CallPlan& plan = call.plans[choice[i]]; plan.plan) add_call(call, plan);
     else add_in_place(call, plan);
   }
+  end_of_calls_ = steps_.size();
   const auto& constants = model.program.constants();
   for (const auto id : graph.outputs)
     if (!constants[id]) use(read(id, {}, nullptr, 0));

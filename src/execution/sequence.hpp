@@ -63,6 +63,10 @@ class Sequence {
   /// are repeated, their operands are arbitrary. Outputs are lost.
   [[nodiscard]] Seconds time_switches();
 
+  /// Executes once, and compares what each call gives with what the reference computes from the values that the calls
+  /// before it gave, at samples. Calls of nodes by themselves are not compared.
+  [[nodiscard]] WitnessCheck check(const PlanChoice& choice);
+
   /// The graph's outputs of the last execution, in its order.
   [[nodiscard]] std::vector<Tensor> outputs() const;
   /// What is executed, without times in place.
@@ -114,6 +118,12 @@ class Sequence {
   /// The operand that the first result of the plan may be written over; nothing where there is none.
   [[nodiscard]] std::optional<std::size_t> overwritten(const CallPlan& plan, const BoundGroup& group,
                                                        const std::vector<std::optional<std::size_t>>& regions) const;
+  /// What lies in a region in this form, as a tensor. `plan`: whose output it is.
+  [[nodiscard]] Tensor row_major(Tensor to, std::size_t region, const Arrangement& form, const Plan* plan,
+                                 std::size_t output) const;
+  /// `values`: what the call reads, row-major, by root; `outputs`: what it has made, by their place in the layer.
+  void compare(const ModelCall& call, const CallPlan& plan, const std::map<ValueId, Tensor>& values,
+               const std::map<std::size_t, Tensor>& outputs, WitnessCheck& result) const;
   void push(Step step, WitnessCall said, std::optional<StepOwner::Change> change = {});
   void copy(void* to, const void* from, std::size_t bytes) const;
   void place();
@@ -126,6 +136,7 @@ class Sequence {
   std::vector<WitnessCall> calls_{};
   std::vector<StepOwner> owners_{};
   std::size_t call_ = 0;  ///< that steps are made for
+  std::size_t end_of_calls_ = 0;  ///< the steps that follow bring outputs of the graph into row-major order
   std::vector<Region> regions_{};
   std::map<Place, std::size_t> places_{};
   std::map<ValueId, Maker> makers_{};

@@ -18,32 +18,43 @@ using report::csv_field;
 
 namespace {
 
+/// Columns that witnesses add, and a line without them.
+constexpr std::string_view witness_columns = ",alone_ms,fastest_ms,layer,layout_plan,tightness,reason";
+constexpr std::string_view no_witness_fields = ",,,,,,";
+
 /// A rung, in the columns of rows: its name in the place of a signature.
 void write_rung(std::ostream& out, const std::string& model, std::string_view name, Seconds bound,
-                std::optional<Seconds> median) {
-  out << fmt::format("{},rung,{},1,,,,,{},{},,,,,,\n", csv_field(model), name, bound.value * 1e3,
-                     median ? fmt::format("{}", median->value * 1e3) : "");
+                std::optional<Seconds> median, std::string_view rest) {
+  out << fmt::format("{},rung,{},1,,,,,{},{},,,,,,{}\n", csv_field(model), name, bound.value * 1e3,
+                     median ? fmt::format("{}", median->value * 1e3) : "", rest);
 }
 
 /// The rungs that the table has.
-void write_rungs(std::ostream& out, const Analysis& a) {
+void write_rungs(std::ostream& out, const Analysis& a, std::string_view rest) {
   for (std::size_t i = 0; i < rung_count; ++i)
     if (const auto name = static_cast<RungName>(i); name != RungName::roofline_memory && a[name].bound)
-      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median);
+      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median, rest);
 }
 
 /// The two rungs of a witness, and its calls in the columns of rows: the nodes in the place of a signature, times in
-/// the execution.
+/// the execution. Where there is none, one line with the reason.
 void write_witness(std::ostream& out, const Analysis& a, const Witness& witness) {
-  if (witness.given()) {
-    if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node)
-      write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt);
-    write_rung(out, a.model, "witness", witness.p10, witness.median);
+  if (!witness.given()) {
+    out << fmt::format("{},witness,,1,refused,,,,,,,,,,,,,,,,,{}\n", csv_field(a.model), csv_field(witness.refused));
+    return;
   }
+  std::string tightness;
+  if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node) {
+    write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt, no_witness_fields);
+    if (bound->value > 0) tightness = fmt::format("{}", witness.p10 / *bound);
+  }
+  write_rung(out, a.model, "witness", witness.p10, witness.median, fmt::format(",,,,,{},", tightness));
+  const auto known = [](Seconds time) { return time.value > 0 ? fmt::format("{}", time.value * 1e3) : ""; };
   for (const auto& call : witness.calls)
-    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,\n", csv_field(a.model),
+    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,,{},{},{},{},,\n", csv_field(a.model),
                        csv_field(fmt::format("{}", fmt::join(call.nodes, " "))), csv_field(call.plan),
-                       call.in_place.value * 1e3);
+                       call.in_place.value * 1e3, known(call.alone), known(call.fastest), csv_field(call.layer),
+                       csv_field(call.layout_plan));
 }
 
 }  // namespace
@@ -51,11 +62,13 @@ void write_witness(std::ostream& out, const Analysis& a, const Witness& witness)
 void write_csv(std::ostream& out, const BoundReport& report) {
   if (!report.sweeps.empty()) return report::write_sweep_csv(out, report.sweeps);
   out << "model,form,signature,count,status,backend,algorithm,cache,p10_ms,median_ms,floor_ms,flops,bytes,critical,"
-         "noisy,contended\n";
+         "noisy,contended"
+      << (report.witnesses.empty() ? "" : witness_columns) << '\n';
+  const std::string_view rest = report.witnesses.empty() ? "" : no_witness_fields;
   for (const auto& model : report.models) {
     for (const auto& row : model.rows) {
       const bool measured = row.chosen.has_value();
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", csv_field(model.model),
                          enum_names(row.form)[static_cast<std::size_t>(row.form)], csv_field(row.signature), row.count,
                          enum_names(row.status)[static_cast<std::size_t>(row.status)],
                          measured ? row.chosen->backend : "", measured ? csv_field(row.chosen->algorithm) : "",
@@ -63,9 +76,9 @@ void write_csv(std::ostream& out, const BoundReport& report) {
                          measured ? fmt::format("{}", row.p10.value * 1e3) : "",
                          measured ? fmt::format("{}", row.median.value * 1e3) : "", row.floor.value * 1e3,
                          row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
-                         measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0);
+                         measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0, rest);
     }
-    write_rungs(out, model);
+    write_rungs(out, model, rest);
   }
   for (std::size_t i = 0; i < report.witnesses.size(); ++i) write_witness(out, report.models[i], report.witnesses[i]);
 }

@@ -30,6 +30,13 @@ void write_csv(std::ostream& out, const GapReport& report) {
   for (const auto& name : gap.not_found)
     out << fmt::format("{},,,,,,,nothing,{},{},,,,,\n", csv_field(gap.model),
                        enum_names(Cause{})[static_cast<std::size_t>(Cause::not_in_profile)], csv_field(name));
+  if (report.bound.witnesses.empty()) return;
+  const Witness& witness = report.bound.witnesses.front();
+  if (witness.given())
+    out << fmt::format("{},witness,,,,,{},executed,,,{},,,,\n", csv_field(gap.model), witness.median.value * 1e3,
+                       gap.latency ? fmt::format("{}", gap.latency->value * 1e3) : "");
+  else
+    out << fmt::format("{},witness,,,,,,refused,{},,,,,,\n", csv_field(gap.model), csv_field(witness.refused));
 }
 
 }  // namespace benanza

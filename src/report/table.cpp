@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <string_view>
 
@@ -115,7 +116,11 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     out << fmt::format("  {:<23} {:>9}\n    + {} of changes between calls, {} of slower plans\n", "library chained",
                        time_text(witness.chained(*bound)), time_text(witness.layout_changes_alone() + witness.switches),
                        time_text(witness.slower_plans()));
+  if (bound && witness.saved_by_orders().value > 0)
+    out << fmt::format("    {} of the bound is movement that its orders make unnecessary\n",
+                       time_text(witness.saved_by_orders()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
+  if (std::isfinite(witness.uncertainty)) line += fmt::format(" ± {:.1f} %", witness.uncertainty * 100);
   if (bound && bound->value > 0) line += fmt::format("  {:.2f} x library fused resident", witness.p10 / *bound);
   out << strong(line, options) << '\n';
   const auto share = [&](Seconds time) {
@@ -154,6 +159,12 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   if (!witness.node_by_node)
     out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
                        witness.difference);
+  if (witness.unequal > 0)
+    out << fmt::format("    {:.1g} % of an output's integers differ from those of single nodes\n",
+                       100 * witness.unequal);
+  if (witness.check && !witness.check->nodes.empty())
+    out << fmt::format("    checked: {} calls; largest difference {:.1e}, of {}\n", witness.check->calls,
+                       witness.check->difference, clipped(witness.check->nodes.front(), 24));
 }
 
 /// What the floors lack and the rungs of unfused library calls have, with who reads a part alone.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json.hpp"
 
+#include <cmath>
+#include <optional>
+
 namespace benanza::report {
 
 namespace {
@@ -21,9 +24,20 @@ Json calls_json(const Witness& witness) {
   return calls;
 }
 
+Json check_json(const std::optional<WitnessCheck>& check) {
+  if (!check) return nullptr;
+  return {{"calls", check->calls},
+          {"nodes", check->nodes},
+          {"plan", check->plan},
+          {"difference", number(check->difference)},
+          {"tolerance", number(check->tolerance)}};
+}
+
 }  // namespace
 
 void add_witness(Json& model, const Witness& witness, const Analysis& a) {
+  model["bounds_ms"]["library_chained"] = nullptr;
+  model["bounds_ms"]["witness"] = nullptr;
   if (!witness.given()) {
     model["witness"] = {{"refused", witness.refused}};
     return;
@@ -36,8 +50,11 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
   }
   model["bounds_ms"]["library_chained"] = chained;
   model["bounds_ms"]["witness"] = ms(witness.p10);
+  model["median_ms"]["witness"] = ms(witness.median);
+  if (std::isfinite(witness.uncertainty)) model["uncertainty"]["witness"] = witness.uncertainty;
   model["witness"] = {{"p10_ms", ms(witness.p10)},
                       {"median_ms", ms(witness.median)},
+                      {"uncertainty", number(witness.uncertainty)},
                       {"executions", witness.executions},
                       {"discarded", witness.discarded},
                       {"round_trip_us", number(witness.round_trip.value * 1e6)},
@@ -51,6 +68,7 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"tightness", tightness},
                       {"representative", witness.representative()},
                       {"slower_plans_ms", ms(witness.slower_plans())},
+                      {"saved_by_orders_ms", ms(witness.saved_by_orders())},
                       {"layout_changes_alone_ms", ms(witness.layout_changes_alone())},
                       {"switches_ms", ms(witness.switches)},
                       {"layout_changes_ms", ms(witness.layout_changes())},
@@ -59,6 +77,8 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"peak_bytes", of_sequence(witness.peak.value)},
                       {"all_tensors_bytes", of_sequence(witness.all_tensors.value)},
                       {"difference", of_sequence(witness.difference)},
+                      {"unequal", number(witness.unequal)},
+                      {"check", check_json(witness.check)},
                       {"calls", calls_json(witness)}};
 }
 

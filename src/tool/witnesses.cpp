@@ -26,6 +26,8 @@ void WitnessFlags::add_to(CLI::App& command) {
       .add_option("--witness-time", time, "of each model's executions, those that choose plans included (default: 5s)")
       ->type_name("TIME")
       ->needs(flag);
+  command.add_flag("--check", check_calls, "of the witness: compares every call with the reference on the same inputs")
+      ->needs(flag);
 }
 
 void WitnessFlags::check() const {
@@ -84,7 +86,8 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
       .checked_by = on_device ? usable_backends() : WitnessOptions{}.checked_by,
       .threads = session.analysis_options().threads,
       .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
-      .weight_seed = weight_seed(flags.weights)};
+      .weight_seed = weight_seed(flags.weights),
+      .check = flags.check_calls};
   Executed result;
   for (const auto& model : wanted_models(executable)) {
     try {

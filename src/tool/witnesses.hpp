@@ -13,7 +13,7 @@
 namespace benanza::tool {
 
 struct WitnessFlags {
-  bool witness = false;
+  bool witness = false, check_calls = false;
   std::string weights{}, time{};
   void add_to(CLI::App& command);
   /// A mistake in an option is said before anything is measured. Throws UsageError.

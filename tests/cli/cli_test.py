@@ -128,7 +128,8 @@ class Cli(unittest.TestCase):
         self.assertEqual(len(written), 128 + 40)
 
     def test_a_witness_has_time_only_where_there_is_one_and_a_duration(self):
-        for options, said in ((["--witness", "--witness-time", "soon"], "'soon' is not a duration"), (["--witness-time", "2s"], "--witness-time requires --witness")):
+        for options, said in ((["--witness", "--witness-time", "soon"], "'soon' is not a duration"), (["--witness-time", "2s"], "--witness-time requires --witness"),
+                              (["--check"], "--check requires --witness")):
             result = run("bound", MNIST, "--database", self.at, *options)
             self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
             self.assertIn(said, result.stderr)
@@ -137,7 +138,7 @@ class Cli(unittest.TestCase):
     def test_a_witness_stands_below_the_ladder_and_in_the_document(self):
         document = self.at / "bound.json"
         result = run("bound", MNIST, "--witness", "--weights", "random:1", "--witness-time", "2s", "--budget", "1s", "--database", self.at, "--json", document,
-                     "--csv", self.at / "bound.csv", "--trace", self.at / "bound.trace")
+                     "--csv", self.at / "bound.csv", "--trace", self.at / "bound.trace", "--html", self.at / "bound.html", "--check")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"\n  witness +[\d.]+ [mu]s")
         ladder = result.stdout.partition("\n  model floor")[2].partition("share ")[0].splitlines()
@@ -146,6 +147,12 @@ class Cli(unittest.TestCase):
         witness = model["witness"]
         self.assertEqual(model["bounds_ms"]["witness"], witness["p10_ms"])
         self.assertLess(witness["difference"], 1e-3)
+        self.assertEqual((witness["unequal"], model["median_ms"]["witness"], model["uncertainty"].get("witness")), (0, witness["median_ms"], witness["uncertainty"]))
+        self.assertRegex(result.stdout, rf"\n    checked: {witness['check']['calls']} calls; largest difference ")
+        self.assertLessEqual(witness["check"]["difference"], witness["check"]["tolerance"])
+        self.assertGreaterEqual(witness["saved_by_orders_ms"], 0)
+        page = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', (self.at / "bound.html").read_text(), re.DOTALL)[1])
+        self.assertEqual((page["models"][0]["witness"], page["rungs"][-2:]), (witness, ["library_chained", "witness"]))
         # MNIST has 12 nodes, two of which are Reshapes: all others are in calls.
         nodes = [name for call in witness["calls"] if call["plan"] != "layout" for name in call["nodes"]]
         self.assertTrue({"Convolution28", "Plus30", "Convolution110", "Times212", "Plus214"} <= set(nodes), nodes)
@@ -156,6 +163,12 @@ class Cli(unittest.TestCase):
         self.assertGreaterEqual(witness["slower_plans_ms"], 0)
         rows = [row for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "witness"]
         self.assertEqual([(row["signature"], float(row["p10_ms"])) for row in rows], [(" ".join(call["nodes"]), call["in_place_ms"]) for call in witness["calls"]])
+        times = lambda row: [float(row[key]) if row[key] else None for key in ("alone_ms", "fastest_ms")]
+        self.assertEqual([(*times(row), row["layer"] or None, row["layout_plan"] or None) for row in rows],
+                         [(call["alone_ms"], call["fastest_ms"], call["layer"], call["layout_plan"]) for call in witness["calls"]])
+        self.assertEqual({len(row) for row in csv.reader((self.at / "bound.csv").open())}, {22})
+        tightness = [row["tightness"] for row in csv.DictReader((self.at / "bound.csv").open()) if (row["form"], row["signature"]) == ("rung", "witness")]
+        self.assertEqual([float(each) if each else None for each in tightness], [witness["tightness"]])
         rungs = {row["signature"]: float(row["p10_ms"]) for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "rung"}
         self.assertIn("witness", rungs)
         self.assertEqual("library_chained" in rungs, chained is not None)
@@ -164,13 +177,33 @@ class Cli(unittest.TestCase):
         process = [event["pid"] for event in events if event["name"] == "process_name" and "witness" in event["args"]["name"]]
         drawn = [event for event in events if event["ph"] == "X" and [event["pid"]] == process]
         self.assertEqual([event["args"]["nodes"] for event in drawn], [call["nodes"] for call in witness["calls"]])
-        result = run("gap", MNIST, "--latency", "100s", "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document)
+        result = run("gap", MNIST, "--latency", "100s", "--witness", "--weights", "random:1", "--budget", "1s", "--database", self.at, "--json", document,
+                     "--csv", self.at / "gap.csv", "--html", self.at / "gap.html")
         self.assertRegex(result.stdout, r"\nwitness, executed +[\d.]+ [mu]s +ratio 0.00 \(proven to be \d+")
         keys = {"nodes", "plan", "layer", "layout_plan", "alone_ms", "fastest_ms", "in_place_ms", "once_ms"}
-        self.assertEqual(set(json.loads(document.read_text())["gaps"][0]["witness"]["calls"][0]), keys)
+        witness = json.loads(document.read_text())["gaps"][0]["witness"]
+        self.assertEqual((set(witness["calls"][0]), witness["check"]), (keys, None))
+        line = list(csv.DictReader((self.at / "gap.csv").open()))[-1]
+        self.assertEqual((line["record"], float(line["time_ms"]), line["matched_by"]), ("witness", witness["median_ms"], "executed"))
+        page = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', (self.at / "gap.html").read_text(), re.DOTALL)[1])
+        self.assertEqual((page["gap"]["witness"], page["models"][0]["witness"]), (witness, witness))
         self.fails(2, ["--witness", "--results"], "gap", MNIST, "--latency", "1ms", "--witness", "--results", self.at)
         self.fails(2, ["--weights", "random:SEED"], "bound", MNIST, "--witness", "--weights", "zeros")
         self.fails(2, ["--witness"], "bound", MNIST, "--weights", "random:1")
+
+    def test_a_witness_that_is_refused_has_a_reason_and_no_rungs(self):
+        model, document = self.at / "embedding.onnx", self.at / "bound.json"
+        model.write_bytes(embedding_of_f16())  # of its weights, all are 0
+        result = run("bound", model, "--witness", "--witness-time", "100ms", "--budget", "1s", "--database", self.at / "db", "--json", document, "--csv", self.at / "bound.csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("\n  no witness: all its outputs are zero", result.stdout)
+        figures = json.loads(document.read_text())["models"][0]
+        self.assertEqual(list(figures["witness"]), ["refused"])
+        self.assertEqual([figures["bounds_ms"][name] for name in ("library_chained", "witness")], [None, None])
+        rows = list(csv.DictReader((self.at / "bound.csv").open()))
+        self.assertEqual([(row["status"], row["reason"]) for row in rows if row["form"] == "witness"], [("refused", figures["witness"]["refused"])])
+        self.assertFalse({"library_chained", "witness"} & {row["signature"] for row in rows if row["form"] == "rung"})
+        self.assertEqual({len(row) for row in csv.reader((self.at / "bound.csv").open())}, {22})
 
     def test_changes_of_layout_are_measured_once_and_kept(self):
         model, document = MODELS / "zoo2019" / "Shufflenet.onnx", self.at / "bound.json"

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../src/execution/arena.hpp"
 #include "support/catch.hpp"
+#include "support/fake_host.hpp"
 #include "support/witness_of.hpp"
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 using namespace benanza;
 using testing::witness_of;
@@ -44,6 +51,47 @@ const std::string block = "m (float[1,16,10,10] x) => (float[1,5] y) {" + norm_c
   h = Flatten(p)
   y = MatMul(h, f)
 })";
+
+/// The larger of 0 and each of some floats: row-major, or the last element first.
+class TwoWays final : public Backend {
+ public:
+  TwoWays(std::vector<std::string> ways, bool unpacks) : ways_(std::move(ways)), unpacks_(unpacks) {}
+  [[nodiscard]] std::string_view name() const override { return "ways"; }
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int) const override {
+    Plans result;
+    for (const auto& way : ways_) result.push_back(std::make_unique<Relu>(way, operands(layer), unpacks_));
+    return result;
+  }
+
+ private:
+  class Relu final : public Plan {
+   public:
+    Relu(const std::string& way, const Operands& operands, bool unpacks)
+        : Plan({.algorithm = way + ",threads=1",
+                .inputs = plain_layouts(operands.inputs),
+                .outputs = {{.name = way, .bytes = plain_layouts(operands.outputs)[0].bytes}}}),
+          unpacks_(unpacks) {}
+
+   private:
+    [[nodiscard]] std::size_t size() const { return outputs()[0].bytes / sizeof(float); }
+    void do_execute(const Arguments& arguments) const override {
+      const auto* x = static_cast<const float*>(arguments.inputs[0]);
+      auto* y = static_cast<float*>(arguments.outputs[0]);
+      const bool is_reversed = outputs()[0].name == "reversed";
+      for (std::size_t i = 0; i < size(); ++i) y[is_reversed ? size() - 1 - i : i] = std::max(x[i], 0.0F);
+    }
+    void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
+      if (!unpacks_) throw InputError("it is not unpacked");
+      const auto* y = static_cast<const float*>(packed);
+      std::reverse_copy(y, y + size(), static_cast<float*>(plain));
+    }
+    bool unpacks_;
+  };
+
+  std::vector<std::string> ways_;
+  bool unpacks_;
+};
 
 bool computes(const WitnessCall& call, std::size_t nodes) { return call.nodes.size() == nodes; }
 
@@ -183,6 +231,91 @@ TEST_CASE("a witness says that its threads were far from each other during all e
     CHECK(witness.round_trip.value > 0);
     CHECK(witness.distant() == (usual < 1e-9));
   }
+}
+
+TEST_CASE("a check compares every call of a witness with the reference") {
+  const auto backends = usable_backends();
+  const Graph graph = testing::import_text(block, {.executable = true});
+  const Witness witness =
+      make_witness(graph, testing::rows_for(graph, backends),
+                   {.backends = backends, .budget = {0.01}, .weight_seed = seed, .check = true});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  REQUIRE(witness.check);
+  // Convolution with its Relu; convolution with its sum and SiLU; Concat, pooling and product. Flatten is a view.
+  CHECK(witness.check->calls == 5);
+  CHECK(witness.check->wrong == 0);
+  CHECK(witness.check->difference <= witness.check->tolerance);
+  CHECK_FALSE(witness.check->nodes.empty());
+  CHECK_FALSE(witness_of(block).check);
+}
+
+TEST_CASE("plans that cannot be joined give way to others") {
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  const auto row = [](const std::string& way, double time) {
+    return Measurement{.backend = "ways",
+                       .algorithm = way + ",threads=1",
+                       .signature = LayerSignature(parse_layer("Unary/f32/fn=relu/x=64")).text(),
+                       .samples = 1,
+                       .p10 = {time},
+                       .median = {time}};
+  };
+  ResultDatabase rows;
+  rows.add(Run{.rows = {row("reversed", 1e-3), row("plain", 1.4e-3)}});
+  const std::vector<std::shared_ptr<const Backend>> backends{
+      std::make_shared<TwoWays>(std::vector<std::string>{"plain", "reversed"}, false)};
+  const Witness witness = make_witness(graph, rows, {.backends = backends, .budget = {0.01}});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  CHECK(witness.tried == 1);  // the fastest plan's result could not be read
+  REQUIRE(witness.calls.size() == 1);
+  CHECK(witness.calls[0].plan == "ways plain,threads=1");
+}
+
+TEST_CASE("a check reads results in layouts that only their plan understands") {
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  const std::vector<std::shared_ptr<const Backend>> backends{
+      std::make_shared<TwoWays>(std::vector<std::string>{"reversed"}, true)};
+  const Witness witness = make_witness(graph, {}, {.backends = backends, .budget = {0.01}, .check = true});
+  CAPTURE(witness.refused);
+  REQUIRE(witness.given());
+  REQUIRE(witness.check);
+  CHECK(witness.check->calls == 1);
+  CHECK(witness.check->plan == "ways reversed,threads=1");
+  CHECK(witness.check->difference == 0);  // the larger of two floats is exact
+}
+
+// Single nodes are run by the same wrong plan, so that the outputs agree.
+TEST_CASE("a check finds a wrong plan that the outputs do not show") {
+  test::FakeHost host;
+  const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
+  for (const bool wrong : {false, true})
+    for (const bool check : {false, true}) {
+      const std::vector<std::shared_ptr<const Backend>> backends{
+          std::make_shared<test::FakeBackend>(host, std::vector<test::FakePlan>{{.name = "relu", .wrong = wrong}})};
+      const Witness witness = make_witness(graph, {}, {.backends = backends, .budget = {0.01}, .check = check});
+      CAPTURE(wrong, check, witness.refused);
+      CHECK(witness.given() == !(wrong && check));
+      CHECK(witness.difference == 0);
+      REQUIRE(witness.check.has_value() == check);
+      if (!check) continue;
+      CHECK(witness.check->calls == 1);
+      CHECK(witness.check->wrong == (wrong ? 1U : 0U));
+      CHECK((witness.check->difference > witness.check->tolerance) == wrong);
+      CHECK((witness.refused.find("(fake relu,threads=1) differs by") != std::string::npos) == wrong);
+    }
+}
+
+TEST_CASE("what a sequence does not need of the bound is no part of library chained") {
+  const Witness witness{.calls = {{.plan = "onednn a", .alone = {5e-3}, .fastest = {3e-3}},    // 2 ms slower
+                                  {.plan = "in place", .fastest = {4e-3}},                    // saves 4 ms
+                                  {.plan = "native b", .alone = {1e-3}, .fastest = {1.5e-3}},  // saves 0.5 ms
+                                  {.plan = "native c", .fastest = {9e-3}},                    // has no row
+                                  {.plan = "layout", .alone = {0.25e-3}}},
+                        .switches = {0.5e-3}};
+  CHECK(witness.slower_plans().value == Approx(2e-3));
+  CHECK(witness.saved_by_orders().value == Approx(4.5e-3));
+  CHECK(witness.chained({10e-3}).value == Approx(12.75e-3));  // 10 + 2 + 0.25 + 0.5
 }
 
 TEST_CASE("regions of an arena that are alive together do not overlap") {

@@ -80,6 +80,31 @@ def with_questions(page):
     return page[: found.start(2)] + json.dumps(data).replace("<", "\\u003c") + page[found.end(2) :]
 
 
+# A witness as `bound --witness --check --json` has it, with two calls and a change of layout.
+WITNESS = {
+    "p10_ms": 0.05, "median_ms": 0.06, "uncertainty": 0.012, "executions": 900, "discarded": 4, "round_trip_us": 0.33, "usual_round_trip_us": 0.1, "distant": True, "one_graph": False,
+    "sequences_tried": 9, "threads": 2, "tightness": 1.3, "representative": False, "slower_plans_ms": 0.002, "saved_by_orders_ms": 0.003, "layout_changes_alone_ms": 0.001,
+    "switches_ms": 0, "layout_changes_ms": 0.002, "reference_ms": 0.004, "calls_ms": 0.05, "peak_bytes": 40000, "all_tensors_bytes": 90000, "difference": 3e-7, "unequal": 0.0005,
+    "check": {"calls": 2, "nodes": ["Convolution110", "Plus112"], "plan": "onednn brgconv:avx2,src=aBcd8b,dst=aBcd8b,threads=2", "difference": 2e-6, "tolerance": 1e-4},
+    "calls": [{"nodes": ["Convolution110", "Plus112"], "plan": "onednn brgconv:avx2,src=aBcd8b,dst=aBcd8b,threads=2", "layer": None, "layout_plan": None, "alone_ms": 0.02, "fastest_ms": 0.018, "in_place_ms": 0.03, "once_ms": 0.03},
+              {"nodes": ["Plus112_Output"], "plan": "layout", "layer": "Transpose/f32/x=2x8x196/perm=0x2x1", "layout_plan": "native move,threads=2", "alone_ms": 0.001, "fastest_ms": None, "in_place_ms": 0.002, "once_ms": 0.002},
+              {"nodes": ["Pooling160"], "plan": "reference", "layer": None, "layout_plan": None, "alone_ms": None, "fastest_ms": None, "in_place_ms": 0.004, "once_ms": 0.004}],
+}
+
+
+def with_witness(page, witness):
+    """The page of a gap with a witness in its data."""
+    found = re.search(r'(<script type="application/json" id="data">)(.*?)(</script>)', page, re.DOTALL)
+    data = json.loads(found[2])
+    model, given = data["models"][0], "refused" not in witness
+    data["rungs"] += ["library_chained", "witness"]
+    model["bounds_ms"].update(library_chained=0.042 if given else None, witness=witness.get("p10_ms"))
+    if given:
+        model["median_ms"]["witness"], model["uncertainty"]["witness"] = witness["median_ms"], witness["uncertainty"]
+    model["witness"] = data["gap"]["witness"] = witness
+    return page[: found.start(2)] + json.dumps(data).replace("<", "\\u003c") + page[found.end(2) :]
+
+
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -94,6 +119,9 @@ class Page(unittest.TestCase):
         cls.gap_json = json.loads(gap.stdout)["gaps"][0]
         cls.questions = OUT / "questions.html"
         cls.questions.write_text(with_questions(cls.gap.read_text(encoding="utf-8")), encoding="utf-8")
+        cls.witness, cls.refused = OUT / "witness.html", OUT / "refused.html"
+        cls.witness.write_text(with_witness(cls.gap.read_text(encoding="utf-8"), WITNESS), encoding="utf-8")
+        cls.refused.write_text(with_witness(cls.gap.read_text(encoding="utf-8"), {"refused": "control flow: node 'a' (If)"}), encoding="utf-8")
         cls.memory = OUT / "memory.html"
         memory = subprocess.run([PROGRAM, "memory", str(MODELS / "training" / "mobilenet_v3_large.onnx"), "--training", "--capacity", "80GB", "--html", str(cls.memory), "--json", "-"],
                                 capture_output=True, text=True, check=True)
@@ -137,6 +165,18 @@ class Page(unittest.TestCase):
         self.assertEqual(len(self.texts("table.advice tbody tr")), len(self.gap_json["advice"]))
         self.assertEqual(len(self.texts("table.parts tbody tr")), len(self.gap_json["parts"]))
 
+    def test_a_witness_is_a_rung_and_a_table_of_its_calls(self):
+        self.opened(self.witness, **SIZES["desktop"])
+        self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('.ladder .rung')].map(r => r.dataset.rung).slice(-2)"), ["library_chained", "witness"])
+        # By what they take more than the fastest plan: 12, 4 and 2 µs.
+        self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('table.witness tbody tr')].map(r => r.cells[1].textContent)"), [time_text(ms) for ms in (0.03, 0.004, 0.002)])
+        # 75 µs over 60 µs
+        self.assertEqual(self.texts("[data-gap=witness]"), [f"The model was executed from the plans of the bound in {time_text(0.06)}: the engine could be 1.25 times as fast."])
+        self.assertIn("witness, executed", self.texts(".waterfall .label"))
+        self.opened(self.refused, **SIZES["desktop"])
+        self.assertEqual((self.texts("table.witness"), self.texts("[data-gap=witness]")), ([], []))
+        self.assertEqual(sum("control flow: node 'a' (If)" in text for text in self.texts(".warning")), 2)
+
     def test_every_answered_question_has_its_table(self):
         # a table shows ten rows at most; the parallel one has its four figures, the joint one the measured time and its steps
         for page, questions in ((self.gap, self.gap_json["questions"]), (self.questions, ANSWERS)):
@@ -152,7 +192,7 @@ class Page(unittest.TestCase):
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):
-        whole = (self.one, self.gap, self.study, self.questions, self.memory, self.memory_sweep, self.scale, self.predict)
+        whole = (self.one, self.gap, self.witness, self.refused, self.study, self.questions, self.memory, self.memory_sweep, self.scale, self.predict)
         for page in (*whole, self.many, self.sweep):
             for name, size in SIZES.items():
                 for dark in (False, True):

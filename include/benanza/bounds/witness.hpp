@@ -6,7 +6,9 @@
 #include <benanza/model/units.hpp>
 #include <benanza/results/round_trips.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +30,19 @@ struct WitnessCall {
   Seconds once{};      ///< in the fastest of these executions
 };
 
+/// Calls against the reference, each on the values that the calls before it gave.
+struct WitnessCheck {
+  std::size_t calls = 0;             ///< that were compared
+  std::size_t wrong = 0;             ///< outputs that are further off than their plan may be
+  std::vector<std::string> nodes{};  ///< of the call that is off by the most; of a wrong one, if there is any
+  std::string plan{};                ///< of that call, as `WitnessCall::plan`
+  double difference = 0;             ///< of it, relative to the largest magnitude
+  double tolerance = 0;              ///< that its plan has
+};
+
 struct Witness {
   Seconds p10{}, median{};     ///< whole executions, from inputs to outputs
+  double uncertainty = 0;      ///< of `p10`, relative: half of its confidence interval; infinite: unknown
   std::size_t executions = 0;  ///< that were timed and count
   std::size_t discarded = 0;   ///< that do not: the threads were far from each other (docs/witness.md)
   Seconds round_trip{};        ///< the shortest between the threads during the executions; 0: one thread, or a device
@@ -45,7 +58,9 @@ struct Witness {
   Bytes peak{};           ///< the arena's: activations, layouts and workspaces
   Bytes all_tensors{};    ///< the same tensors, each in memory of its own
   double difference = 0;  ///< outputs against those of single nodes, relative to the largest magnitude
+  double unequal = 0;     ///< the share of an output's integers that are not those of single nodes
   double allowed = 0;     ///< the largest difference that passes
+  std::optional<WitnessCheck> check{};  ///< where it was asked for
   Seconds switches{};     ///< from one library's threads to another's, measured on pairs of calls
   std::size_t tried = 0;  ///< sequences that were executed to find the fastest
   std::string refused{};  ///< why there is none; empty: there is one
@@ -65,11 +80,17 @@ struct Witness {
   /// By how much the rows of the chosen plans exceed those of the fastest ones.
   [[nodiscard]] Seconds slower_plans() const {
     Seconds sum{};
-    for (const auto& call : calls)
-      if (call.plan == "in place" || (call.plan != "layout" && call.alone.value > 0)) sum += call.alone - call.fastest;
+    for (const auto& call : calls) sum += std::max(Seconds{}, beyond_fastest(call));
     return sum;
   }
-  /// The rung `library_chained`: the sum of calls that the bound is, and what joining them costs.
+  /// What the bound counts and the sequence does not need: movement that the order of a neighbour's elements makes
+  /// unnecessary, or faster than in row-major order. No part of `chained`.
+  [[nodiscard]] Seconds saved_by_orders() const {
+    Seconds sum{};
+    for (const auto& call : calls) sum += std::max(Seconds{}, Seconds{} - beyond_fastest(call));
+    return sum;
+  }
+  /// The rung `library_chained`: the sum of calls that the bound is, and what joining them costs. Never below that sum.
   [[nodiscard]] Seconds chained(Seconds library_fused_resident) const {
     return library_fused_resident + slower_plans() + layout_changes_alone() + switches;
   }
@@ -83,6 +104,11 @@ struct Witness {
   [[nodiscard]] bool representative() const { return by_reference().value <= 0.01 * in_calls().value; }
 
  private:
+  /// The row of a call's plan less the row of the fastest; 0 where there is nothing to compare.
+  [[nodiscard]] static Seconds beyond_fastest(const WitnessCall& call) {
+    const bool has_row = call.plan == "in place" || (call.plan != "layout" && call.alone.value > 0);
+    return has_row ? call.alone - call.fastest : Seconds{};
+  }
   [[nodiscard]] Seconds time_of(std::string_view plan) const {
     Seconds sum{};
     for (const auto& call : calls)

@@ -18,6 +18,10 @@ function gapHead(gap) {
     el("p", { class: "note" }, facts),
     gap.outside && el("p", { class: "warning" }, el("b", {}, "Outside the assumptions: "), gap.outside, "."),
     gap.total_only && el("p", { class: "warning" }, el("b", {}, "No claim about layers: "), gap.total_only, "."),
+    gap.witness && (gap.witness.refused === undefined ?
+      el("p", { "data-gap": "witness" }, `The model was executed from the plans of the bound in ${timeText(gap.witness.median_ms)}: ${gap.witness.median_ms < gap.latency_ms ?
+        `the engine could be ${digits(gap.latency_ms / gap.witness.median_ms)} times as fast` : "the engine is faster"}.`) :
+      el("p", { class: "warning" }, el("b", {}, "No witness: "), gap.witness.refused, ".")),
     gap.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), "the bound lacks layers, so the gap is too large."),
     [...gap.deviations, ...gap.warnings].map((text) => el("p", { class: "warning" }, text)));
 }
@@ -25,7 +29,8 @@ function gapHead(gap) {
 /// Bars from the measured time to the bound: each cause takes its part away, or gives some back.
 function drawWaterfall(gap, width) {
   const narrow = width < 560, left = narrow ? 0 : 200, right = 110, row = narrow ? 40 : 28;
-  const rungs = [[spaced(gap.rung), gap.bound_ms], ...["library_fused_resident", "model_floor"].filter((name) => name !== gap.rung && gap.rungs[name].bound_ms > 0)
+  const executed = gap.witness && gap.witness.refused === undefined;
+  const rungs = [...(executed ? [["witness, executed", gap.witness.median_ms]] : []), [spaced(gap.rung), gap.bound_ms], ...["library_fused_resident", "model_floor"].filter((name) => name !== gap.rung && gap.rungs[name].bound_ms > 0)
     .map((name) => [spaced(name), gap.rungs[name].bound_ms])];
   const steps = [{ name: "measured", from: 0, to: gap.latency_ms, kind: "engine" }];
   let at = gap.latency_ms;

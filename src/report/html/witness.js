@@ -5,15 +5,18 @@ const witnessCallsShown = 12;
 
 function witnessFacts(witness) {
   return el("dl", { class: "facts" }, [
-    ["executed", `${timeText(witness.p10_ms)}, median ${timeText(witness.median_ms)}, ${plural(witness.executions, "execution")} on ${plural(witness.threads, "thread")}`],
+    ["executed", `${timeText(witness.p10_ms)}${witness.uncertainty === null ? "" : ` ± ${percent(witness.uncertainty)}`}, median ${timeText(witness.median_ms)}, ${plural(witness.executions, "execution")} on ${plural(witness.threads, "thread")}`],
     witness.tightness !== null && ["tightness", `${digits(witness.tightness)} times library fused resident`],
     !witness.node_by_node && ["slower plans", `${timeText(witness.slower_plans_ms)}: plans that fit their neighbours take that much longer than the fastest ones`],
+    witness.saved_by_orders_ms > 0 && ["not needed", `${timeText(witness.saved_by_orders_ms)} of the bound is movement that the orders of the calls make unnecessary`],
     !witness.node_by_node && ["changes of layout", `${timeText(witness.layout_changes_ms)} in place, ${timeText(witness.layout_changes_alone_ms)} alone`],
     !witness.node_by_node && ["changes of threads", `${timeText(witness.switches_ms)} between threads of two libraries`],
     witness.reference_ms > 0 && ["by the reference", timeText(witness.reference_ms)],
     !witness.node_by_node && ["memory", `${scaled(witness.peak_bytes, "B")} for activations; each in memory of its own ${scaled(witness.all_tensors_bytes, "B")}`],
     witness.node_by_node ? ["node by node", `data decides what runs or how large it is; ${plural(witness.outputs_checked, "output")} of plans agree with the reference`]
       : ["outputs", `differ by ${witness.difference.toExponential(1)} of the largest magnitude from those of single nodes`],
+    witness.unequal > 0 && ["integers", `${percent(witness.unequal, 2)} of an output's differ from those of single nodes`],
+    witness.check && ["checked", `${plural(witness.check.calls, "call")} against the reference; the most differs ${witness.check.nodes[0]}, by ${witness.check.difference.toExponential(1)}`],
   ].filter(Boolean).map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// set_times: what a witness says of its whole executions.
+#pragma once
+
+#include <benanza/bounds/witness.hpp>
+#include <benanza/detail/confidence_interval.hpp>
+#include <benanza/detail/quantile.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace benanza::execution {
+
+/// Sets percentiles, the interval, and how many executions count. `whole` has the times in the order of the executions;
+/// each turn has `in_one_turn` of them, and `counted` tells which turns count.
+inline void set_times(Witness& witness, std::vector<double> whole, const std::vector<bool>& counted,
+                      std::size_t in_one_turn) {
+  witness.discarded = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (counted[i / in_one_turn]) continue;
+    whole[i] = std::numeric_limits<double>::quiet_NaN();
+    ++witness.discarded;
+  }
+  witness.executions = whole.size() - witness.discarded;
+  witness.p10 = {detail::quantile(whole, 0.1)};
+  witness.median = {detail::quantile(whole, 0.5)};
+  witness.uncertainty = detail::half_interval(whole, 0.1, detail::round_groups(whole.size())) / witness.p10.value;
+}
+
+}  // namespace benanza::execution
