@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <sched.h>
 #include <set>
@@ -370,8 +371,10 @@ Witness make_witness(const Graph& graph, const ResultDatabase& rows, const Witne
   if (!witness.refused.empty()) return witness;
   try {
     return Maker(graph, rows, options).make();
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     witness.refused = error.what();
+  } catch (const std::bad_alloc&) {
+    witness.refused = "out of memory";
   }
   return witness;
 }
