@@ -26,7 +26,7 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>> inputs{};  ///< input name (empty: the only one) -> full shape
   std::map<std::string, std::int64_t> values{};               ///< scalar input name -> its value, e.g. a trip count
   /// Input name -> its array, whose shape binds what is open of the input where nothing above says another size. One of
-  /// another rank is an InputError. Names that the model does not have are passed over.
+  /// another rank is an InputError where sizes are open. Names that the model does not have are passed over.
   std::map<std::string, InputArray> arrays{};
   /// What stands where nothing above says another size, the first before the second. Names that the model does not have
   /// are passed over here.

@@ -169,7 +169,7 @@ class Binder {
     }
   }
 
-  /// Sizes that the model fixes are not compared here: whoever reads the array does that.
+  /// Sizes that the model fixes are not compared here: whoever reads the array does that, and knows the whole shape.
   void bind_arrays() {
     for (const auto& [name, array] : options_.arrays) {
       const Declared* input = find_input(name);
@@ -179,9 +179,12 @@ class Binder {
         shapes_.emplace(name, array.dims);
         continue;
       }
-      if (input->dims->size() != array.dims.size())
+      if (input->dims->size() != array.dims.size()) {
+        const auto is_open = [](const Dim& dim) { return !dim.size; };
+        if (std::none_of(input->dims->begin(), input->dims->end(), is_open)) continue;
         throw InputError(array.described + ", expected rank " + std::to_string(input->dims->size()) + " of input '" +
                          name + "'");
+      }
       for (std::size_t i = 0; i < array.dims.size(); ++i)
         if (const std::string& symbol = (*input->dims)[i].symbol; !symbol.empty())
           sizes_.emplace(symbol, array.dims[i]);
