@@ -141,6 +141,15 @@ class Cli(unittest.TestCase):
                 self.skipTest("built without CUDA")
             self.fails(5, ["backend ", " is not available: "], *arguments)
 
+    @unittest.skipUnless(HAS_GPU, "there is no GPU")
+    def test_a_run_by_a_gpu_is_2(self):
+        for name in ("cuda", "cudnn"):
+            result = run("run", MNIST, "--weights", "random:1", "--backend", name)
+            if "no backend is called" in result.stderr:
+                self.skipTest("built without CUDA")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+            self.assertIn(f"backend '{name}' works in a device's memory", result.stderr)
+
     def test_bad_models_are_1_and_named(self):
         whole = MNIST.read_bytes()
         for name, content in (("empty", b""), ("cut", whole[: len(whole) // 2]), ("random", random.Random(7).randbytes(4096)), ("text", b"hello\n" * 99)):

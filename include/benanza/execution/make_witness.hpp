@@ -31,7 +31,7 @@ struct WitnessOptions {
 /// layouts change between them. On a device all operands lie in its memory, and calls are recorded and launched as one
 /// graph where its libraries can be recorded; a node that no plan of the device runs is refused. Where there is none,
 /// `Witness::refused` says why: control flow, sizes that data decides, a node that nothing computes, outputs that are
-/// wrong.
+/// wrong, or what failed meanwhile. Throws no Error.
 [[nodiscard]] Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options);
 
 }  // namespace benanza
