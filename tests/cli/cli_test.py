@@ -148,7 +148,7 @@ class Cli(unittest.TestCase):
             if "no backend is called" in result.stderr:
                 self.skipTest("built without CUDA")
             self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
-            self.assertIn(f"backend '{name}' works in a device's memory", result.stderr)
+            self.assertIn("works in a device's memory", result.stderr)
 
     def test_bad_models_are_1_and_named(self):
         whole = MNIST.read_bytes()
